@@ -3,9 +3,9 @@
 //! `cargo run --no-default-features --example equalize_array`
 
 use anyhow::{Context, Result};
-use histeq_video::equalize::{Equalizer, Work, cpu::Cpu};
-use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq_video::spec::Settings;
+use histeq::equalize::{Equalizer, Work, cpu::Cpu};
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::spec::Settings;
 
 /// `gray` has `width * height` pixels of one byte, rows from top to bottom without padding; so has the result.
 ///

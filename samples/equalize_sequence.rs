@@ -4,9 +4,9 @@
 //! `cargo run --no-default-features --example equalize_sequence`
 
 use anyhow::Result;
-use histeq_video::equalize::{Equalized, Equalizer, Work, cpu::Cpu, cuda::Cuda};
-use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq_video::spec::{Settings, Smoothing, Threshold};
+use histeq::equalize::{Equalized, Equalizer, Work, cpu::Cpu, cuda::Cuda};
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::spec::{Settings, Smoothing, Threshold};
 
 const SIZE: (usize, usize) = (320, 180);
 

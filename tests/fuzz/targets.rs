@@ -1,14 +1,14 @@
 //! The parsers of what comes from elsewhere, as functions of bytes. They must not panic, whatever the bytes. `parsers.rs` runs
 //! them in a fuzzer, and the test suite runs them on the corpus and what it makes of it.
 
+use crate::options::{Args, Job};
+use crate::sidecar::curves::CurveFile;
 use clap::Parser;
-use histeq_video::cli::{Args, Job};
-use histeq_video::curves::CurveFile;
-use histeq_video::equalize::Mask;
-use histeq_video::ffmpeg::{Rational, later_timecode, parse_number, parse_rate, parse_size, parse_time};
-use histeq_video::io::{escaped_pattern, host, number_pattern, numbered, printable, without_password};
-use histeq_video::rawvideo;
-use histeq_video::spec::Rect;
+use histeq::equalize::Mask;
+use histeq::spec::Rect;
+use histeq_media::ffmpeg::{Rational, later_timecode, parse_number, parse_rate, parse_size, parse_time};
+use histeq_media::rawvideo;
+use histeq_media::sys::{escaped_pattern, host, number_pattern, numbered, printable, without_password};
 
 /// A target with its name, which is that of its folder in the corpus.
 pub type Target = (&'static str, fn(&[u8]));

@@ -4,9 +4,9 @@
 use crate::backends::{available, by_reference};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Placement, Random, difference, placement_and_range, seed};
-use histeq_video::frame::{Component, Frame, Luminance, Matrix, Model, PixelFormat, Range};
-use histeq_video::spec::chroma::{Colours, Covered, Excursion, MAX_GAIN, UNIT_GAIN, gain, rescaled};
-use histeq_video::spec::{Chroma, Gain, Levels, Method, Settings, Smoothing, Strength, Weights};
+use histeq::frame::{Component, Frame, Luminance, Matrix, Model, PixelFormat, Range};
+use histeq::spec::chroma::{Colours, Covered, Excursion, MAX_GAIN, UNIT_GAIN, gain, rescaled};
+use histeq::spec::{Chroma, Gain, Levels, Method, Settings, Smoothing, Strength, Weights};
 
 fn settings() -> Settings {
     Settings { chroma: Chroma::Scale, ..Settings::default() }

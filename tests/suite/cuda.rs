@@ -4,10 +4,10 @@
 use crate::backends::{Sequence, by_reference, gpu};
 use crate::failover::guarded;
 use crate::pictures::{Content, Picture, difference};
-use histeq_video::cuda::{BufferLayout, Code, DevicePicture, Error, Gpu, History, Ring, Task, Timeline};
-use histeq_video::equalize::cuda::Cuda;
-use histeq_video::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
-use histeq_video::spec::{Gain, Rect, Settings};
+use histeq::cuda::{BufferLayout, Code, DevicePicture, Error, Gpu, History, Ring, Task, Timeline};
+use histeq::equalize::cuda::Cuda;
+use histeq::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
+use histeq::spec::{Gain, Rect, Settings};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

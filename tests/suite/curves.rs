@@ -7,9 +7,9 @@ use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::{Dir, Run, usage_error};
 use crate::reader::list;
 use crate::skip::skip;
-use histeq_video::equalize::Failover;
-use histeq_video::frame::PixelFormat;
-use histeq_video::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
+use histeq::equalize::Failover;
+use histeq::frame::PixelFormat;
+use histeq::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Scenes that are found from the samples of a lattice: cuts, flashes, crossings, light, fades.
 
 use crate::pictures::Random;
-use histeq_video::spec::cuts::Distance;
-use histeq_video::spec::{Change, Guides, Lattice, Levels, Measure, Settings, Smoothing, Threshold};
+use histeq::spec::cuts::Distance;
+use histeq::spec::{Change, Guides, Lattice, Levels, Measure, Settings, Smoothing, Threshold};
 
 const SIZE: (usize, usize) = (640, 360);
 const FLASH: u32 = 6;

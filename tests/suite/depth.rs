@@ -3,10 +3,10 @@
 
 use crate::pictures::{Picture, difference};
 use crate::program::Dir;
-use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::{Depth, EqualizeStage, OutputDepth};
-use histeq_video::frame::{Frame, PixelFormat, Range};
-use histeq_video::spec::{Settings, Strength};
+use histeq::equalize::cpu::Cpu;
+use histeq::equalize::{Depth, EqualizeStage, OutputDepth};
+use histeq::frame::{Frame, PixelFormat, Range};
+use histeq::spec::{Settings, Strength};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

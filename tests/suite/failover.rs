@@ -8,15 +8,15 @@ use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
 use anyhow::{Result, anyhow, bail};
-use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::cuda::Cuda;
-use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Failover, OnUnavailable, OpeningBackend, Work};
-use histeq_video::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
-use histeq_video::pipeline::{Cancel, Notices, Progress, Source, run};
-use histeq_video::sink::{self, EncoderChoice, Files, OutputOptions, Overwrite, Target};
-use histeq_video::source::{self, InputOptions};
-use histeq_video::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
+use histeq::equalize::cpu::Cpu;
+use histeq::equalize::cuda::Cuda;
+use histeq::equalize::reference::Reference;
+use histeq::equalize::{EqualizeStage, Equalized, Equalizer, Failover, OnUnavailable, OpeningBackend, Work};
+use histeq::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
+use histeq::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
+use histeq_media::pipeline::{Cancel, Notices, Progress, Source, run};
+use histeq_media::sink::{self, EncoderChoice, Files, OutputOptions, Overwrite, Target};
+use histeq_media::source::{self, InputOptions};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -596,7 +596,7 @@ fn quiet() -> Notices {
     Notices::new(false, |_, _| {})
 }
 
-fn open(dir: &Dir, name: &str) -> (Box<dyn Source>, histeq_video::pipeline::Input) {
+fn open(dir: &Dir, name: &str) -> (Box<dyn Source>, histeq_media::pipeline::Input) {
     let options = InputOptions { url: dir.path(name).display().to_string(), ..InputOptions::default() };
     source::open(&options, &Cancel::default(), quiet(), Arc::default()).unwrap()
 }

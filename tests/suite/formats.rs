@@ -3,7 +3,7 @@
 
 use crate::skip::skip;
 use ffmpeg_sys_next as ffi;
-use histeq_video::frame::{Component, Endian, Luminance, Model, PixelFormat};
+use histeq::frame::{Component, Endian, Luminance, Model, PixelFormat};
 use std::ffi::CString;
 
 /// FFmpeg's descriptor of a format, `None` when this FFmpeg does not know its name.

@@ -3,7 +3,7 @@
 
 use crate::pictures::Bytes;
 use anyhow::Result;
-use histeq_video::frame::{Frame, FrameError, HostPool, Matrix, Memory, OnDevice, PixelFormat, Plane, Range};
+use histeq::frame::{Frame, FrameError, HostPool, Matrix, Memory, OnDevice, PixelFormat, Plane, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -5,14 +5,14 @@
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
 use crate::pictures::{Content, Picture};
-use histeq_video::cuda::{ColourArguments, Task, words_of_modified, words_of_tiles};
-use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{Equalizer, Work};
-use histeq_video::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
-use histeq_video::spec::chroma::UNIT_GAIN;
-use histeq_video::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use histeq_video::spec::tone::{Balance, Veil};
-use histeq_video::spec::{
+use histeq::cuda::{ColourArguments, Task, words_of_modified, words_of_tiles};
+use histeq::equalize::reference::Reference;
+use histeq::equalize::{Equalizer, Work};
+use histeq::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
+use histeq::spec::chroma::UNIT_GAIN;
+use histeq::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
+use histeq::spec::tone::{Balance, Veil};
+use histeq::spec::{
     Change, Chroma, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Mapping, Method, Plateau, Rect, Region,
     Settings, Smoothing, Strength, Tone,
 };

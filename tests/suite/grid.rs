@@ -3,9 +3,9 @@
 
 use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::pictures::{Bytes, Content, Picture, Placement, difference, placement_and_range};
-use histeq_video::equalize::cpu::Cpu;
-use histeq_video::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
-use histeq_video::spec::{Settings, Strength};
+use histeq::equalize::cpu::Cpu;
+use histeq::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
+use histeq::spec::{Settings, Strength};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

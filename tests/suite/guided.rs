@@ -5,11 +5,11 @@
 use crate::backends::{Backend, available};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
-use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Role, Work, measure};
-use histeq_video::frame::{Frame, Matrix, PixelFormat};
-use histeq_video::spec::tone::{Balance, Veil};
-use histeq_video::spec::{
+use histeq::equalize::reference::Reference;
+use histeq::equalize::{EqualizeStage, Equalized, Equalizer, Role, Work, measure};
+use histeq::frame::{Frame, Matrix, PixelFormat};
+use histeq::spec::tone::{Balance, Veil};
+use histeq::spec::{
     Change, Chroma, Curve, Gain, Guide, Guides, Mapping, Method, Plateau, Region, Remembered, Settings, Smoothing,
     Strength, Stretch,
 };

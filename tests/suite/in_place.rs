@@ -6,13 +6,13 @@ use crate::backends::{Sequence, by_reference, gpu};
 use crate::pictures::difference;
 use crate::program::Dir;
 use anyhow::Result;
-use histeq_video::equalize::cuda::Cuda;
-use histeq_video::equalize::{Applied, EqualizeStage, Equalized, Equalizer, Work};
-use histeq_video::ffmpeg::Picture;
-use histeq_video::frame::{Buffer, Frame, HostBuffer, HostPool, Memory, PixelFormat, Plane, Pool};
-use histeq_video::pipeline::{self, Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
-use histeq_video::source::{self, InputOptions};
-use histeq_video::spec::{Remembered, Settings};
+use histeq::equalize::cuda::Cuda;
+use histeq::equalize::{Applied, EqualizeStage, Equalized, Equalizer, Work};
+use histeq::frame::{Buffer, Frame, HostBuffer, HostPool, Memory, PixelFormat, Plane, Pool};
+use histeq::spec::{Remembered, Settings};
+use histeq_media::ffmpeg::Picture;
+use histeq_media::pipeline::{self, Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
+use histeq_media::source::{self, InputOptions};
 use std::collections::{HashSet, VecDeque};
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
@@ -405,5 +405,5 @@ fn a_gpu_reads_decoded_frames_where_they_lie() {
 
 /// Chroma that follows luma.
 fn with_chroma() -> Settings {
-    Settings { chroma: histeq_video::spec::Chroma::Scale, ..Settings::default() }
+    Settings { chroma: histeq::spec::Chroma::Scale, ..Settings::default() }
 }

@@ -2,7 +2,7 @@
 //! do: a C++ compiler says so, field by field.
 
 use crate::host_program::Program;
-use histeq_video::cuda::STRUCTURES;
+use histeq::cuda::STRUCTURES;
 use std::collections::BTreeSet;
 
 const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");

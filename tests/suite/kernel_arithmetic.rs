@@ -2,11 +2,11 @@
 //! specification value by value: what a machine without a GPU can say about them.
 
 use crate::host_program::{Numbers, Program};
-use histeq_video::frame::{Endian, Sample};
-use histeq_video::spec::chroma::{Colours, Covered, moved_with_gain, rescaled};
-use histeq_video::spec::modifiers::{in_bins, limited};
-use histeq_video::spec::tone::{Balance, BalanceOfYuv, KNOTS, Knot, Veil};
-use histeq_video::spec::{self, Curve, Gain, Histogram, Levels, Line, Strength, Weights, moved};
+use histeq::frame::{Endian, Sample};
+use histeq::spec::chroma::{Colours, Covered, moved_with_gain, rescaled};
+use histeq::spec::modifiers::{in_bins, limited};
+use histeq::spec::tone::{Balance, BalanceOfYuv, KNOTS, Knot, Veil};
+use histeq::spec::{self, Curve, Gain, Histogram, Levels, Line, Strength, Weights, moved};
 
 const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
 const ARITHMETIC: &str = include_str!("../../kernels/spec.cuh");

@@ -1,5 +1,6 @@
 //! The integration tests, one binary. A module tests a module of the program, or helps the others to.
 
+#[path = "../helpers/backends.rs"]
 mod backends;
 mod bad_input;
 mod bench;
@@ -17,6 +18,7 @@ mod depth;
 mod engine;
 mod events;
 mod everywhere;
+#[path = "../helpers/failing.rs"]
 mod failing;
 mod failover;
 mod figures;
@@ -27,6 +29,7 @@ mod fused_kernels;
 mod grid;
 mod guided;
 mod harm;
+#[path = "../helpers/host_program.rs"]
 mod host_program;
 mod images;
 mod in_pieces;
@@ -44,15 +47,19 @@ mod masks;
 mod modifiers;
 mod nvdec;
 mod pages;
+#[path = "../helpers/pictures.rs"]
 mod pictures;
 mod pieces;
 mod pipes;
 mod preview;
 mod program;
+#[path = "../helpers/random.rs"]
+mod random;
 mod reader;
 mod running;
 mod safe_outputs;
 mod scene_lock;
+#[path = "../helpers/skip.rs"]
 mod skip;
 mod slow_driver;
 mod spec;

@@ -4,9 +4,9 @@ use crate::backends::available;
 use crate::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, placement_and_range, seed};
 use crate::program::{Dir, usage_error};
-use histeq_video::equalize::{EqualizeStage, Equalized, Mask, luminance_row, reference::Reference};
-use histeq_video::frame::{Frame, PixelFormat};
-use histeq_video::spec::{Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch};
+use histeq::equalize::{EqualizeStage, Equalized, Mask, luminance_row, reference::Reference};
+use histeq::frame::{Frame, PixelFormat};
+use histeq::spec::{Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch};
 use std::sync::Arc;
 
 const SIZE: (usize, usize) = (96, 64);

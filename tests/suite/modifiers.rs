@@ -4,10 +4,10 @@
 use crate::backends::{Sequence, available, by_reference, gpu};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
-use histeq_video::equalize::cuda::Cuda;
-use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq_video::spec::modifiers::{capped, in_bins, limited};
-use histeq_video::spec::{
+use histeq::equalize::cuda::Cuda;
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::spec::modifiers::{capped, in_bins, limited};
+use histeq::spec::{
     Curve, Equalization, Gain, Guide, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
     Threshold,
 };

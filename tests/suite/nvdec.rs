@@ -8,13 +8,13 @@ use crate::pictures::difference;
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
 use crate::skip::skip;
-use histeq_video::equalize::cuda::Cuda;
-use histeq_video::equalize::measure;
-use histeq_video::ffmpeg::DecodeOn;
-use histeq_video::frame::Pool;
-use histeq_video::pipeline::{Cancel, Notices, Source};
-use histeq_video::source::{self, InputOptions};
-use histeq_video::spec::{Chroma, Rect, Settings, Smoothing};
+use histeq::equalize::cuda::Cuda;
+use histeq::equalize::measure;
+use histeq::frame::Pool;
+use histeq::spec::{Chroma, Rect, Settings, Smoothing};
+use histeq_media::ffmpeg::DecodeOn;
+use histeq_media::pipeline::{Cancel, Notices, Source};
+use histeq_media::source::{self, InputOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -161,7 +161,7 @@ fn what_nvdec_does_not_take_is_said_in_a_line_with_the_way_out() {
 
 #[test]
 fn without_a_gpu_nvdec_is_an_error_with_a_remedy() {
-    if histeq_video::cuda::Gpu::open(0).is_ok() {
+    if histeq::cuda::Gpu::open(0).is_ok() {
         skip("no-gpu", "there is one");
         return;
     }

@@ -2,7 +2,6 @@
 //! says and by what it leaves behind.
 
 use crate::kept_files::kept;
-use histeq_video::cli::Job;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -228,15 +227,10 @@ pub fn told(line: &str) -> Option<String> {
     }
 }
 
-/// The usage error that the program makes of this command line, found in this process. That the program prints such errors
-/// and exits with 2 is tested in `command_line`.
+/// The usage error that the program makes of this command line.
 #[track_caller]
 pub fn usage_error(line: &str) -> Run {
-    let arguments = std::iter::once("histeq-video".to_owned()).chain(words(line));
-    let error = Job::of(arguments.map(Into::into)).err();
-    let error = error.unwrap_or_else(|| panic!("`{line}` is no usage error"));
-    let stderr = error.render().to_string();
-    Run { command: line.to_owned(), code: Some(error.exit_code()), stdout: Vec::new(), stderr }.exits_with(2)
+    Dir::new().run(line).exits_with(2)
 }
 
 /// Is it the program under test, or one of FFmpeg's?

@@ -3,9 +3,9 @@
 use crate::interrupt::interrupted;
 use crate::pictures::{Content, Picture};
 use crate::program::{Dir, usage_error};
-use histeq_video::equalize::{OutputDepth, Survey, measure};
-use histeq_video::frame::PixelFormat;
-use histeq_video::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
+use histeq::equalize::{OutputDepth, Survey, measure};
+use histeq::frame::PixelFormat;
+use histeq::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
 use serde_json::Value;
 
 /// Frames of the film in each of its scenes.

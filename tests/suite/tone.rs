@@ -1,10 +1,10 @@
 //! Levels and colour: lines, what each rule makes of a scene, and what it leaves alone.
 
 use crate::pictures::Random;
-use histeq_video::spec::chroma::{Colours, UNIT_GAIN};
-use histeq_video::spec::measure::{Ends, REGIONS};
-use histeq_video::spec::tone::{Balance, BalanceOfYuv, Veil};
-use histeq_video::spec::{Gain, Levels, Line, Settings, Stretch, Tone, Weights};
+use histeq::spec::chroma::{Colours, UNIT_GAIN};
+use histeq::spec::measure::{Ends, REGIONS};
+use histeq::spec::tone::{Balance, BalanceOfYuv, Veil};
+use histeq::spec::{Gain, Levels, Line, Settings, Stretch, Tone, Weights};
 
 const SEED: u64 = 1;
 

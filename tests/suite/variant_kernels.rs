@@ -3,8 +3,8 @@
 //! what another thread may not have written yet, or writes beyond shared memory or a plane, fails here.
 
 use crate::host_program::{Numbers, Program};
-use histeq_video::publications::Formula;
-use histeq_video::spec::{self, Curve, Levels, Line, Strength};
+use histeq::spec::{self, Curve, Levels, Line, Strength};
+use histeq_lab::publications::Formula;
 use std::sync::OnceLock;
 
 macro_rules! kernels {

@@ -5,14 +5,14 @@ use crate::backends::{Sequence, by_reference, gpu};
 use crate::host_program::Numbers;
 use crate::pictures::{Content, Picture, difference};
 use crate::program::{Dir, usage_error};
-use histeq_video::cuda::{Error, Gpu};
-use histeq_video::equalize::cuda::Cuda;
-use histeq_video::frame::PixelFormat;
-use histeq_video::publications::{
+use histeq::cuda::{Error, Gpu};
+use histeq::equalize::cuda::Cuda;
+use histeq::frame::PixelFormat;
+use histeq::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
+use histeq_lab::publications::{
     CdfMin, Elements, Experiment, Formula, HistogramVariant, HostMemory, KernelBench, KernelRepeats, KernelStep,
     LaunchShape, MapVariant, PixelOrder, PublishedSetup, SETUPS, ScanVariant, Variants, Walk,
 };
-use histeq_video::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
 
 /// Figure 2 of cuda-three-scans.
 const FIGURE_2: [u8; 64] = [
@@ -355,7 +355,7 @@ fn put(
     kernel_bench: &KernelBench,
     setup: &PublishedSetup,
     numbers: &mut Numbers,
-) -> (histeq_video::publications::DevicePlane, Vec<u32>) {
+) -> (histeq_lab::publications::DevicePlane, Vec<u32>) {
     let size = (1280, 1024);
     if setup.is_luminance {
         let formula = setup.formula.unwrap_or(Formula::EquationFloor);

@@ -6,8 +6,8 @@ use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference};
 use crate::program::{Dir, Run};
 use crate::reader::encoder_is_here;
-use histeq_video::equalize::Failover;
-use histeq_video::spec::{Gain, Method, Settings, Smoothing, Threshold};
+use histeq::equalize::Failover;
+use histeq::spec::{Gain, Method, Settings, Smoothing, Threshold};
 use std::ops::Range;
 
 const RATE: usize = 25;

@@ -2,7 +2,7 @@
 //! video sees the same as the whole.
 
 use crate::pictures::{Random, seed};
-use histeq_video::spec::{
+use histeq::spec::{
     Change, Equalization, Guide, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, WindowSums,
 };
 

@@ -1,7 +1,7 @@
 //! The publications' figures, and ours beside them.
 
 use crate::program::Dir;
-use histeq_video::bench::{PUBLICATIONS, PublishedTable, Suite, tables};
+use histeq_lab::bench::{PUBLICATIONS, PublishedTable, Suite, tables};
 
 /// The figure of a row and a column.
 fn stated(table: &PublishedTable, row: &str, column: &str) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use super::loopback::LABELS;
 use super::{Live, SMALL, Vivid, frames_counted, nodes};
 use crate::program::{Dir, Run};
 use crate::skip::skip;
-use histeq_video::ffmpeg::{Demuxer, Packet};
+use histeq_media::ffmpeg::{Demuxer, Packet};
 use rustix::process::Signal;
 use std::process::Command;
 use std::sync::Arc;

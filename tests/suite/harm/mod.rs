@@ -5,7 +5,6 @@ mod costs;
 mod faults;
 mod found;
 mod limits;
-mod parsers;
 mod playlists;
 mod sandbox;
 mod terminal;

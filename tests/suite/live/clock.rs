@@ -1,6 +1,6 @@
 //! Times of live frames.
 
-use histeq_video::source::LiveClock;
+use histeq_media::source::LiveClock;
 use std::time::{Duration, Instant};
 
 #[test]

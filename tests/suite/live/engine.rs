@@ -3,14 +3,14 @@
 use crate::pictures::Picture;
 use anyhow::{Result, bail};
 use crossbeam_channel::RecvTimeoutError::{Disconnected, Timeout};
-use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Work};
-use histeq_video::frame::{Frame, PixelFormat};
-use histeq_video::pipeline::live::{
+use histeq::equalize::reference::Reference;
+use histeq::equalize::{EqualizeStage, Equalized, Equalizer, Work};
+use histeq::frame::{Frame, PixelFormat};
+use histeq::spec::{Remembered, Settings};
+use histeq_media::pipeline::live::{
     DropOldestQueue, Latency, LiveParts, LiveSummary, Output, QueuePolicy, SharedSettings, WarmUp, run,
 };
-use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source};
-use histeq_video::spec::{Remembered, Settings};
+use histeq_media::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! In which mode a camera is opened, on the format lists of real ones; `cameras/README.md` says whose they are.
 
-use histeq_video::camera::{Mode, SizeRange, Wanted, choose, format_of, rates_between};
-use histeq_video::ffmpeg::{Rational, parse_rate, parse_size};
+use histeq_media::camera::{Mode, SizeRange, Wanted, choose, format_of, rates_between};
+use histeq_media::ffmpeg::{Rational, parse_rate, parse_size};
 
 const C920: &str = include_str!("cameras/logitech-c920.txt");
 const C930E: &str = include_str!("cameras/logitech-c930e.txt");

@@ -2,8 +2,8 @@
 //! up here, and turned into lines as the real ones are.
 
 use crate::program::{Dir, usage_error};
-use histeq_video::camera::NotOpened;
-use histeq_video::ffmpeg::Error;
+use histeq_media::camera::NotOpened;
+use histeq_media::ffmpeg::Error;
 
 const CAMERA: Option<&str> = Some("v4l2");
 

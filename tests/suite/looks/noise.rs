@@ -3,7 +3,7 @@
 use super::{RAW, frame, largest_step, lumas, mean, through};
 use crate::pictures::Random;
 use crate::program::Dir;
-use histeq_video::spec::{Lattice, Levels, Measure, noise};
+use histeq::spec::{Lattice, Levels, Measure, noise};
 
 const SEED: u64 = 1;
 

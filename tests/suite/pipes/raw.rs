@@ -5,7 +5,7 @@ use super::stream::Stream;
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
 use crate::textbook::{Raw, assert_same_video};
-use histeq_video::frame::{Model, PixelFormat};
+use histeq::frame::{Model, PixelFormat};
 use std::fmt::Write;
 
 /// An odd size and an even one, both small and neither square.

@@ -1,0 +1,642 @@
+//! The structures that kernels take by value: names and fields are those of `kernels/arguments.cuh`.
+#![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
+
+use super::launch::KernelValue;
+use super::layout::{Arrangement, BufferLayout, ChromaLayout};
+use super::task::Task;
+use super::tuning;
+use crate::spec;
+use crate::spec::Method;
+use crate::spec::clahe::TileBins;
+use crate::spec::measure::REGIONS;
+use crate::spec::tone::{self, KNOTS, Knot, Veil};
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::DeviceRepr;
+
+/// The memory layout of a structure.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Structure {
+    /// Its name, here and in the kernels.
+    pub name: &'static str,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// All of its fields, in declaration order.
+    pub fields: &'static [Field],
+}
+
+/// A field of a structure.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name, here and in the kernels.
+    pub name: &'static str,
+    /// Bytes from the start of the structure.
+    pub offset: usize,
+    /// Its size in bytes.
+    pub bytes: usize,
+}
+
+/// Declares a structure that kernels take by value. Deriving `Pod` fails for a structure with padding.
+macro_rules! by_value {
+    ($(#[$doc:meta])* $seen:vis struct $name:ident { $($(#[$of:meta])* $field_seen:vis $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Pod, Zeroable)]
+        #[repr(C)]
+        $seen struct $name {
+            $($(#[$of])* $field_seen $field: $type,)*
+        }
+
+        // SAFETY: `repr(C)` and `Pod`: integers without padding, the bytes that the kernel's structure has.
+        unsafe impl DeviceRepr for $name {}
+
+        impl KernelValue for $name {}
+
+        impl $name {
+            const STRUCTURE: Structure = Structure {
+                name: stringify!($name),
+                bytes: size_of::<$name>(),
+                fields: &[$(Field {
+                    name: stringify!($field),
+                    offset: std::mem::offset_of!($name, $field),
+                    bytes: size_of::<$type>(),
+                }),*],
+            };
+        }
+    };
+}
+
+/// All structures that kernels take by value, for the comparison with `kernels/arguments.cuh`.
+#[doc(hidden)]
+pub const STRUCTURES: [Structure; 16] = [
+    Samples::STRUCTURE,
+    Levels::STRUCTURE,
+    Region::STRUCTURE,
+    Tiles::STRUCTURE,
+    Inverse::STRUCTURE,
+    Turn::STRUCTURE,
+    Modifiers::STRUCTURE,
+    Line::STRUCTURE,
+    ChromaPlaces::STRUCTURE,
+    Colours::STRUCTURE,
+    Gains::STRUCTURE,
+    Balance::STRUCTURE,
+    BalanceOfYuv::STRUCTURE,
+    Weights::STRUCTURE,
+    Plane::STRUCTURE,
+    Planes::STRUCTURE,
+];
+
+by_value! {
+    /// The sample layout of a plane.
+    pub struct Samples {
+        pub pixels: u32,
+        pub row: u32,
+        pub offset: u32,
+        pub shift: u32,
+        pub swapped: u32,
+        pub max: u32,
+    }
+}
+
+impl Samples {
+    /// The samples of the uploaded planes.
+    pub fn of(layout: &BufferLayout) -> Self {
+        let sample = layout.sample();
+        let offset = match layout.arrangement() {
+            Arrangement::Pairs { offset } => offset as u32,
+            _ => 0,
+        };
+        Samples {
+            pixels: layout.pixels(),
+            row: layout.padded_row(),
+            offset,
+            shift: sample.shift.into(),
+            swapped: layout.swapped().into(),
+            max: sample.max().into(),
+        }
+    }
+
+    /// The luminance computed from RGB on the GPU: plain codes in the GPU's byte order.
+    pub fn of_luminance(layout: &BufferLayout) -> Self {
+        Samples { offset: 0, shift: 0, swapped: 0, ..Samples::of(layout) }
+    }
+}
+
+by_value! {
+    /// The codes that are levels, and the strength of the equalization.
+    pub struct Levels {
+        lo: u32,
+        hi: u32,
+        strength: u32,
+    }
+}
+
+impl Levels {
+    pub fn new(levels: spec::Levels, strength: spec::Strength) -> Self {
+        Levels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.of_256() }
+    }
+
+    /// One level for each of `bins` bins.
+
+    pub fn of_bins(bins: u32) -> Self {
+        Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
+    }
+}
+
+by_value! {
+    /// A rectangle of pixels in a plane.
+    pub(super) struct Region {
+        x: u32,
+        y: u32,
+        width: u32,
+        height: u32,
+        pitch: u32,
+    }
+}
+
+impl Region {
+    pub fn new(rect: spec::Rect, layout: &BufferLayout) -> Self {
+        Region {
+            x: rect.x as u32,
+            y: rect.y as u32,
+            width: rect.width as u32,
+            height: rect.height as u32,
+            pitch: layout.row_pixels(),
+        }
+    }
+}
+
+by_value! {
+    /// A grid of tiles over a picture.
+    pub(super) struct Tiles {
+        columns: u32,
+        rows: u32,
+        width: u32,
+        height: u32,
+        picture_width: u32,
+        picture_height: u32,
+        pitch: u32,
+        bins: u32,
+        bin_multiplier: u32,
+    }
+}
+
+impl Tiles {
+    /// With this many bins for these levels.
+    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, levels: spec::Levels, layout: &BufferLayout) -> Self {
+        let (wide, levels) = ((bins as u64) << 32, levels.count() as u64);
+        Tiles {
+            columns: tiles.columns as u32,
+            rows: tiles.rows as u32,
+            width: tiles.width as u32,
+            height: tiles.height as u32,
+            picture_width: tiles.picture.0 as u32,
+            picture_height: tiles.picture.1 as u32,
+            pitch: layout.row_pixels(),
+            bins: bins as u32,
+            bin_multiplier: u32::try_from(wide.div_ceil(levels)).unwrap_or(0),
+        }
+    }
+}
+
+by_value! {
+    /// A multiplication that replaces the division of sums below 2^31 by an even divisor.
+    pub(super) struct Inverse {
+        multiplier: u32,
+        shift: u32,
+    }
+}
+
+impl Inverse {
+    /// For sums that may reach 2^31: the kernel divides.
+    const NONE: Inverse = Inverse { multiplier: 0, shift: 0 };
+
+    /// The inverse of the sum of a pixel's four tile weights, which blend curves of `codes` codes. The kernel keeps the
+    /// horizontal weights in 16 bits.
+    fn of_blend(tiles: &spec::clahe::Tiles, codes: usize) -> Self {
+        let (across, down) = (2 * tiles.width as u64, 2 * tiles.height as u64);
+        let whole = across.saturating_mul(down);
+        if across > u16::MAX.into() || whole.saturating_mul(codes as u64) > 1 << 31 {
+            return Inverse::NONE;
+        }
+        let shift = (whole - 1).ilog2();
+        Inverse { multiplier: (1u64 << (32 + shift)).div_ceil(whole) as u32, shift }
+    }
+
+    /// The inverse of the same sum where curves are kept as steps: of dividends whose lowest bits are dropped, so that they
+    /// have 32.
+    fn of_deep_blend(tiles: &spec::clahe::Tiles) -> Self {
+        let whole = 4 * tiles.width as u64 * tiles.height as u64;
+        let bits = (whole - 1).ilog2() + 1;
+        Inverse { multiplier: ((1u64 << (31 + bits)) / whole) as u32, shift: bits.min(16) - 1 }
+    }
+}
+
+/// Where the curves of tiles are: `kernels/tiles.cuh` says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CurvePlace {
+    ThroughCaches = 0,
+    InShared = 1,
+    AsSteps = 2,
+}
+
+impl CurvePlace {
+    /// Bytes of shared memory of `tile_map` for the steps of this many bins.
+    pub fn bytes_of_steps(bins: usize) -> usize {
+        16 * (bins + 1)
+    }
+
+    /// Entries of 16 bits for the curves of all tiles, as steps of this many bins each and a `Scale`.
+    pub fn entries_of_steps(tiles: usize, bins: usize) -> usize {
+        2 * (tiles * bins + 8)
+    }
+
+    /// Where curves of this many bins are, in a window of at most `frames` frames; `has_room` if a block's shared memory
+    /// holds the steps of four tiles.
+    pub fn of(
+        (tiles, bins): (&spec::clahe::Tiles, usize),
+        levels: spec::Levels,
+        frames: u32,
+        has_room: bool,
+    ) -> CurvePlace {
+        if levels.codes() <= tuning::TILE_MAP_SHARED {
+            CurvePlace::InShared
+        } else if has_room && CurvePlace::suits_steps(tiles, bins, levels.count(), frames) {
+            CurvePlace::AsSteps
+        } else {
+            CurvePlace::ThroughCaches
+        }
+    }
+
+    /// How the blend of curves of `codes` codes divides.
+    pub fn inverse(self, tiles: &spec::clahe::Tiles, codes: usize) -> Inverse {
+        if self == CurvePlace::AsSteps { Inverse::of_deep_blend(tiles) } else { Inverse::of_blend(tiles, codes) }
+    }
+
+    /// Whether the arithmetic of steps suits the curves of all windows of `frames` frames, in tiles with this many bins each
+    /// for `count` levels.
+    fn suits_steps(tiles: &spec::clahe::Tiles, bins: usize, count: usize, frames: u32) -> bool {
+        let area = (tiles.width * tiles.height) as u64;
+        let total = area * u64::from(frames);
+        // As `inverse_of` in the kernels says.
+        let divides = |width: usize| {
+            let width = width as u64;
+            let left = (width - (1 << 32) % width) % width;
+            total * width * left.max(1) < 1 << 32
+        };
+        let widths = [count / bins, count.div_ceil(bins)];
+        let levels_are_few = bins >= 2 && widths[0] >= 2 && widths.into_iter().all(divides);
+        levels_are_few && tiles.width <= 1 << 15 && area < 1 << 29 && total < 1 << 31
+    }
+}
+
+by_value! {
+    /// How a frame changes the sums of the two windows.
+    pub(super) struct Turn {
+        remembers: u32,
+        half: u32,
+        window: u32,
+        joins: u32,
+        fresh: u32,
+        pub row: u32,
+        evicted_rows: [u32; 2],
+        evicted_windows: [u32; 2],
+        evicted_caps: [u32; 2],
+    }
+}
+
+impl Turn {
+    const NOWHERE: u32 = u32::MAX;
+
+    /// The turn of a frame that is a window of its own; `number` is that of the frame in its history.
+    pub fn alone(number: u64) -> Self {
+        let half = (number % 2) as u32;
+        let (evicted_rows, evicted_windows) = ([Turn::NOWHERE; 2], [Turn::NOWHERE; 2]);
+        let evicted_caps = [Modifiers::UNCAPPED; 2];
+        Turn { remembers: 0, half, window: 0, joins: 1, fresh: 1, row: 0, evicted_rows, evicted_windows, evicted_caps }
+    }
+
+    /// The turn of frame `number` of a history with this many rows, of which frames take one after the other. `caps` has
+    /// what a level had kept of the frame in each row.
+    pub fn new(update: &spec::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
+        let rows = caps.len();
+        let row = (number % rows as u64) as usize;
+        // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one ago.
+        let row_of = |slot: usize| {
+            let ago = if slot < update.slot { update.slot - slot } else { update.slot + slots - slot };
+            ((row + rows - ago) % rows) as u32
+        };
+        let evicted_rows = update.evicted.map(|evicted| evicted.map(|evicted| row_of(evicted.slot)));
+        Turn {
+            remembers: 1,
+            window: update.window as u32,
+            joins: update.joins.into(),
+            fresh: update.starts_window.into(),
+            row: row as u32,
+            evicted_rows: evicted_rows.map(|row| row.unwrap_or(Turn::NOWHERE)),
+            evicted_caps: evicted_rows.map(|row| row.map_or(Modifiers::UNCAPPED, |row| caps[row as usize])),
+            evicted_windows: update
+                .evicted
+                .map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| evicted.window as u32)),
+            ..Turn::alone(number)
+        }
+    }
+}
+
+by_value! {
+    /// The settings that turn the histograms of a window into a curve: plateau, bins, contrast limit.
+    pub(super) struct Modifiers {
+        frames: u32,
+        samples: u32,
+        varies: u32,
+        cap: u32,
+        bins: u32,
+        gain: u32,
+        first: u32,
+        width: u32,
+        ceiling: u32,
+        keeps_black: u32,
+        inverse: u64,
+    }
+}
+
+impl Modifiers {
+    /// The cap of all samples.
+    const UNCAPPED: u32 = u32::MAX;
+
+    /// What a level keeps of the frame, at most.
+    pub fn cap(task: &Task) -> u32 {
+        // A larger cap has no effect: a frame has fewer samples.
+        let cap = task.settings.plateau.cap(task.samples).unwrap_or(u64::MAX);
+        cap.min(Modifiers::UNCAPPED.into()) as u32
+    }
+
+    /// The modifiers of a window of `frames` frames.
+    pub fn new(task: &Task, frames: u32) -> Self {
+        let settings = &task.settings;
+        let bins = spec::bins(task.levels, settings.bins);
+        let tone = task.tone();
+        let (first, last) = match settings.method {
+            Method::Clahe { .. } => {
+                let (first, last) = TileBins::new(task.levels, settings.bins).of_range(tone.range);
+                (first as u32, last as u32)
+            }
+            _ => tone.range,
+        };
+        let width = last - first + 1;
+        Modifiers {
+            frames,
+            samples: task.samples as u32,
+            varies: (settings.region == spec::Region::Auto).into(),
+            cap: Modifiers::cap(task),
+            bins: if bins == task.levels.count() { 0 } else { bins as u32 },
+            gain: tone.max_gain.of_256().unwrap_or(0),
+            first,
+            width,
+            ceiling: tone.ceiling,
+            keeps_black: tone.keeps_black.into(),
+            inverse: u64::MAX / u64::from(width),
+        }
+    }
+}
+
+by_value! {
+    /// What equalization is blended with.
+    pub(super) struct Line {
+        used: u32,
+        from: [u32; KNOTS],
+        to: [u32; KNOTS],
+        slope: [u32; KNOTS],
+    }
+}
+
+impl Line {
+    pub fn new(line: &spec::Line) -> Self {
+        let knots = line.knots();
+        let of = |part: fn(&Knot) -> u32| std::array::from_fn(|index| knots.get(index).map_or(0, part));
+        Line {
+            used: knots.len() as u32,
+            from: of(|knot| knot.from),
+            to: of(|knot| knot.to),
+            slope: of(|knot| knot.slope),
+        }
+    }
+}
+
+by_value! {
+    /// The addresses and strides of luma and chroma in a picture, in samples.
+    pub(super) struct ChromaPlaces {
+        cb: u64,
+        cr: u64,
+        step: u32,
+        pitch: u32,
+        luma: u32,
+        luma_step: u32,
+        luma_pitch: u32,
+        width: u32,
+        height: u32,
+        log2_width: u32,
+        log2_height: u32,
+        /// 0. It fills what would be padding.
+        reserved: u32,
+    }
+}
+
+impl ChromaPlaces {
+    pub fn new(places: ChromaLayout, (width, height): (usize, usize)) -> Self {
+        ChromaPlaces {
+            cb: places.cb,
+            cr: places.cr,
+            step: places.step as u32,
+            pitch: places.pitch as u32,
+            luma: places.luma as u32,
+            luma_step: places.luma_step as u32,
+            luma_pitch: places.luma_pitch as u32,
+            width: width as u32,
+            height: height as u32,
+            log2_width: places.log2_width.into(),
+            log2_height: places.log2_height.into(),
+            reserved: 0,
+        }
+    }
+}
+
+by_value! {
+    /// The integer coefficients that turn chroma into R, G and B, and the legal range of chroma.
+    pub(super) struct Colours {
+        black: u32,
+        span: u32,
+        centre: i32,
+        reach: i32,
+        red: i32,
+        green_of_cb: i32,
+        green_of_cr: i32,
+        blue: i32,
+    }
+}
+
+impl Colours {
+    pub fn new(task: &Task) -> Self {
+        let colours = spec::chroma::Colours::new(task.levels, task.weights);
+        Colours {
+            black: colours.black.into(),
+            span: colours.span,
+            centre: colours.centre,
+            reach: colours.reach,
+            red: colours.red,
+            green_of_cb: colours.green_of_cb,
+            green_of_cr: colours.green_of_cr,
+            blue: colours.blue,
+        }
+    }
+}
+
+by_value! {
+    /// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions.
+    pub(super) struct Gains {
+        regions: u32,
+        width: u32,
+        height: u32,
+        pitch: u32,
+        of: [u32; REGIONS * REGIONS],
+    }
+}
+
+impl Gains {
+    /// None: the gain follows from luma.
+    pub const OF_LUMA: Gains = Gains { regions: 0, width: 0, height: 0, pitch: 0, of: [0; REGIONS * REGIONS] };
+
+    /// One for the picture, in 4096ths.
+    pub fn one(gain: u32) -> Self {
+        Gains { regions: 1, of: [gain; REGIONS * REGIONS], ..Gains::OF_LUMA }
+    }
+
+    /// Those of a veil.
+    pub fn of_veil(veil: &Veil, layout: &BufferLayout) -> Self {
+        let tiles = Veil::tiles(layout.size());
+        let mut of = [0; REGIONS * REGIONS];
+        of.iter_mut().zip(veil.regions()).for_each(|(of, (_, gain))| *of = gain);
+        let (width, height) = (tiles.width as u32, tiles.height as u32);
+        Gains { regions: REGIONS as u32, width, height, pitch: layout.row_pixels(), of }
+    }
+}
+
+by_value! {
+    /// A gain and an offset for each component of an RGB pixel, in memory order.
+    pub(super) struct Balance {
+        gains: [u32; 4],
+        offsets: [i32; 4],
+    }
+}
+
+impl Balance {
+    pub fn new(balance: &tone::Balance, layout: &BufferLayout) -> Self {
+        Balance { gains: layout.in_order(balance.gains), offsets: layout.in_order(balance.offsets) }
+    }
+}
+
+by_value! {
+    /// The same for luma, Cb and Cr, as sums of all three.
+    pub(super) struct BalanceOfYuv {
+        rows: [[i64; 4]; 3],
+    }
+}
+
+impl BalanceOfYuv {
+    pub fn new(balance: &tone::Balance, task: &Task) -> Self {
+        let colours = spec::chroma::Colours::new(task.levels, task.weights);
+        BalanceOfYuv { rows: tone::BalanceOfYuv::new(balance, &colours, task.weights).rows }
+    }
+}
+
+by_value! {
+    /// The weights of components, in memory order.
+    pub struct Weights {
+        pub of: [u32; 4],
+    }
+}
+
+by_value! {
+    /// A plane, and how the blocks of the fused kernel divide it.
+    pub(super) struct Plane {
+        /// Addresses of the first vectors; both may be the same.
+        pub from: u64,
+        pub to: u64,
+        /// Vectors of each block.
+        pub share: u32,
+        /// Rounds of vectors that stay in shared memory.
+        pub kept: u32,
+    }
+}
+
+/// The most planes of a batch.
+pub(super) const MOST_PLANES: usize = 64;
+
+by_value! {
+    /// The addresses of the planes of a batch.
+    pub(super) struct Planes {
+        pub of: [u64; MOST_PLANES],
+    }
+}
+
+/// What kernels of tiles take for a frame, for tests that run kernels on the CPU: the words of the tiles, where the curves are,
+/// and the words of the inverse. `has_room` as on GPUs whose shared memory holds the steps of four tiles.
+#[doc(hidden)]
+pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
+    let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");
+    let (tiles, bins) = task.tiles(&layout).expect("local equalization");
+    let place = CurvePlace::of((&tiles, bins), task.levels, task.settings.smoothing.frames(), has_room);
+    let mut words: Vec<u32> = bytemuck::cast_slice(&[Tiles::new(&tiles, bins, task.levels, &layout)]).to_vec();
+    words.push(place as u32);
+    words.extend_from_slice(bytemuck::cast_slice(&[place.inverse(&tiles, layout.codes())]));
+    words
+}
+
+/// What kernels of colour take for a frame: for tests that run kernels on the CPU.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ColourArguments {
+    /// The words of the structures: samples, levels, places, colours, gains, weights, balance, balance of YUV.
+    pub words: Vec<u32>,
+    /// The planes that are uploaded.
+    pub planes: std::ops::Range<usize>,
+    /// Where each begins, in bytes.
+    pub starts: Vec<usize>,
+    /// Bytes of all of them.
+    pub bytes: usize,
+    /// Vectors from one plane to the next.
+    pub plane_vectors: usize,
+}
+
+impl ColourArguments {
+    /// The arguments for a frame to which `mapping` is applied.
+    ///
+    /// # Panics
+    /// When the frame is too large.
+    pub fn new(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Self {
+        let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
+        let (gains, balance) = match mapping {
+            spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
+            spec::Mapping::Veil(veil) => (Gains::of_veil(veil, &layout), tone::Balance::IDENTITY),
+            spec::Mapping::Balance(balance) => (Gains::OF_LUMA, *balance),
+            spec::Mapping::Tiles { .. } => (Gains::OF_LUMA, tone::Balance::IDENTITY),
+        };
+        let places = layout.chroma().map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size()));
+        let mut words: Vec<u32> = bytemuck::cast_slice(&[Samples::of(&layout)]).to_vec();
+        words.extend_from_slice(bytemuck::cast_slice(&[Levels::new(task.levels, spec::Strength::FULL)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[places]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Colours::new(task)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[gains]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Weights { of: layout.weights_in_order(task.weights) }]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Balance::new(&balance, &layout)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[BalanceOfYuv::new(&balance, task)]));
+        ColourArguments {
+            words,
+            planes: layout.planes(),
+            starts: layout.spans().iter().map(|span| span.start).collect(),
+            bytes: layout.bytes(),
+            plane_vectors: layout.plane_distance() / 16,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A GPU: its driver, its context, its kernels. Everything that can be missing is checked here, in an order in which the
+//! bindings never panic.
+#![allow(unsafe_code, reason = "driver calls without a safe binding, and streams that are ordered by hand")]
+
+use super::compiled::{self, LoadReport};
+use super::error::{Doing, Error};
+use super::kernels::KernelLaunchers;
+use super::pinned::PinnedPool;
+use super::stage_kernels::{KernelChoice, StageKernels};
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
+use cudarc::driver::{CudaContext, result};
+use std::sync::Arc;
+
+/// The oldest CUDA version whose drivers accept the kernels' PTX (ISA 8.0), as `cuDriverGetVersion` returns it.
+const OLDEST_DRIVER: i32 = 12_000;
+
+/// The oldest compute capability that the kernels are compiled for.
+const OLDEST_DEVICE: (i32, i32) = (7, 5);
+
+/// The flags of a context that say how threads wait; and the value at which they sleep.
+const SCHEDULING: u32 = sys::CUctx_flags::CU_CTX_SCHED_MASK as u32;
+const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
+
+/// One GPU, ready to work.
+pub struct Gpu {
+    pub context: Arc<CudaContext>,
+    pub(super) kernels: KernelLaunchers,
+    /// Kernels that replace those of `kernels` in some stages, if a [`KernelChoice`] chose any.
+    pub(super) stages: Option<Box<dyn StageKernels>>,
+    /// Pinned memory for frames that wait for upload, of all rings.
+    pub(super) input: PinnedPool,
+    multiprocessors: u32,
+    most_pitch: usize,
+    name: String,
+}
+
+impl Gpu {
+    /// Opens the GPU with this index, counted from 0 as in `nvidia-smi` unless `CUDA_VISIBLE_DEVICES` changes the order.
+    ///
+    /// # Errors
+    /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
+    pub fn open(index: usize) -> Result<Arc<Self>, Error> {
+        Gpu::open_with(index, None)
+    }
+
+    /// As [`open`](Gpu::open), with the kernels that `choice` selects for some stages.
+    ///
+    /// # Errors
+    /// As for [`open`](Gpu::open), and when these kernels cannot be launched as `choice` says.
+    pub fn open_with(index: usize, choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
+        let count = count()?;
+        if index >= count {
+            return Err(Error::NoSuchDevice { index, count });
+        }
+        set_blocking_sync(index)?;
+        let context = CudaContext::new(index).doing("opening the device")?;
+        let name = context.name().doing("asking for the device's name")?;
+        let (major, minor) = context.compute_capability().doing("asking for the compute capability")?;
+        if (major, minor) < OLDEST_DEVICE {
+            return Err(Error::DeviceTooOld { name, major, minor });
+        }
+        // SAFETY: from here on the bindings do not order streams among themselves. Buffers are allocated, used by
+        // kernels and freed on one stream (`DevicePicture`), and copies on other streams are ordered against it by events
+        // and waited for before a buffer goes (`Slot`).
+        unsafe { context.disable_event_tracking() };
+        let attribute = |which, doing| Ok(context.attribute(which).doing(doing)?.unsigned_abs());
+        let multiprocessors =
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
+        let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
+        let kernels = KernelLaunchers::load(&context)?;
+        let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
+        let input = PinnedPool::new(&context);
+        Ok(Arc::new(Gpu { context, kernels, stages, input, multiprocessors, most_pitch, name }))
+    }
+
+    /// Its product name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The largest pitch of a plane that its copy engines accept, in bytes.
+    pub(super) fn most_pitch(&self) -> usize {
+        self.most_pitch
+    }
+
+    /// Whether threads that wait for it sleep, for tests.
+    ///
+    /// # Errors
+    /// When the query fails.
+    #[doc(hidden)]
+    pub fn waiting_threads_sleep(&self) -> Result<bool, Error> {
+        self.context.bind_to_thread().doing("binding the context")?;
+        let mut flags = 0;
+        // SAFETY: a context is bound, and `flags` outlives the call.
+        unsafe { sys::cuCtxGetFlags(&mut flags) }.result().doing("asking for the context's flags")?;
+        Ok(flags & SCHEDULING == SLEEP)
+    }
+
+    /// Loads all kernels once more, for tests: as in a run, and after machine code that the driver has to refuse.
+    ///
+    /// # Errors
+    /// When a file cannot be loaded.
+    #[doc(hidden)]
+    pub fn load_all_kernels(&self) -> Result<Vec<LoadReport>, Error> {
+        compiled::load_all(&self.context)
+    }
+
+    /// The number of its multiprocessors.
+    pub fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+}
+
+/// Makes threads sleep that wait for this device in the driver. By default they spin if there are more cores than contexts,
+/// and take a core from the decoder and the encoder.
+fn set_blocking_sync(index: usize) -> Result<(), Error> {
+    let doing = "setting up the device";
+    let device = result::device::get(index as i32).doing(doing)?;
+    // SAFETY: the driver has been started, and the device is there.
+    match unsafe { sys::cuDevicePrimaryCtxSetFlags_v2(device, SLEEP) } {
+        // Some drivers cannot change a context in use; then an earlier call here has made it, with this flag.
+        sys::CUresult::CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE => Ok(()),
+        other => other.result().doing(doing),
+    }
+}
+
+/// Checks that there is a driver that accepts the kernels, without starting it: starting is most of the time of opening.
+///
+/// # Errors
+/// When there is none, or it is too old.
+pub fn find_driver() -> Result<(), Error> {
+    // SAFETY: loads libcuda and unloads it; its initializers are those that every CUDA program runs.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Error::NoDriver);
+    }
+    let mut version = 0;
+    // SAFETY: the library is loaded, every version of it has this function, and `version` outlives the call.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result().doing("asking for the driver's version")?;
+    if version < OLDEST_DRIVER {
+        return Err(Error::DriverTooOld { version });
+    }
+    Ok(())
+}
+
+/// The number of GPUs, at least 1.
+fn count() -> Result<usize, Error> {
+    find_driver()?;
+    match result::init() {
+        Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => return Err(Error::NoDevice),
+        other => other.doing("starting the driver")?,
+    }
+    let count = CudaContext::device_count().doing("counting the devices")?;
+    match usize::try_from(count) {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(Error::NoDevice),
+    }
+}

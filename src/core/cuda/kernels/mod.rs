@@ -1,0 +1,214 @@
+//! A launcher for each file in `kernels/`, with the same name. `kernels/README.md` states the preconditions of the
+//! kernels; the launchers meet them, so calling a launcher is safe.
+
+mod balance;
+mod chroma;
+mod equalization;
+mod fused;
+mod histogram;
+mod luminance;
+mod map;
+mod scan;
+mod surface;
+mod tile_curves;
+mod tile_histogram;
+mod tile_map;
+
+pub(super) use balance::BalanceLauncher;
+pub(super) use chroma::ChromaLauncher;
+pub(super) use equalization::EqualizationLauncher;
+pub(super) use fused::FusedLauncher;
+pub(super) use histogram::HistogramLauncher;
+pub(super) use luminance::LuminanceLauncher;
+pub(super) use map::MapLauncher;
+pub(super) use scan::ScanLauncher;
+pub(super) use surface::SurfaceLauncher;
+pub(super) use tile_curves::TileCurvesLauncher;
+pub(super) use tile_histogram::TileHistogramLauncher;
+pub(super) use tile_map::TileMapLauncher;
+
+use super::compiled::{self, Compiled, Module};
+use super::error::Error;
+use super::launch::Kernel;
+use super::layout::{Arrangement, BufferLayout};
+use cudarc::driver::CudaContext;
+use std::sync::{Arc, OnceLock};
+
+/// Bytes that a thread loads at once.
+const VECTOR: usize = 16;
+
+/// A null pointer, for an optional buffer that a kernel is launched without.
+const NULL: u64 = 0;
+
+/// Declares [`KernelLaunchers`]: a field, and a method of the same name, for each launcher.
+macro_rules! kernels {
+    ($($name:ident: $kernel:ident,)*) => {
+        /// All launchers. Each is loaded on first use, because few videos need all of them. For a GPU without machine
+        /// code in the archive, the driver compiles the PTX on the first run on a machine, which takes 90 ms (0.3 ms
+        /// after that).
+        pub(super) struct KernelLaunchers {
+            context: Arc<CudaContext>,
+            $($name: OnceLock<$kernel>,)*
+        }
+
+        impl KernelLaunchers {
+            fn unloaded(context: &Arc<CudaContext>) -> Self {
+                KernelLaunchers { context: context.clone(), $($name: OnceLock::new(),)* }
+            }
+
+            $(
+                /// The launcher, loaded on first use.
+                pub fn $name(&self) -> Result<&$kernel, Error> {
+                    get_or_load(&self.$name, || $kernel::load(&self.context))
+                }
+            )*
+        }
+    };
+}
+
+kernels! {
+    luminance: LuminanceLauncher,
+    histogram: HistogramLauncher,
+    scan: ScanLauncher,
+    equalization: EqualizationLauncher,
+    fused: FusedLauncher,
+    map: MapLauncher,
+    chroma: ChromaLauncher,
+    balance: BalanceLauncher,
+    tile_histogram: TileHistogramLauncher,
+    tile_curves: TileCurvesLauncher,
+    tile_map: TileMapLauncher,
+    surface: SurfaceLauncher,
+}
+
+impl KernelLaunchers {
+    /// Loads the launcher that nearly every frame needs, to check that the driver accepts the kernels.
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let kernels = KernelLaunchers::unloaded(context);
+        kernels.map()?;
+        Ok(kernels)
+    }
+}
+
+/// The value of the cell, made by `make` on first use. Threads that come at the same time may make it twice.
+fn get_or_load<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+    match cell.get() {
+        Some(made) => Ok(made),
+        None => {
+            let made = make()?;
+            Ok(cell.get_or_init(|| made))
+        }
+    }
+}
+
+fn module(context: &Arc<CudaContext>, compiled: &Compiled) -> Result<Module, Error> {
+    compiled.load(context)
+}
+
+fn function(module: &Module, name: &str) -> Result<Kernel, Error> {
+    Kernel::new(module, name)
+}
+
+/// The variants of a kernel for samples of one byte and of two.
+struct Widths {
+    one: Kernel,
+    two: Kernel,
+}
+
+impl Widths {
+    fn load(module: &Module, kernel: &str, suffix: &str) -> Result<Self, Error> {
+        Ok(Widths {
+            one: function(module, &format!("{kernel}_u8{suffix}"))?,
+            two: function(module, &format!("{kernel}_u16{suffix}"))?,
+        })
+    }
+
+    fn of(&self, layout: &BufferLayout) -> &Kernel {
+        if layout.sample().bytes == 1 { &self.one } else { &self.two }
+    }
+}
+
+/// The variants of a kernel that reads RGB.
+struct RgbVariants {
+    packed3: Widths,
+    packed4: Widths,
+    planar: Widths,
+}
+
+impl RgbVariants {
+    fn load(module: &Module, kernel: &str) -> Result<Self, Error> {
+        Ok(RgbVariants {
+            packed3: Widths::load(module, kernel, "_packed3")?,
+            packed4: Widths::load(module, kernel, "_packed4")?,
+            planar: Widths::load(module, kernel, "_planar")?,
+        })
+    }
+
+    /// The variant for this layout; `None` where luma is stored.
+    fn of(&self, layout: &BufferLayout) -> Option<&Kernel> {
+        match layout.arrangement() {
+            Arrangement::Luma | Arrangement::Pairs { .. } => None,
+            Arrangement::Packed { components: 3, .. } => Some(self.packed3.of(layout)),
+            Arrangement::Packed { .. } => Some(self.packed4.of(layout)),
+            Arrangement::Planar { .. } => Some(self.planar.of(layout)),
+        }
+    }
+}
+
+/// The variants of a kernel that reads stored luma.
+struct LumaVariants {
+    plain: Widths,
+    pairs: Widths,
+}
+
+impl LumaVariants {
+    fn load(module: &Module, kernel: &str) -> Result<Self, Error> {
+        Ok(LumaVariants { plain: Widths::load(module, kernel, "")?, pairs: Widths::load(module, kernel, "_pairs")? })
+    }
+
+    /// The variant for this layout. The luminance of RGB is plain.
+    fn of(&self, layout: &BufferLayout) -> &Kernel {
+        match layout.arrangement() {
+            Arrangement::Pairs { .. } => self.pairs.of(layout),
+            _ => self.plain.of(layout),
+        }
+    }
+}
+
+/// Pixels of `layout` per vector of the plane with the luma.
+fn pixels_of_vector(layout: &BufferLayout) -> u32 {
+    let step = if let Arrangement::Pairs { .. } = layout.arrangement() { 2 } else { 1 };
+    VECTOR as u32 / (step * u32::from(layout.sample().bytes))
+}
+
+/// Vectors of the plane with the luma.
+fn luma_vectors(layout: &BufferLayout) -> u32 {
+    layout.pixels().div_ceil(pixels_of_vector(layout))
+}
+
+/// Vectors from one plane to the next.
+fn plane_vectors(layout: &BufferLayout) -> u32 {
+    (layout.plane_distance() / VECTOR) as u32
+}
+
+#[cfg(test)]
+pub(in crate::cuda) mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// The names of the files in a folder that have this extension, without it.
+    pub(in crate::cuda) fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+        let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let stem = |name: String| Some(name.strip_suffix(extension)?.strip_suffix('.')?.to_owned());
+        names.filter_map(stem).collect()
+    }
+
+    #[test]
+    fn every_kernel_has_its_launcher_and_its_archive() {
+        let mut launchers = stems("src/core/cuda/kernels", "rs");
+        launchers.remove("mod");
+        assert_eq!(stems("kernels", "cu"), launchers);
+        assert_eq!(stems("kernels/built", "kernels"), launchers);
+    }
+}

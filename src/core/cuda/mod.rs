@@ -1,0 +1,68 @@
+//! The equalization of frames on an NVIDIA GPU.
+//!
+//! `Gpu (driver, device, kernels) -> Ring of slots (pinned memory, device buffers, a stream for each stage) -> frames`.
+//! A frame's samples are uploaded, in place if the decoder wrote them into pinned memory ([`InputPool`]). Kernels
+//! equalize them, and they are downloaded into pinned memory that the encoder reads in place. The upload of the next
+//! frame and the download of the previous one run at the same time. Only [`Ring::collect`] waits. Luma that was decoded
+//! on this GPU is not uploaded. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
+//! up the window, makes the curve, and maps.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `context` | driver and device |
+//! | `layout` | the planes of a frame that are uploaded, and their places in a buffer |
+//! | `pinned` | pools of pinned host memory |
+//! | `surface` | the memory of decoded frames, and pictures of a decoder on this GPU |
+//! | `rows` | two-dimensional copies |
+//! | `task` | the parameters of one frame |
+//! | `picture` | one frame's buffers on the device, and its way through the kernels |
+//! | `readback` | counts and curves, downloaded with the samples |
+//! | `history` | the state from frame to frame: the frames of the temporal window, and their counts on the device |
+//! | `slot` | one place in the ring: its buffers and its copies |
+//! | `ring` | the order of frames |
+//! | `timeline` | the times at which the stages of a frame ran |
+//! | `arguments` | the structures that kernels take by value, as in `kernels/arguments.cuh` |
+//! | `error` | the errors of a GPU |
+//! | `compiled` | the compiled files of `kernels/`, and the choice for a device |
+//! | `launch` | launches, which overlap where the GPU can |
+//! | `kernels` | a launcher for each file in `kernels/` |
+//! | `tuning` | launch shapes, with their measurements |
+//! | `stage_kernels` | the interface for other kernels in place of some of these |
+
+pub mod arguments;
+pub mod compiled;
+mod context;
+pub mod error;
+mod history;
+mod kernels;
+pub mod launch;
+pub mod layout;
+mod picture;
+mod pinned;
+mod readback;
+mod ring;
+mod rows;
+mod slot;
+mod stage_kernels;
+mod surface;
+mod task;
+mod timeline;
+mod tuning;
+
+#[doc(hidden)]
+pub use arguments::{ColourArguments, Field, STRUCTURES, Structure, words_of_tiles};
+pub use compiled::{Code, LoadReport};
+pub use context::{Gpu, find_driver};
+pub use error::Error;
+pub use history::{History, words_of_modified};
+pub use layout::BufferLayout;
+pub use picture::DevicePicture;
+pub use pinned::{PinnedBuffer, PinnedPool};
+pub use ring::Ring;
+pub use slot::Collected;
+pub use stage_kernels::KernelChoice;
+
+pub use stage_kernels::{StageBuffers, StageKernels};
+pub use surface::InputPool;
+pub use task::{Readback, Task};
+pub use timeline::Timeline;

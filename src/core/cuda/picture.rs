@@ -1,0 +1,656 @@
+//! The device buffers of one frame, and its way through the kernels.
+#![allow(unsafe_code, reason = "device memory is allocated without being set")]
+
+use super::arguments::{CurvePlace, Gains};
+use super::context::Gpu;
+use super::error::{Doing, Error};
+use super::history::History;
+use super::layout::{Arrangement, BufferLayout};
+use super::readback::ReadbackLayout;
+use super::stage_kernels::StageBuffers;
+use super::task::{Readback, Task};
+use super::tuning;
+use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::clahe::Tiles;
+use crate::spec::tone::{Balance, Veil};
+use crate::spec::{Chroma, Counts, Curve, Mapping, Strength};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One frame on the device. Its buffers belong to one stream: they are allocated, used by kernels and freed in the
+/// order of that stream.
+pub struct DevicePicture {
+    gpu: Arc<Gpu>,
+    stream: Arc<CudaStream>,
+    layout: BufferLayout,
+    /// The planes of the layout, equalized in place, and behind them the readback.
+    pub(super) pixels: CudaSlice<u8>,
+    /// The luminance of RGB.
+    pub(super) luma: Option<CudaSlice<u8>>,
+    /// A copy of the luma plane before the mapping, once chroma has been scaled with luma.
+    pub(super) original_luma: Option<CudaSlice<u8>>,
+    /// The count of each code; zero before a frame is counted.
+    pub(super) counts: CudaSlice<u32>,
+    /// The counts of the frame before, which the scan clears for the next frame.
+    pub(super) emptied: CudaSlice<u32>,
+    /// The sums of the segments of the scan.
+    pub(super) segments: CudaSlice<u32>,
+    /// The curve: an output code for each code.
+    pub(super) curve: CudaSlice<u16>,
+    /// The address of the curve in a history that is used in its place, of a frame of the look-ahead.
+    kept_curve: Option<u64>,
+    /// Whether the luma has been mapped through the curve.
+    is_mapped: bool,
+    /// What `History::launches` was when a kernel last wrote `pixels`; `None` if copies did.
+    written_at: Option<u64>,
+    /// The curve in `curve`, when the caller supplied it.
+    supplied_curve: Option<Arc<Curve>>,
+    /// The buffers of local equalization, once it has been used.
+    pub(super) local: Option<Local>,
+    /// The state of kernels that replace those of a stage.
+    pub(super) stage_state: Option<Box<dyn Any + Send>>,
+}
+
+/// The buffers of local equalization.
+pub(super) struct Local {
+    pub tiles: Tiles,
+    pub bins: usize,
+    /// The count of each bin of each tile; zero before a frame is counted.
+    pub counts: CudaSlice<u32>,
+    /// The curve at the centre of each tile.
+    pub curves: CudaSlice<u16>,
+    /// Where the kernels have the curves, and so what `curves` has.
+    pub place: CurvePlace,
+    /// The mapped luminance of RGB.
+    pub mapped: Option<CudaSlice<u8>>,
+    /// The curves on the host, while they are copied to `curves`.
+    given: Vec<u16>,
+}
+
+/// What is applied to a frame on the device.
+#[derive(Clone, Debug)]
+pub(super) enum Applied {
+    /// The curves that were made of a frame: the frame itself, or a later one in the look-ahead.
+    Curves {
+        /// The number of that frame in the history; `None` is the frame itself.
+        number: Option<u64>,
+        /// The gain of chroma where it follows, in 4096ths.
+        chroma_gain: u32,
+    },
+    /// What was decided before.
+    Given(Mapping),
+}
+
+impl DevicePicture {
+    /// Buffers for frames of this layout, whose kernels will run on `stream`. The buffer of the samples has
+    /// `buffer_bytes` bytes, enough for the layout and the readback.
+    ///
+    /// # Errors
+    /// When the GPU has no memory left.
+    pub(super) fn on(
+        stream: &Arc<CudaStream>,
+        gpu: &Arc<Gpu>,
+        layout: &BufferLayout,
+        buffer_bytes: usize,
+    ) -> Result<Self, Error> {
+        let doing = "allocating memory on the device";
+        let rgb = matches!(layout.arrangement(), Arrangement::Packed { .. } | Arrangement::Planar { .. });
+        // SAFETY: the kernels read no byte of these before it was written, except for those behind a plane's last
+        // pixel, whose values are never used.
+        let (pixels, luma) = unsafe {
+            let luma = if rgb { Some(stream.alloc(layout.luma_bytes()).doing(doing)?) } else { None };
+            (stream.alloc(buffer_bytes.max(layout.buffer_bytes())).doing(doing)?, luma)
+        };
+        let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
+        let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
+        let segments = stream.alloc_zeros(tuning::SCAN_SEGMENTS).doing(doing)?;
+        let curve = stream.alloc_zeros(layout.codes()).doing(doing)?;
+        // Allocation is ordered on `stream`; after this other streams may use the buffers too.
+        stream.synchronize().doing(doing)?;
+        Ok(DevicePicture {
+            gpu: gpu.clone(),
+            stream: stream.clone(),
+            layout: layout.clone(),
+            pixels,
+            luma,
+            original_luma: None,
+            counts,
+            emptied,
+            segments,
+            curve,
+            kept_curve: None,
+            is_mapped: false,
+            written_at: None,
+            supplied_curve: None,
+            local: None,
+            stage_state: None,
+        })
+    }
+
+    /// Buffers for `count` frames on one new stream, for measurements.
+    ///
+    /// # Errors
+    /// When the GPU has no memory left.
+    pub fn several(gpu: &Arc<Gpu>, layout: &BufferLayout, count: usize) -> Result<Vec<Self>, Error> {
+        let stream = gpu.context.new_stream().doing("making a stream")?;
+        (0..count).map(|_| DevicePicture::on(&stream, gpu, layout, layout.buffer_bytes())).collect()
+    }
+
+    /// Enqueues the equalization, after that of the earlier frames in `history`.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    ///
+    /// # Panics
+    /// When the task is for another size or depth.
+    pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+        let task = &task.clone().reading_back(Readback::Nothing);
+        history.next(task);
+        let applied = self.analyze(history, task, None)?;
+        self.complete(history, task, &applied)
+    }
+
+    /// Enqueues the counting of this picture, after that of the earlier frames in `history`, and the equalization of
+    /// `waiting`, a frame before it in the look-ahead, with the curve of the window that ends with this one.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    ///
+    /// # Panics
+    /// When the task is for another size or depth.
+    pub fn equalize_ahead(
+        &mut self,
+        waiting: &mut DevicePicture,
+        history: &mut History,
+        task: &Task,
+    ) -> Result<(), Error> {
+        let task = &task.clone().reading_back(Readback::Nothing);
+        history.next(task);
+        let applied = self.analyze(history, task, Some((waiting, task)))?;
+        waiting.complete(history, task, &applied)
+    }
+
+    /// Enqueues plain equalization of many pictures of one layout and one stream in few launches. Returns false where
+    /// there is no such kernel for them.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    pub fn equalize_batch(pictures: &mut [DevicePicture], history: &mut History, task: &Task) -> Result<bool, Error> {
+        let Some(gpu) = pictures.first().map(|picture| picture.gpu.clone()) else { return Ok(true) };
+        pictures.iter().for_each(|picture| task.assert_suits(&picture.layout));
+        if !task.suits_batches(&pictures[0].layout) || !gpu.kernels.fused()?.is_available() {
+            return Ok(false);
+        }
+        pictures.iter_mut().for_each(|picture| picture.written_at = Some(history.launches));
+        gpu.kernels.fused()?.launch_batch(pictures, history, task)?;
+        Ok(true)
+    }
+
+    /// Enqueues everything up to the curve; with the fused kernel the mapping too: of the frame itself, or with a look-ahead
+    /// of `waiting`, a frame that leaves the look-ahead with this frame's curve. Returns what is applied to the frame, which
+    /// `history` has found the window of.
+    pub(super) fn analyze(
+        &mut self,
+        history: &mut History,
+        task: &Task,
+        waiting: Option<(&mut DevicePicture, &Task)>,
+    ) -> Result<Applied, Error> {
+        task.assert_suits(&self.layout);
+        (self.is_mapped, self.kept_curve) = (false, None);
+        if !task.settings.method.counts() {
+            let given = task.guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
+            return Ok(Applied::Given(given));
+        }
+        let everything = task.readback == Readback::Everything;
+        let readback = ReadbackLayout::of(&self.layout, task);
+        let windowed = History::slots_for(&task.settings) > 0;
+        let chroma_gain = task.tone().chroma_gain;
+        let gpu = self.gpu.clone();
+        // The fused kernel writes no curve, and in a window of one frame no counts.
+        if !everything && gpu.stages.is_none() && task.suits_fused(&self.layout) && gpu.kernels.fused()?.is_available()
+        {
+            let looks_ahead = task.look_ahead() > 0;
+            let mut waiting = waiting.filter(|(waiting, _)| waiting.layout == self.layout);
+            match &mut waiting {
+                Some((waiting, task)) => waiting.keep_luma(task)?,
+                None if looks_ahead => {}
+                None => self.keep_luma(task)?,
+            }
+            let of_waiting = waiting.as_mut().map(|(waiting, _)| &mut **waiting);
+            gpu.kernels.fused()?.launch(self, of_waiting, history, task)?;
+            self.is_mapped = !looks_ahead;
+            if let Some((waiting, _)) = waiting {
+                waiting.is_mapped = true;
+            }
+            self.local = None;
+            self.copy_window_counts(history, task, &readback)?;
+            return Ok(Applied::Curves { number: looks_ahead.then(|| history.latest_number()), chroma_gain });
+        }
+        self.make_luminance(task)?;
+        match task.tiles(&self.layout) {
+            Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
+            None => {
+                self.count(task)?;
+                if everything && !windowed {
+                    self.copy_counts(&readback)?;
+                }
+                self.make_curve(history, task)?;
+                self.copy_window_counts(history, task, &readback)?;
+            }
+        }
+        if task.look_ahead() == 0 {
+            return Ok(Applied::Curves { number: None, chroma_gain });
+        }
+        let number = history.latest_number();
+        if let Some(local) = &self.local {
+            let begin = history.place(number, &task.settings.smoothing) * local.curves.len();
+            let mut kept = history.kept_curves.slice_mut(begin..begin + local.curves.len());
+            self.stream.memcpy_dtod(&local.curves, &mut kept).doing("keeping a curve")?;
+        }
+        Ok(Applied::Curves { number: Some(number), chroma_gain })
+    }
+
+    /// Enqueues what is `applied` to a frame that has been analyzed. `history` has the frames of its look-ahead.
+    pub(super) fn complete(&mut self, history: &History, task: &Task, applied: &Applied) -> Result<(), Error> {
+        if let Applied::Curves { number: Some(number), .. } = applied
+            && !self.is_mapped
+        {
+            self.take_curves(history, task, *number)?;
+        }
+        self.written_at = Some(history.launches);
+        self.apply(task, applied)
+    }
+
+    /// Notes that copies write its samples, which every later launch waits for.
+    pub(super) fn refill(&mut self) {
+        self.written_at = None;
+    }
+
+    /// Whether its samples are complete for a launch that begins while the last one in `history` ends.
+    pub(super) fn is_settled(&self, history: &History) -> bool {
+        self.written_at.is_none_or(|launches| launches < history.launches)
+    }
+
+    /// Takes the curve of frame `number` of the look-ahead, or enqueues a copy of the curves of its tiles.
+    fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
+        let smoothing = &task.settings.smoothing;
+        let Some(local) = &mut self.local else {
+            self.kept_curve = Some(history.kept_curve(number, smoothing));
+            return Ok(());
+        };
+        let begin = history.place(number, smoothing) * local.curves.len();
+        let kept = history.kept_curves.slice(begin..begin + local.curves.len());
+        self.stream.memcpy_dtod(&kept, &mut local.curves).doing("taking a kept curve")
+    }
+
+    /// Enqueues the mapping.
+    fn apply(&mut self, task: &Task, applied: &Applied) -> Result<(), Error> {
+        match applied {
+            Applied::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
+                self.apply_curve(task, *chroma_gain)
+            }
+            Applied::Curves { chroma_gain, .. } => {
+                let gains = (*chroma_gain != UNIT_GAIN).then(|| Gains::one(*chroma_gain));
+                self.apply_locally(task, task.settings.strength, gains.as_ref())
+            }
+            Applied::Given(Mapping::Curve { curve, chroma_gain }) => {
+                self.supply_curve(curve, task)?;
+                self.apply_curve(task, *chroma_gain)
+            }
+            Applied::Given(Mapping::Veil(veil)) => {
+                self.make_luminance(task)?;
+                let tiles = Veil::tiles(self.layout.size());
+                let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task.levels, 1);
+                self.prepare_local(tiles, 1, place)?;
+                if let Some(local) = &mut self.local {
+                    local.given = veil.curves(task.levels, tiles).luts().to_vec();
+                    // This also makes the luminance complete before the kernel that maps it begins to read it.
+                    self.stream.memcpy_htod(&local.given, &mut local.curves).doing("copying to the device")?;
+                }
+                self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
+            }
+            Applied::Given(Mapping::Balance(balance)) => {
+                let gpu = self.gpu.clone();
+                if gpu.kernels.balance()?.launch(self, task, balance, gpu.multiprocessors())? {
+                    return Ok(());
+                }
+                self.supply_curve(&Arc::new(Curve::of_balanced_gray(balance, task.levels)), task)?;
+                self.map(task)
+            }
+            Applied::Given(Mapping::Tiles { .. }) => unreachable!("tiles are counted here"),
+        }
+    }
+
+    /// Enqueues the mapping through the curve of the frame, if it has not been mapped yet, and that of its chroma.
+    fn apply_curve(&mut self, task: &Task, chroma_gain: u32) -> Result<(), Error> {
+        let gains = (chroma_gain != UNIT_GAIN).then(|| Gains::one(chroma_gain));
+        if !self.is_mapped {
+            self.keep_luma(task)?;
+            self.map_to(task, false, gains.as_ref())?;
+        }
+        self.change_chroma(task, gains.as_ref())
+    }
+
+    /// Enqueues the mapping through the curves of tiles.
+    fn apply_locally(&mut self, task: &Task, strength: Strength, gains: Option<&Gains>) -> Result<(), Error> {
+        self.keep_luma(task)?;
+        let gpu = self.gpu.clone();
+        gpu.kernels.tile_map()?.launch(self, (task.levels, strength), gpu.multiprocessors())?;
+        if self.luma.is_some() {
+            self.map_to(task, true, gains)?;
+        }
+        self.change_chroma(task, gains)
+    }
+
+    /// Enqueues a copy of the stored luma, if chroma is scaled with luma.
+    fn keep_luma(&mut self, task: &Task) -> Result<(), Error> {
+        if self.layout.chroma().is_none() || !task.settings.chroma.is_scaled() {
+            return Ok(());
+        }
+        let bytes = self.layout.spans()[0].bytes();
+        if self.original_luma.is_none() {
+            self.original_luma = Some(self.stream.alloc_zeros(bytes).doing("allocating memory on the device")?);
+        }
+        let Some(original_luma) = &mut self.original_luma else { return Ok(()) };
+        self.stream.memcpy_dtod(&self.pixels.slice(..bytes), original_luma).doing("copying on the device")
+    }
+
+    /// Enqueues the change of the chroma samples, if they change: with luma, or by these gains if they follow.
+    fn change_chroma(&mut self, task: &Task, gains: Option<&Gains>) -> Result<(), Error> {
+        if self.layout.chroma().is_none() {
+            return Ok(());
+        }
+        let gpu = self.gpu.clone();
+        match (task.settings.chroma, gains) {
+            (Chroma::Scale, _) => gpu.kernels.chroma()?.launch(self, task, gpu.multiprocessors()),
+            (Chroma::Follow, Some(gains)) => {
+                gpu.kernels.chroma()?.launch_following(self, task, gains, gpu.multiprocessors())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The address of the curve.
+    pub(super) fn curve_address(&self) -> u64 {
+        self.kept_curve.unwrap_or_else(|| self.curve.device_ptr(&self.stream).0)
+    }
+
+    /// Enqueues everything up to the mapping, with `curve` in place of a curve from the histogram.
+    ///
+    /// # Errors
+    /// When a copy or a launch fails.
+    ///
+    /// # Panics
+    /// When the curve is for samples of another depth.
+    pub(super) fn supply_curve(&mut self, curve: &Arc<Curve>, task: &Task) -> Result<(), Error> {
+        assert_eq!(curve.codes().len(), self.layout.codes());
+        task.assert_suits(&self.layout);
+        (self.is_mapped, self.kept_curve) = (false, None);
+        self.make_luminance(task)?;
+        if !self.supplied_curve.as_ref().is_some_and(|supplied_curve| Arc::ptr_eq(supplied_curve, curve)) {
+            // Keeps the curve alive until the copy has read it.
+            self.supplied_curve = Some(curve.clone());
+            self.stream.memcpy_htod(curve.codes(), &mut self.curve).doing("copying to the device")?;
+        }
+        self.local = None;
+        Ok(())
+    }
+
+    fn prepare_local(&mut self, tiles: Tiles, bins: usize, place: CurvePlace) -> Result<(), Error> {
+        if self.local.as_ref().is_some_and(|local| (local.tiles, local.bins, local.place) == (tiles, bins, place)) {
+            return Ok(());
+        }
+        let doing = "allocating memory on the device";
+        let stream = &self.stream;
+        let mapped = match &self.luma {
+            Some(luma) => Some(stream.alloc_zeros(luma.len()).doing(doing)?),
+            None => None,
+        };
+        let entries = match place {
+            CurvePlace::AsSteps => CurvePlace::entries_of_steps(tiles.count(), bins),
+            _ => tiles.count() * self.layout.codes(),
+        };
+        self.local = Some(Local {
+            tiles,
+            bins,
+            place,
+            counts: stream.alloc_zeros(tiles.count() * bins).doing(doing)?,
+            curves: stream.alloc_zeros(entries).doing(doing)?,
+            mapped,
+            given: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn make_tile_curves(&mut self, history: &mut History, task: &Task, tiles: Tiles, bins: usize) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        let frames = task.settings.smoothing.frames();
+        let place = gpu.kernels.tile_map()?.place((&tiles, bins), task.levels, frames);
+        self.prepare_local(tiles, bins, place)?;
+        let readback = ReadbackLayout::of(&self.layout, task);
+        if !readback.counts.is_empty() {
+            // No kernel of tiles uses these counts, and clears them.
+            self.count(task)?;
+            self.copy_counts(&readback)?;
+            self.stream.memset_zeros(&mut self.counts).doing("clearing memory on the device")?;
+        }
+        gpu.kernels.tile_histogram()?.launch(self, task, gpu.multiprocessors())?;
+        if !readback.tile_counts.is_empty() {
+            self.copy_tile_counts(&readback)?;
+        }
+        gpu.kernels.tile_curves()?.launch(self, history, task)
+    }
+
+    /// Enqueues a copy of this frame's counts from `history`, whose last frame it is, to the readback; nothing if they
+    /// are not read back.
+    fn copy_window_counts(&mut self, history: &History, task: &Task, readback: &ReadbackLayout) -> Result<(), Error> {
+        if readback.counts.is_empty() || History::slots_for(&task.settings) == 0 {
+            return Ok(());
+        }
+        let row = history.latest_row();
+        let codes = self.layout.codes();
+        let from = history.slots.device_ptr(&self.stream).0;
+        assert!((row + 1) * codes <= history.slots.len());
+        self.copy_to_readback(from + (4 * row * codes) as u64, readback.counts.clone())
+    }
+
+    /// Enqueues a copy of the counts of codes to the readback, before the next launch uses them.
+    fn copy_counts(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
+        let from = self.counts.device_ptr(&self.stream).0;
+        self.copy_to_readback(from, readback.counts.clone())
+    }
+
+    /// Enqueues a copy of the counts of tiles to the readback, before the next launch uses them.
+    fn copy_tile_counts(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
+        let stream = self.stream.clone();
+        let Some(local) = &self.local else { return Ok(()) };
+        assert_eq!(4 * local.counts.len(), readback.tile_counts.len());
+        let from = local.counts.device_ptr(&stream).0;
+        self.copy_to_readback(from, readback.tile_counts.clone())
+    }
+
+    /// Enqueues a copy of the curves to the readback, if they are read back.
+    pub(super) fn copy_curves(&mut self, task: &Task, readback: &ReadbackLayout) -> Result<(), Error> {
+        if readback.curves.is_empty() {
+            return Ok(());
+        }
+        if self.local.as_ref().is_some_and(|local| local.place == CurvePlace::AsSteps) {
+            let gpu = self.gpu.clone();
+            return gpu.kernels.tile_curves()?.launch_tables(self, task, readback.curves.clone());
+        }
+        let (from, entries) = match &self.local {
+            Some(local) => (local.curves.device_ptr(&self.stream).0, local.curves.len()),
+            None => (self.curve_address(), self.curve.len()),
+        };
+        assert_eq!(2 * entries, readback.curves.len());
+        self.copy_to_readback(from, readback.curves.clone())
+    }
+
+    /// Enqueues a copy of device memory from `from` on into these bytes of the buffer.
+    fn copy_to_readback(&mut self, from: u64, bytes: Range<usize>) -> Result<(), Error> {
+        let stream = self.stream.clone();
+        let mut target = self.pixels.slice_mut(bytes.clone());
+        let (to, _order) = target.device_ptr_mut(&stream);
+        // SAFETY: the callers have checked that `bytes.len()` bytes lie behind `from`. Source and target belong to this
+        // stream, and live until the copy is done.
+        unsafe { result::memcpy_dtod_async(to, from, bytes.len(), stream.cu_stream()) }.doing("copying on the device")
+    }
+
+    /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window. The
+    /// picture has the layout [`BufferLayout::of_counts`].
+    pub(super) fn remember(&mut self, history: &mut History, counts: &Counts, task: &Task) -> Result<(), Error> {
+        let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
+        task.assert_suits(&self.layout);
+        match (counts, task.tiles(&self.layout)) {
+            (Counts::Tiles { tiles, .. }, Some((grid, bins))) if tiles.counts().len() == grid.count() * bins => {
+                self.prepare_local(grid, bins, CurvePlace::ThroughCaches)?;
+                let counts: Vec<u32> = tiles.counts().iter().map(|&held| held as u32).collect();
+                let local = self.local.as_mut().expect("made above");
+                stream.memcpy_htod(&counts, &mut local.counts).doing("copying to the device")?;
+                gpu.kernels.tile_curves()?.launch(self, history, task)
+            }
+            (Counts::Frame { histogram, .. }, None) if task.settings.method.counts() => {
+                let mut counts = vec![0; self.layout.codes()];
+                for (count, held) in counts[usize::from(task.levels.lo())..].iter_mut().zip(histogram.counts()) {
+                    *count = *held as u32;
+                }
+                stream.memcpy_htod(&counts, &mut self.counts).doing("copying to the device")?;
+                gpu.kernels.equalization()?.launch(self, history, task, gpu.multiprocessors())
+            }
+            _ => Err(Error::Refused { reason: "counts that do not fit the settings".to_owned() }),
+        }
+    }
+
+    /// Enqueues the luminance of RGB; nothing where luma is stored.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn make_luminance(&mut self, task: &Task) -> Result<(), Error> {
+        task.assert_suits(&self.layout);
+        if self.luma.is_none() {
+            return Ok(());
+        }
+        let gpu = self.gpu.clone();
+        gpu.kernels.luminance()?.launch(self, task.weights)
+    }
+
+    /// The buffers for kernels that replace those of a stage.
+    pub fn stage_buffers(&mut self, task: &Task) -> StageBuffers<'_> {
+        StageBuffers {
+            stream: self.stream.clone(),
+            layout: self.layout.clone(),
+            is_made: self.luma.is_some(),
+            plane: self.luma.as_mut().unwrap_or(&mut self.pixels),
+            counted: task.counted,
+            levels: task.levels,
+            strength: task.tone().strength,
+            counts: &mut self.counts,
+            curve: &mut self.curve,
+            state: &mut self.stage_state,
+        }
+    }
+
+    /// Enqueues the histogram.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn count(&mut self, task: &Task) -> Result<(), Error> {
+        task.assert_suits(&self.layout);
+        let gpu = self.gpu.clone();
+        if let Some(stages) = &gpu.stages
+            && stages.count(self.stage_buffers(task))?
+        {
+            return Ok(());
+        }
+        gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
+    }
+
+    /// Enqueues the curve, and the clearing of counts for the next frame.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn make_curve(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+        task.assert_suits(&self.layout);
+        self.local = None;
+        let gpu = self.gpu.clone();
+        self.supplied_curve = None;
+        if let Some(stages) = gpu.stages.as_ref().filter(|_| task.is_plain())
+            && stages.make_curve(self.stage_buffers(task))?
+        {
+            return Ok(());
+        }
+        if task.is_plain() {
+            return gpu.kernels.scan()?.launch(self, task.levels, task.tone().strength);
+        }
+        gpu.kernels.equalization()?.launch(self, history, task, gpu.multiprocessors())
+    }
+
+    /// Makes the driver refuse a launch, for tests of what follows an error.
+    pub(super) fn fail(&mut self, task: &Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.scan()?.launch_refused(self, task.levels, task.tone().strength)
+    }
+
+    /// Enqueues the mapping of the pixels through the curve.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn map(&mut self, task: &Task) -> Result<(), Error> {
+        task.assert_suits(&self.layout);
+        // Which launches come after it is not known.
+        self.written_at = Some(u64::MAX);
+        self.map_to(task, false, None)
+    }
+
+    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled, or follows with these gains.
+    fn map_to(&mut self, task: &Task, locally: bool, gains: Option<&Gains>) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        let gains = match (task.settings.chroma, gains) {
+            (Chroma::Scale, _) => Some(&Gains::OF_LUMA),
+            (Chroma::Follow, gains) => gains,
+            (Chroma::Keep, _) => None,
+        };
+        if let Some(gains) = gains.filter(|_| self.luma.is_some()) {
+            return gpu.kernels.chroma()?.launch_rgb(self, task, (locally, gains), gpu.multiprocessors());
+        }
+        gpu.kernels.map()?.launch(self, task.weights, locally, gpu.multiprocessors())
+    }
+
+    /// The layout of its planes.
+    pub fn layout(&self) -> &BufferLayout {
+        &self.layout
+    }
+
+    /// The stream that its kernels run on.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    /// Copies `bytes` to the start of the planes and waits, for measurements.
+    ///
+    /// # Errors
+    /// When the copy fails.
+    ///
+    /// # Panics
+    /// When there are more bytes than the planes have.
+    pub fn fill(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let stream = self.stream.clone();
+        stream.memcpy_htod(bytes, &mut self.pixels.slice_mut(..bytes.len())).doing("copying to the device")?;
+        self.refill();
+        stream.synchronize().doing("copying to the device")
+    }
+
+    /// Copies the start of the planes into `bytes` after all enqueued work, for measurements and tests.
+    ///
+    /// # Errors
+    /// When earlier work on the stream or the copy fails.
+    ///
+    /// # Panics
+    /// When the planes have fewer bytes.
+    pub fn read(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.stream.memcpy_dtoh(&self.pixels.slice(..bytes.len()), bytes).doing("copying from the device")?;
+        self.stream.synchronize().doing("copying from the device")
+    }
+}

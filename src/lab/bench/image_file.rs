@@ -1,0 +1,29 @@
+//! Images of the user, and the files that opencl-blelloch-scan reads and writes.
+
+use anyhow::Result;
+use histeq::frame::{Frame, PixelFormat};
+use histeq_media::ffmpeg::{Converter, Picture, RawFormat, VideoFormat};
+use histeq_media::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};
+use histeq_media::source::first_picture;
+use std::path::Path;
+
+/// Reads the first picture of a file, as pixels of `format` in full range.
+///
+/// # Errors
+/// When it cannot be read, or has no picture; both name the file.
+pub fn read(file: &Path, format: PixelFormat) -> Result<Frame> {
+    let frame = first_picture(&file.to_string_lossy())?;
+    let from = VideoFormat::of(&Picture::from_frame(&frame)?);
+    let format = RawFormat::from(format);
+    let colour = from.colour.converted(from.format, format, false);
+    Converter::default().frame(&frame, VideoFormat { format, colour, ..from })
+}
+
+/// Writes a picture; the name's end says the format of the file, which is replaced.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(frame: &Frame, file: &Path) -> Result<()> {
+    let target = Target::new(&file.to_string_lossy(), "", Files::One, Overwrite::Yes)?;
+    write_drawn(frame.clone(), "the image", target, OutputOptions::default()).map(drop)
+}

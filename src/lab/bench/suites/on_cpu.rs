@@ -1,0 +1,116 @@
+//! The CPU's columns of the publications' suites: the plain loop, and this program on one thread.
+
+use crate::bench::content::{Content, first_plane, picture};
+use crate::bench::expected::check_values;
+use crate::bench::image_file;
+use crate::bench::references::{BEST, SEQUENTIAL};
+use crate::bench::sequential;
+use crate::bench::setup::size_name;
+use crate::bench::{Row, Setup, Table, Unit, Value};
+use anyhow::Result;
+use histeq::equalize::cpu::{Engine, Isa};
+use histeq::frame::{Frame, HostPool, PixelFormat};
+use histeq::spec::{Chroma, Curve};
+use std::hint::black_box;
+
+/// Photo-like images of these sizes, each a step of the progress; or the user's image alone.
+///
+/// # Errors
+/// When the user's image cannot be read. In place of an image, when the suite is cancelled.
+pub fn images(
+    setup: &Setup,
+    sizes: &[(usize, usize)],
+    format: PixelFormat,
+) -> Result<impl Iterator<Item = Result<Frame>>> {
+    let of_user = setup.file.as_deref().map(|file| image_file::read(file, format)).transpose()?;
+    let sizes = if of_user.is_some() { Vec::new() } else { setup.sizes(sizes) };
+    setup.steps.expect(sizes.len());
+    let made = sizes.into_iter().map(move |size| {
+        setup.steps.next(size_name(size))?;
+        Ok(picture(format, size, Content::Photo))
+    });
+    Ok(of_user.map(Ok).into_iter().chain(made))
+}
+
+/// A gray image to equalize.
+pub struct GrayImage {
+    /// Columns and rows.
+    pub size: (usize, usize),
+    /// 8-bit gray of full range, rows without padding.
+    pub pixels: Vec<u8>,
+    /// The count of each level.
+    pub counts: Vec<u32>,
+    /// The same image as a frame.
+    pub frame: Frame,
+}
+
+/// The times of the CPU for an image.
+pub struct CpuTimes {
+    /// The plain loop.
+    pub sequential: Value,
+    /// This program, on one thread.
+    pub best: Value,
+}
+
+impl GrayImage {
+    /// The image of a gray frame.
+    pub fn new(frame: Frame) -> Self {
+        let (size, pixels) = ((frame.width(), frame.height()), first_plane(&frame));
+        GrayImage { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
+    }
+
+    /// The same with a row of black.
+    pub fn with_black(&self) -> Self {
+        let mut pixels = self.pixels.clone();
+        pixels[..self.size.0].fill(0);
+        let plane = HostPool::default().plane_from(&pixels, self.size.0, self.size.1);
+        GrayImage::new(self.frame.with_planes(|_| Some(plane.clone())))
+    }
+
+    /// The image mapped through a curve.
+    pub fn through(&self, curve: &[u16]) -> Vec<u8> {
+        self.pixels.iter().map(|&code| curve[usize::from(code)] as u8).collect()
+    }
+
+    /// Equalizes it on the CPU.
+    ///
+    /// # Errors
+    /// When the outputs of both differ.
+    pub fn on_cpu(&self, setup: &Setup) -> Result<CpuTimes> {
+        let mut to = vec![0; self.pixels.len()];
+        let sequential = setup.repeats.time(|| sequential::equalize(black_box(&self.pixels), black_box(&mut to)));
+        let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
+        let mut found = None;
+        let best = setup.repeats.time(|| {
+            // Return its memory to the pool first.
+            drop(found.take());
+            let histogram = engine.histogram(&self.frame, self.frame.whole());
+            found = Some(engine.map(&self.frame, &Curve::equalizing(&histogram), Chroma::Keep));
+        });
+        let found = found.map(|frame| first_plane(&frame)).unwrap_or_default();
+        check_values("equalization on the CPU", &to, &found)?;
+        Ok(CpuTimes { sequential, best })
+    }
+}
+
+/// The table of the CPU's times.
+pub fn table() -> Table {
+    Table::new("cpu", "On the CPU, one thread", &["size", "path"])
+        .note(format!(
+            "{SEQUENTIAL} is the plain loop of the publications, as the compiler makes it; {BEST} is the CPU backend with {}.",
+            Isa::best()
+        ))
+        .measure("time", Unit::Microseconds)
+        .over("size")
+}
+
+/// The rows of an image in that table.
+pub fn rows(size: (usize, usize), times: &CpuTimes) -> [Row; 2] {
+    [(SEQUENTIAL, times.sequential), (BEST, times.best)]
+        .map(|(path, time)| Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time))
+}
+
+/// The number of pixels: the place of a size on an axis.
+pub fn area(size: (usize, usize)) -> f64 {
+    (size.0 * size.1) as f64
+}

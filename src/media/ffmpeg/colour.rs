@@ -1,0 +1,116 @@
+//! Colour properties of pictures: range, matrix, primaries, transfer function, location of chroma samples.
+
+use super::{ChromaLocation, RawFormat};
+use ffmpeg_next::ffi;
+use histeq::frame::{Matrix, Range};
+
+/// The colour properties of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colour {
+    pub(super) range: ffi::AVColorRange,
+    pub(super) primaries: ffi::AVColorPrimaries,
+    pub(super) transfer: ffi::AVColorTransferCharacteristic,
+    pub(super) space: ffi::AVColorSpace,
+    pub(super) chroma_location: ffi::AVChromaLocation,
+}
+
+impl Colour {
+    /// Is it HDR (PQ or HLG)?
+    pub fn is_hdr(self) -> bool {
+        use ffi::AVColorTransferCharacteristic as Transfer;
+        matches!(self.transfer, Transfer::AVCOL_TRC_SMPTE2084 | Transfer::AVCOL_TRC_ARIB_STD_B67)
+    }
+
+    /// Are its primaries given, and its matrix?
+    pub fn is_told(self) -> [bool; 2] {
+        use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
+        [self.primaries != Primaries::AVCOL_PRI_UNSPECIFIED, self.space != Space::AVCOL_SPC_UNSPECIFIED]
+    }
+
+    /// The properties after a conversion between pixel formats. RGB that becomes YUV with an unknown matrix gets BT.709 if
+    /// `hd`, else BT.601.
+    #[must_use]
+    pub fn converted(mut self, from: RawFormat, to: RawFormat, hd: bool) -> Self {
+        use ffi::{AVColorRange as Range, AVColorSpace as Space};
+        match (from.is_rgb(), to.is_rgb()) {
+            (false, true) => {
+                self.space = Space::AVCOL_SPC_RGB;
+                self.range = Range::AVCOL_RANGE_JPEG;
+            }
+            (true, false) if !to.is_gray() => {
+                self.space = match self.matrix() {
+                    Matrix::Bt2020 => Space::AVCOL_SPC_BT2020_NCL,
+                    Matrix::Bt709 => Space::AVCOL_SPC_BT709,
+                    Matrix::Bt601 if hd => Space::AVCOL_SPC_BT709,
+                    Matrix::Bt601 => Space::AVCOL_SPC_SMPTE170M,
+                };
+                self.range = Range::AVCOL_RANGE_MPEG;
+            }
+            _ => {}
+        }
+        if to.is_full_range_yuv() {
+            self.range = Range::AVCOL_RANGE_JPEG;
+        }
+        self
+    }
+
+    /// Where the chroma samples of 4:2:0 are between the luma samples.
+    pub fn chroma_location(self) -> ChromaLocation {
+        self.chroma_location.into()
+    }
+
+    /// The same properties, with full range.
+    #[must_use]
+    pub fn full_range(mut self) -> Self {
+        self.range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
+        self
+    }
+
+    /// The same properties, with limited range.
+    #[must_use]
+    pub fn limited_range(mut self) -> Self {
+        self.range = ffi::AVColorRange::AVCOL_RANGE_MPEG;
+        self
+    }
+
+    /// Has a picture of this format full range?
+    pub fn is_full_range(self, format: RawFormat) -> bool {
+        self.range_of(format) == Range::Full
+    }
+
+    pub(super) fn matrix(self) -> Matrix {
+        use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
+        match self.space {
+            Space::AVCOL_SPC_BT709 => Matrix::Bt709,
+            Space::AVCOL_SPC_BT2020_NCL | Space::AVCOL_SPC_BT2020_CL => Matrix::Bt2020,
+            // The matrix is not given (for RGB, never): take that of the primaries.
+            Space::AVCOL_SPC_RGB | Space::AVCOL_SPC_UNSPECIFIED => match self.primaries {
+                Primaries::AVCOL_PRI_BT709 => Matrix::Bt709,
+                Primaries::AVCOL_PRI_BT2020 => Matrix::Bt2020,
+                _ => Matrix::Bt601,
+            },
+            _ => Matrix::Bt601,
+        }
+    }
+
+    /// The range of a picture of this format. Untagged YUV is limited, untagged gray and RGB are full.
+    pub(super) fn range_of(self, format: RawFormat) -> Range {
+        if format.is_rgb() || format.is_full_range_yuv() {
+            return Range::Full;
+        }
+        match self.range {
+            ffi::AVColorRange::AVCOL_RANGE_JPEG => Range::Full,
+            ffi::AVColorRange::AVCOL_RANGE_MPEG => Range::Limited,
+            _ if format.is_gray() => Range::Full,
+            _ => Range::Limited,
+        }
+    }
+}
+
+/// FFmpeg's value for a range.
+pub(super) fn range_tag(range: Range) -> ffi::AVColorRange {
+    match range {
+        Range::Full => ffi::AVColorRange::AVCOL_RANGE_JPEG,
+        Range::Limited => ffi::AVColorRange::AVCOL_RANGE_MPEG,
+    }
+}

@@ -1,0 +1,248 @@
+//! Converts pictures to another pixel format, size, range or matrix by swscale. All conversions of the program are made
+//! here. The swscale context is set up again only when the input or the output format changes.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Colour, Error, OUT_OF_MEMORY, Picture, RawFormat, check};
+use anyhow::Context;
+use ffmpeg_next::ffi;
+use ffmpeg_next::software::scaling::Flags;
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+
+/// Pixel format, size and colour properties of pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VideoFormat {
+    /// Pixel format.
+    pub format: RawFormat,
+    /// Pixels in a row and rows.
+    pub size: (usize, usize),
+    /// Colour properties.
+    pub colour: Colour,
+}
+
+impl VideoFormat {
+    /// The format of `picture`.
+    pub fn of(picture: &Picture) -> Self {
+        VideoFormat { format: picture.format(), size: picture.size(), colour: picture.colour() }
+    }
+
+    /// For gray of limited range, the YUV format with the same luma codes. swscale takes all gray for full range.
+    fn same_luma_yuv(self) -> Option<RawFormat> {
+        self.format.same_luma_yuv().filter(|_| self.range() == Range::Limited)
+    }
+
+    fn range(self) -> Range {
+        self.colour.range_of(self.format)
+    }
+
+    /// Are this format and `other` the same to swscale?
+    fn scales_as(self, other: VideoFormat) -> bool {
+        let key = |video: VideoFormat| (video.format, video.size, video.range(), video.colour.matrix());
+        key(self) == key(other)
+    }
+}
+
+/// Converts pictures of any format. The output format is given with each picture.
+pub struct Converter {
+    context: *mut ffi::SwsContext,
+    flags: Flags,
+    /// The input and the output format that the context is set up for.
+    set_up: Option<[VideoFormat; 2]>,
+    /// The converters to and from the intermediate YUV picture, for gray of limited range.
+    steps: Option<Box<[Converter; 2]>>,
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the Converter.
+unsafe impl Send for Converter {}
+
+impl Default for Converter {
+    fn default() -> Self {
+        Converter::with_flags(Flags::BICUBIC | Flags::ACCURATE_RND | Flags::FULL_CHR_H_INT)
+    }
+}
+
+impl Converter {
+    fn with_flags(flags: Flags) -> Self {
+        Converter { context: std::ptr::null_mut(), flags, set_up: None, steps: None }
+    }
+
+    /// A faster and coarser converter, for display only.
+    pub fn quick() -> Self {
+        Converter::with_flags(Flags::FAST_BILINEAR)
+    }
+
+    /// Can swscale make pictures of this format?
+    pub fn makes(format: RawFormat) -> bool {
+        // SAFETY: no precondition.
+        unsafe { ffi::sws_isSupportedOutput(format.0) != 0 }
+    }
+
+    /// Converts `frame` to the format `to`.
+    ///
+    /// # Errors
+    /// When swscale cannot convert it, or the pixel format is not native.
+    pub fn frame(&mut self, frame: &Frame, to: VideoFormat) -> anyhow::Result<Frame> {
+        let (from, format) = (frame.format(), to.format);
+        let picture = self.picture(&Picture::from_frame(frame)?, to);
+        let picture = picture.with_context(|| format!("cannot convert pixel format {from} to {format}"))?;
+        picture.to_frame()?.with_context(|| format!("{format} is not native"))
+    }
+
+    /// Converts `frame` to `bgr0` pixels in this size. Primaries and transfer function stay.
+    ///
+    /// # Errors
+    /// When swscale cannot convert it.
+    pub fn rgb(&mut self, frame: &Frame, size: (usize, usize)) -> anyhow::Result<Frame> {
+        let (from, format) = (VideoFormat::of(&Picture::from_frame(frame)?), RawFormat::from(PixelFormat::Bgr0));
+        self.frame(frame, VideoFormat { format, size, colour: from.colour.converted(from.format, format, false) })
+    }
+
+    /// Converts `picture` to the format `to`. Its other properties (times, side data) stay.
+    ///
+    /// # Errors
+    /// When swscale cannot convert it.
+    pub fn picture(&mut self, picture: &Picture, to: VideoFormat) -> Result<Picture, Error> {
+        if let Some(planar) = planar(picture)? {
+            return self.picture(&planar, to);
+        }
+        let from = VideoFormat::of(picture);
+        match (to.same_luma_yuv(), from.same_luma_yuv()) {
+            (Some(yuv), _) => self.convert_to_gray(picture, yuv, to),
+            (None, Some(yuv)) => self.convert_from_gray(picture, yuv, to),
+            (None, None) => self.convert(picture, from, to),
+        }
+    }
+
+    /// Converts to gray of limited range, which swscale does not support: first to YUV of limited range, then that to gray,
+    /// both tagged as full range, so that the luma codes are copied.
+    fn convert_to_gray(&mut self, picture: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
+        let full = to.colour.full_range();
+        let [to_yuv, to_gray] = &mut **self.steps.get_or_insert_default();
+        let mut same_codes = to_yuv.picture(picture, VideoFormat { format: yuv, ..to })?;
+        same_codes.set_colour(full);
+        let mut gray = to_gray.picture(&same_codes, VideoFormat { colour: full, ..to })?;
+        gray.set_colour(to.colour);
+        Ok(gray)
+    }
+
+    /// Converts gray of limited range, which swscale takes for full range: first to YUV, both tagged as full range, so that
+    /// the luma codes are copied; then that, tagged as limited, to `to`.
+    fn convert_from_gray(&mut self, gray: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
+        let from = VideoFormat::of(gray);
+        let full = VideoFormat { colour: from.colour.full_range(), ..from };
+        let [to_yuv, _] = &mut **self.steps.get_or_insert_default();
+        let mut same_codes = to_yuv.convert(gray, full, VideoFormat { format: yuv, ..full })?;
+        same_codes.set_colour(from.colour);
+        self.convert(&same_codes, VideoFormat { format: yuv, ..from }, to)
+    }
+
+    fn convert(&mut self, picture: &Picture, from: VideoFormat, to: VideoFormat) -> Result<Picture, Error> {
+        if !self.set_up.is_some_and(|[known_from, known_to]| from.scales_as(known_from) && to.scales_as(known_to)) {
+            self.set_up(from, to)?;
+        }
+        let mut out = Picture::allocate(to.format, to.size)?;
+        let source = picture.samples()?;
+        // SAFETY: the context was made for these two formats and sizes, and both pictures have all their planes.
+        check(unsafe {
+            ffi::sws_scale(
+                self.context,
+                source.data.as_ptr().cast(),
+                source.linesize.as_ptr(),
+                0,
+                source.height,
+                out.get().data.as_ptr(),
+                out.get().linesize.as_ptr(),
+            )
+        })?;
+        out.copy_properties(picture)?;
+        out.set_colour(to.colour);
+        Ok(out)
+    }
+
+    fn set_up(&mut self, from: VideoFormat, to: VideoFormat) -> Result<(), Error> {
+        // Invalidate first: a call below may fail.
+        self.set_up = None;
+        let full = |range: Range| i64::from(range == Range::Full);
+        // The ranges must be set before `sws_init_context`, which would else choose to copy between equal formats.
+        let options = [
+            (c"sws_flags", i64::from(self.flags.bits())),
+            (c"srcw", from.size.0 as i64),
+            (c"srch", from.size.1 as i64),
+            (c"src_format", from.format.0 as i64),
+            (c"src_range", full(from.range())),
+            (c"dstw", to.size.0 as i64),
+            (c"dsth", to.size.1 as i64),
+            (c"dst_format", to.format.0 as i64),
+            (c"dst_range", full(to.range())),
+        ];
+        // SAFETY: the old context is ours, and not used again; the new one is set up by options of its own, and the
+        // coefficient tables are constants with four entries each.
+        unsafe {
+            ffi::sws_freeContext(self.context);
+            self.context = ffi::sws_alloc_context();
+            if self.context.is_null() {
+                return Err(OUT_OF_MEMORY);
+            }
+            for (name, value) in options {
+                check(ffi::av_opt_set_int(self.context.cast(), name.as_ptr(), value, 0))?;
+            }
+            check(ffi::sws_init_context(self.context, std::ptr::null_mut(), std::ptr::null_mut()))?;
+            // RGB has no matrix of its own: the YUV side of a conversion decides for both.
+            let matrix = if from.format.is_rgb() { to.colour.matrix() } else { from.colour.matrix() };
+            let to_matrix = if to.format.is_rgb() { matrix } else { to.colour.matrix() };
+            // It fails for formats without range and matrix, which need neither.
+            ffi::sws_setColorspaceDetails(
+                self.context,
+                ffi::sws_getCoefficients(coefficients(matrix)),
+                (from.range() == Range::Full).into(),
+                ffi::sws_getCoefficients(coefficients(to_matrix)),
+                (to.range() == Range::Full).into(),
+                0,
+                1 << 16,
+                1 << 16,
+            );
+        }
+        self.set_up = Some([from, to]);
+        Ok(())
+    }
+}
+
+/// The yuv422p picture with the samples of an nv16 picture, which swscale of FFmpeg 5.1 cannot read.
+fn planar(picture: &Picture) -> Result<Option<Picture>, Error> {
+    let format = picture.format();
+    // SAFETY: no precondition.
+    if format.native() != Some(PixelFormat::Nv16) || unsafe { ffi::sws_isSupportedInput(format.0) } != 0 {
+        return Ok(None);
+    }
+    let unusable = Error::Other { errno: libc::EINVAL };
+    let frame = picture.to_frame().ok().flatten().ok_or(unusable)?;
+    let pairs = &frame.planes()[1];
+    let chroma = [0, 1].map(|which| {
+        let mut plane = HostPool::default().plane(pairs.row_bytes() / 2, pairs.rows());
+        for y in 0..pairs.rows() {
+            let samples = pairs.row(y)[which..].iter().step_by(2);
+            plane.row_mut(y).iter_mut().zip(samples).for_each(|(to, from)| *to = *from);
+        }
+        plane.freeze()
+    });
+    let planes = [frame.planes()[0].clone()].into_iter().chain(chroma).collect();
+    let size = (frame.width(), frame.height());
+    let planar = Frame::new(PixelFormat::Yuv422p, size, frame.range(), frame.matrix(), planes);
+    let mut planar = planar.map_err(|_| unusable)?;
+    (planar.pts, planar.attachment) = (frame.pts, frame.attachment);
+    Picture::from_frame(&planar).map(Some)
+}
+
+fn coefficients(matrix: Matrix) -> i32 {
+    match matrix {
+        Matrix::Bt601 => ffi::SWS_CS_ITU601,
+        Matrix::Bt709 => ffi::SWS_CS_ITU709,
+        Matrix::Bt2020 => ffi::SWS_CS_BT2020,
+    }
+}
+
+impl Drop for Converter {
+    fn drop(&mut self) {
+        // SAFETY: made in `set_up`, or null.
+        unsafe { ffi::sws_freeContext(self.context) };
+    }
+}

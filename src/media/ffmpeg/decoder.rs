@@ -1,0 +1,259 @@
+//! Decodes a video stream.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::decoder_buffers::{DecoderBuffers, count_concealed, get_buffer, picture_bytes};
+use super::log::count_concealed_by;
+use super::nvdec::Nvdec;
+use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
+use ffmpeg_next::codec::Id;
+use ffmpeg_next::{Rational, ffi};
+use histeq::frame::limits::{self, NoRoom};
+use histeq::frame::{HostPool, Pool};
+use std::sync::Arc;
+
+/// A result of [`Decoder::receive`].
+pub enum Decoded {
+    /// The next picture.
+    Picture(Picture),
+    /// The decoder needs another packet first.
+    NeedsInput,
+    /// The decoder is drained.
+    End,
+}
+
+/// Pixels of a row that FFmpeg allocates at once, at most.
+const VECTOR: usize = 64;
+
+/// Whether a decoder may delay pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    /// It may: several frames are decoded in parallel, for throughput.
+    Any,
+    /// It may not: each frame comes out as soon as its packet went in.
+    Lowest,
+}
+
+/// Where decoding runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DecodeOn {
+    /// On as many threads as there are cores.
+    #[default]
+    Cpu,
+    /// On this many threads, at least 1.
+    Threads(u16),
+    /// On the decoder of the GPU with this index.
+    Nvdec(usize),
+}
+
+/// A video decoder.
+pub struct Decoder {
+    ptr: *mut ffi::AVCodecContext,
+    nvdec: Option<Nvdec>,
+    /// The pixel format of the last picture that NVDEC did not decode, or whose NVDEC format is not supported.
+    unsupported: Option<RawFormat>,
+    /// The container's sample aspect ratio, which overrides that of the pictures.
+    aspect_ratio: Option<Rational>,
+    /// Address of the last packet's bytes, if they are in pinned memory. Raw video is decoded in place.
+    pinned: Option<*const u8>,
+    /// Number of pictures so far that came out marked as concealed.
+    marked: u64,
+    // The context points to it, and is freed before it (see `Drop`).
+    buffers: Box<DecoderBuffers>,
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the Decoder.
+unsafe impl Send for Decoder {}
+
+impl Decoder {
+    /// Opens a decoder for `stream`.
+    ///
+    /// # Errors
+    /// When FFmpeg has none for this codec (`DecoderNotFound`), the GPU does not exist, or the decoder refuses the
+    /// parameters.
+    pub fn open(stream: &Stream, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
+        let (codec, nvdec) = match on {
+            DecodeOn::Cpu | DecodeOn::Threads(_) => (decoder_of(stream), None),
+            DecodeOn::Nvdec(gpu) => {
+                let codec = Nvdec::decoder(stream.parameters.id()).ok_or(Error::DecoderNotFound)?;
+                (codec, Some(Nvdec::open(gpu)?))
+            }
+        };
+        if codec.is_null() {
+            return Err(Error::DecoderNotFound);
+        }
+        count_concealed_by(count_concealed);
+        // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
+        unsafe {
+            let ptr = ffi::avcodec_alloc_context3(codec);
+            let aspect_ratio = stream.container_aspect_ratio;
+            let decoder = Decoder {
+                ptr,
+                nvdec,
+                unsupported: None,
+                aspect_ratio,
+                pinned: None,
+                marked: 0,
+                buffers: Box::default(),
+            };
+            if decoder.ptr.is_null() {
+                return Err(OUT_OF_MEMORY);
+            }
+            check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
+            (*decoder.ptr).pkt_timebase = stream.time_base.into();
+            (*decoder.ptr).thread_count =
+                if let DecodeOn::Threads(threads) = on { threads.into() } else { threads(stream) };
+            (*decoder.ptr).max_pixels = most_pixels(stream);
+            // Other decoders cannot use custom buffers.
+            if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
+                (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
+                (*decoder.ptr).get_buffer2 = Some(get_buffer);
+                // `get_buffer` may run on all threads at once; later versions always assume that.
+                #[cfg(not(ffmpeg_6_0))]
+                {
+                    (*decoder.ptr).thread_safe_callbacks = 1;
+                }
+            }
+            if let Some(nvdec) = &decoder.nvdec {
+                nvdec.set_up(decoder.ptr)?;
+            }
+            if delay == Delay::Lowest {
+                (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
+                if decoder.nvdec.is_some() {
+                    // NVDEC decodes a picture as a whole.
+                    (*decoder.ptr).thread_count = 1;
+                }
+                // With this flag, decoders of the older MPEG codecs return B-frames in coding order.
+                if !matches!(stream.parameters.id(), Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::MPEG4 | Id::VC1) {
+                    (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;
+                }
+            }
+            check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
+            Ok(decoder)
+        }
+    }
+
+    /// Makes the decoder write the next pictures into memory of `pool`. Pictures of formats that are not native, and of
+    /// decoders that cannot use custom buffers, stay in FFmpeg's memory.
+    pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.buffers.use_pool(pool);
+    }
+
+    /// Shares memory with other decoders, for the planes that the pool does not serve. Call it before the first packet.
+    pub fn share_plane_buffers(&mut self, buffers: HostPool) {
+        self.buffers.share_plane_buffers(buffers);
+    }
+
+    /// Sends a packet to the decoder, or `None` at the end of the stream. Receive all pictures before the next packet.
+    ///
+    /// # Errors
+    /// When the packet is invalid; decoding can go on with the next one.
+    pub fn send(&mut self, packet: Option<&Packet>) -> Result<(), Error> {
+        self.pinned = packet.and_then(Packet::pinned);
+        let packet = packet.map_or(std::ptr::null(), Packet::as_ptr);
+        // SAFETY: the context is open.
+        match check(unsafe { ffi::avcodec_send_packet(self.ptr, packet) }) {
+            Ok(_) | Err(Error::Eof) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Receives the next picture.
+    ///
+    /// # Errors
+    /// When a packet could not be decoded; decoding can go on.
+    pub fn receive(&mut self) -> Result<Decoded, Error> {
+        let mut picture = Picture::new();
+        // SAFETY: the context is open, the frame valid and empty.
+        match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_mut_ptr()) }) {
+            Ok(_) => {
+                let mut picture = self.out_of_nvdec(picture)?;
+                // A decoder with several threads marks a picture too late, if it is shown before the picture that was decoded
+                // next: it is already out then. The first one behind it is marked.
+                if !picture.is_concealed() && self.buffers.concealed() > self.marked {
+                    picture.mark_concealed();
+                }
+                self.marked += u64::from(picture.is_concealed());
+                if let Some(packet) = self.pinned {
+                    picture.mark_pinned(packet);
+                }
+                if let Some(ratio) = self.aspect_ratio {
+                    picture.set_sample_aspect_ratio(ratio);
+                }
+                Ok(Decoded::Picture(picture))
+            }
+            Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
+            Err(Error::Eof) => Ok(Decoded::End),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Forgets everything it was sent. It can begin with the next key frame then.
+    pub fn flush(&mut self) {
+        // SAFETY: the context is open.
+        unsafe { ffi::avcodec_flush_buffers(self.ptr) };
+    }
+
+    /// Moves a picture of NVDEC out of the decoder's surface; returns others as they are.
+    fn out_of_nvdec(&mut self, mut picture: Picture) -> Result<Picture, Error> {
+        let Some(nvdec) = &self.nvdec else { return Ok(picture) };
+        // SAFETY: the context is open, and FFmpeg has set the format.
+        let format = RawFormat(unsafe { (*self.ptr).sw_pix_fmt });
+        if !Nvdec::decoded(&picture) {
+            self.unsupported = Some(picture.format());
+            return Ok(picture);
+        }
+        let Some(converted) = nvdec.convert(&mut picture, format, &self.buffers)? else {
+            self.unsupported = Some(format);
+            return Ok(picture);
+        };
+        Ok(converted)
+    }
+
+    /// Why a picture could not be decoded: there was no room for it.
+    pub fn refused(&self) -> Option<NoRoom> {
+        self.buffers.refused()
+    }
+
+    /// The pixel format of a picture that NVDEC should have decoded but could not, if there was one.
+    pub fn unsupported(&self) -> Option<RawFormat> {
+        self.unsupported
+    }
+}
+
+/// The number of threads, each of which may hold a picture; 0 for as many as there are cores.
+fn threads(stream: &Stream) -> i32 {
+    let bytes = stream.picture().and_then(|(format, size)| picture_bytes(format, size)).unwrap_or(0);
+    let (wanted, fitting) = (limits::threads(), limits::under_way() / 2 / bytes.max(1));
+    if fitting >= wanted { limits::given_threads().unwrap_or(0) as i32 } else { fitting.max(1) as i32 }
+}
+
+/// The most pixels that a decoder of `stream` allocates for a frame. FFmpeg compares them with whole vectors in each row; the size
+/// of the stream itself was checked without.
+fn most_pixels(stream: &Stream) -> i64 {
+    let padded =
+        stream.picture().map_or(0, |(_, (width, height))| width.next_multiple_of(VECTOR) as u64 * height as u64);
+    limits::pixels().max(padded) as i64
+}
+
+/// FFmpeg's default decoder, but libvpx for VP8 and VP9 with alpha, which only libvpx decodes.
+fn decoder_of(stream: &Stream) -> *const ffi::AVCodec {
+    let id = stream.parameters.id();
+    let with_alpha = match id {
+        Id::VP8 => Some(c"libvpx"),
+        Id::VP9 => Some(c"libvpx-vp9"),
+        _ => None,
+    };
+    let own = with_alpha.filter(|_| stream.tag("alpha_mode") == Some("1"));
+    // SAFETY: NUL-terminated names; results are constants or null.
+    unsafe {
+        let own = own.map_or(std::ptr::null(), |name| ffi::avcodec_find_decoder_by_name(name.as_ptr()));
+        if own.is_null() { ffi::avcodec_find_decoder(id.into()) } else { own }
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `open`, freed nowhere else.
+        unsafe { ffi::avcodec_free_context(&mut self.ptr) };
+    }
+}

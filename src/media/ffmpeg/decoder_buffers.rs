@@ -1,0 +1,368 @@
+//! Custom picture buffers for decoders (`AVCodecContext::get_buffer2`), from a [`Pool`]. With pinned memory from the pool, a
+//! decoded picture is uploaded to the GPU without a copy on the host.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Picture, RawFormat};
+use ffmpeg_next::ffi;
+use histeq::frame::limits::{self, NoRoom};
+use histeq::frame::{Buffer, HostPool, Memory, Pool};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+/// Bytes that decoders may read or write past a plane's last byte, as in FFmpeg's own buffers.
+const PADDING: usize = 16;
+
+/// Alignment of planes, in bytes: the widest vector.
+const ALIGNMENT: usize = 64;
+
+/// The most planes of a picture in FFmpeg.
+const PLANES: usize = 4;
+
+/// Buffers for the pictures of one decoder. Its threads use them concurrently.
+#[derive(Default)]
+pub(super) struct DecoderBuffers {
+    pool: RwLock<Option<Arc<dyn Pool>>>,
+    /// Why a picture got no buffer, if one did not.
+    refused: OnceLock<NoRoom>,
+    /// For the planes that the pool does not serve. They have separate buffers, so that an encoder that keeps them does not
+    /// keep a buffer of the pool.
+    plane_buffers: OnceLock<HostPool>,
+    /// For whole pictures, if there is no pool.
+    picture_buffers: HostPool,
+    /// Number of pictures that the decoder has concealed damage in, by its messages.
+    concealed: AtomicU64,
+}
+
+/// Strides and sizes of the planes of a picture.
+struct BufferLayout {
+    planes: usize,
+    line_bytes: [c_int; PLANES],
+    plane_bytes: [usize; PLANES],
+}
+
+/// Counts a picture that a decoder has concealed damage in.
+///
+/// # Safety
+/// `context` is what FFmpeg logs a message for: null, or a structure that begins with its `AVClass`.
+pub(super) unsafe fn count_concealed(context: *mut c_void) {
+    // SAFETY: by the caller's promise; a class that is there has a name, and is that of the structure. Only `Decoder` sets
+    // `opaque`, to buffers that live longer than the context; the contexts of a decoder's threads are copies of its own.
+    unsafe {
+        let Some(class) = context.cast::<*const ffi::AVClass>().as_ref().and_then(|class| class.as_ref()) else {
+            return;
+        };
+        if CStr::from_ptr(class.class_name) == c"AVCodecContext" {
+            let buffers = (*context.cast::<ffi::AVCodecContext>()).opaque.cast::<DecoderBuffers>().as_ref();
+            buffers.iter().for_each(|buffers| _ = buffers.concealed.fetch_add(1, Ordering::Relaxed));
+        }
+    }
+}
+
+impl DecoderBuffers {
+    /// Takes memory from `pool` from now on.
+    pub fn use_pool(&self, pool: Arc<dyn Pool>) {
+        *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
+    }
+
+    /// Takes the planes that the pool does not serve from `buffers`, if this is called before the first picture.
+    pub fn share_plane_buffers(&self, buffers: HostPool) {
+        let _ = self.plane_buffers.set(buffers);
+    }
+
+    fn plane_buffers(&self) -> &HostPool {
+        self.plane_buffers.get_or_init(HostPool::default)
+    }
+
+    /// The pool, if there is one.
+    pub fn pool(&self) -> Option<Arc<dyn Pool>> {
+        self.pool.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why a picture got no buffer: there was no room for it.
+    pub fn refused(&self) -> Option<NoRoom> {
+        self.refused.get().copied()
+    }
+
+    /// Number of pictures that the decoder has concealed damage in so far.
+    pub fn concealed(&self) -> u64 {
+        self.concealed.load(Ordering::Relaxed)
+    }
+
+    /// Allocates memory for an empty picture. `None` when FFmpeg has to allocate it: with an exhausted pool, or for a format
+    /// that is not native, such as GPU surfaces.
+    ///
+    /// # Safety
+    /// As for [`get_buffer`].
+    unsafe fn allocate(&self, context: *mut ffi::AVCodecContext, frame: *mut ffi::AVFrame) -> Option<()> {
+        let (own, pool) = (&self.picture_buffers, self.pool());
+        let pool: &dyn Pool = pool.as_deref().unwrap_or(own);
+        // SAFETY: FFmpeg has set the number.
+        let format = unsafe { RawFormat::from_number((*frame).format) };
+        let native = format.native()?;
+        // SAFETY: by the caller's promise.
+        let layout = unsafe { BufferLayout::of_decoder(context, frame, format) }?;
+        let served = pool.planes(native);
+        let split = served.end.min(layout.planes);
+        if served.start > 0 || split == 0 || layout.planes != native.descriptor().planes().len() {
+            return None;
+        }
+        let first = pool.buffer(layout.bytes(0..split)).ok()?;
+        // SAFETY: the picture is empty.
+        unsafe {
+            (*frame).opaque = ptr::null_mut();
+            layout.attach(frame, 0, 0..split, first)?;
+            if split < layout.planes {
+                let rest = Box::new(self.plane_buffers().take(layout.bytes(split..layout.planes)));
+                if layout.attach(frame, 1, split..layout.planes, rest).is_none() {
+                    ffi::av_buffer_unref(&mut (*frame).buf[0]);
+                    (*frame).data = [ptr::null_mut(); 8];
+                    (*frame).opaque = ptr::null_mut();
+                    return None;
+                }
+            }
+            (*frame).extended_data = (&raw mut (*frame).data).cast();
+        }
+        Some(())
+    }
+
+    /// An uninitialized picture with all planes in one buffer, from the pool if there is one.
+    pub fn picture(&self, format: RawFormat, size: (usize, usize)) -> Option<Picture> {
+        let layout = BufferLayout::of_size(format, size)?;
+        let bytes = layout.bytes(0..layout.planes);
+        let pooled = self.pool().and_then(|pool| pool.buffer(bytes).ok());
+        let buffer = pooled.unwrap_or_else(|| Box::new(self.picture_buffers.take(bytes)));
+        let mut picture = Picture::empty(format, size);
+        // SAFETY: the picture is empty.
+        unsafe { layout.attach(picture.as_mut_ptr(), 0, 0..layout.planes, buffer) }?;
+        Some(picture)
+    }
+
+    /// A picture whose first plane is `luma`, in GPU memory with rows [`luma_stride`] bytes apart. The other planes are
+    /// uninitialized, in one buffer of the host.
+    pub fn picture_with_device_luma(
+        &self,
+        luma: Arc<dyn Memory>,
+        format: RawFormat,
+        size: (usize, usize),
+    ) -> Option<Picture> {
+        let address = luma.on_device()?;
+        let layout = BufferLayout::of_size(format, size)?;
+        let others = Box::new(self.plane_buffers().take(layout.bytes(1..layout.planes)));
+        let mut picture = Picture::empty(format, size);
+        // SAFETY: the picture is empty.
+        unsafe { layout.attach(picture.as_mut_ptr(), 0, 1..layout.planes, others) }?;
+        picture.set_device_luma(luma, address, layout.line_bytes[0]);
+        Some(picture)
+    }
+
+    /// A picture that shares the first plane of `luma`. The other planes are uninitialized, in one buffer.
+    pub fn picture_sharing_luma(&self, luma: &Picture, format: RawFormat) -> Option<Picture> {
+        let size = luma.size();
+        let layout = BufferLayout::of_size(format, size)?;
+        let others = Box::new(self.plane_buffers().take(layout.bytes(1..layout.planes)));
+        let mut picture = Picture::empty(format, size);
+        // SAFETY: both pictures are valid, and this one is empty.
+        unsafe {
+            let (from, to) = (luma.as_ptr(), picture.as_mut_ptr());
+            (*to).buf[0] = ffi::av_buffer_ref((*from).buf[0]);
+            if (*to).buf[0].is_null() {
+                return None;
+            }
+            (*to).data[0] = (*from).data[0];
+            (*to).linesize[0] = (*from).linesize[0];
+            (*to).opaque = (*from).opaque;
+            layout.attach(to, 1, 1..layout.planes, others)?;
+        }
+        Some(picture)
+    }
+}
+
+/// Bytes of a picture of this format and size, with padding; `None` for a size that FFmpeg refuses.
+pub(super) fn picture_bytes(format: RawFormat, size: (usize, usize)) -> Option<usize> {
+    let layout = BufferLayout::of_size(format, size)?;
+    Some(layout.bytes(0..layout.planes))
+}
+
+/// Bytes from one row of luma to the next in pictures of this format and size; `None` for a size that FFmpeg refuses.
+pub(super) fn luma_stride(format: RawFormat, size: (usize, usize)) -> Option<usize> {
+    usize::try_from(BufferLayout::of_size(format, size)?.line_bytes[0]).ok()
+}
+
+impl BufferLayout {
+    /// The layout that the decoder needs for this picture, by the rules of FFmpeg's own buffers; `None` when those rules
+    /// do not apply.
+    ///
+    /// # Safety
+    /// As for [`get_buffer`].
+    unsafe fn of_decoder(
+        context: *mut ffi::AVCodecContext,
+        frame: *const ffi::AVFrame,
+        format: RawFormat,
+    ) -> Option<Self> {
+        let mut align = [0; 8];
+        // SAFETY: the context is an open decoder's, and the array has the length that FFmpeg expects.
+        let size = unsafe {
+            if (*context).pix_fmt != format.0 {
+                return None;
+            }
+            let (mut width, mut height) = ((*frame).width, (*frame).height);
+            ffi::avcodec_align_dimensions2(context, &mut width, &mut height, align.as_mut_ptr());
+            (width, height)
+        };
+        BufferLayout::aligned(format, size, align)
+    }
+
+    /// The layout of pictures of this size; `None` for a size that FFmpeg refuses.
+    fn of_size(format: RawFormat, (width, height): (usize, usize)) -> Option<Self> {
+        BufferLayout::aligned(format, (width as c_int, height as c_int), [ALIGNMENT as c_int; 8])
+    }
+
+    /// The layout of pictures whose strides are multiples of `align`; `None` for a size that FFmpeg refuses.
+    fn aligned(format: RawFormat, (mut width, height): (c_int, c_int), align: [c_int; 8]) -> Option<Self> {
+        let mut line_bytes = [0; PLANES];
+        let mut plane_bytes = [0; PLANES];
+        loop {
+            // Widen the picture until all strides are aligned: decoders rely on the ratio between the strides.
+            // SAFETY: the array has the length that FFmpeg expects.
+            if unsafe { ffi::av_image_fill_linesizes(line_bytes.as_mut_ptr(), format.0, width) } < 0 {
+                return None;
+            }
+            if line_bytes.iter().zip(align).all(|(&bytes, align)| bytes % align.max(1) == 0) {
+                break;
+            }
+            // Add the lowest set bit.
+            width += width & width.wrapping_neg();
+        }
+        let lines = line_bytes.map(|bytes| bytes as isize);
+        // SAFETY: the arrays have the length that FFmpeg expects.
+        if unsafe { ffi::av_image_fill_plane_sizes(plane_bytes.as_mut_ptr(), format.0, height, lines.as_ptr()) } < 0 {
+            return None;
+        }
+        let planes = plane_bytes.iter().take_while(|&&bytes| bytes > 0).count();
+        Some(BufferLayout { planes, line_bytes, plane_bytes })
+    }
+
+    /// Bytes of a buffer for these planes.
+    fn bytes(&self, planes: std::ops::Range<usize>) -> usize {
+        self.plane_bytes[planes].iter().map(|&bytes| padded(bytes)).sum()
+    }
+
+    /// Makes `buffer` the picture's buffer number `index`, with these planes in it; the picture then owns it. `None` when it
+    /// is shorter than [`bytes`](BufferLayout::bytes), or [`into_buffer_ref`] fails.
+    ///
+    /// # Safety
+    /// The picture is valid and has no such buffer yet.
+    unsafe fn attach(
+        &self,
+        frame: *mut ffi::AVFrame,
+        index: usize,
+        planes: std::ops::Range<usize>,
+        buffer: Box<dyn Buffer>,
+    ) -> Option<()> {
+        let pinned = buffer.is_pinned();
+        if buffer.len() < self.bytes(planes.clone()) {
+            return None;
+        }
+        let reference = into_buffer_ref(buffer)?;
+        // SAFETY: the frame is valid by the caller's promise; the reference is new, and long enough for the planes.
+        unsafe {
+            let mut start = (*reference).data;
+            (*frame).buf[index] = reference;
+            if pinned {
+                // `is_pinned` compares `opaque` with the buffer's address.
+                (*frame).opaque = start.cast();
+            }
+            for plane in planes {
+                (*frame).data[plane] = start;
+                (*frame).linesize[plane] = self.line_bytes[plane];
+                start = start.add(padded(self.plane_bytes[plane]));
+            }
+        }
+        Some(())
+    }
+}
+
+/// Wraps `buffer` in an AVBufferRef, which then owns it; `None` when memory runs out, or the buffer is not aligned.
+pub(super) fn into_buffer_ref(buffer: Box<dyn Buffer>) -> Option<*mut ffi::AVBufferRef> {
+    let len = buffer.len();
+    let owner: *mut Box<dyn Buffer> = Box::into_raw(Box::new(buffer));
+    // SAFETY: `owner` lives until `free_buffer` drops it. Until then only FFmpeg uses the bytes.
+    unsafe {
+        let start = (*owner).as_mut_ptr();
+        let aligned = start.addr().is_multiple_of(ALIGNMENT);
+        let reference = match aligned {
+            true => ffi::av_buffer_create(start, len, Some(free_buffer), owner.cast(), 0),
+            false => ptr::null_mut(),
+        };
+        if reference.is_null() {
+            drop(Box::from_raw(owner));
+            return None;
+        }
+        Some(reference)
+    }
+}
+
+/// Bytes of a plane in a buffer, with padding.
+fn padded(bytes: usize) -> usize {
+    (bytes + PADDING + ALIGNMENT - 1).next_multiple_of(ALIGNMENT)
+}
+
+/// Is this buffer of the picture in pinned memory?
+pub(super) fn is_pinned(frame: &ffi::AVFrame, buffer: &ffi::AVBufferRef) -> bool {
+    !frame.opaque.is_null() && frame.opaque.cast() == buffer.data
+}
+
+/// The callback `AVCodecContext::get_buffer2`, which allocates a picture. FFmpeg calls it on any thread of the decoder.
+///
+/// # Safety
+/// `context` is that of a decoder whose `opaque` points to a [`DecoderBuffers`] that outlives it, and `frame` is empty but for
+/// its format and size.
+pub(super) unsafe extern "C" fn get_buffer(
+    context: *mut ffi::AVCodecContext,
+    frame: *mut ffi::AVFrame,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: by the caller's promise, in all three.
+    unsafe {
+        let buffers = (*context).opaque.cast::<DecoderBuffers>().as_ref();
+        // Surfaces of a GPU have no such size.
+        let bytes = ffi::av_image_get_buffer_size((*context).pix_fmt, (*frame).width, (*frame).height, 1);
+        if let (Some(buffers), Err(no_room)) = (buffers, limits::check_room(usize::try_from(bytes).unwrap_or(0))) {
+            let _ = buffers.refused.set(no_room);
+            return ffi::AVERROR(libc::ENOMEM);
+        }
+        match buffers.and_then(|buffers| buffers.allocate(context, frame)) {
+            Some(()) => 0,
+            None => ffi::avcodec_default_get_buffer2(context, frame, flags),
+        }
+    }
+}
+
+unsafe extern "C" fn free_buffer(owner: *mut c_void, _data: *mut u8) {
+    // SAFETY: `into_buffer_ref` made it with `Box::into_raw`; FFmpeg calls this once, after the last reference is gone.
+    drop(unsafe { Box::from_raw(owner.cast::<Box<dyn Buffer>>()) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pool that returns buffers of half the requested length.
+    struct ShortPool(HostPool);
+
+    impl Pool for ShortPool {
+        fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+            self.0.buffer(len / 2)
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_is_too_short_is_not_written_past() {
+        let buffers = DecoderBuffers::default();
+        buffers.use_pool(Arc::new(ShortPool(HostPool::default())));
+        let format = RawFormat::from_name("yuv420p").unwrap();
+        assert!(buffers.picture(format, (640, 480)).is_none());
+    }
+}

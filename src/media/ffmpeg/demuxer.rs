@@ -1,0 +1,389 @@
+//! Opens an input and reads its packets.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::custom_io::CustomIo;
+use super::log::refused_protocol;
+use super::media::{CodecParameters, entries, set_entries};
+use super::packet::Packet;
+use super::protocols::{self, OpenError};
+use super::{
+    Chapter, Error, Interrupt, Media, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check, location, text,
+};
+use ffmpeg_next::codec::Id;
+use ffmpeg_next::{Rational, ffi};
+use histeq::frame::{HostPool, Pool, limits};
+use std::ffi::CStr;
+use std::io::Read;
+use std::sync::Arc;
+
+/// What a decoder takes for each pixel to find out about a stream: measured, 2.4 bytes with H.264 of 8 bits.
+const PROBED: usize = 3;
+
+/// An open input.
+pub struct Demuxer {
+    ptr: *mut ffi::AVFormatContext,
+    media: Media,
+    /// Options that the demuxer does not have.
+    ignored: Metadata,
+    /// For devices, the memory that packets are copied to. A driver has only a few buffers, which are freed when the device
+    /// is closed. Packets of containers and protocols own their bytes.
+    copies: Option<Arc<dyn Pool>>,
+    // The context uses both until it is closed (see `Drop`).
+    _io: Option<CustomIo>,
+    interrupt: Box<Interrupt>,
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the Demuxer.
+unsafe impl Send for Demuxer {}
+
+impl Demuxer {
+    /// Opens `url`, or reads from `reader` if there is one, and probes the streams. `format` is FFmpeg's name of a demuxer,
+    /// for inputs that cannot be probed. `interrupt` ends a read that waits.
+    ///
+    /// # Errors
+    /// When it cannot be opened, FFmpeg does not recognize it, or it refers to a protocol that is not allowed for it.
+    pub fn open(
+        url: &str,
+        reader: Option<Box<dyn Read + Send>>,
+        format: Option<&str>,
+        options: &[(String, String)],
+        interrupt: impl Into<Interrupt>,
+    ) -> Result<Self, OpenError> {
+        super::init();
+        super::last_message();
+        refused_protocol();
+        let io = reader.map(CustomIo::new).transpose()?;
+        let found = match (format, &io) {
+            (Some(name), _) => demuxer_named(name)?,
+            (None, Some(io)) => io.probe(&location(url))?,
+            (None, None) => std::ptr::null(),
+        };
+        // SAFETY: null or a constant of the library.
+        let (is_device, demuxer) = unsafe { (is_device(found), found.as_ref().map(|format| text(format.name))) };
+        if let (None, Some(playlist)) = (format, demuxer.filter(|name| protocols::is_playlist(name))) {
+            return Err(OpenError::Playlist(playlist.split(',').next().unwrap_or_default().to_owned()));
+        }
+        // The name of a device is not a path.
+        let place = if is_device { c_string(url) } else { location(url) };
+        let allowed = match &io {
+            _ if is_device => None,
+            Some(_) => Some(protocols::of_pipe(format).to_owned()),
+            None => Some(protocols::of_url(&place.to_string_lossy())),
+        };
+        let whitelist = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
+        let options: Vec<(String, String)> = options.iter().cloned().chain(whitelist).collect();
+        let opened = Self::open_as(&place, io, found, is_device, &options, Box::new(interrupt.into()));
+        let opened = opened.map_err(|error| match (refused_protocol(), allowed) {
+            (Some(protocol), Some(allowed)) => {
+                OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
+            }
+            _ => error,
+        })?;
+        opened.media.check_bounds()?;
+        Ok(opened)
+    }
+
+    fn open_as(
+        place: &CStr,
+        io: Option<CustomIo>,
+        format: *const ffi::AVInputFormat,
+        is_device: bool,
+        options: &[(String, String)],
+        interrupt: Box<Interrupt>,
+    ) -> Result<Self, OpenError> {
+        let mut dictionary = std::ptr::null_mut();
+        // SAFETY: the context is allocated here, and freed by `avformat_open_input` when that fails, else by `Drop`.
+        // Reader and interrupt outlive it: the Demuxer owns all three and closes the context first.
+        unsafe {
+            let mut ptr = ffi::avformat_alloc_context();
+            if ptr.is_null() {
+                return Err(OUT_OF_MEMORY.into());
+            }
+            (*ptr).interrupt_callback = interrupt.callback();
+            if let Some(io) = &io {
+                (*ptr).pb = io.as_ptr();
+            }
+            set_entries(&mut dictionary, options);
+            if is_device {
+                // Cameras then return EAGAIN instead of waiting, which could not be interrupted.
+                (*ptr).flags |= ffi::AVFMT_FLAG_NONBLOCK;
+            }
+            let opened = ffi::avformat_open_input(&mut ptr, place.as_ptr(), format.cast_mut().cast(), &mut dictionary);
+            let ignored = entries(dictionary);
+            ffi::av_dict_free(&mut dictionary);
+            check(opened)?;
+            let media = Media::empty(text((*(*ptr).iformat).name));
+            // FFmpeg recognizes some devices by their names (`/dev/video0`), without a format.
+            let copies: Option<Arc<dyn Pool>> = match self::is_device((*ptr).iformat) {
+                true => Some(Arc::new(HostPool::default())),
+                false => None,
+            };
+            let mut demuxer = Demuxer { ptr, media, ignored, copies, _io: io, interrupt };
+            demuxer.check_pictures()?;
+            demuxer.probe()?;
+            demuxer.describe();
+            Ok(demuxer)
+        }
+    }
+
+    /// Checks that a frame of each video stream fits into memory: FFmpeg opens a decoder for each to find out about it.
+    fn check_pictures(&self) -> Result<(), OpenError> {
+        // SAFETY: the context is open, and each of its streams has parameters.
+        let sizes = unsafe {
+            let count = (*self.ptr).nb_streams as usize;
+            let parameters = (0..count).map(|index| &*(**(*self.ptr).streams.add(index)).codecpar);
+            let videos = parameters.filter(|of| of.codec_type == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO);
+            videos.map(|of| (of.width.max(0) as usize).saturating_mul(of.height.max(0) as usize)).collect::<Vec<_>>()
+        };
+        let needed = sizes.iter().fold(0, |all: usize, pixels| all.saturating_add(pixels.saturating_mul(PROBED)));
+        // A single one is checked with its format, which is known then.
+        match sizes.len() {
+            streams @ 2.. if needed > limits::memory() => {
+                Err(OpenError::TooManyPictures { streams, needed: needed >> 20 })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds out about the streams, for which the first frames of some are decoded.
+    fn probe(&mut self) -> Result<(), Error> {
+        // FFmpeg counts whole vectors in each row here, too. The size that it finds is checked afterwards.
+        let most = [("max_pixels".to_owned(), limits::pixels().saturating_mul(2).min(i64::MAX as u64).to_string())];
+        // SAFETY: the context is open, and none of its streams goes away; each so far has its dictionary, which is freed
+        // afterwards.
+        unsafe {
+            let count = (*self.ptr).nb_streams as usize;
+            let parameters: Vec<_> = (0..count).map(|index| (**(*self.ptr).streams.add(index)).codecpar).collect();
+            let sizes: Vec<_> = parameters.iter().map(|&of| ((*of).width, (*of).height)).collect();
+            let mut options = vec![std::ptr::null_mut(); parameters.len()];
+            options.iter_mut().for_each(|dictionary| set_entries(dictionary, &most));
+            let list = if options.is_empty() { std::ptr::null_mut() } else { options.as_mut_ptr() };
+            let probed = check(ffi::avformat_find_stream_info(self.ptr, list));
+            options.iter_mut().for_each(|dictionary| ffi::av_dict_free(dictionary));
+            // Decoders forget sizes that they refuse.
+            for (&of, size) in parameters.iter().zip(sizes).filter(|(of, _)| (***of).width == 0) {
+                ((*of).width, (*of).height) = size;
+            }
+            probed.map(drop)
+        }
+    }
+
+    /// Copies the packets of a device into memory of `pool` from now on. Packets of other inputs are not copied.
+    pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        if self.copies.is_some() {
+            self.copies = Some(pool);
+        }
+    }
+
+    /// The description of the input.
+    pub fn media(&self) -> &Media {
+        &self.media
+    }
+
+    /// Was an option of this name given that the demuxer does not have?
+    pub fn ignores(&self, option: &str) -> bool {
+        self.ignored.iter().any(|(key, _)| key == option)
+    }
+
+    /// The index of FFmpeg's default video stream; cover art does not count.
+    pub fn best_video(&self) -> Option<usize> {
+        // SAFETY: the context is open.
+        let best = unsafe {
+            let video = ffi::AVMediaType::AVMEDIA_TYPE_VIDEO;
+            ffi::av_find_best_stream(self.ptr, video, -1, -1, std::ptr::null_mut(), 0)
+        };
+        usize::try_from(best).ok().filter(|&index| !self.media.streams[index].is_attached_picture())
+    }
+
+    /// How many packets of a stream the index lists after the time `dts`, and in all.
+    pub fn indexed_after(&self, stream: usize, dts: i64) -> (u64, u64) {
+        // SAFETY: the context is open; indexing checks the number of the stream, and entries are read before the next call
+        // can change them.
+        unsafe {
+            let streams = std::slice::from_raw_parts((*self.ptr).streams, (*self.ptr).nb_streams as usize);
+            let count = ffi::avformat_index_get_entries_count(streams[stream]);
+            let time = |index| ffi::avformat_index_get_entry(streams[stream], index).as_ref().map(|e| e.timestamp);
+            let after = (0..count).rev().take_while(|&index| time(index).is_some_and(|time| time > dts)).count();
+            (after as u64, u64::try_from(count).unwrap_or(0))
+        }
+    }
+
+    /// Discards all further packets of this stream.
+    pub fn discard(&mut self, index: usize) {
+        // SAFETY: the context is open; indexing checks the number of the stream.
+        unsafe {
+            let streams = std::slice::from_raw_parts((*self.ptr).streams, (*self.ptr).nb_streams as usize);
+            (*streams[index]).discard = ffi::AVDiscard::AVDISCARD_ALL;
+        }
+    }
+
+    /// Seeks to the last key frame at or before `time` (microseconds).
+    ///
+    /// # Errors
+    /// When the input cannot seek.
+    pub fn seek(&mut self, time: i64) -> Result<(), Error> {
+        // SAFETY: the context is open.
+        check(unsafe { ffi::avformat_seek_file(self.ptr, -1, i64::MIN, time, time, 0) })?;
+        Ok(())
+    }
+
+    /// Seeks to the beginning.
+    ///
+    /// # Errors
+    /// When the input cannot seek.
+    pub fn rewind(&mut self) -> Result<(), Error> {
+        // Where the clock may jump, several packets may have the start time: seek by bytes.
+        let (start, flags) = match self.media.may_jump {
+            true => (0, ffi::AVSEEK_FLAG_BYTE),
+            false => (self.media.start.unwrap_or(0), 0),
+        };
+        // SAFETY: the context is open.
+        check(unsafe { ffi::avformat_seek_file(self.ptr, -1, i64::MIN, start, i64::MAX, flags) })?;
+        Ok(())
+    }
+
+    /// The next packet of any stream, `None` at the end.
+    ///
+    /// # Errors
+    /// When reading fails before the end.
+    pub fn read(&mut self) -> Result<Option<Packet>, Error> {
+        loop {
+            let mut packet = Packet::new();
+            // SAFETY: the context is open, the packet valid.
+            match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_mut_ptr()) }) {
+                // A stream that appeared after opening (in a transport stream, say) has no output stream: skip it.
+                Ok(_) if packet.stream() >= self.media.streams.len() => {}
+                Ok(_) => return self.owned(packet).map(Some),
+                Err(Error::Eof) => return Ok(None),
+                Err(Error::Other { errno: libc::EAGAIN }) if self.interrupt.is_due() => return Err(Error::Exit),
+                Err(Error::Other { errno: libc::EAGAIN }) => std::thread::sleep(std::time::Duration::from_millis(1)),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Copies a packet of a device out of the driver's memory; returns others as they are.
+    fn owned(&self, packet: Packet) -> Result<Packet, Error> {
+        let codec = self.media.streams[packet.stream()].parameters.id();
+        // Wrapped frames are reference-counted.
+        let Some(pool) = self.copies.as_ref().filter(|_| codec != Id::WRAPPED_AVFRAME) else { return Ok(packet) };
+        let buffer = pool.buffer(packet.padded_len());
+        packet.copied_into(buffer.unwrap_or_else(|_| Box::new(HostPool::default().take(packet.padded_len()))))
+    }
+
+    fn describe(&mut self) {
+        let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
+        // SAFETY: the context is open; its arrays of streams and chapters have the given lengths.
+        unsafe {
+            let context = &*self.ptr;
+            self.media.start = known(context.start_time);
+            self.media.may_jump = (*context.iformat).flags & ffi::AVFMT_TS_DISCONT != 0;
+            // A duration guessed from the bit rate is too inexact.
+            let guessed =
+                context.duration_estimation_method == ffi::AVDurationEstimationMethod::AVFMT_DURATION_FROM_BITRATE;
+            self.media.duration = known(context.duration).filter(|&duration| duration > 0 && !guessed);
+            self.media.metadata = entries(context.metadata);
+            self.media.streams = (0..context.nb_streams as usize)
+                .map(|index| describe_stream(self.ptr, *context.streams.add(index)))
+                .collect();
+            self.media.chapters = (0..context.nb_chapters as usize)
+                .map(|index| {
+                    let chapter = &**context.chapters.add(index);
+                    Chapter {
+                        id: chapter.id,
+                        time_base: chapter.time_base.into(),
+                        start: chapter.start,
+                        end: chapter.end,
+                        metadata: entries(chapter.metadata),
+                    }
+                })
+                .collect();
+        }
+    }
+}
+
+impl Media {
+    fn empty(demuxer: String) -> Self {
+        Media {
+            demuxer,
+            streams: Vec::new(),
+            chapters: Vec::new(),
+            metadata: Vec::new(),
+            start: None,
+            duration: None,
+            may_jump: false,
+        }
+    }
+}
+
+fn demuxer_named(name: &str) -> Result<*const ffi::AVInputFormat, Error> {
+    // SAFETY: a NUL-terminated name.
+    let found = unsafe { ffi::av_find_input_format(c_string(name).as_ptr()) };
+    if found.is_null() { Err(Error::DemuxerNotFound) } else { Ok(found) }
+}
+
+/// Does the demuxer of this name open more than one file: a playlist, a device, a script? Numbered images lie in one folder.
+pub fn opens_more(name: &str) -> bool {
+    super::init();
+    let Ok(found) = demuxer_named(name) else { return false };
+    // SAFETY: a constant of the library.
+    let (name, flags) = unsafe { (text((*found).name), (*found).flags) };
+    protocols::is_playlist(&name) || name != "image2" && flags & ffi::AVFMT_NOFILE != 0
+}
+
+/// Is it an input device (a camera, say) rather than a container?
+///
+/// # Safety
+/// `format` is null or a constant of the library.
+unsafe fn is_device(format: *const ffi::AVInputFormat) -> bool {
+    // SAFETY: by the caller's promise; a class is null or a constant, too.
+    unsafe {
+        let class = format.as_ref().map_or(std::ptr::null(), |format| format.priv_class);
+        use ffi::AVClassCategory::{AV_CLASS_CATEGORY_DEVICE_AUDIO_INPUT, AV_CLASS_CATEGORY_DEVICE_VIDEO_INPUT};
+        let devices = [AV_CLASS_CATEGORY_DEVICE_VIDEO_INPUT, AV_CLASS_CATEGORY_DEVICE_AUDIO_INPUT];
+        !class.is_null() && devices.contains(&(*class).category)
+    }
+}
+
+/// # Safety
+/// `stream` is a stream of the open input `context`.
+unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::AVStream) -> Stream {
+    // SAFETY: by the caller's promise; the parameters are copied out.
+    unsafe {
+        let s = &*stream;
+        let positive = |q: ffi::AVRational| (q.num > 0 && q.den > 0).then(|| Rational::from(q));
+        Stream {
+            index: s.index as usize,
+            kind: (*s.codecpar).codec_type.into(),
+            codec: text(ffi::avcodec_get_name((*s.codecpar).codec_id)),
+            parameters: CodecParameters::copied(s.codecpar),
+            time_base: s.time_base.into(),
+            frame_rate: positive(s.avg_frame_rate).or(positive(s.r_frame_rate)),
+            base_rate: positive(s.r_frame_rate),
+            sample_aspect_ratio: positive(ffi::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut())),
+            container_aspect_ratio: positive(s.sample_aspect_ratio),
+            field_order: (*s.codecpar).field_order.into(),
+            start: (s.start_time != ffi::AV_NOPTS_VALUE).then_some(s.start_time),
+            frames: u64::try_from(s.nb_frames).ok().filter(|&frames| frames > 0),
+            metadata: entries(s.metadata),
+            disposition: s.disposition,
+            side_data: StreamSideData::of(stream),
+            cover: cover(s),
+        }
+    }
+}
+
+/// The image of a stream that is cover art.
+fn cover(stream: &ffi::AVStream) -> Option<Vec<u8>> {
+    let packet = &stream.attached_pic;
+    let attached = stream.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0 && !packet.data.is_null();
+    // SAFETY: the packet has `size` bytes at `data`.
+    attached.then(|| unsafe { std::slice::from_raw_parts(packet.data, packet.size as usize) }.to_vec())
+}
+
+impl Drop for Demuxer {
+    fn drop(&mut self) {
+        // SAFETY: opened in `open`, closed nowhere else.
+        unsafe { ffi::avformat_close_input(&mut self.ptr) };
+    }
+}

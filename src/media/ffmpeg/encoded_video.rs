@@ -1,0 +1,143 @@
+//! The description of encoded video, kept in a file, so that its packets can be written without its encoder.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{RawFormat, StreamSideData, VideoEncoder, c_string, text};
+use crate::sys::out_of_memory;
+use ffmpeg_next::{Rational, ffi};
+use serde::{Deserialize, Serialize};
+
+/// What a muxer is told of a video. Numbers are those of FFmpeg.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct EncodedVideo {
+    /// FFmpeg's name of the codec.
+    codec: String,
+    /// What containers call it, if the encoder says so.
+    tag: u32,
+    /// The codec's header.
+    header: Vec<u8>,
+    /// FFmpeg's name of the pixel format.
+    pixel_format: String,
+    /// Columns and rows.
+    size: [i32; 2],
+    bit_rate: i64,
+    /// Of a coded sample, and of a raw one.
+    bits: [i32; 2],
+    profile: i32,
+    level: i32,
+    sample_aspect_ratio: [i32; 2],
+    field_order: i32,
+    /// Range, primaries, transfer, matrix, and where chroma samples lie.
+    colour: [i32; 5],
+    /// The most frames that a frame is decoded before it is shown.
+    delay: i32,
+    time_base: [i32; 2],
+    frame_rate: [i32; 2],
+    /// What is said of the display, by name.
+    side_data: Vec<(String, Vec<u8>)>,
+}
+
+impl EncodedVideo {
+    /// What `encoder` makes, with this side data.
+    pub fn of(encoder: &VideoEncoder, side_data: &StreamSideData) -> Self {
+        let ratio = |ratio: ffi::AVRational| [ratio.num, ratio.den];
+        // SAFETY: the encoder is open. The copy of its parameters is allocated here, freed at the end, and read as numbers. Its
+        // header has `extradata_size` bytes.
+        unsafe {
+            let context = &*encoder.as_ptr();
+            let mut parameters = ffi::avcodec_parameters_alloc();
+            if parameters.is_null() || ffi::avcodec_parameters_from_context(parameters, context) < 0 {
+                out_of_memory();
+            }
+            let of = &*parameters;
+            let header = match usize::try_from(of.extradata_size) {
+                Ok(size) if !of.extradata.is_null() => std::slice::from_raw_parts(of.extradata, size).to_vec(),
+                _ => Vec::new(),
+            };
+            let video = EncodedVideo {
+                codec: text(ffi::avcodec_get_name(of.codec_id)),
+                tag: of.codec_tag,
+                header,
+                pixel_format: RawFormat::from_number(of.format).name(),
+                size: [of.width, of.height],
+                bit_rate: of.bit_rate,
+                bits: [of.bits_per_coded_sample, of.bits_per_raw_sample],
+                profile: of.profile,
+                level: of.level,
+                sample_aspect_ratio: ratio(context.sample_aspect_ratio),
+                field_order: of.field_order as i32,
+                colour: [
+                    of.color_range as i32,
+                    of.color_primaries as i32,
+                    of.color_trc as i32,
+                    of.color_space as i32,
+                    of.chroma_location as i32,
+                ],
+                delay: of.video_delay,
+                time_base: ratio(context.time_base),
+                frame_rate: ratio(context.framerate),
+                side_data: side_data.named(),
+            };
+            ffi::avcodec_parameters_free(&mut parameters);
+            video
+        }
+    }
+
+    /// Unit of the times of its packets, in seconds.
+    pub fn time_base(&self) -> Rational {
+        let [numerator, denominator] = self.time_base;
+        Rational::new(numerator.max(1), denominator.max(1))
+    }
+
+    /// What is said of the display.
+    pub(super) fn side_data(&self) -> StreamSideData {
+        StreamSideData::of_names(&self.side_data)
+    }
+
+    /// Average frames a second, and width to height of a pixel.
+    pub(super) fn ratios(&self) -> [ffi::AVRational; 2] {
+        [self.frame_rate, self.sample_aspect_ratio].map(|[num, den]| ffi::AVRational { num, den })
+    }
+
+    /// Sets `parameters` to these; `false` if this FFmpeg does not know the codec or the pixel format.
+    ///
+    /// # Safety
+    /// `parameters` points to new, valid parameters.
+    pub(super) unsafe fn set(&self, parameters: *mut ffi::AVCodecParameters) -> bool {
+        let Some(format) = RawFormat::from_name(&self.pixel_format) else { return false };
+        // SAFETY: the parameters are valid by the caller's promise. The header is allocated by FFmpeg, with padding, and freed
+        // with them. Numbers of enumerations are written as numbers: FFmpeg takes any, and they are not read here.
+        unsafe {
+            let descriptor = ffi::avcodec_descriptor_get_by_name(c_string(&self.codec).as_ptr());
+            let Some(descriptor) = descriptor.as_ref() else { return false };
+            (*parameters).codec_type = ffi::AVMediaType::AVMEDIA_TYPE_VIDEO;
+            (*parameters).codec_id = descriptor.id;
+            (*parameters).codec_tag = self.tag;
+            (*parameters).format = format.0 as i32;
+            [(*parameters).width, (*parameters).height] = self.size;
+            (*parameters).bit_rate = self.bit_rate;
+            [(*parameters).bits_per_coded_sample, (*parameters).bits_per_raw_sample] = self.bits;
+            (*parameters).profile = self.profile;
+            (*parameters).level = self.level;
+            (*parameters).sample_aspect_ratio = self.ratios()[1];
+            (*parameters).video_delay = self.delay;
+            (&raw mut (*parameters).field_order).cast::<i32>().write(self.field_order);
+            let [range, primaries, transfer, matrix, chroma] = self.colour;
+            (&raw mut (*parameters).color_range).cast::<i32>().write(range);
+            (&raw mut (*parameters).color_primaries).cast::<i32>().write(primaries);
+            (&raw mut (*parameters).color_trc).cast::<i32>().write(transfer);
+            (&raw mut (*parameters).color_space).cast::<i32>().write(matrix);
+            (&raw mut (*parameters).chroma_location).cast::<i32>().write(chroma);
+            if !self.header.is_empty() {
+                let padded_len = self.header.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
+                (*parameters).extradata = ffi::av_mallocz(padded_len).cast();
+                if (*parameters).extradata.is_null() {
+                    out_of_memory();
+                }
+                std::ptr::copy_nonoverlapping(self.header.as_ptr(), (*parameters).extradata, self.header.len());
+                (*parameters).extradata_size = self.header.len() as i32;
+            }
+        }
+        true
+    }
+}

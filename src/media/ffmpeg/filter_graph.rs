@@ -1,0 +1,211 @@
+//! Runs pictures through a chain of libavfilter's filters.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Decoded, Error, Picture, RawFormat, check, rescale, text};
+use ffmpeg_next::filter::{self, Context, Graph};
+use ffmpeg_next::{Rational, ffi};
+use histeq::frame::limits;
+
+/// The pictures that enter or leave a [`FilterGraph`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GraphVideo {
+    /// Pixel format.
+    pub format: RawFormat,
+    /// Pixels in a row and rows.
+    pub size: (usize, usize),
+    /// Width to height of a pixel, if known.
+    pub sample_aspect_ratio: Option<Rational>,
+    /// Unit of the times, in seconds.
+    pub time_base: Rational,
+    /// Frames a second, if known.
+    pub frame_rate: Option<Rational>,
+}
+
+/// A conversion between pixel formats inside a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// The format ahead of it.
+    pub from: RawFormat,
+    /// The format behind it.
+    pub to: RawFormat,
+    /// Is it behind the last filter of the chain?
+    pub is_last: bool,
+    /// Does a filter `format` of the chain request the format, that ahead of the conversion if it is the last one, else that
+    /// behind it?
+    pub is_requested: bool,
+}
+
+/// A chain of filters with one video input and one video output.
+pub struct FilterGraph {
+    graph: Graph,
+    /// The arguments of its source, which describe the pictures that it takes.
+    source: String,
+    from: GraphVideo,
+    /// End of the last picture that was sent.
+    end: i64,
+    /// Has a filter ended the video, as `trim` does? Later pictures are dropped.
+    has_ended: bool,
+}
+
+impl FilterGraph {
+    /// Has this FFmpeg the filter of this name?
+    pub fn knows(name: &str) -> bool {
+        super::init();
+        filter::find(name).is_some()
+    }
+
+    /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `from`. The output has one of `formats`, or any
+    /// format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours.
+    ///
+    /// # Errors
+    /// When a filter or an option does not exist, or the chain has other inputs and outputs than one video each. The last
+    /// message in the log tells more.
+    pub fn open(chain: &str, from: GraphVideo, like: Option<&Picture>, formats: &[RawFormat]) -> Result<Self, Error> {
+        super::init();
+        let find = |name| filter::find(name).ok_or(Error::FilterNotFound);
+        let source = arguments(&from, like);
+        let mut graph = Graph::new();
+        // SAFETY: the graph is new; its number of threads is read when filters are added.
+        unsafe { (*graph.as_mut_ptr()).nb_threads = limits::given_threads().unwrap_or(0) as i32 };
+        graph.add(&find("buffer")?, "in", &source)?;
+        let mut sink = graph.add(&find("buffersink")?, "sink", "")?;
+        let names: Vec<String> = formats.iter().map(|format| format.name()).collect();
+        match names.is_empty() {
+            true => graph.add(&find("null")?, "out", "")?,
+            false => graph.add(&find("format")?, "out", &format!("pix_fmts={}", names.join("|")))?,
+        }
+        .link(0, &mut sink, 0);
+        graph.output("in", 0)?.input("out", 0)?.parse(chain)?;
+        graph.validate()?;
+        Ok(FilterGraph { graph, source, from, end: ffi::AV_NOPTS_VALUE, has_ended: false })
+    }
+
+    /// Is it for pictures like this one?
+    pub fn takes(&self, picture: &Picture) -> bool {
+        let (format, size) = (picture.format(), picture.size());
+        let sample_aspect_ratio = picture.sample_aspect_ratio();
+        self.source == arguments(&GraphVideo { format, size, sample_aspect_ratio, ..self.from }, Some(picture))
+    }
+
+    /// Sends a picture, or `None` at the end of the video. Receive all pictures before the next one.
+    ///
+    /// # Errors
+    /// When the picture is not in host memory, or a filter fails.
+    pub fn send(&mut self, picture: Option<Picture>) -> Result<(), Error> {
+        if self.has_ended {
+            return Ok(());
+        }
+        let mut source = self.filter("in")?;
+        let sent = match picture {
+            Some(mut picture) => {
+                picture.samples()?;
+                let one = self.from.frame_rate.map_or(0, |rate| rescale(1, rate.invert(), self.from.time_base));
+                let duration = Some(picture.duration()).filter(|&duration| duration > 0).unwrap_or(one);
+                self.end = picture.time().map_or(ffi::AV_NOPTS_VALUE, |time| time + duration);
+                // SAFETY: the graph is configured, and takes the references of a valid picture.
+                check(unsafe { ffi::av_buffersrc_add_frame(source.as_mut_ptr(), picture.as_mut_ptr()) }).map(drop)
+            }
+            // Filters that repeat frames do so until then.
+            None => source.source().close(self.end),
+        };
+        sent.or_else(|error| if error == Error::Eof { Ok(()) } else { Err(error) })
+    }
+
+    /// Receives the next picture, with its time in the time base of the [`output`](Self::output).
+    ///
+    /// # Errors
+    /// When a filter fails.
+    pub fn receive(&mut self) -> Result<Decoded, Error> {
+        let mut sink = self.filter("sink")?;
+        let mut picture = Picture::new();
+        // SAFETY: the graph is configured, and the picture valid and empty.
+        match check(unsafe { ffi::av_buffersink_get_frame(sink.as_mut_ptr(), picture.as_mut_ptr()) }) {
+            Ok(_) => {
+                let time = picture.get().pts;
+                picture.get_mut().best_effort_timestamp = time;
+                if picture.format().is_rgb() != self.from.format.is_rgb() {
+                    picture.tag_converted();
+                }
+                Ok(Decoded::Picture(picture))
+            }
+            Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
+            Err(Error::Eof) => {
+                self.has_ended = true;
+                Ok(Decoded::End)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The pictures that go in.
+    pub fn input(&self) -> GraphVideo {
+        self.from
+    }
+
+    /// The pictures that come out.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn output(&mut self) -> Result<GraphVideo, Error> {
+        let known = |rational: ffi::AVRational| (rational.num > 0 && rational.den > 0).then(|| rational.into());
+        let sink = self.filter("sink")?;
+        // SAFETY: the graph is configured, so its sink has these properties; FFmpeg set the number of the format.
+        unsafe {
+            let sink = sink.as_ptr();
+            let size = (ffi::av_buffersink_get_w(sink) as usize, ffi::av_buffersink_get_h(sink) as usize);
+            Ok(GraphVideo {
+                format: RawFormat::from_number(ffi::av_buffersink_get_format(sink)),
+                size,
+                sample_aspect_ratio: known(ffi::av_buffersink_get_sample_aspect_ratio(sink)),
+                time_base: ffi::av_buffersink_get_time_base(sink).into(),
+                frame_rate: known(ffi::av_buffersink_get_frame_rate(sink)),
+            })
+        }
+    }
+
+    /// The conversions between pixel formats that libavfilter has inserted.
+    pub fn conversions(&mut self) -> Vec<Conversion> {
+        // SAFETY: a configured graph has `nb_filters` filters, with names and links; a conversion has one link on each side,
+        // both with a format of FFmpeg.
+        unsafe {
+            let graph = &*self.graph.as_ptr();
+            let filters = (0..graph.nb_filters as usize).map(|index| &**graph.filters.add(index));
+            let conversion = |filter: &ffi::AVFilterContext| {
+                let (before, behind) = (&**filter.inputs, &**filter.outputs);
+                let is_last = text((*behind.dst).name) == "out";
+                let beside = if is_last { before.src } else { behind.dst };
+                Conversion {
+                    from: RawFormat::from_number(before.format),
+                    to: RawFormat::from_number(behind.format),
+                    is_last,
+                    is_requested: text((*(*beside).filter).name) == "format",
+                }
+            };
+            filters.filter(|filter| text(filter.name).starts_with("auto_scale")).map(conversion).collect()
+        }
+    }
+
+    fn filter(&mut self, name: &str) -> Result<Context, Error> {
+        self.graph.get(name).ok_or(Error::FilterNotFound)
+    }
+}
+
+/// The arguments of the source of a graph.
+fn arguments(video: &GraphVideo, like: Option<&Picture>) -> String {
+    let GraphVideo { format, size: (width, height), time_base, .. } = video;
+    let aspect = video.sample_aspect_ratio.unwrap_or(Rational::new(0, 1));
+    let mut arguments = format!(
+        "video_size={width}x{height}:pix_fmt={format}:time_base={}/{}:pixel_aspect={}/{}",
+        time_base.numerator(),
+        time_base.denominator(),
+        aspect.numerator(),
+        aspect.denominator()
+    );
+    if let Some(rate) = video.frame_rate {
+        arguments += &format!(":frame_rate={}/{}", rate.numerator(), rate.denominator());
+    }
+    if let Some(frame) = like.filter(|_| cfg!(ffmpeg_7_0)).map(Picture::get) {
+        arguments += &format!(":colorspace={}:range={}", frame.colorspace as i32, frame.color_range as i32);
+    }
+    arguments
+}

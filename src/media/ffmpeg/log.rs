@@ -1,0 +1,221 @@
+//! FFmpeg's log. It is not printed, but the last error message of each thread is kept, and the last one of the threads that
+//! FFmpeg starts itself, such as those of a decoder: it often names the cause, which the error code does not.
+#![allow(unsafe_code, reason = "a C callback")]
+
+use crate::sys::{give_up, print_text, printable};
+use ffmpeg_next::ffi;
+use std::cell::{Cell, RefCell};
+#[cfg(all(target_arch = "x86_64", unix))]
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The messages of threads that have never asked for any.
+static MESSAGES_OF_OTHERS: Mutex<Option<[String; 2]>> = Mutex::new(None);
+
+thread_local! {
+    /// Whether this thread has asked for messages.
+    static ASKS: Cell<bool> = const { Cell::new(false) };
+
+    /// The first error message of this thread, and the last one, since they were taken.
+    static MESSAGES: RefCell<Option<[String; 2]>> = const { RefCell::new(None) };
+
+    /// Whether a demuxer has found that its file ends too early.
+    static ENDED_EARLY: Cell<bool> = const { Cell::new(false) };
+
+    /// The last protocol that was refused. Later messages are less specific.
+    static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Prints FFmpeg's messages on stderr from now on.
+pub(super) fn print_messages() {
+    // SAFETY: sets an atomic integer, and a pointer to a function.
+    unsafe {
+        ffi::av_log_set_level(ffi::AV_LOG_INFO);
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
+    }
+}
+
+/// Silences SVT-AV1, which prints on stderr itself, unless an environment variable forbids it. Call this before the first
+/// thread is started: once there are others, which may read the environment, it does nothing.
+pub fn silence_encoders() {
+    #[cfg(unix)]
+    if is_only_thread() {
+        // SAFETY: both are texts that end with a zero, and this is the only thread of the process, so no other one accesses the
+        // environment. Without memory for it, SVT-AV1 prints.
+        unsafe { libc::setenv(c"SVT_LOG".as_ptr(), c"1".as_ptr(), 1) };
+    }
+}
+
+/// Is the calling thread the only one of the process?
+fn is_only_thread() -> bool {
+    #[cfg(target_os = "linux")]
+    return std::fs::read_to_string("/proc/self/status")
+        .is_ok_and(|status| status.lines().any(|line| line.split_whitespace().eq(["Threads:", "1"])));
+    #[cfg(target_os = "macos")]
+    {
+        let size = size_of::<libc::proc_taskinfo>() as i32;
+        // SAFETY: a structure of integers, for which all zeros are valid.
+        let mut info: libc::proc_taskinfo = unsafe { std::mem::zeroed() };
+        let to = (&raw mut info).cast();
+        // SAFETY: there is room for `size` bytes at `to`.
+        let written = unsafe { libc::proc_pidinfo(libc::getpid(), libc::PROC_PIDTASKINFO, 0, to, size) };
+        written == size && info.pti_threadnum == 1
+    }
+    // Windows locks its environment itself.
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    return cfg!(windows);
+}
+
+/// Takes the last error message that FFmpeg has logged on this thread since the last call, without its line end; if there is
+/// none, the last one of a thread that FFmpeg has started.
+pub fn last_message() -> Option<String> {
+    let [_, last] = take_messages()?;
+    Some(last)
+}
+
+/// As [`last_message`], for the first one: filters name the cause first, and then what they could not do.
+pub fn first_message() -> Option<String> {
+    let [first, _] = take_messages()?;
+    Some(first)
+}
+
+fn take_messages() -> Option<[String; 2]> {
+    ASKS.set(true);
+    let of_others = MESSAGES_OF_OTHERS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    MESSAGES.take().or(of_others)
+}
+
+/// Whether a demuxer has found on this thread, since the last call, that its file ends too early. Matroska's only logs it.
+pub fn has_ended_early() -> bool {
+    ENDED_EARLY.take()
+}
+
+/// Takes the last protocol that FFmpeg has refused to open on this thread since the last call, because it was not on the
+/// whitelist.
+pub(super) fn refused_protocol() -> Option<String> {
+    REFUSED.take()
+}
+
+/// The protocol in a message of FFmpeg that it is not on the whitelist.
+fn refused_protocol_in(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("Protocol '")?;
+    let (protocol, rest) = rest.split_once('\'')?;
+    rest.starts_with(" not on whitelist").then_some(protocol)
+}
+
+/// Does the next message begin a line? Some messages come in pieces.
+static AT_LINE_START: AtomicBool = AtomicBool::new(true);
+
+/// Installs the callback that keeps the last error message of each thread.
+pub(super) fn install() {
+    // SAFETY: sets an atomic integer, and a callback that may run on any thread.
+    unsafe {
+        ffi::av_log_set_level(ffi::AV_LOG_ERROR);
+        #[cfg(all(target_arch = "x86_64", unix))]
+        ffi::av_log_set_callback(Some(remember));
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        ffi::av_log_set_level(ffi::AV_LOG_QUIET);
+    }
+}
+
+/// What a message begins with that FFmpeg logs once for each picture, or field, in which it has concealed damage.
+#[cfg(all(target_arch = "x86_64", unix))]
+const CONCEALING: &[u8] = b"concealing ";
+
+/// What is called with the context of such a message.
+static CONCEALED: OnceLock<unsafe fn(*mut std::ffi::c_void)> = OnceLock::new();
+
+/// Calls `count` whenever FFmpeg has concealed damage in a picture, with what it logs that for: null, or a structure that begins
+/// with its `AVClass`. The first call of this function decides.
+pub(super) fn count_concealed_by(count: unsafe fn(*mut std::ffi::c_void)) {
+    let _ = CONCEALED.set(count);
+}
+
+// The type of a `va_list` differs by platform; only this one is supported.
+#[cfg(all(target_arch = "x86_64", unix))]
+unsafe extern "C" fn remember(
+    context: *mut std::ffi::c_void,
+    level: i32,
+    format: *const std::ffi::c_char,
+    arguments: *mut ffi::__va_list_tag,
+) {
+    // SAFETY: FFmpeg passes a format that ends with NUL.
+    if level == ffi::AV_LOG_INFO && unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(CONCEALING) {
+        // SAFETY: FFmpeg passes a context.
+        CONCEALED.get().into_iter().for_each(|count| unsafe { count(context) });
+    }
+    // SAFETY: reads an atomic integer.
+    let most = unsafe { ffi::av_log_get_level() };
+    if level > most {
+        return;
+    }
+    let verbose = most > ffi::AV_LOG_ERROR;
+    let mut line = [0; 1024];
+    let mut prefix = i32::from(verbose && AT_LINE_START.load(Ordering::Relaxed));
+    // SAFETY: FFmpeg passes a context, a format and its arguments; `line` has the length given.
+    unsafe {
+        let size = line.len() as i32;
+        ffi::av_log_format_line2(context, level, format, arguments, line.as_mut_ptr(), size, &mut prefix);
+    }
+    // SAFETY: `av_log_format_line2` ends the line with NUL.
+    let line = unsafe { CStr::from_ptr(line.as_ptr()) }.to_string_lossy();
+    if verbose {
+        AT_LINE_START.store(line.ends_with('\n'), Ordering::Relaxed);
+        print_text(&line);
+    }
+    if level > ffi::AV_LOG_ERROR {
+        return;
+    }
+    let message = match line.split_once("] ") {
+        // "[libx264 @ 0x5581]" is shortened to "libx264:".
+        Some((origin, rest)) if origin.starts_with('[') => {
+            let name = origin[1..].split(" @").next().unwrap_or_default();
+            format!("{name}: {}", rest.trim())
+        }
+        _ => line.trim().to_owned(),
+    };
+    if level == ffi::AV_LOG_PANIC && message.starts_with("Assertion ") {
+        // FFmpeg has found itself in a state that it rules out, and would abort the program next.
+        let message = printable(&message);
+        give_up(&format!(
+            "histeq-video: error: FFmpeg gives up: {message} (the input may be damaged, or another version may take it)\n"
+        ));
+    }
+    if let Some(protocol) = refused_protocol_in(&message) {
+        // What a thread logs while it ends is not asked for.
+        let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));
+    }
+    if message.contains("ended prematurely") {
+        let _ = ENDED_EARLY.try_with(|ended_early| ended_early.set(true));
+    }
+    if message.is_empty() {
+        return;
+    }
+    let keep = |messages: &mut Option<[String; 2]>| {
+        let first = messages.take().map_or_else(|| message.clone(), |[first, _]| first);
+        *messages = Some([first, message]);
+    };
+    if ASKS.try_with(Cell::get).unwrap_or(false) {
+        let _ = MESSAGES.try_with(|messages| keep(&mut messages.borrow_mut()));
+    } else {
+        keep(&mut MESSAGES_OF_OTHERS.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_stays_as_it_is_once_there_are_other_threads() {
+        let before = std::env::var_os("SVT_LOG");
+        let (end, until) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || until.recv());
+        silence_encoders();
+        assert_eq!(std::env::var_os("SVT_LOG"), before);
+        drop(end);
+        assert!(other.join().is_ok());
+    }
+}

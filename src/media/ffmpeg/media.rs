@@ -1,0 +1,378 @@
+//! The description of an input by its demuxer: streams, chapters, metadata.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Colour, FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, microseconds, rescale, text};
+use crate::sys::out_of_memory;
+use ffmpeg_next::codec::Parameters;
+use ffmpeg_next::{Rational, ffi};
+use std::ops::{Deref, DerefMut};
+
+/// Keys and values, in order.
+pub type Metadata = Vec<(String, String)>;
+
+/// A chapter: a named period of the input.
+#[derive(Clone, Debug)]
+pub struct Chapter {
+    /// Its number in the container.
+    pub id: i64,
+    /// Unit of `start` and `end`, in seconds.
+    pub time_base: Rational,
+    /// Its first moment.
+    pub start: i64,
+    /// The first moment after it.
+    pub end: i64,
+    /// Its title, and other keys.
+    pub metadata: Metadata,
+}
+
+/// One stream of a container.
+#[derive(Clone)]
+pub struct Stream {
+    /// Its index in the container.
+    pub index: usize,
+    /// Its medium.
+    pub kind: MediaType,
+    /// FFmpeg's name of its codec.
+    pub codec: String,
+    /// The parameters of its codec.
+    pub parameters: CodecParameters,
+    /// Unit of its timestamps, in seconds.
+    pub time_base: Rational,
+    /// Average frames a second, if known.
+    pub frame_rate: Option<Rational>,
+    /// The lowest frame rate that can represent all timestamps, as FFmpeg guesses it (`r_frame_rate`).
+    pub base_rate: Option<Rational>,
+    /// Width to height of a pixel, if known.
+    pub sample_aspect_ratio: Option<Rational>,
+    /// The container's value for it, which may differ from that of the pictures.
+    pub container_aspect_ratio: Option<Rational>,
+    /// The order of the two fields of a frame.
+    pub field_order: FieldOrder,
+    /// Its first timestamp, if known.
+    pub start: Option<i64>,
+    /// Its number of frames, if the container stores it.
+    pub frames: Option<u64>,
+    /// Language, title and so on.
+    pub metadata: Metadata,
+    /// `AV_DISPOSITION_*` bits: default, forced, attached picture and so on.
+    pub disposition: i32,
+    /// Rotation, mastering display and so on.
+    pub side_data: StreamSideData,
+    /// The image, for cover art.
+    pub cover: Option<Vec<u8>>,
+}
+
+/// The parameters of a codec. Those of the bindings do not check whether there is memory for them, or for a copy.
+pub struct CodecParameters(Parameters);
+
+impl CodecParameters {
+    fn new() -> Self {
+        let parameters = Parameters::new();
+        // SAFETY: the pointer is read, not what it points to.
+        if unsafe { parameters.as_ptr() }.is_null() {
+            out_of_memory();
+        }
+        CodecParameters(parameters)
+    }
+
+    /// A copy of what `from` points to.
+    ///
+    /// # Safety
+    /// `from` points to valid parameters.
+    pub(super) unsafe fn copied(from: *const ffi::AVCodecParameters) -> Self {
+        let mut copy = CodecParameters::new();
+        // SAFETY: both are valid, one by the caller's promise.
+        if unsafe { ffi::avcodec_parameters_copy(copy.as_mut_ptr(), from) } < 0 {
+            out_of_memory();
+        }
+        copy
+    }
+}
+
+impl Clone for CodecParameters {
+    fn clone(&self) -> Self {
+        // SAFETY: its own parameters are valid.
+        unsafe { CodecParameters::copied(self.as_ptr()) }
+    }
+}
+
+impl From<CodecParameters> for Parameters {
+    fn from(parameters: CodecParameters) -> Self {
+        parameters.0
+    }
+}
+
+impl Deref for CodecParameters {
+    type Target = Parameters;
+    fn deref(&self) -> &Parameters {
+        &self.0
+    }
+}
+
+impl DerefMut for CodecParameters {
+    fn deref_mut(&mut self) -> &mut Parameters {
+        &mut self.0
+    }
+}
+
+impl Stream {
+    /// Is it cover art, rather than a video?
+    pub fn is_attached_picture(&self) -> bool {
+        self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0
+    }
+
+    /// The colour of its pictures, as far as container and codec tell it.
+    pub fn colour(&self) -> Colour {
+        // SAFETY: the parameters are valid.
+        let parameters = unsafe { &*self.parameters.as_ptr() };
+        Colour {
+            range: parameters.color_range,
+            primaries: parameters.color_primaries,
+            transfer: parameters.color_trc,
+            space: parameters.color_space,
+            chroma_location: parameters.chroma_location,
+        }
+    }
+
+    /// Is it the text track in which an mp4 file stores its chapters?
+    pub fn is_chapter_text(&self) -> bool {
+        // SAFETY: the parameters are valid.
+        let tag = unsafe { (*self.parameters.as_ptr()).codec_tag };
+        self.kind == MediaType::Data && tag == u32::from_le_bytes(*b"text")
+    }
+
+    /// The size of a video, if known.
+    pub fn size(&self) -> Option<(usize, usize)> {
+        // SAFETY: the parameters are valid.
+        let (width, height) = unsafe { ((*self.parameters.as_ptr()).width, (*self.parameters.as_ptr()).height) };
+        let is_known = self.kind == MediaType::Video && width > 0 && height > 0;
+        is_known.then_some((usize::try_from(width).ok()?, usize::try_from(height).ok()?))
+    }
+
+    /// The pixel format and the size of a video, if known.
+    pub fn picture(&self) -> Option<(RawFormat, (usize, usize))> {
+        let size = self.size()?;
+        // SAFETY: the parameters are valid.
+        let number = unsafe { (*self.parameters.as_ptr()).format };
+        // SAFETY: FFmpeg set the number, and it is a video's.
+        (number >= 0).then(|| (unsafe { RawFormat::from_number(number) }, size))
+    }
+
+    /// Sample rate and number of channels of an audio stream.
+    pub fn sound(&self) -> Option<(i32, i32)> {
+        // SAFETY: the parameters are valid.
+        let parameters = unsafe { &*self.parameters.as_ptr() };
+        let channels = parameters.ch_layout.nb_channels;
+        (self.kind == MediaType::Audio && parameters.sample_rate > 0).then_some((parameters.sample_rate, channels))
+    }
+
+    /// Has it a codec header (extradata)? Broadcasts repeat the header in their packets instead.
+    pub fn has_header(&self) -> bool {
+        !self.header().is_empty()
+    }
+
+    /// The codec header (extradata); empty if there is none.
+    pub fn header(&self) -> &[u8] {
+        // SAFETY: the parameters are valid as long as the stream, and have `extradata_size` bytes at `extradata`.
+        unsafe {
+            let parameters = &*self.parameters.as_ptr();
+            match usize::try_from(parameters.extradata_size) {
+                Ok(size) if !parameters.extradata.is_null() => std::slice::from_raw_parts(parameters.extradata, size),
+                _ => &[],
+            }
+        }
+    }
+
+    /// Were packets of it found, so that its parameters are known? A broadcast may announce a stream and never send it.
+    pub fn is_known(&self) -> bool {
+        // SAFETY: the parameters are valid.
+        let parameters = unsafe { &*self.parameters.as_ptr() };
+        match self.kind {
+            MediaType::Audio => parameters.sample_rate > 0,
+            MediaType::Video => parameters.width > 0 && parameters.height > 0,
+            _ => true,
+        }
+    }
+
+    /// Does each frame of its codec stand alone?
+    pub fn is_intra_only(&self) -> bool {
+        // SAFETY: the descriptor is a constant or null.
+        unsafe {
+            let descriptor = ffi::avcodec_descriptor_get((*self.parameters.as_ptr()).codec_id);
+            !descriptor.is_null() && (*descriptor).props & ffi::AV_CODEC_PROP_INTRA_ONLY != 0
+        }
+    }
+
+    /// Is it a text subtitle, which can be converted to other text subtitle codecs?
+    pub fn is_text_subtitle(&self) -> bool {
+        // SAFETY: the descriptor is a constant or null.
+        unsafe {
+            let descriptor = ffi::avcodec_descriptor_get((*self.parameters.as_ptr()).codec_id);
+            !descriptor.is_null() && (*descriptor).props & ffi::AV_CODEC_PROP_TEXT_SUB != 0
+        }
+    }
+
+    /// The value of a metadata key.
+    pub fn tag(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
+    }
+
+    /// How messages name it: `stream #2 (audio, aac, deu)`.
+    pub fn describe(&self) -> String {
+        let language = self.tag("language").map(|language| format!(", {language}")).unwrap_or_default();
+        let what = match self.codec.as_str() {
+            "none" => self.tag("filename").or(self.tag("mimetype")).unwrap_or("of an unknown kind"),
+            codec => codec,
+        };
+        let kind = match self.kind {
+            MediaType::Video => "video",
+            MediaType::Audio => "audio",
+            MediaType::Subtitle => "subtitle",
+            MediaType::Data => "data",
+            MediaType::Attachment => "attachment",
+            MediaType::Unknown => "unknown",
+        };
+        format!("stream #{} ({kind}, {what}{language})", self.index)
+    }
+}
+
+/// The description of an input.
+#[derive(Clone)]
+pub struct Media {
+    /// The demuxer's name (`mov,mp4,m4a,3gp,3g2,mj2`).
+    pub demuxer: String,
+    /// Its streams.
+    pub streams: Vec<Stream>,
+    /// Its chapters.
+    pub chapters: Vec<Chapter>,
+    /// The metadata of the whole input.
+    pub metadata: Metadata,
+    /// The first timestamp of any stream, in microseconds, if known.
+    pub start: Option<i64>,
+    /// Length in microseconds, if known.
+    pub duration: Option<i64>,
+    /// May its times jump from one packet to the next, as in a transport stream or an Ogg chain?
+    pub may_jump: bool,
+}
+
+/// The most chapters of an input.
+const MOST_CHAPTERS: usize = 10_000;
+
+/// The most bytes of keys and values in an input.
+const MOST_METADATA: usize = 16 << 20;
+
+/// The most bytes of attached files and cover art in an input.
+const MOST_ATTACHED: usize = 256 << 20;
+
+impl Media {
+    /// Checks that the description is of a size that files of cameras and films have.
+    pub(super) fn check_bounds(&self) -> Result<(), OpenError> {
+        let texts = self.streams.iter().map(|stream| &stream.metadata);
+        let texts = texts.chain(self.chapters.iter().map(|chapter| &chapter.metadata)).chain([&self.metadata]);
+        let texts = texts.flatten().map(|(key, value)| key.len() + value.len()).sum();
+        let attached = self.streams.iter().map(|stream| {
+            // SAFETY: the parameters are valid.
+            let header = unsafe { (*stream.parameters.as_ptr()).extradata_size };
+            usize::try_from(header).unwrap_or(0) + stream.cover.as_ref().map_or(0, Vec::len)
+        });
+        for (there, most, what) in [
+            (self.chapters.len(), MOST_CHAPTERS, "chapters"),
+            (texts, MOST_METADATA, "bytes of metadata"),
+            (attached.sum(), MOST_ATTACHED, "bytes of attached files"),
+        ] {
+            if there > most {
+                return Err(OpenError::TooMuch { most, what });
+            }
+        }
+        Ok(())
+    }
+
+    /// The description of raw video without a container.
+    pub fn of_raw_video(demuxer: &str, rate: Rational, sample_aspect_ratio: Option<Rational>) -> Self {
+        let mut parameters = CodecParameters::new();
+        parameters.set_medium(MediaType::Video);
+        parameters.set_id(ffmpeg_next::codec::Id::RAWVIDEO);
+        let stream = Stream {
+            index: 0,
+            kind: MediaType::Video,
+            codec: "rawvideo".to_owned(),
+            parameters,
+            time_base: rate.invert(),
+            frame_rate: Some(rate),
+            base_rate: Some(rate),
+            sample_aspect_ratio,
+            container_aspect_ratio: None,
+            field_order: FieldOrder::Unknown,
+            start: Some(0),
+            frames: None,
+            metadata: Metadata::new(),
+            disposition: ffi::AV_DISPOSITION_DEFAULT,
+            side_data: StreamSideData::default(),
+            cover: None,
+        };
+        Media {
+            demuxer: demuxer.to_owned(),
+            streams: vec![stream],
+            chapters: Vec::new(),
+            metadata: Metadata::new(),
+            start: Some(0),
+            duration: None,
+            may_jump: false,
+        }
+    }
+
+    /// Is it raw video?
+    pub fn is_raw(&self) -> bool {
+        matches!(self.demuxer.as_str(), "rawvideo" | "yuv4mpegpipe")
+    }
+
+    /// Do its times come from a broadcast clock, which may start at any value?
+    pub fn has_broadcast_clock(&self) -> bool {
+        self.may_jump && self.demuxer != "ogg"
+    }
+
+    /// It is this many images, with as many frames of stream `video`.
+    pub fn set_images(&mut self, video: usize, images: usize) {
+        let stream = &mut self.streams[video];
+        stream.frames = Some(images as u64);
+        let rate = stream.frame_rate.unwrap_or(Rational::new(25, 1));
+        self.duration = i64::try_from(images).ok().map(|images| rescale(images, rate.invert(), microseconds()));
+    }
+
+    /// Is it one still image, or a sequence of them?
+    pub fn is_images(&self) -> bool {
+        self.demuxer.starts_with("image2") || self.demuxer.ends_with("_pipe")
+    }
+}
+
+/// The entries of an FFmpeg dictionary.
+///
+/// # Safety
+/// `dictionary` is null or valid.
+pub(super) unsafe fn entries(dictionary: *const ffi::AVDictionary) -> Metadata {
+    let mut found = Metadata::new();
+    let mut entry = std::ptr::null();
+    loop {
+        // SAFETY: the dictionary is valid by the caller's promise; the empty key with IGNORE_SUFFIX walks all entries.
+        entry = unsafe { ffi::av_dict_get(dictionary, c"".as_ptr(), entry, ffi::AV_DICT_IGNORE_SUFFIX) };
+        if entry.is_null() {
+            return found;
+        }
+        // SAFETY: a non-null entry has NUL-terminated key and value.
+        found.push(unsafe { (text((*entry).key), text((*entry).value)) });
+    }
+}
+
+/// Sets entries of an FFmpeg dictionary.
+///
+/// # Safety
+/// `dictionary` points to null or to a valid dictionary.
+pub(super) unsafe fn set_entries(dictionary: *mut *mut ffi::AVDictionary, entries: &[(String, String)]) {
+    for (key, value) in entries {
+        let (key, value) = (super::c_string(key), super::c_string(value));
+        // SAFETY: by the caller's promise; key and value are copied.
+        if unsafe { ffi::av_dict_set(dictionary, key.as_ptr(), value.as_ptr(), 0) } < 0 {
+            out_of_memory();
+        }
+    }
+}

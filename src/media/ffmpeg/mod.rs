@@ -1,0 +1,177 @@
+//! A safe layer over FFmpeg's C interface, for the parts that the crate `ffmpeg-next` lacks: demuxer, decoder, encoder and
+//! muxer contexts, pictures that share memory with frames, side data, log messages as causes of errors. All unsafe code
+//! for FFmpeg is in this module.
+//!
+//! In the order in which a frame passes:
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `demuxer.rs`, `custom_io.rs`, `protocols.rs`, `interrupt.rs` | opens an input and reads its packets |
+//! | `media.rs`, `side_data.rs` | the description of an input and its streams |
+//! | `packet.rs` | a compressed packet (AVPacket) |
+//! | `decoder.rs`, `decoder_buffers.rs` | decodes packets into memory of a pool |
+//! | `nvdec.rs`, `surface.rs` | decodes on a GPU, and converts its surfaces |
+//! | `picture.rs`, `colour.rs`, `raw_format.rs` | a picture (AVFrame), its colour properties, its pixel format |
+//! | `shared_planes.rs` | picture to frame and back, without a copy |
+//! | `converter.rs`, `filter_graph.rs` | converts pictures, runs them through libavfilter's filters |
+//! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
+//! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes pictures; the encoders of this FFmpeg; what they make |
+//! | `still.rs` | a frame as the bytes of an image file |
+//! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
+//! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
+//! | `devices.rs`, `log.rs`, `parse.rs` | lists of cameras and microphones, log messages, values of options |
+
+mod colour;
+mod container;
+mod converter;
+mod custom_io;
+mod decoder;
+mod decoder_buffers;
+mod demuxer;
+mod devices;
+mod display_matrix;
+mod encoded_video;
+mod encoder;
+mod encoder_info;
+mod filter_graph;
+mod interrupt;
+mod log;
+mod media;
+mod muxer;
+mod nvdec;
+mod packet;
+mod parse;
+mod picture;
+mod protocols;
+mod raw_format;
+mod rotation;
+mod shared_planes;
+mod side_data;
+mod sound;
+mod still;
+mod subtitle;
+mod surface;
+
+pub use colour::Colour;
+pub use container::Container;
+pub use converter::{Converter, VideoFormat};
+pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
+pub use demuxer::{Demuxer, opens_more};
+pub use devices::{Device, input_devices};
+pub use encoded_video::EncodedVideo;
+pub use encoder::{VideoEncoder, VideoOptions};
+pub use encoder_info::{Encoder, encoders, nearest_format};
+pub use ffmpeg_next::chroma::Location as ChromaLocation;
+pub use ffmpeg_next::codec::Id as CodecId;
+pub use ffmpeg_next::media::Type as MediaType;
+pub use ffmpeg_next::{FieldOrder, Rational};
+pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
+pub use interrupt::Interrupt;
+pub use log::{first_message, has_ended_early, last_message, silence_encoders};
+pub use media::{Chapter, Media, Metadata, Stream};
+pub use muxer::{MUX_DELAY, Muxer, OutputStream};
+pub use packet::Packet;
+pub use parse::{later_timecode, parse_number, parse_rate, parse_size, parse_time};
+pub use picture::{Picture, PictureProperties};
+pub use protocols::OpenError;
+pub use raw_format::RawFormat;
+pub use rotation::AutoRotate;
+pub use side_data::StreamSideData;
+pub use sound::SoundTranscoder;
+pub use still::Still;
+pub use subtitle::SubtitleTranscoder;
+
+use ffmpeg_next::Rescale;
+use std::ffi::{CStr, CString};
+use std::sync::Once;
+
+/// The error of a call to FFmpeg.
+pub type Error = ffmpeg_next::Error;
+
+/// The error of a call when memory runs out.
+pub const OUT_OF_MEMORY: Error = Error::Other { errno: libc::ENOMEM };
+
+/// Initializes FFmpeg and redirects its log. Safe to call more than once.
+pub fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Registering devices cannot fail in the supported versions; a failure would show at the first open.
+        let _ = ffmpeg_next::init();
+        log::install();
+    });
+}
+
+/// Has FFmpeg refuse single allocations of more than `bytes` bytes, and, as it does by default, of more than 2 GiB.
+#[allow(unsafe_code, reason = "FFI")]
+pub fn limit_allocations(bytes: usize) {
+    // SAFETY: sets an atomic number.
+    unsafe { ffmpeg_next::ffi::av_max_alloc(bytes.min(i32::MAX as usize)) };
+}
+
+/// Prints FFmpeg's own messages on stderr from now on, if `verbose` (`-v`).
+pub fn set_verbose(verbose: bool) {
+    init();
+    if verbose {
+        log::print_messages();
+    }
+}
+
+/// The version of libavcodec.
+pub fn version() -> String {
+    let v = ffmpeg_next::codec::version();
+    format!("libavcodec {}.{}.{}", v >> 16, (v >> 8) & 255, v & 255)
+}
+
+/// The result of a call that returns a negative number when it fails.
+fn check(code: i32) -> Result<i32, Error> {
+    if code < 0 { Err(Error::from(code)) } else { Ok(code) }
+}
+
+/// `time` in units of `to` instead of `from`, rounded to the nearest.
+pub fn rescale(time: i64, from: Rational, to: Rational) -> i64 {
+    time.rescale(from, to)
+}
+
+/// The time base of microseconds.
+pub fn microseconds() -> Rational {
+    Rational::new(1, 1_000_000)
+}
+
+/// The URL for FFmpeg of a file name or URL. A name with a colon (`12:30.mp4`) is a file if that file exists, or no protocol
+/// has the name before the colon.
+fn location(name: &str) -> CString {
+    let may_be_file = name.contains(':') && !name.contains("://") && !name.starts_with("pipe:");
+    let is_file = may_be_file && (std::path::Path::new(name).exists() || !knows_protocol(name));
+    if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
+}
+
+/// Has this FFmpeg the protocol of this URL?
+#[allow(unsafe_code, reason = "FFI")]
+pub fn knows_protocol(url: &str) -> bool {
+    // SAFETY: a NUL-terminated name.
+    unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(url).as_ptr()).is_null() }
+}
+
+/// Does FFmpeg take this name for a URL, rather than for the name of a file?
+pub fn is_url(name: &str) -> bool {
+    let may_be_file = !name.contains(':') || std::path::Path::new(name).exists();
+    name.contains("://") || !may_be_file && knows_protocol(name)
+}
+
+/// Text as a C string, up to the first NUL byte.
+fn c_string(text: &str) -> CString {
+    CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Text from a C string; empty for null.
+///
+/// # Safety
+/// `text` is null or points to a NUL-terminated string.
+#[allow(unsafe_code, reason = "FFI")]
+unsafe fn text(text: *const std::ffi::c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, and NUL-terminated by the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,576 @@
+//! Writes packets into a container.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::media::{entries, set_entries};
+use super::{
+    Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder,
+    Stream, StreamSideData, SubtitleTranscoder, VideoEncoder, check, location, rescale, text,
+};
+use crate::sys::out_of_memory;
+use anyhow::{Context as _, Result, bail};
+use ffmpeg_next::{Rational, ffi};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+/// How long before its decoding time a packet may arrive at a receiver, in microseconds, as in the ffmpeg program. In MPEG,
+/// the system clock is late by this time.
+pub const MUX_DELAY: i64 = 700_000;
+
+/// The same for a live stream, for low latency. It also limits how long audio is collected for one packet.
+const LIVE_MUX_DELAY: i64 = 100_000;
+
+/// Codecs whose parameters stand in the index of mp4 and mov files, and that cannot be decoded without them.
+const DESCRIBED: [ffi::AVCodecID; 5] = {
+    use ffi::AVCodecID::{AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4};
+    [AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4]
+};
+
+/// How long a call may wait for the reader of a pipe after cancellation.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A stream of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputStream(usize);
+
+/// An open output.
+pub struct Muxer {
+    ptr: *mut ffi::AVFormatContext,
+    container: Container,
+    header_written: bool,
+    /// For each stream, the decoding time of its last packet, in the stream's time base.
+    last_dts: Vec<Option<i64>>,
+    /// The first error of a file that the muxer itself has opened, which FFmpeg does not report; 0 for none.
+    failed: Box<AtomicI32>,
+    /// Ends a wait for the server of a live stream, or for the reader of a pipe. The context's callback points to it.
+    interrupt: Option<Box<Interrupt>>,
+    is_network: bool,
+    /// The first decoding time of a live stream, in microseconds.
+    first_dts: Option<i64>,
+}
+
+/// Closes a file of a muxer that opens its own files, and keeps the error.
+unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi::AVIOContext) -> i32 {
+    // SAFETY: the context is the Muxer's, or one that copied its `opaque`, which points to a number that outlives both. The
+    // file is open, and not used afterwards.
+    unsafe {
+        ffi::avio_flush(pb);
+        let error = (*pb).error;
+        let closed = ffi::avio_close(pb);
+        let code = if error < 0 { error } else { closed };
+        if let Some(failed) = (*context).opaque.cast::<AtomicI32>().as_ref().filter(|_| code < 0) {
+            let _ = failed.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        code
+    }
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the Muxer.
+unsafe impl Send for Muxer {}
+
+impl Muxer {
+    /// Opens `url` for writing in this container format. A pipe comes with an interrupt: once it is cancelled, a reader that
+    /// reads nothing is not waited for.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn create(container: Container, url: &str, pipe: Option<Interrupt>) -> Result<Self, Error> {
+        pipe.iter().for_each(|interrupt| interrupt.set_grace(PATIENCE));
+        Muxer::open(container, url, pipe.map(Box::new), false, &[])
+    }
+
+    /// Connects to `url` for a live stream in this container format. `interrupt` ends all waits, now and later. `options` are
+    /// those of the protocol.
+    ///
+    /// # Errors
+    /// When the connection fails.
+    pub fn connect(
+        container: Container,
+        url: &str,
+        interrupt: Interrupt,
+        options: &[(String, String)],
+    ) -> Result<Self, Error> {
+        Muxer::open(container, url, Some(Box::new(interrupt)), true, options)
+    }
+
+    fn open(
+        container: Container,
+        url: &str,
+        interrupt: Option<Box<Interrupt>>,
+        is_network: bool,
+        options: &[(String, String)],
+    ) -> Result<Self, Error> {
+        super::init();
+        super::last_message();
+        let url = location(url);
+        // SAFETY: `muxer` owns the context from the start, and frees it in `Drop`.
+        unsafe {
+            let mut ptr = std::ptr::null_mut();
+            let none = std::ptr::null();
+            check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
+            let (failed, last_dts) = (Box::default(), Vec::new());
+            let (header_written, first_dts) = (false, None);
+            let muxer = Muxer { ptr, container, header_written, last_dts, failed, interrupt, is_network, first_dts };
+            if container.writes_segments() || container.is_images() {
+                (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
+                (*ptr).io_close2 = Some(close_file);
+            }
+            // FFmpeg 5 marks FLAC in mp4 as experimental; players support it.
+            (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
+            (*ptr).max_delay = MUX_DELAY as i32;
+            if is_network {
+                (*ptr).max_delay = LIVE_MUX_DELAY as i32;
+            }
+            if let Some(interrupt) = &muxer.interrupt {
+                (*ptr).interrupt_callback = interrupt.callback();
+            }
+            if container.needs_file() {
+                let (write, callback) = (ffi::AVIO_FLAG_WRITE, &(*ptr).interrupt_callback);
+                let mut dictionary = std::ptr::null_mut();
+                set_entries(&mut dictionary, options);
+                let opened = ffi::avio_open2(&mut (*ptr).pb, url.as_ptr(), write, callback, &mut dictionary);
+                ffi::av_dict_free(&mut dictionary);
+                check(opened)?;
+            }
+            Ok(muxer)
+        }
+    }
+
+    /// Its container format.
+    pub fn container(&self) -> Container {
+        self.container
+    }
+
+    /// Can what is written be read and changed again, as in a file, but not in a pipe?
+    pub fn is_seekable(&self) -> bool {
+        // SAFETY: the context is valid; its output is open, or null where the muxer opens its own.
+        unsafe { (*self.ptr).pb.as_ref().is_some_and(|pb| pb.seekable & ffi::AVIO_SEEKABLE_NORMAL != 0) }
+    }
+
+    /// Sets metadata of the whole file.
+    pub fn set_metadata(&mut self, metadata: &Metadata) {
+        // SAFETY: the context is valid, its dictionary null or valid.
+        unsafe { set_entries(&mut (*self.ptr).metadata, metadata) };
+    }
+
+    /// Adds this offset, in microseconds, to the times of all packets.
+    pub fn set_time_offset(&mut self, offset: i64) {
+        // SAFETY: the context is valid, its header not yet written.
+        unsafe { (*self.ptr).output_ts_offset = offset };
+    }
+
+    /// Adds the chapters, shifted by `shift` microseconds. Chapters that end before zero, or start at or after `end`, are left
+    /// out; others are cut at these times.
+    pub fn set_chapters(&mut self, chapters: &[Chapter], shift: i64, end: Option<i64>) {
+        let microseconds = super::microseconds();
+        let mut array = Vec::new();
+        for chapter in chapters {
+            let moved = |time: i64| rescale(time, chapter.time_base, microseconds).saturating_add(shift);
+            let (start, stop) = (moved(chapter.start), moved(chapter.end));
+            if shift < 0 && stop <= 0 || end.is_some_and(|end| start >= end) {
+                continue;
+            }
+            let back = |time: i64| rescale(time, microseconds, chapter.time_base);
+            let (start, stop) = if shift == 0 {
+                (chapter.start, end.map_or(chapter.end, |end| chapter.end.min(back(end))))
+            } else {
+                (back(start.max(0)), back(end.map_or(stop, |end| stop.min(end))))
+            };
+            // SAFETY: allocated with zeros, as in FFmpeg's own code; the context frees them with the array.
+            unsafe {
+                let entry: *mut ffi::AVChapter = ffi::av_mallocz(size_of::<ffi::AVChapter>()).cast();
+                if entry.is_null() {
+                    out_of_memory();
+                }
+                (*entry).id = chapter.id;
+                (*entry).time_base = chapter.time_base.into();
+                (*entry).start = start;
+                (*entry).end = stop;
+                set_entries(&mut (*entry).metadata, &chapter.metadata);
+                array.push(entry);
+            }
+        }
+        if array.is_empty() {
+            return;
+        }
+        // SAFETY: the array is long enough, allocated by FFmpeg, and freed by the context.
+        unsafe {
+            let pointers: *mut *mut ffi::AVChapter = ffi::av_malloc(size_of_val(array.as_slice())).cast();
+            if pointers.is_null() {
+                out_of_memory();
+            }
+            std::ptr::copy_nonoverlapping(array.as_ptr(), pointers, array.len());
+            (*self.ptr).chapters = pointers;
+            (*self.ptr).nb_chapters = array.len() as u32;
+        }
+    }
+
+    /// Adds a stream for the packets of `encoder`, which encodes the pictures of `original`.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_encoded(
+        &mut self,
+        encoder: &VideoEncoder,
+        original: &Stream,
+        metadata: &Metadata,
+        side_data: &StreamSideData,
+    ) -> Result<OutputStream, Error> {
+        // SAFETY: the encoder is open, and the stream is new.
+        unsafe {
+            let time_base = (*encoder.as_ptr()).time_base.into();
+            let (stream, index) = self.add_from_encoder(encoder.as_ptr(), time_base, original, metadata)?;
+            (*stream).avg_frame_rate = (*encoder.as_ptr()).framerate;
+            (*stream).sample_aspect_ratio = (*encoder.as_ptr()).sample_aspect_ratio;
+            self.name_hevc(stream);
+            side_data.apply(stream);
+            Ok(index)
+        }
+    }
+
+    /// Adds a stream for packets that were encoded before; `original` is the video that was encoded.
+    ///
+    /// # Errors
+    /// When there is no memory for it, or this FFmpeg does not know its codec.
+    pub fn add_kept(
+        &mut self,
+        video: &EncodedVideo,
+        original: &Stream,
+        metadata: &Metadata,
+    ) -> Result<OutputStream, Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new.
+        unsafe {
+            if !video.set((*stream).codecpar) {
+                return Err(Error::EncoderNotFound);
+            }
+            (*stream).time_base = video.time_base().into();
+            (*stream).disposition = original.disposition;
+            [(*stream).avg_frame_rate, (*stream).sample_aspect_ratio] = video.ratios();
+            set_entries(&mut (*stream).metadata, metadata);
+            self.name_hevc(stream);
+            video.side_data().apply(stream);
+        }
+        Ok(index)
+    }
+
+    /// Gives HEVC the tag that Apple's players need; others accept it.
+    ///
+    /// # Safety
+    /// `stream` is one of this output, whose header is not written.
+    unsafe fn name_hevc(&self, stream: *mut ffi::AVStream) {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            if (*(*stream).codecpar).codec_id == ffi::AVCodecID::AV_CODEC_ID_HEVC && self.container.has_edit_lists() {
+                (*(*stream).codecpar).codec_tag = u32::from_le_bytes(*b"hvc1");
+            }
+        }
+    }
+
+    /// Adds a stream whose packets are copied.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_copy(&mut self, original: &Stream, metadata: &Metadata) -> Result<OutputStream, Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new, the original's parameters valid.
+        unsafe {
+            let parameters = (*stream).codecpar;
+            check(ffi::avcodec_parameters_copy(parameters, original.parameters.as_ptr()))?;
+            let tags = (*self.container.0).codec_tag;
+            // Muxers of segments have no list of tags, and pass tags on to the muxer of the segments.
+            let same_tag = match tags.is_null() {
+                true => !self.container.writes_segments(),
+                false => ffi::av_codec_get_id(tags, (*parameters).codec_tag) == (*parameters).codec_id,
+            };
+            if !same_tag {
+                // The tag belongs to the input's container: let the muxer choose one.
+                (*parameters).codec_tag = 0;
+            }
+            (*stream).time_base = original.time_base.into();
+            if let Some(rate) = original.frame_rate {
+                (*stream).avg_frame_rate = rate.into();
+            }
+            if let Some(ratio) = original.sample_aspect_ratio {
+                (*stream).sample_aspect_ratio = ratio.into();
+            }
+            (*stream).disposition = original.disposition;
+            // From 6.1 on, it is part of the parameters.
+            #[cfg(not(ffmpeg_6_1))]
+            original.side_data.apply(stream);
+            set_entries(&mut (*stream).metadata, metadata);
+        }
+        Ok(index)
+    }
+
+    /// Adds a stream for the packets of `transcoder`, which converts the subtitles of `original`.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_subtitles(
+        &mut self,
+        transcoder: &SubtitleTranscoder,
+        original: &Stream,
+        metadata: &Metadata,
+    ) -> Result<OutputStream, Error> {
+        // SAFETY: the transcoder's encoder is open.
+        let added = unsafe { self.add_from_encoder(transcoder.encoder(), original.time_base, original, metadata) };
+        added.map(|(_, index)| index)
+    }
+
+    /// Adds a stream for the packets of `transcoder`, which re-encodes the audio of `original`.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_sound(
+        &mut self,
+        transcoder: &SoundTranscoder,
+        original: &Stream,
+        metadata: &Metadata,
+    ) -> Result<OutputStream, Error> {
+        let (encoder, time_base) = (transcoder.encoder(), transcoder.time_base());
+        // SAFETY: the transcoder's encoder is open.
+        unsafe { self.add_from_encoder(encoder.as_ptr(), time_base, original, metadata).map(|(_, index)| index) }
+    }
+
+    /// Adds an image as an attached file, as Matroska stores cover art.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_cover(&mut self, original: &Stream, picture: &[u8], metadata: &Metadata) -> Result<(), Error> {
+        let (stream, _) = self.new_stream()?;
+        let (name, kind) = match original.codec.as_str() {
+            "png" => ("cover.png", "image/png"),
+            "bmp" => ("cover.bmp", "image/bmp"),
+            _ => ("cover.jpg", "image/jpeg"),
+        };
+        let named = |key: &str| metadata.iter().any(|(k, _)| k.eq_ignore_ascii_case(key));
+        let own = [("filename", name), ("mimetype", kind)].into_iter().filter(|(key, _)| !named(key));
+        let own: Metadata = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        // SAFETY: the stream is new; its extradata is allocated by FFmpeg, with padding, and freed with the stream.
+        unsafe {
+            let parameters = (*stream).codecpar;
+            (*parameters).codec_type = ffi::AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
+            (*parameters).codec_id = (*original.parameters.as_ptr()).codec_id;
+            let padded_len = picture.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
+            (*parameters).extradata = ffi::av_mallocz(padded_len).cast();
+            if (*parameters).extradata.is_null() {
+                return Err(OUT_OF_MEMORY);
+            }
+            std::ptr::copy_nonoverlapping(picture.as_ptr(), (*parameters).extradata, picture.len());
+            (*parameters).extradata_size = picture.len() as i32;
+            set_entries(&mut (*stream).metadata, metadata);
+            set_entries(&mut (*stream).metadata, &own);
+        }
+        Ok(())
+    }
+
+    /// Writes the header. Streams can be added only before, packets written only after.
+    ///
+    /// # Errors
+    /// When the container cannot hold the streams, lacks an option, or cannot be written.
+    pub fn write_header(&mut self, options: &[(String, String)]) -> Result<()> {
+        super::last_message();
+        let mut dictionary = std::ptr::null_mut();
+        // SAFETY: the context has its streams; the dictionary is ours.
+        let (written, unknown) = unsafe {
+            set_entries(&mut dictionary, options);
+            let written = check(ffi::avformat_write_header(self.ptr, &mut dictionary));
+            let unknown = entries(dictionary);
+            ffi::av_dict_free(&mut dictionary);
+            (written, unknown)
+        };
+        let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
+        let name = self.container.name();
+        if written.is_err() && reason.contains("non seekable") {
+            bail!("a {name} file cannot be written into a pipe (--output-format matroska, nut or mpegts can)");
+        }
+        written.with_context(|| format!("cannot begin a {name} file{reason}"))?;
+        self.header_written = true;
+        if let Some((key, _)) = unknown.first() {
+            bail!("container {name} has no option {key}");
+        }
+        Ok(())
+    }
+
+    /// Writes a packet whose times are in units of `time_base`; FFmpeg buffers it for interleaving. Decoding times that do
+    /// not increase are made later; returns by how many microseconds (mostly 0).
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<i64, Error> {
+        self.begin_grace();
+        if self.is_network
+            && let Some(time) = packet.dts().map(|time| rescale(time, time_base, super::microseconds()))
+            && time < *self.first_dts.get_or_insert(time)
+        {
+            // Late audio from before the first picture. The FLV muxer would refuse it, and all packets after it.
+            return Ok(0);
+        }
+        packet.set_stream(stream.0);
+        // SAFETY: the header is written, and the stream is this output's. FFmpeg takes the packet's references.
+        unsafe {
+            let to = &**(*self.ptr).streams.add(stream.0);
+            packet.rescale(time_base, to.time_base.into());
+            packet.shift(self.delay_left_out(to));
+            (*packet.as_mut_ptr()).pos = -1;
+            // Equal times of subtitles and data are valid in any container.
+            let kind = MediaType::from((*to.codecpar).codec_type);
+            let is_strict = matches!(kind, MediaType::Video | MediaType::Audio);
+            let least_step = i64::from(is_strict && !self.container.allows_equal_times());
+            let last = self.last_dts[stream.0];
+            let delay = last.map_or(0, |last| packet.delay_to(last.saturating_add(least_step)));
+            self.last_dts[stream.0] = packet.dts().or(last);
+            let delay = rescale(delay, to.time_base.into(), super::microseconds());
+            check(ffi::av_interleaved_write_frame(self.ptr, packet.as_mut_ptr()))?;
+            check(self.failed.load(Ordering::Relaxed))?;
+            // The RTSP muxer does not report an interrupted write.
+            match &self.interrupt {
+                Some(interrupt) if self.is_network && interrupt.is_due() => Err(Error::Exit),
+                _ => Ok(delay),
+            }
+        }
+    }
+
+    /// Writes the buffered packets and the trailer, and closes the file. Returns how many bytes lie ahead of the end of what was
+    /// written last: all of the file, unless its index comes first.
+    ///
+    /// # Errors
+    /// When writing fails, or an earlier write failed without a report.
+    pub fn finish(mut self) -> Result<u64> {
+        self.begin_grace();
+        let is_file =
+            |url: &str| std::fs::metadata(url.strip_prefix("file:").unwrap_or(url)).is_ok_and(|at| at.is_file());
+        // SAFETY: the context's own name, null or a text.
+        let is_readable = self.container.has_edit_lists() && is_file(&unsafe { text((*self.ptr).url) });
+        // SAFETY: the header is written; the file is closed once, here or in `drop`.
+        unsafe {
+            let trailer = check(ffi::av_write_trailer(self.ptr));
+            self.header_written = false;
+            let pb = (*self.ptr).pb;
+            let earlier = if pb.is_null() { Ok(0) } else { check((*pb).error) };
+            let bytes = if pb.is_null() { 0 } else { ffi::avio_seek(pb, 0, libc::SEEK_CUR) };
+            let closed = self.close();
+            let own = check(self.failed.load(Ordering::Relaxed));
+            trailer.and(earlier).and(closed).and(own)?;
+            if is_readable {
+                self.check_index()?;
+            }
+            Ok(u64::try_from(bytes).unwrap_or(0))
+        }
+    }
+
+    /// Reads the index of the file that has been written: FFmpeg's muxer of mp4 and mov leaves parts of it out where it has no
+    /// memory for them, without an error.
+    ///
+    /// # Errors
+    /// When a stream of [`DESCRIBED`] codecs lacks frames, or the parameters of its codec.
+    ///
+    /// # Safety
+    /// The file is closed, and its streams are still those of the context.
+    unsafe fn check_index(&self) -> Result<()> {
+        // SAFETY: by the caller's promise, and the same for the context that is opened here: each has `nb_streams` streams with
+        // parameters. It is closed here, and nowhere else.
+        unsafe {
+            let streams = |context: *const ffi::AVFormatContext| {
+                let of = (0..(*context).nb_streams as usize).map(|index| &**(*context).streams.add(index));
+                let described = of.filter(|stream| DESCRIBED.contains(&(*stream.codecpar).codec_id));
+                let facts = described.map(|stream| (stream.nb_frames, (*stream.codecpar).extradata_size > 0));
+                facts.collect::<Vec<_>>()
+            };
+            let mut written = std::ptr::null_mut();
+            let none = std::ptr::null_mut();
+            match check(ffi::avformat_open_input(&mut written, (*self.ptr).url, std::ptr::null_mut(), none)) {
+                // A file that this process may write and not read.
+                Err(Error::Other { errno: libc::EACCES | libc::EPERM | libc::ENOENT | libc::ENXIO }) => return Ok(()),
+                opened => opened.context("its index cannot be read again")?,
+            };
+            let (asked, found) = (streams(self.ptr), streams(written));
+            ffi::avformat_close_input(&mut written);
+            // Where the index does not tell the frames, there are several: each fragment has one of its own.
+            let is_there = |(&(frames, described), &(frames_found, described_found)): (&(i64, bool), &(i64, bool))| {
+                (frames_found == 0 || frames_found >= frames) && (described_found || !described)
+            };
+            if found.len() < asked.len() || !asked.iter().zip(&found).all(is_there) {
+                bail!("its index is incomplete, most likely because memory ran out");
+            }
+        }
+        Ok(())
+    }
+
+    /// By how much the times of this stream have to be later than they are, in its time base. In Matroska, the times of Opus
+    /// count from the first sample that is decoded; the samples that are not heard are described beside it. FFmpeg reads that
+    /// so, but before 6.0 it does not write it so: each copy would be earlier by 6.5 ms than the one before.
+    ///
+    /// # Safety
+    /// The stream is one of this context, whose header is written.
+    unsafe fn delay_left_out(&self, stream: &ffi::AVStream) -> i64 {
+        // SAFETY: by the caller's promise.
+        let parameters = unsafe { &*stream.codecpar };
+        let is_opus = parameters.codec_id == ffi::AVCodecID::AV_CODEC_ID_OPUS && parameters.sample_rate > 0;
+        if cfg!(ffmpeg_6_0) || !is_opus || !matches!(self.container.name().as_str(), "matroska" | "webm") {
+            return 0;
+        }
+        let rate = Rational::new(1, parameters.sample_rate);
+        rescale(parameters.initial_padding.into(), rate, stream.time_base.into())
+    }
+
+    /// Each call may wait for the reader of a pipe.
+    fn begin_grace(&self) {
+        self.interrupt.iter().filter(|_| !self.is_network).for_each(|interrupt| interrupt.begin_grace());
+    }
+
+    /// Adds a stream for the packets of an encoder, with times in units of `time_base`.
+    ///
+    /// # Safety
+    /// `encoder` is open.
+    unsafe fn add_from_encoder(
+        &mut self,
+        encoder: *const ffi::AVCodecContext,
+        time_base: Rational,
+        original: &Stream,
+        metadata: &Metadata,
+    ) -> Result<(*mut ffi::AVStream, OutputStream), Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new; the encoder is open by the caller's promise.
+        unsafe {
+            check(ffi::avcodec_parameters_from_context((*stream).codecpar, encoder))?;
+            (*stream).time_base = time_base.into();
+            (*stream).disposition = original.disposition;
+            set_entries(&mut (*stream).metadata, metadata);
+        }
+        Ok((stream, index))
+    }
+
+    fn new_stream(&mut self) -> Result<(*mut ffi::AVStream, OutputStream), Error> {
+        // SAFETY: the context is valid, its header not yet written.
+        let stream = unsafe { ffi::avformat_new_stream(self.ptr, std::ptr::null()) };
+        if stream.is_null() {
+            return Err(OUT_OF_MEMORY);
+        }
+        self.last_dts.push(None);
+        // SAFETY: the stream is new.
+        Ok((stream, OutputStream(unsafe { (*stream).index } as usize)))
+    }
+
+    fn close(&mut self) -> Result<i32, Error> {
+        if !self.container.needs_file() {
+            return Ok(0);
+        }
+        // SAFETY: opened in `open`; afterwards the pointer is null, which a second call ignores.
+        check(unsafe { ffi::avio_closep(&mut (*self.ptr).pb) })
+    }
+}
+
+impl Drop for Muxer {
+    fn drop(&mut self) {
+        if self.is_network && self.header_written && !self.container.needs_file() {
+            // A muxer that opens its own connection closes it when it writes the trailer.
+            // SAFETY: the header is written, the trailer is not.
+            unsafe { ffi::av_write_trailer(self.ptr) };
+        }
+        // After a failure, which has been reported, closing may fail again.
+        let _ = self.close();
+        // SAFETY: allocated in `open`, freed nowhere else.
+        unsafe { ffi::avformat_free_context(self.ptr) };
+    }
+}

@@ -1,0 +1,336 @@
+//! AVFrame: a decoded picture with its properties.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::colour::{Colour, range_tag};
+use super::raw_format::RawFormat;
+use super::{ChromaLocation, Error, check};
+use crate::sys::out_of_memory;
+use ffmpeg_next::ffi;
+use histeq::frame::{Memory, OnDevice, PixelFormat, Range};
+use std::sync::Arc;
+
+/// Properties of raw pictures, which no decoder describes.
+#[derive(Clone, Copy, Debug)]
+pub struct PictureProperties {
+    /// Pixel format.
+    pub format: PixelFormat,
+    /// Range of the codes, if known.
+    pub range: Option<Range>,
+    /// Where the chroma samples of 4:2:0 are between the luma samples.
+    pub chroma_location: ChromaLocation,
+    /// `Some(top field first?)` for interlaced pictures.
+    pub interlaced: Option<bool>,
+    /// Width to height of a pixel, if known.
+    pub sample_aspect_ratio: Option<ffmpeg_next::Rational>,
+}
+
+/// A picture: an AVFrame with samples and properties.
+pub struct Picture {
+    ptr: *mut ffi::AVFrame,
+    /// The memory of its first plane, if that is on a GPU. The plane's pointer is then a GPU address, which must not be
+    /// dereferenced: code that reads samples calls [`Picture::samples`].
+    device_luma: Option<Arc<dyn Memory>>,
+}
+
+// SAFETY: an AVFrame is plain data and atomically counted references; nothing ties it to a thread.
+unsafe impl Send for Picture {}
+// SAFETY: as above; writing to the AVFrame or its samples requires `&mut Picture`.
+unsafe impl Sync for Picture {}
+
+impl Picture {
+    pub(super) fn new() -> Self {
+        // SAFETY: no precondition.
+        let ptr = unsafe { ffi::av_frame_alloc() };
+        if ptr.is_null() {
+            out_of_memory();
+        }
+        Picture { ptr, device_luma: None }
+    }
+
+    /// A picture without memory.
+    pub(super) fn empty(format: RawFormat, (width, height): (usize, usize)) -> Self {
+        let mut picture = Picture::new();
+        let frame = picture.get_mut();
+        frame.format = format.0 as i32;
+        frame.width = width as i32;
+        frame.height = height as i32;
+        picture
+    }
+
+    /// Sets its first plane to this GPU memory, with `line_bytes` from one row to the next.
+    pub(super) fn set_device_luma(
+        &mut self,
+        memory: Arc<dyn Memory>,
+        OnDevice { address, .. }: OnDevice,
+        line_bytes: i32,
+    ) {
+        let frame = self.get_mut();
+        frame.data[0] = std::ptr::without_provenance_mut(address as usize);
+        frame.linesize[0] = line_bytes;
+        self.device_luma = Some(memory);
+    }
+
+    /// The GPU memory of its first plane, if it is on a GPU.
+    pub(super) fn device_luma(&self) -> Option<&Arc<dyn Memory>> {
+        self.device_luma.as_ref()
+    }
+
+    /// Marks its first buffer as pinned memory, if that buffer starts at this address.
+    pub(super) fn mark_pinned(&mut self, start: *const u8) {
+        let frame = self.get_mut();
+        // SAFETY: a picture's buffers are null or valid.
+        let first = unsafe { frame.buf[0].as_ref() };
+        if first.is_some_and(|buffer| std::ptr::eq(buffer.data, start)) {
+            frame.opaque = start.cast_mut().cast();
+        }
+    }
+
+    /// An uninitialized picture with memory of its own.
+    pub(super) fn allocate(format: RawFormat, size: (usize, usize)) -> Result<Self, Error> {
+        let picture = Picture::empty(format, size);
+        // SAFETY: the frame is valid, and empty.
+        check(unsafe { ffi::av_frame_get_buffer(picture.ptr, 0) })?;
+        Ok(picture)
+    }
+
+    /// A picture without samples that holds these properties, for [`attachment`](histeq::frame::Frame::attachment).
+    pub fn described(properties: &PictureProperties) -> Self {
+        let mut picture = Picture::new();
+        let frame = picture.get_mut();
+        frame.format = RawFormat::from(properties.format).0 as i32;
+        frame.color_range = properties.range.map_or(ffi::AVColorRange::AVCOL_RANGE_UNSPECIFIED, range_tag);
+        frame.chroma_location = properties.chroma_location.into();
+        if let Some(ratio) = properties.sample_aspect_ratio {
+            frame.sample_aspect_ratio = ratio.into();
+        }
+        if let Some(top_field_first) = properties.interlaced {
+            #[cfg(not(ffmpeg_6_1))]
+            {
+                frame.interlaced_frame = 1;
+                frame.top_field_first = top_field_first.into();
+            }
+            #[cfg(ffmpeg_6_1)]
+            {
+                frame.flags |= ffi::AV_FRAME_FLAG_INTERLACED as i32;
+                if top_field_first {
+                    frame.flags |= ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32;
+                }
+            }
+        }
+        picture
+    }
+
+    /// The address of a plane, for checks that it was not copied.
+    pub fn address(&self, plane: usize) -> *const u8 {
+        self.get().data[plane]
+    }
+
+    /// The AVFrame, for FFmpeg functions that read its samples.
+    ///
+    /// # Errors
+    /// `EINVAL` when its samples are not in host memory: some are on a GPU, or it holds only properties.
+    pub(super) fn samples(&self) -> Result<&ffi::AVFrame, Error> {
+        let frame = self.get();
+        // SAFETY: valid for any number; the result is negative for an unknown format.
+        let planes = unsafe { ffi::av_pix_fmt_count_planes(self.format().0) };
+        let planes = usize::try_from(planes).ok().filter(|&planes| planes > 0);
+        let on_host = self.device_luma.is_none() && frame.hw_frames_ctx.is_null();
+        let has_planes = planes.is_some_and(|planes| frame.data[..planes].iter().all(|plane| !plane.is_null()));
+        if on_host && has_planes { Ok(frame) } else { Err(Error::Other { errno: libc::EINVAL }) }
+    }
+
+    /// The AVFrame, to be read.
+    pub(super) fn as_ptr(&self) -> *const ffi::AVFrame {
+        self.ptr
+    }
+
+    /// The AVFrame, to be written.
+    pub(super) fn as_mut_ptr(&mut self) -> *mut ffi::AVFrame {
+        self.ptr
+    }
+
+    pub(super) fn get(&self) -> &ffi::AVFrame {
+        // SAFETY: allocated in `new`, freed in `drop` only.
+        unsafe { &*self.ptr }
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut ffi::AVFrame {
+        // SAFETY: allocated in `new`, freed in `drop` only, and not shared.
+        unsafe { &mut *self.ptr }
+    }
+
+    /// Its pixel format.
+    pub fn format(&self) -> RawFormat {
+        // SAFETY: FFmpeg set the number.
+        unsafe { RawFormat::from_number(self.get().format) }
+    }
+
+    /// Pixels in a row and rows.
+    pub fn size(&self) -> (usize, usize) {
+        (self.get().width as usize, self.get().height as usize)
+    }
+
+    /// Its colour properties.
+    pub fn colour(&self) -> Colour {
+        let frame = self.get();
+        Colour {
+            range: frame.color_range,
+            primaries: frame.color_primaries,
+            transfer: frame.color_trc,
+            space: frame.colorspace,
+            chroma_location: frame.chroma_location,
+        }
+    }
+
+    /// Sets its colour properties. The samples stay.
+    pub fn set_colour(&mut self, colour: Colour) {
+        let frame = self.get_mut();
+        frame.color_range = colour.range;
+        frame.color_primaries = colour.primaries;
+        frame.color_trc = colour.transfer;
+        frame.colorspace = colour.space;
+        frame.chroma_location = colour.chroma_location;
+    }
+
+    /// Corrects its colour properties after libavfilter has converted it from RGB to another model, or to RGB. Up to FFmpeg 6
+    /// it leaves those of the input.
+    pub(super) fn tag_converted(&mut self) {
+        use ffi::{AVColorRange, AVColorSpace};
+        let (format, colour) = (self.format(), self.colour());
+        if format.is_rgb() {
+            let (space, range) = (AVColorSpace::AVCOL_SPC_RGB, AVColorRange::AVCOL_RANGE_JPEG);
+            self.set_colour(Colour { space, range, ..colour });
+        } else if colour.space == AVColorSpace::AVCOL_SPC_RGB && !format.is_gray() {
+            // It converts by BT.601.
+            self.set_colour(Colour { space: AVColorSpace::AVCOL_SPC_SMPTE170M, ..colour });
+        }
+    }
+
+    /// Has it full range?
+    pub fn is_full_range(&self) -> bool {
+        self.colour().is_full_range(self.format())
+    }
+
+    /// Changes its pixel format to another one with the same layout of samples (`yuvj420p` for `yuv420p`).
+    ///
+    /// # Panics
+    /// When the layout differs.
+    pub fn rename(&mut self, format: RawFormat) {
+        if format != self.format() {
+            assert!(
+                format.native().is_some() && format.native() == self.format().native(),
+                "{format} is another format"
+            );
+            self.get_mut().format = format.0 as i32;
+        }
+    }
+
+    /// Its presentation time, as FFmpeg estimates it, in its stream's time base.
+    pub fn time(&self) -> Option<i64> {
+        let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
+        known(self.get().best_effort_timestamp).or(known(self.get().pts))
+    }
+
+    /// Sets its presentation time.
+    pub fn set_time(&mut self, time: Option<i64>) {
+        let time = time.unwrap_or(ffi::AV_NOPTS_VALUE);
+        self.get_mut().pts = time;
+        self.get_mut().best_effort_timestamp = time;
+    }
+
+    /// Requests that the encoder makes it a key frame.
+    pub fn make_key(&mut self) {
+        self.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_I;
+    }
+
+    /// Its duration in its stream's time base, 0 when unknown.
+    pub fn duration(&self) -> i64 {
+        #[cfg(not(ffmpeg_6_0))]
+        return self.get().pkt_duration;
+        #[cfg(ffmpeg_6_0)]
+        return self.get().duration;
+    }
+
+    /// Sets its duration.
+    pub fn set_duration(&mut self, duration: i64) {
+        #[cfg(not(ffmpeg_6_0))]
+        {
+            self.get_mut().pkt_duration = duration;
+        }
+        #[cfg(ffmpeg_6_0)]
+        {
+            self.get_mut().duration = duration;
+        }
+    }
+
+    /// Did the decoder mark it as damaged?
+    pub fn is_damaged(&self) -> bool {
+        self.get().decode_error_flags != 0 || self.get().flags & ffi::AV_FRAME_FLAG_CORRUPT != 0
+    }
+
+    /// Did the decoder conceal damage in it?
+    pub(super) fn is_concealed(&self) -> bool {
+        self.get().decode_error_flags & ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE != 0
+    }
+
+    /// Marks it as one in which the decoder has concealed damage.
+    pub(super) fn mark_concealed(&mut self) {
+        self.get_mut().decode_error_flags |= ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE;
+    }
+
+    /// `Some(top field first?)` when it is interlaced.
+    pub fn interlaced(&self) -> Option<bool> {
+        let frame = self.get();
+        #[cfg(not(ffmpeg_6_1))]
+        return (frame.interlaced_frame != 0).then_some(frame.top_field_first != 0);
+        #[cfg(ffmpeg_6_1)]
+        return (frame.flags & ffi::AV_FRAME_FLAG_INTERLACED as i32 != 0)
+            .then_some(frame.flags & ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32 != 0);
+    }
+
+    /// Marks it as progressive.
+    pub(super) fn set_progressive(&mut self) {
+        let frame = self.get_mut();
+        #[cfg(not(ffmpeg_6_1))]
+        {
+            frame.interlaced_frame = 0;
+        }
+        #[cfg(ffmpeg_6_1)]
+        {
+            frame.flags &= !(ffi::AV_FRAME_FLAG_INTERLACED as i32);
+        }
+    }
+
+    /// Width to height of a pixel, if known.
+    pub fn sample_aspect_ratio(&self) -> Option<ffmpeg_next::Rational> {
+        let ratio = self.get().sample_aspect_ratio;
+        (ratio.num > 0 && ratio.den > 0).then(|| ratio.into())
+    }
+
+    /// Sets the width to height of a pixel.
+    pub(super) fn set_sample_aspect_ratio(&mut self, ratio: ffmpeg_next::Rational) {
+        self.get_mut().sample_aspect_ratio = ratio.into();
+    }
+
+    /// Copies the properties of `other` (times, colour properties, side data), but not its samples.
+    pub(super) fn copy_properties(&mut self, other: &Picture) -> Result<(), Error> {
+        // SAFETY: both frames are valid.
+        check(unsafe { ffi::av_frame_copy_props(self.ptr, other.ptr) })?;
+        Ok(())
+    }
+
+    /// Drops MaxCLL and MaxFALL, which no longer hold for a picture that is equalized.
+    pub(super) fn forget_light_levels(&mut self) {
+        // SAFETY: the frame is valid; without such side data nothing happens.
+        unsafe {
+            ffi::av_frame_remove_side_data(self.ptr, ffi::AVFrameSideDataType::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
+        }
+    }
+}
+
+impl Drop for Picture {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new`, freed nowhere else.
+        unsafe { ffi::av_frame_free(&mut self.ptr) };
+    }
+}

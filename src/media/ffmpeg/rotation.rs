@@ -1,0 +1,124 @@
+//! Rotates and mirrors pictures by libavfilter, as their metadata requests it, where the output cannot store the rotation.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::display_matrix::Rotation;
+use super::{Converter, Decoded, Error, FilterGraph, GraphVideo, Picture, Stream, VideoFormat, microseconds, text};
+use anyhow::Context;
+use ffmpeg_next::ffi;
+use histeq::frame::Frame;
+
+/// Rotates the pictures of a video as its metadata requests.
+pub struct AutoRotate {
+    /// Does the stream's metadata give the rotation? Then it holds for all pictures.
+    is_of_stream: bool,
+    rotation: Option<Rotation>,
+    rotator: Option<Rotator>,
+}
+
+impl AutoRotate {
+    /// For pictures of `stream`. `is_stored` says whether the output stores the stream's rotation, so that pictures stay as
+    /// they are. A rotation in the pictures' own metadata, as in photos, is always applied.
+    pub fn new(stream: &Stream, is_stored: bool) -> Self {
+        let is_of_stream = stream.side_data.has_rotation();
+        AutoRotate { is_of_stream, rotation: stream.side_data.rotation().filter(|_| !is_stored), rotator: None }
+    }
+
+    /// Was the last picture rotated?
+    pub fn rotates(&self) -> bool {
+        self.rotation.is_some()
+    }
+
+    /// Rotates `picture`. Its other properties stay, but the request to rotate it is removed.
+    ///
+    /// # Errors
+    /// When libavfilter fails.
+    pub fn picture(&mut self, picture: Picture) -> Result<Picture, Error> {
+        if !self.is_of_stream {
+            self.rotation = rotation_of(&picture);
+        }
+        let Some(rotation) = self.rotation else { return Ok(picture) };
+        let rotator = match self.rotator.take().filter(|rotator| rotator.rotation == rotation) {
+            Some(rotator) => rotator,
+            None => Rotator { rotation, graph: None, even_chroma: Converter::default() },
+        };
+        self.rotator.insert(rotator).rotate(picture)
+    }
+
+    /// Rotates a frame.
+    ///
+    /// # Errors
+    /// When libavfilter fails, or its output is not native.
+    pub fn frame(&mut self, frame: Frame) -> anyhow::Result<Frame> {
+        if self.is_of_stream && self.rotation.is_none() {
+            return Ok(frame);
+        }
+        let picture = self.picture(Picture::from_frame(&frame)?).context("a frame cannot be turned")?;
+        match self.rotates() {
+            true => picture.to_frame()?.context("a turned frame is not native"),
+            false => Ok(frame),
+        }
+    }
+}
+
+struct Rotator {
+    rotation: Rotation,
+    graph: Option<FilterGraph>,
+    /// Converts to chroma that is subsampled equally in both directions.
+    even_chroma: Converter,
+}
+
+impl Rotator {
+    fn rotate(&mut self, picture: Picture) -> Result<Picture, Error> {
+        let picture = self.with_even_chroma(picture)?;
+        let mut graph = match self.graph.take().filter(|graph| graph.takes(&picture)) {
+            Some(graph) => graph,
+            None => {
+                let video = GraphVideo {
+                    format: picture.format(),
+                    size: picture.size(),
+                    sample_aspect_ratio: picture.sample_aspect_ratio(),
+                    time_base: microseconds(),
+                    frame_rate: None,
+                };
+                FilterGraph::open(self.rotation.0, video, Some(&picture), &[])?
+            }
+        };
+        let time = picture.time();
+        graph.send(Some(picture))?;
+        let Decoded::Picture(mut rotated) = graph.receive()? else { return Err(Error::Bug) };
+        self.graph = Some(graph);
+        rotated.set_time(time);
+        if self.rotation.0.starts_with("transpose") {
+            // The rows of the fields are columns now.
+            rotated.set_progressive();
+        }
+        // SAFETY: a valid picture and a NUL-terminated key.
+        unsafe {
+            ffi::av_frame_remove_side_data(rotated.as_mut_ptr(), ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
+            ffi::av_dict_set(&mut rotated.get_mut().metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
+        }
+        Ok(rotated)
+    }
+
+    /// Converts a picture, before a quarter turn, to chroma that is subsampled equally in both directions. libavfilter would
+    /// do so itself, but would lose depth and range.
+    fn with_even_chroma(&mut self, picture: Picture) -> Result<Picture, Error> {
+        let even = picture.format().without_subsampling().filter(|_| self.rotation.0.starts_with("transpose"));
+        let Some(format) = even else { return Ok(picture) };
+        self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::of(&picture) })
+    }
+}
+
+/// The rotation in a picture's own metadata, which photos have.
+fn rotation_of(picture: &Picture) -> Option<Rotation> {
+    // SAFETY: the picture is valid; its side data and dictionary are read before it changes.
+    unsafe {
+        let frame = picture.get();
+        let matrix = ffi::av_frame_get_side_data(frame, ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
+        if let Some(side) = matrix.as_ref() {
+            return Rotation::of_matrix(std::slice::from_raw_parts(side.data, side.size));
+        }
+        let entry = ffi::av_dict_get(frame.metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
+        entry.as_ref().and_then(|entry| Rotation::of_exif(&text(entry.value)))
+    }
+}

@@ -1,0 +1,186 @@
+//! Side data of streams: rotation, mastering display. FFmpeg 6.1 moved it from the stream to the codec
+//! parameters; the build selects one of the two.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::Picture;
+use super::display_matrix::Rotation;
+use crate::sys::out_of_memory;
+use ffmpeg_next::ffi;
+
+/// FFmpeg's AVMasteringDisplayMetadata, which the bindings lack.
+#[repr(C)]
+struct MasteringDisplay {
+    display_primaries: [[ffi::AVRational; 2]; 3],
+    white_point: [ffi::AVRational; 2],
+    min_luminance: ffi::AVRational,
+    max_luminance: ffi::AVRational,
+    has_primaries: i32,
+    has_luminance: i32,
+}
+
+/// The side data about display, and what it is called where it is stored.
+const ABOUT_DISPLAY: [(&str, ffi::AVPacketSideDataType); 5] = [
+    ("display matrix", ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX),
+    ("stereo 3D", ffi::AVPacketSideDataType::AV_PKT_DATA_STEREO3D),
+    ("spherical", ffi::AVPacketSideDataType::AV_PKT_DATA_SPHERICAL),
+    ("mastering display", ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA),
+    ("ICC profile", ffi::AVPacketSideDataType::AV_PKT_DATA_ICC_PROFILE),
+];
+
+/// The side data of a stream: entries of FFmpeg's type and its bytes.
+#[derive(Clone, Default)]
+pub struct StreamSideData {
+    entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>,
+}
+
+impl StreamSideData {
+    /// The side data of `stream`.
+    ///
+    /// # Safety
+    /// `stream` is a valid stream of an open input.
+    pub(super) unsafe fn of(stream: *const ffi::AVStream) -> Self {
+        #[cfg(not(ffmpeg_6_1))]
+        // SAFETY: by the caller's promise.
+        let (data, count) = unsafe { ((*stream).side_data.cast_const(), (*stream).nb_side_data) };
+        #[cfg(ffmpeg_6_1)]
+        // SAFETY: by the caller's promise; a stream always has parameters.
+        let (data, count) = unsafe {
+            let parameters = (*stream).codecpar;
+            ((*parameters).coded_side_data.cast_const(), (*parameters).nb_coded_side_data)
+        };
+        let entries = (0..count as usize)
+            .map(|index| {
+                // SAFETY: the array has `count` entries, each with `size` bytes at `data`.
+                unsafe {
+                    let entry = &*data.add(index);
+                    (entry.type_, std::slice::from_raw_parts(entry.data, entry.size).to_vec())
+                }
+            })
+            .collect();
+        StreamSideData { entries }
+    }
+
+    /// Adds the mastering display of the first picture, if the container has none. HEVC streams often have it only in the
+    /// bitstream, but players read it from the container.
+    pub fn add_from(&mut self, picture: &Picture) {
+        let of_frame = ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA;
+        let of_stream = ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA;
+        // SAFETY: the picture is valid, and the bytes are copied before it changes.
+        let bytes = unsafe {
+            ffi::av_frame_get_side_data(picture.as_ptr(), of_frame)
+                .as_ref()
+                .map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
+        };
+        if let Some(bytes) = bytes.filter(|_| self.find(of_stream).is_none()) {
+            self.entries.push((of_stream, bytes));
+        }
+    }
+
+    /// Drops what is said of the brightness of HDR.
+    pub fn forget_hdr(&mut self) {
+        use ffi::AVPacketSideDataType as Kind;
+        let of_hdr = [
+            Kind::AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+            Kind::AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+            Kind::AV_PKT_DATA_DOVI_CONF,
+        ];
+        self.entries.retain(|(kind, _)| !of_hdr.contains(kind));
+    }
+
+    /// The entries that stay valid for pictures that are equalized and encoded: those about display, not those about coding.
+    /// MaxCLL and MaxFALL say how bright the brightest pixel and the brightest frame are. Both change, and are known only when
+    /// the last frame is, so they are left out: players then go by the mastering display.
+    #[must_use]
+    pub fn for_reencoding(&self) -> Self {
+        let is_about_display = |kind| ABOUT_DISPLAY.iter().any(|(_, about)| *about == kind);
+        let entries = self.entries.iter().filter(|(kind, _)| is_about_display(*kind)).cloned().collect();
+        StreamSideData { entries }
+    }
+
+    /// The entries about display, by name, to be stored.
+    pub(super) fn named(&self) -> Vec<(String, Vec<u8>)> {
+        let name = |kind| ABOUT_DISPLAY.iter().find(|(_, of)| *of == kind).map(|(name, _)| (*name).to_owned());
+        self.entries.iter().filter_map(|(kind, bytes)| Some((name(*kind)?, bytes.clone()))).collect()
+    }
+
+    /// The same from their names; unknown ones are left out.
+    pub(super) fn of_names(named: &[(String, Vec<u8>)]) -> Self {
+        let kind = |name: &str| ABOUT_DISPLAY.iter().find(|(of, _)| *of == name).map(|(_, kind)| *kind);
+        StreamSideData {
+            entries: named.iter().filter_map(|(name, bytes)| Some((kind(name)?, bytes.clone()))).collect(),
+        }
+    }
+
+    /// Must players rotate or mirror the pictures?
+    pub fn has_rotation(&self) -> bool {
+        let matrix = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
+        matrix.is_some_and(|matrix| !Rotation::is_identity(matrix))
+    }
+
+    /// The rotation that players must apply, if it is by quarter turns.
+    pub(super) fn rotation(&self) -> Option<Rotation> {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(Rotation::of_matrix)
+    }
+
+    /// Is the rotation by another angle than quarter turns?
+    pub fn has_other_angle(&self) -> bool {
+        self.has_rotation() && self.rotation().is_none()
+    }
+
+    /// The side data without a rotation, for rotated pictures.
+    #[must_use]
+    pub fn without_rotation(mut self) -> Self {
+        self.entries.retain(|(kind, _)| *kind != ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
+        self
+    }
+
+    /// The bytes of one type.
+    pub(super) fn find(&self, kind: ffi::AVPacketSideDataType) -> Option<&[u8]> {
+        self.entries.iter().find(|(found, _)| *found == kind).map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// Adds all entries to an output stream.
+    ///
+    /// # Safety
+    /// `stream` is a valid stream of an output whose header has not been written.
+    pub(super) unsafe fn apply(&self, stream: *mut ffi::AVStream) {
+        for (kind, bytes) in &self.entries {
+            // SAFETY: by the caller's promise; the new side data has room for exactly these bytes.
+            unsafe {
+                #[cfg(not(ffmpeg_6_1))]
+                let data = ffi::av_stream_new_side_data(stream, *kind, bytes.len());
+                #[cfg(ffmpeg_6_1)]
+                let data = {
+                    let parameters = (*stream).codecpar;
+                    let entry = ffi::av_packet_side_data_new(
+                        &mut (*parameters).coded_side_data,
+                        &mut (*parameters).nb_coded_side_data,
+                        *kind,
+                        bytes.len(),
+                        0,
+                    );
+                    if entry.is_null() { std::ptr::null_mut() } else { (*entry).data }
+                };
+                if data.is_null() {
+                    out_of_memory();
+                }
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
+            }
+        }
+    }
+
+    /// The mastering display as a parameter of x265 (`master-display=...`); FFmpeg 5 does not pass it on.
+    pub(super) fn x265_parameters(&self) -> Option<String> {
+        let mastering = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA);
+        let bytes = mastering.filter(|bytes| bytes.len() >= size_of::<MasteringDisplay>())?;
+        // SAFETY: FFmpeg stores this structure under this type, and the length has been checked.
+        let m: MasteringDisplay = unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) };
+        let scaled = |q: ffi::AVRational, scale: f64| (f64::from(q.num) / f64::from(q.den) * scale).round() as i64;
+        let point = |p: [ffi::AVRational; 2]| format!("({},{})", scaled(p[0], 50000.0), scaled(p[1], 50000.0));
+        let [r, g, b] = m.display_primaries;
+        let light = format!("({},{})", scaled(m.max_luminance, 10000.0), scaled(m.min_luminance, 10000.0));
+        let white = point(m.white_point);
+        (m.has_primaries != 0 && m.has_luminance != 0)
+            .then(|| format!("master-display=G{}B{}R{}WP{white}L{light}", point(g), point(b), point(r)))
+    }
+}

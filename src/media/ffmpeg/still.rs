@@ -1,0 +1,57 @@
+//! A frame as the bytes of an image file.
+
+use super::{Colour, Converter, Encoder, FieldOrder, Picture, RawFormat, StreamSideData, VideoFormat};
+use super::{VideoEncoder, VideoOptions};
+use anyhow::{Context, Result};
+use ffmpeg_next::Rational;
+use histeq::frame::Frame;
+
+/// The format of an image file.
+#[derive(Clone, Copy, Debug)]
+pub enum Still {
+    /// JPEG.
+    Jpeg,
+    /// PNG with alpha.
+    Png,
+}
+
+impl Still {
+    /// Encodes `frame`.
+    ///
+    /// # Errors
+    /// When this FFmpeg lacks the encoder, or the frame cannot be converted.
+    pub fn encode(self, frame: &Frame) -> Result<Vec<u8>> {
+        let (name, format) = match self {
+            Still::Jpeg => ("mjpeg", "yuvj420p"),
+            Still::Png => ("png", "rgba"),
+        };
+        let encoder = Encoder::find(name).with_context(|| format!("this FFmpeg has no encoder {name}"))?;
+        let format = RawFormat::from_name(format).context("a format of this FFmpeg")?;
+        let mut picture = Picture::from_frame(frame)?;
+        let from = VideoFormat::of(&picture);
+        let colour: Colour = from.colour.converted(from.format, format, false);
+        if from.format != format {
+            picture = Converter::default().picture(&picture, VideoFormat { format, size: from.size, colour })?;
+        }
+        picture.set_time(Some(0));
+        let options = VideoOptions {
+            format,
+            size: from.size,
+            time_base: Rational::new(1, 25),
+            frame_rate: None,
+            colour,
+            sample_aspect_ratio: None,
+            interlaced: None,
+            field_order: FieldOrder::Progressive,
+            global_header: false,
+            quantizer: matches!(self, Still::Jpeg).then_some(4.0),
+            // Threads of its own cost more than one picture.
+            options: vec![("threads".to_owned(), "1".to_owned())],
+            side_data: StreamSideData::default(),
+        };
+        let mut encoder = VideoEncoder::open(encoder, &options)?;
+        encoder.send(Some(&picture))?;
+        encoder.send(None)?;
+        Ok(encoder.receive()?.context("no packet of a picture")?.data().to_vec())
+    }
+}

@@ -1,0 +1,38 @@
+//! Media in and out for `histeq-video`: files, pipes, cameras and network streams, and the engine that streams their frames
+//! through an equalizer. Not a library for others: it says what the program needs, and changes with it.
+//!
+//! ```text
+//! thread "source"    Source::next           Demuxer -> Decoder -> Frame (planes, shared by reference)
+//!                                           behind a wall (--sandbox): the same on the thread "decode"
+//!                                           with filters: Frame -> FilterGraph -> Frame
+//! thread "equalize"  EqualizeStage          of the crate `histeq`
+//! thread "filter"    with --filter-after: Frame -> FilterGraph -> Frame
+//! thread "sink"      Sink::write            Encoder -> Muxer -> Target
+//! ```
+//! Bounded channels join the threads ([`pipeline`]). `live` runs the same stage between a camera and its outputs, and drops
+//! frames where it would fall behind ([`pipeline::live`]).
+//!
+//! # Modules
+//! Lowest layer first. Each may use what its row names; a test holds the code to it.
+//!
+//! | module | what it is | may use |
+//! |---|---|---|
+//! | [`sys`] | pipes with large buffers, reads that can be interrupted, lines on stderr, the end when nothing else is left | |
+//! | [`sandbox`] | walls around what reads files of strangers | |
+//! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | sys |
+//! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg |
+//! | [`svg`] | drawings and axes of plots | |
+//! | [`pipeline`] | stages, bounded channels, cancel; the live engine | ffmpeg |
+//! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
+//! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, sandbox, sys |
+//! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, ffmpeg, sys |
+
+pub mod camera;
+pub mod ffmpeg;
+pub mod pipeline;
+pub mod rawvideo;
+pub mod sandbox;
+pub mod sink;
+pub mod source;
+pub mod svg;
+pub mod sys;

@@ -1,0 +1,302 @@
+//! Runs the three stages, each on its thread. A run ends in one of three ways, and all threads end in each of them:
+//! * The source is at its end: all frames in flight are finished.
+//! * The run is cancelled: the source stops, and all frames in flight are finished.
+//! * A stage fails: its channels close, so its neighbours stop, and the sink is dropped unfinished.
+
+use super::filtering::Filtering;
+use super::flow::Flow;
+use super::threads::{joined, start};
+use super::{Cancel, Delivery, Message, Outcome, PartPosition, Progress, Sink, Source, Stage};
+use crate::ffmpeg::Packet;
+use anyhow::{Result, anyhow};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
+use histeq::equalize::EqualizeStage;
+use std::collections::VecDeque;
+use std::thread::scope;
+use std::time::{Duration, Instant};
+
+/// Capacity of the channel between two stages, in deliveries: it evens out frames that take longer, with little memory.
+const QUEUED: usize = 4;
+
+/// Interval of updates of the progress display.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Result of a run.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Name of the output; `None` if there is none.
+    pub output: Option<String>,
+    /// Duration of the run.
+    pub elapsed: Duration,
+    /// Name of the equalizer.
+    pub equalizer: String,
+}
+
+/// Runs `source -> stage -> filters -> sink` to the end; there need be no filters. Calls `tick` every 100 ms on the calling
+/// thread.
+///
+/// # Errors
+/// The error of the stage that failed.
+pub fn run(
+    source: Box<dyn Source>,
+    stage: EqualizeStage,
+    filtering: Option<Filtering>,
+    sink: Box<dyn Sink>,
+    cancel: &Cancel,
+    progress: &Progress,
+    tick: impl FnMut(&Progress),
+) -> Result<Summary> {
+    let Some(filtering) = filtering else {
+        let flow = Flow::default();
+        let middle = |before: &_, next: &_| pass(stage, before, next, progress, &flow);
+        return run_counted(source, middle, sink, cancel, progress, (&flow, true), tick);
+    };
+    // How many frames come out of the filters is theirs to decide: those that go in are counted.
+    let flow = filtering.flow.clone();
+    let middle = |before: &_, next: &_| filtering.run(next, |next| pass(stage, before, next, progress, &flow));
+    run_counted(source, middle, sink, cancel, progress, (&flow, false), tick)
+}
+
+/// As [`run`], with any function as the stage between source and sink: it receives messages from one channel, sends the
+/// results to the other one, a frame for each frame, and returns its name.
+///
+/// # Errors
+/// The error of the stage that failed.
+pub fn run_with(
+    source: Box<dyn Source>,
+    middle: impl FnOnce(&Receiver<Message>, &Sender<Message>) -> Result<String> + Send,
+    sink: Box<dyn Sink>,
+    cancel: &Cancel,
+    progress: &Progress,
+    tick: impl FnMut(&Progress),
+) -> Result<Summary> {
+    run_counted(source, middle, sink, cancel, progress, (&Flow::default(), true), tick)
+}
+
+fn run_counted(
+    source: Box<dyn Source>,
+    middle: impl FnOnce(&Receiver<Message>, &Sender<Message>) -> Result<String> + Send,
+    sink: Box<dyn Sink>,
+    cancel: &Cancel,
+    progress: &Progress,
+    (flow, ends_in_sink): (&Flow, bool),
+    mut tick: impl FnMut(&Progress),
+) -> Result<Summary> {
+    let begin = Instant::now();
+    let (decoded, to_equalize) = bounded(QUEUED);
+    let (equalized, to_write) = bounded(QUEUED);
+    let (running, over) = bounded::<()>(0);
+    let stop = &|| cancel.abandon();
+    scope(|scope| {
+        let read = start(scope, "source", stop, move || read(source, &decoded, cancel, progress, flow))?;
+        let equalize = start(scope, "equalize", stop, move || middle(&to_equalize, &equalized))?;
+        let write = start(scope, "sink", stop, move || {
+            let _running = running;
+            write(sink, &to_write, progress, ends_in_sink.then_some(flow))
+        })?;
+        // This channel only signals: it closes when the sink, the last stage, has ended.
+        while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            tick(progress);
+        }
+        // The source may still wait for input, if the sink has failed.
+        cancel.abandon();
+        // The error of the source comes last: an interrupted wait for input can make one after a failure of another stage.
+        let (read, equalizer, written) = (joined(read), joined(equalize), joined(write));
+        let (written, equalizer) = (written?, equalizer?);
+        read?;
+        tick(progress);
+        let (outcome, output) =
+            written.ok_or_else(|| anyhow!("the run ended early without an error (a bug: please report it)"))?;
+        Ok(Summary { outcome, output, elapsed: begin.elapsed(), equalizer })
+    })
+}
+
+fn read(
+    mut source: Box<dyn Source>,
+    next: &Sender<Message>,
+    cancel: &Cancel,
+    progress: &Progress,
+    flow: &Flow,
+) -> Result<()> {
+    let interrupt = cancel.flag();
+    while !cancel.is_cancelled() {
+        flow.wait_for_room(&interrupt);
+        let Some(delivery) = progress.measure(Stage::Source, || source.next())? else {
+            // A source also ends when it is cancelled while it waits for input.
+            let outcome = if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Complete };
+            let _ = next.send(Message::End(outcome));
+            return Ok(());
+        };
+        delivery.frame.iter().for_each(|frame| flow.read(frame));
+        if next.send(Message::Delivery(delivery)).is_err() {
+            return Ok(());
+        }
+    }
+    let _ = next.send(Message::End(Outcome::Interrupted));
+    Ok(())
+}
+
+fn pass(
+    stage: EqualizeStage,
+    before: &Receiver<Message>,
+    next: &Sender<Message>,
+    progress: &Progress,
+    flow: &Flow,
+) -> Result<String> {
+    let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, progress, flow };
+    equalize.run(before)?;
+    Ok(equalize.stage.name())
+}
+
+/// The equalizing stage, between its channels.
+struct EqualizeThread<'a> {
+    stage: EqualizeStage,
+    /// The packets of each frame in flight that is sent on. Frames behind the requested part have no entry: they are not
+    /// sent on.
+    packets: VecDeque<Vec<Packet>>,
+    next: &'a Sender<Message>,
+    progress: &'a Progress,
+    flow: &'a Flow,
+}
+
+/// The next stage has failed: its channel is closed.
+struct ChannelClosed;
+
+impl EqualizeThread<'_> {
+    fn run(&mut self, before: &Receiver<Message>) -> Result<()> {
+        while let Some(message) = self.receive(before)? {
+            let sent = match message {
+                Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Before, .. }) => {
+                    let flushed = self.flush()?;
+                    self.progress.measure(Stage::Equalize, || self.stage.warm_up(frame))?;
+                    self.flow.taken_in(self.outputs());
+                    flushed
+                }
+                Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Behind, .. }) => {
+                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
+                    self.flow.taken_in(self.outputs());
+                    Ok(())
+                }
+                Message::Delivery(Delivery { packets, frame: Some(frame), .. }) => {
+                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
+                    self.packets.push_back(packets);
+                    self.flow.taken_in(self.outputs());
+                    Ok(())
+                }
+                Message::Delivery(Delivery { packets, .. }) => self.send_packets(packets)?,
+                Message::End(outcome) => {
+                    self.stage.finish()?;
+                    self.flush()?.and_then(|()| self.send(Message::End(outcome)))
+                }
+            };
+            if sent.is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message; `None` at the end. While there is no message, or no room for another frame, finished frames are
+    /// sent on, so that no frame waits for the next one to be read.
+    fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
+        while self.has_output() {
+            if self.stage.has_room() {
+                match before.try_recv() {
+                    Ok(message) => return Ok(Some(message)),
+                    Err(TryRecvError::Disconnected) => return Ok(None),
+                    Err(TryRecvError::Empty) => {}
+                }
+            }
+            if self.send_oldest()?.is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(before.recv().ok())
+    }
+
+    /// Sends on packets that come without a frame, after those of the frames before them.
+    fn send_packets(&mut self, packets: Vec<Packet>) -> Result<Result<(), ChannelClosed>> {
+        if let Err(closed) = self.flush()? {
+            return Ok(Err(closed));
+        }
+        match self.packets.back_mut() {
+            // The newest frame waits for later ones: these packets wait with it.
+            Some(waiting) => waiting.extend(packets),
+            None => return Ok(self.send(Message::Delivery(Delivery { packets, ..Delivery::default() }))),
+        }
+        Ok(Ok(()))
+    }
+
+    /// Sends on all frames in flight.
+    fn flush(&mut self) -> Result<Result<(), ChannelClosed>> {
+        while self.has_output() {
+            if self.send_oldest()?.is_err() {
+                return Ok(Err(ChannelClosed));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Whether a frame that is sent on is in flight.
+    fn has_output(&self) -> bool {
+        self.outputs() > 0
+    }
+
+    /// The most frames in flight that are sent on.
+    fn outputs(&self) -> usize {
+        self.stage.in_flight().min(self.packets.len())
+    }
+
+    /// Sends on the oldest frame in flight, when it is finished.
+    fn send_oldest(&mut self) -> Result<Result<(), ChannelClosed>> {
+        let equalized = self.progress.measure(Stage::Equalize, || self.stage.collect())?;
+        let Some(equalized) = equalized else {
+            // All frames in flight were for warm-up, or turned out to wait for later ones.
+            self.flow.holds(self.outputs());
+            return Ok(Ok(()));
+        };
+        let packets = self.packets.pop_front().unwrap_or_default();
+        self.flow.sent_on(self.outputs());
+        Ok(self.send(Message::Delivery(Delivery { packets, frame: Some(equalized.frame), ..Delivery::default() })))
+    }
+
+    fn send(&self, message: Message) -> Result<(), ChannelClosed> {
+        self.next.send(message).map_err(|_| ChannelClosed)
+    }
+}
+
+fn write(
+    mut sink: Box<dyn Sink>,
+    before: &Receiver<Message>,
+    progress: &Progress,
+    flow: Option<&Flow>,
+) -> Result<Option<(Outcome, Option<String>)>> {
+    let mut frames = 0;
+    // Some encoders make more packets than there are frames.
+    let count =
+        |sink: &dyn Sink, frames: u64| progress.set_written(sink.encoded().map_or(frames, |count| count.min(frames)));
+    for message in before {
+        match message {
+            Message::Delivery(delivery) => {
+                let is_frame = delivery.frame.is_some();
+                progress.measure(Stage::Sink, || sink.write(delivery))?;
+                if is_frame {
+                    flow.into_iter().for_each(Flow::written);
+                    frames += 1;
+                    count(&*sink, frames);
+                }
+            }
+            Message::End(outcome) => {
+                while progress.measure(Stage::Sink, || sink.drain())? {
+                    count(&*sink, frames);
+                }
+                let output = progress.measure(Stage::Sink, || sink.finish(outcome))?;
+                progress.set_written(frames);
+                return Ok(Some((outcome, output)));
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,80 @@
+//! The equalizing thread between camera and outputs.
+
+use super::output_queue::OutputQueue;
+use super::warm_up::{self, WarmingUp};
+use super::{Captured, DropOldestQueue, Latency, SharedSettings, Shown};
+use crate::pipeline::{Progress, Stage};
+use anyhow::Result;
+use histeq::equalize::{EqualizeStage, Equalized};
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Equalizes captured frames, and puts them into the queues of viewer and outputs.
+pub(super) struct LiveEqualizer<'a> {
+    pub(super) stage: EqualizeStage,
+    pub(super) shared_settings: &'a SharedSettings,
+    pub(super) captured: &'a DropOldestQueue<Captured>,
+    pub(super) shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
+    pub(super) queues: &'a [OutputQueue],
+    pub(super) progress: &'a Progress,
+    /// `None` once this run's warm-up is over.
+    pub(super) warming_up: Option<WarmingUp>,
+    /// Number of frames equalized so far.
+    pub(super) equalized: u64,
+}
+
+impl LiveEqualizer<'_> {
+    /// Equalizes until the queue of captured frames is closed. Another frame is submitted before the oldest is collected only
+    /// if it has been captured already.
+    pub(super) fn run(mut self) -> Result<(String, Latency)> {
+        let mut settings = self.shared_settings.get();
+        let mut under_way: VecDeque<Captured> = VecDeque::new();
+        let mut latency = Latency::default();
+        loop {
+            let next = match self.stage.in_flight() {
+                0 => match self.captured.pop() {
+                    Some(captured) => Some(captured),
+                    None => return Ok((self.stage.name(), latency)),
+                },
+                _ if self.stage.has_room() => self.captured.try_pop(),
+                _ => None,
+            };
+            if let Some(captured) = next {
+                if self.shared_settings.get() != settings {
+                    settings = self.shared_settings.get();
+                    self.stage.set(settings);
+                }
+                self.progress.measure(Stage::Equalize, || self.stage.submit(captured.frame.clone()))?;
+                under_way.push_back(captured);
+            } else {
+                self.collect(&mut under_way, &mut latency)?;
+            }
+        }
+    }
+
+    /// Collects the oldest frame in flight and puts it into the queues; does nothing when there is none.
+    fn collect(&mut self, under_way: &mut VecDeque<Captured>, latency: &mut Latency) -> Result<()> {
+        let Some(equalized) = self.progress.measure(Stage::Equalize, || self.stage.collect())? else {
+            return Ok(());
+        };
+        let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(()) };
+        let elapsed = at.elapsed();
+        latency.add(elapsed);
+        if self.shown.is_none() {
+            self.progress.set_latency(elapsed);
+        }
+        self.progress.count_written();
+        for output in self.queues {
+            output.push(equalized.frame.clone());
+        }
+        if let Some(slot) = self.shown {
+            let Equalized { frame, applied } = equalized;
+            slot.push((Shown { original, equalized: frame, number: self.equalized, applied }, at));
+        }
+        self.equalized += 1;
+        if self.equalized >= warm_up::FRAMES {
+            self.warming_up = None;
+        }
+        Ok(())
+    }
+}

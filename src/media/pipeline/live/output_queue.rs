@@ -1,0 +1,125 @@
+//! The queue before an output: frames, of which the oldest is dropped when there are too many, and packets of sound.
+
+use super::{Output, QueuePolicy};
+use crate::ffmpeg::Packet;
+use crate::pipeline::Delivery;
+use histeq::frame::Frame;
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Most frames that wait for a recording: two seconds at 30 frames a second.
+const RECORDING_WAITING: usize = 60;
+
+/// Most frames that wait for a server: half a second.
+const NETWORK_WAITING: usize = 15;
+
+/// Most packets of sound that wait. Encoders make about 50 a second: the output hangs when there are this many.
+const SOUND_WAITING: usize = 4096;
+
+/// A queue before an output.
+pub(super) struct OutputQueue {
+    pub(super) name: String,
+    state: Mutex<QueueState>,
+    changed: Condvar,
+}
+
+struct QueueState {
+    /// In the order of arrival.
+    entries: VecDeque<Entry>,
+    frames: usize,
+    most_frames: usize,
+    dropped: u64,
+    closed: bool,
+}
+
+enum Entry {
+    Frame(Frame),
+    Sound(Packet),
+}
+
+impl OutputQueue {
+    /// An empty queue before `output`.
+    pub(super) fn before(output: &Output) -> Self {
+        let most_frames = match output.queue_policy {
+            QueuePolicy::Recording => RECORDING_WAITING,
+            QueuePolicy::Network => NETWORK_WAITING,
+            QueuePolicy::Stream => 1,
+        };
+        let state = QueueState { entries: VecDeque::new(), frames: 0, most_frames, dropped: 0, closed: false };
+        OutputQueue { name: output.name.clone(), state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Adds a frame; drops the oldest one if there are too many. After [`close`](Self::close), does nothing.
+    pub(super) fn push(&self, frame: Frame) {
+        let mut state = self.lock();
+        if state.closed {
+            return;
+        }
+        if state.frames == state.most_frames {
+            state.drop_oldest(|entry| matches!(entry, Entry::Frame(_)));
+            state.frames -= 1;
+            state.dropped += 1;
+        }
+        state.frames += 1;
+        state.entries.push_back(Entry::Frame(frame));
+        self.changed.notify_one();
+    }
+
+    /// Adds a packet of sound; drops the oldest one if there are too many.
+    pub(super) fn push_sound(&self, packet: Packet) {
+        let mut state = self.lock();
+        if state.closed {
+            return;
+        }
+        if state.entries.len() - state.frames == SOUND_WAITING {
+            state.drop_oldest(|entry| matches!(entry, Entry::Sound(_)));
+        }
+        state.entries.push_back(Entry::Sound(packet));
+        self.changed.notify_one();
+    }
+
+    /// The oldest entry; waits for one. `None` when the queue is closed and empty.
+    pub(super) fn pop(&self) -> Option<Delivery> {
+        let nothing = |state: &mut QueueState| state.entries.is_empty() && !state.closed;
+        let mut state = self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner);
+        Some(match state.entries.pop_front()? {
+            Entry::Frame(frame) => {
+                state.frames -= 1;
+                Delivery { frame: Some(frame), ..Delivery::default() }
+            }
+            Entry::Sound(packet) => Delivery { packets: vec![packet], ..Delivery::default() },
+        })
+    }
+
+    /// Closes the queue to new entries; those in it can still be read.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Number of dropped frames.
+    pub(super) fn dropped(&self) -> u64 {
+        self.lock().dropped
+    }
+
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl QueueState {
+    fn drop_oldest(&mut self, matches: impl Fn(&Entry) -> bool) {
+        if let Some(index) = self.entries.iter().position(matches) {
+            self.entries.remove(index);
+        }
+    }
+}
+
+/// Closes the queue when it is dropped.
+pub(super) struct CloseAfter<'a>(pub(super) &'a OutputQueue);
+
+impl Drop for CloseAfter<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

@@ -1,0 +1,206 @@
+//! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage between
+//! them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
+
+use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Stream};
+use anyhow::Result;
+use histeq::frame::{Frame, Pool};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The unit that passes from stage to stage: at most one frame, and the packets of other streams that were read before it.
+#[derive(Default)]
+pub struct Delivery {
+    /// Packets of copied streams, with the stream index and times of the input.
+    pub packets: Vec<Packet>,
+    /// The next frame of the video.
+    pub frame: Option<Frame>,
+    /// Position of the frame relative to the requested part.
+    pub position: PartPosition,
+    /// When the last byte of the frame was read, before decoding; for live inputs.
+    pub read_at: Option<Instant>,
+}
+
+/// Position of a frame relative to the requested part of the video.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartPosition {
+    /// Inside.
+    #[default]
+    Within,
+    /// Before it: the frame is for the equalizer alone, and has no packets.
+    Before,
+    /// Behind it, for the look-ahead of frames inside: also for the equalizer alone.
+    Behind,
+}
+
+impl Delivery {
+    /// A frame for the equalizer alone.
+    pub fn beside(position: PartPosition, frame: Frame) -> Self {
+        Delivery { frame: Some(frame), position, ..Delivery::default() }
+    }
+}
+
+/// A message in a channel between two stages. A channel that closes without an `End` means that its sender has failed.
+pub enum Message {
+    /// A frame, packets, or both.
+    Delivery(Delivery),
+    /// The end; no more messages follow.
+    End(Outcome),
+}
+
+/// A source of frames.
+pub trait Source: Send {
+    /// The next delivery; `None` at the end.
+    ///
+    /// # Errors
+    /// When the input cannot be read further, and the output would be useless without the rest.
+    fn next(&mut self) -> Result<Option<Delivery>>;
+
+    /// Requests at least `before` frames before the requested part, and `behind` frames behind it, as far as they exist.
+    /// Call it before the first [`next`](Source::next).
+    fn look_around(&mut self, _before: u32, _behind: u32) {}
+
+    /// Stores frames in memory of `pool` from now on, if the source can choose its memory.
+    fn use_pool(&mut self, _pool: Arc<dyn Pool>) {}
+}
+
+/// The way in which a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// At the end of the input.
+    Complete,
+    /// By cancellation.
+    Interrupted,
+}
+
+/// A sink for frames.
+pub trait Sink: Send {
+    /// Writes the next delivery.
+    ///
+    /// # Errors
+    /// When it cannot be encoded or written.
+    fn write(&mut self, delivery: Delivery) -> Result<()>;
+
+    /// Number of frames that have left the encoder, where there is one.
+    fn encoded(&self) -> Option<u64> {
+        None
+    }
+
+    /// After the last frame: encodes one more of those that are left in the encoder. Answers whether there was one.
+    ///
+    /// # Errors
+    /// When it cannot be encoded or written.
+    fn drain(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Number of frames that were lost because there was no connection to the server.
+    fn missed(&self) -> u64 {
+        0
+    }
+
+    /// Completes the output. Returns its name; `None` if there was nothing to keep. A sink that is dropped without this call
+    /// leaves no output.
+    ///
+    /// # Errors
+    /// When the rest cannot be encoded or written.
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>>;
+}
+
+/// The kind of pictures of an input, on which the default look depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// Gray of more than 8 bits: thermal cameras, medical pictures.
+    DeepGray,
+    /// Everything else.
+    Video,
+}
+
+/// Properties of an input, known before its first frame.
+#[derive(Clone)]
+pub struct Input {
+    /// Its name in messages.
+    pub name: String,
+    /// The streams and metadata of the container.
+    pub media: Media,
+    /// Index of the stream that is equalized.
+    pub video: usize,
+    /// Pixel format and size (columns, rows) of its pictures, if known.
+    pub picture: Option<(RawFormat, (usize, usize))>,
+    /// Microseconds to add to all times, so that the requested part begins at zero.
+    pub shift: i64,
+    /// Length of the requested part, in microseconds; `None` for all.
+    pub length: Option<i64>,
+    /// Number of frames, if known.
+    pub frames: Option<u64>,
+    /// Length of the video in microseconds, if known.
+    pub duration: Option<i64>,
+    /// The number of the first of numbered images, ahead of the requested part.
+    pub first_number: Option<u64>,
+}
+
+impl Input {
+    /// That of a single picture which is drawn, of any format and size.
+    pub fn drawn(name: &str) -> Self {
+        Input {
+            name: name.to_owned(),
+            media: Media::of_raw_video("rawvideo", Rational::new(1, 1), None),
+            video: 0,
+            picture: None,
+            shift: 0,
+            length: None,
+            frames: Some(1),
+            duration: None,
+            first_number: None,
+        }
+    }
+
+    /// The stream that is equalized.
+    pub fn video_stream(&self) -> &Stream {
+        &self.media.streams[self.video]
+    }
+
+    /// Average frames a second, if known.
+    pub fn rate(&self) -> Option<f64> {
+        self.video_stream().frame_rate.map(f64::from).filter(|rate| rate.is_finite() && *rate > 0.0)
+    }
+
+    /// Number of frames before the requested part.
+    pub fn skipped_frames(&self) -> i32 {
+        if self.shift == 0 {
+            return 0;
+        }
+        let before = -self.shift - self.media.start.unwrap_or(0);
+        // A frame that begins earlier by a rounding error belongs to that part.
+        (before as f64 / 1e6 * self.rate().unwrap_or(0.0) - 0.01).ceil().max(0.0) as i32
+    }
+
+    /// Upper bound of the bytes of a frame, if known: chroma counts as 4:4:4.
+    pub fn frame_bytes(&self) -> Option<usize> {
+        let (format, (width, height)) = self.picture?;
+        let components = if format.is_gray() { 1 } else { 3 };
+        Some(width * height * components * usize::from(format.depth().div_ceil(8)))
+    }
+
+    /// Whether it is one still image.
+    pub fn is_image(&self) -> bool {
+        // FFmpeg reads a single image by the `_pipe` demuxer of its format, but images on stdin can be several.
+        let is_one = self.video_stream().frames.is_none_or(|frames| frames == 1);
+        let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin" && is_one;
+        // The length of the whole sequence decides: a part of it must look the same as in the whole.
+        let all = self.media.duration.zip(self.rate()).map(|(duration, rate)| (duration as f64 / 1e6 * rate).round());
+        is_image || self.media.is_images() && all == Some(1.0)
+    }
+
+    /// The kind of its pictures.
+    pub fn kind(&self) -> InputKind {
+        match self.picture {
+            Some((format, _)) if format.is_gray() && format.depth() > 8 => InputKind::DeepGray,
+            _ => InputKind::Video,
+        }
+    }
+}
+
+/// The reader of the output has closed it. This is no failure: `histeq-video ... - | head` ends like this.
+#[derive(Debug, thiserror::Error)]
+#[error("the output was closed by its reader")]
+pub struct ReaderGone;

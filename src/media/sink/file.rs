@@ -1,0 +1,527 @@
+//! Encodes frames, and writes them with the other streams of the input into a container.
+
+use super::clock::{EncoderClock, KeyFrames};
+use super::encoder_choice::{EncoderChoice, Pace};
+use super::encoder_start::EncoderStart;
+use super::fit::{Fitter, PixelChoice};
+use super::metadata::{
+    begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options, network_options,
+    protocol_options, with_given,
+};
+use super::power_loss::PeriodicSync;
+use super::streams::{self, Routes, SoundRules};
+use super::target::Target;
+use super::temporary::Temporary;
+use super::two_pass::{Measured, SizeRule, TooLarge};
+use crate::ffmpeg::{
+    AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
+    StreamSideData, VideoEncoder, microseconds, rescale,
+};
+use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
+use crate::sys::number_pattern;
+use anyhow::{Context, Result, ensure};
+use histeq::frame::Frame;
+
+/// The options of an output.
+#[derive(Clone, Debug, Default)]
+pub struct OutputOptions {
+    /// A container's name; chosen by the file's name if not given.
+    pub format: Option<String>,
+    /// The encoder and its settings.
+    pub encoder: EncoderChoice,
+    /// The user's options of the container.
+    pub container: Vec<(String, String)>,
+    /// Whether to encode in real time, into a file that is playable at any time while it is written.
+    pub live: bool,
+    /// The pixel format to encode.
+    pub pixels: PixelChoice,
+    /// The size to scale down to, upright or lying, if the pictures are larger.
+    pub fit: Option<(usize, usize)>,
+    /// The only codec of sound, if there is but one: sound of others is re-encoded.
+    pub sound: Option<&'static str>,
+    /// What is done about its size.
+    pub size: Option<SizeRule>,
+}
+
+/// A sink for a file or a live stream. The encoder is opened with the first frame, for its format, size and colours.
+pub struct FileSink {
+    pub(super) input: Input,
+    pub(super) target: Target,
+    container: Container,
+    /// The user's options of the container.
+    given: Vec<(String, String)>,
+    choice: EncoderChoice,
+    pace: Pace,
+    /// Ends a wait for a server.
+    interrupt: Option<Interrupt>,
+    pixels: PixelChoice,
+    fit: Option<(usize, usize)>,
+    sound: SoundRules,
+    size: Option<SizeRule>,
+    candidates: Vec<Encoder>,
+    /// Why the video does not keep its codec, if that is not the user's choice.
+    codec_changes: Option<&'static str>,
+    pub(super) notices: Notices,
+    /// For a sequence of images, that of the next one.
+    pub(super) muxer: Option<Muxer>,
+    /// The file of the next image of a sequence.
+    image: Option<Temporary>,
+    rotate: AutoRotate,
+    /// Packets that came before the first frame.
+    early: Vec<Packet>,
+    running: Option<Running>,
+}
+
+/// The state from the first frame on.
+struct Running {
+    encoder: VideoEncoder,
+    fitter: Fitter,
+    video: OutputStream,
+    routes: Routes,
+    clock: EncoderClock,
+    /// The schedule of key frames, for a live stream.
+    keys: Option<KeyFrames>,
+    /// Presentation time of the first frame, in microseconds.
+    begin: i64,
+    frames: u64,
+    /// The number of written frames.
+    written: u64,
+    /// The bytes of these frames.
+    bytes: u64,
+    /// End of the last frame, in microseconds.
+    end: i64,
+    /// Whether the encoder knows that no more frames come.
+    is_draining: bool,
+    /// For a sequence of images.
+    image: Image,
+    /// For a recording.
+    _sync: Option<PeriodicSync>,
+}
+
+/// A file whose header is written.
+pub(super) struct Begun {
+    pub video: OutputStream,
+    pub routes: Routes,
+    metadata: Metadata,
+    options: Vec<(String, String)>,
+}
+
+/// What each image of a sequence begins with.
+struct Image {
+    metadata: Metadata,
+    side_data: StreamSideData,
+    options: Vec<(String, String)>,
+}
+
+impl FileSink {
+    /// Checks all that can be checked before the first frame, and opens the file unless it has to wait for the first frame.
+    /// `on_gpu` returns whether there is a GPU, which may be able to encode; it is called only if needed.
+    ///
+    /// # Errors
+    /// When this FFmpeg lacks the container or the encoder, the container cannot hold the codec, or the file does not open.
+    pub fn create(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        on_gpu: &mut dyn FnMut() -> bool,
+        notices: Notices,
+    ) -> Result<Self> {
+        let mut sink = FileSink::prepare(input, target, options, None, on_gpu, notices)?;
+        sink.target.wait_for_reader()?;
+        if !sink.target.waits_for_frame() {
+            sink.open()?;
+        }
+        Ok(sink)
+    }
+
+    /// As [`FileSink::create`], but opens nothing. With an interrupt, which ends all waits, the sink writes a live stream to a
+    /// server, and connects with the first frame.
+    ///
+    /// # Errors
+    /// When this FFmpeg lacks the container or the encoder, or the container cannot hold the codec.
+    pub fn prepare(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        interrupt: Option<Interrupt>,
+        on_gpu: &mut dyn FnMut() -> bool,
+        notices: Notices,
+    ) -> Result<Self> {
+        let pace = match (&interrupt, options.live) {
+            (Some(_), _) => Pace::Network,
+            (None, true) => Pace::Recording,
+            (None, false) => Pace::Offline,
+        };
+        let name = target.name().to_owned();
+        let container = container(&name, options.format.as_deref())?;
+        let has_codec = !input.media.is_images() && !input.media.is_raw();
+        let codec = has_codec.then(|| input.video_stream().parameters.id());
+        let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
+        // Check quality and preset before anything is read.
+        for &encoder in &candidates {
+            options.encoder.settings(encoder, container, None, pace)?;
+        }
+        let sound = SoundRules { live: options.live, codec: options.sound };
+        if !container.is_images() {
+            streams::check(&input.media.streams, input.video, container, sound, &notices)?;
+        }
+        streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
+        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
+        Ok(FileSink {
+            input,
+            target,
+            container,
+            given: options.container,
+            choice: options.encoder,
+            pace,
+            interrupt,
+            pixels: options.pixels,
+            fit: options.fit,
+            sound,
+            size: options.size,
+            candidates,
+            codec_changes,
+            notices,
+            muxer: None,
+            image: None,
+            rotate,
+            early: Vec::new(),
+            running: None,
+        })
+    }
+
+    fn open(&mut self) -> Result<()> {
+        self.target.begin()?;
+        let (name, mut url) = (self.target.name(), self.target.url());
+        if self.is_sequence() {
+            let image = self.target.image(self.next_image())?;
+            url = self.image.insert(image).location().to_string_lossy().into_owned();
+        }
+        let opened = match &self.interrupt {
+            Some(interrupt) => Muxer::connect(self.container, &url, interrupt.clone(), &protocol_options(&url)),
+            None => Muxer::create(self.container, &url, self.target.fifo().map(|_| self.target.cancel().flag().into())),
+        };
+        let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
+        muxer.set_time_offset(-zero_time(&self.input, self.container));
+        self.muxer = Some(muxer);
+        Ok(())
+    }
+
+    fn start(&mut self, first: &Picture) -> Result<()> {
+        let stream = self.input.video_stream();
+        let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
+        let mut side_data = stream.side_data.for_reencoding();
+        side_data.add_from(first);
+        if self.rotate.rotates() {
+            side_data = side_data.without_rotation();
+        }
+        let clock = EncoderClock::new(&self.input, self.container, &self.candidates);
+        // The user's distance of key frames takes precedence.
+        let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
+        let start = EncoderStart {
+            input: &self.input,
+            container: self.container,
+            choice: &self.choice,
+            candidates: &self.candidates,
+            pace: self.pace,
+            pixels: (self.pixels, self.fit),
+            codec_changes: self.codec_changes,
+            notices: &self.notices,
+        };
+        let (encoder, format) = start.open(first, &clock, &side_data, keys)?;
+        let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
+            Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
+        };
+        let Begun { video, routes, metadata, options } = self.begin_file(begin, add)?;
+        self.running = Some(Running {
+            encoder,
+            fitter: Fitter::new(format, first, self.notices.clone()),
+            video,
+            routes,
+            clock,
+            keys: keys.then(KeyFrames::default),
+            begin,
+            frames: 0,
+            written: 0,
+            bytes: 0,
+            end: begin,
+            is_draining: false,
+            image: Image { metadata, side_data, options },
+            _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
+        });
+        Ok(())
+    }
+
+    /// Writes the header of the file; `add` adds the stream of the video, which begins at `begin` (microseconds).
+    pub(super) fn begin_file(
+        &mut self,
+        begin: i64,
+        add: impl Fn(&mut Muxer, &Stream, &Metadata) -> Result<OutputStream>,
+    ) -> Result<Begun> {
+        // The old file is replaced only now: it stays if no encoder opens.
+        if self.muxer.is_none() {
+            self.open()?;
+        }
+        let stream = self.input.video_stream();
+        let muxer = self.muxer.as_mut().context("the output is closed")?;
+        if self.pace == Pace::Network && self.container.name() == "flv" {
+            // The times of each connection begin at zero.
+            muxer.set_time_offset(-begin);
+        }
+        let media = &self.input.media;
+        let skipped = self.input.skipped_frames();
+        let metadata = begun_later(kept(&media.metadata), stream.frame_rate, skipped);
+        let turned = self.rotate.rotates();
+        let about_video = if turned { kept_of_turned(&stream.metadata) } else { kept(&stream.metadata) };
+        let about_video = begun_later(about_video, stream.frame_rate, skipped);
+        muxer.set_metadata(&metadata);
+        let mut video = None;
+        let routes = if self.container.is_images() {
+            video = Some(add(muxer, stream, &Vec::new())?);
+            Routes::default()
+        } else {
+            muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
+            Routes::add(muxer, &media.streams, self.input.video, self.sound, |muxer| {
+                video = Some(add(muxer, stream, &about_video)?);
+                Ok(())
+            })?
+        };
+        let start = if self.input.shift == 0 { media.start.unwrap_or(0) } else { 0 };
+        let start = start - zero_time(&self.input, self.container);
+        let has_cover = streams::has_cover(&media.streams, self.input.video, self.container);
+        check_keys(self.container, &metadata, has_cover, &self.notices)?;
+        let mut options = muxer_options(self.container, &metadata, has_cover, start);
+        let of_pace = match self.pace {
+            // What is only measured cannot be read again, to make room for the index.
+            Pace::Offline if muxer.is_seekable() && !matches!(self.size, Some(SizeRule::Measure(_))) => {
+                file_options(self.container)
+            }
+            Pace::Offline => Vec::new(),
+            Pace::Recording => live_options(self.container),
+            Pace::Network => network_options(self.container),
+        };
+        options = with_given(with_given(options, &of_pace), &self.given);
+        if self.container.is_images() {
+            // The name is no pattern.
+            options.push(("update".to_owned(), "1".to_owned()));
+        }
+        muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
+        Ok(Begun { video: video.context("the video has no stream")?, routes, metadata, options })
+    }
+
+    /// Connects, and opens the encoder for frames like this one, which is not written.
+    ///
+    /// # Errors
+    /// When the server, the container or the encoder refuses.
+    pub fn begin(&mut self, like: &Frame) -> Result<()> {
+        let picture = self.rotated(like)?;
+        self.start(&picture)
+    }
+
+    fn rotated(&mut self, frame: &Frame) -> Result<Picture> {
+        let picture = self.rotate.picture(Picture::from_frame(frame)?);
+        picture.with_context(|| format!("{}: cannot be turned", self.target.name()))
+    }
+
+    fn write_frame(&mut self, frame: &Frame) -> Result<()> {
+        let picture = self.rotated(frame)?;
+        if self.running.is_none() {
+            self.start(&picture)?;
+            for packet in std::mem::take(&mut self.early) {
+                self.write_packet(packet)?;
+            }
+        }
+        let is_sequence = self.is_sequence();
+        let Some(running) = &mut self.running else { unreachable!("started above") };
+        ensure!(
+            running.frames == 0 || !self.container.is_images() || is_sequence,
+            "{}: an image holds one frame only (use a pattern like out%05d.png, or --frames 1)",
+            self.target.name()
+        );
+        let mut picture = running.fitter.fit(picture)?;
+        running.clock.set(&mut picture, &self.notices)?;
+        let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base(), microseconds()));
+        if running.keys.as_mut().is_some_and(|keys| keys.is_due(time)) {
+            picture.make_key();
+        }
+        let duration = rescale(1, running.clock.rate().invert(), microseconds());
+        running.end = running.end.max(time + duration);
+        running.frames += 1;
+        let frame = running.frames - 1;
+        running
+            .encoder
+            .send(Some(&picture))
+            .with_context(|| format!("{}: frame {frame}: cannot be encoded", self.target.name()))?;
+        while self.write_encoded()? {}
+        Ok(())
+    }
+
+    /// Writes the next packet that the encoder has ready. Answers whether there was one.
+    fn write_encoded(&mut self) -> Result<bool> {
+        let Some(running) = &mut self.running else { return Ok(false) };
+        let name = self.target.name();
+        let received = running.encoder.receive().with_context(|| format!("{name}: cannot be encoded"))?;
+        let Some(mut packet) = received else { return Ok(false) };
+        running.clock.set_duration(&mut packet);
+        running.bytes += packet.len() as u64;
+        let time_base = running.encoder.time_base();
+        if self.is_sequence() && self.muxer.is_none() {
+            self.begin_image()?;
+        }
+        let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(false) };
+        let written = muxer.write(packet, running.video, time_base);
+        written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
+        if self.is_sequence() {
+            self.end_image()?;
+        }
+        self.running.iter_mut().for_each(|running| running.written += 1);
+        Ok(true)
+    }
+
+    /// Tells the encoder that no more frames come, and writes the next packet that it has left.
+    fn drain_encoder(&mut self) -> Result<bool> {
+        let name = self.target.name();
+        let Some(running) = &mut self.running else { return Ok(false) };
+        if !std::mem::replace(&mut running.is_draining, true) {
+            running.encoder.send(None).with_context(|| format!("{name}: cannot be encoded"))?;
+        }
+        self.write_encoded()
+    }
+
+    /// Is the output numbered images?
+    fn is_sequence(&self) -> bool {
+        self.container.is_images() && is_sequence(self.target.name())
+    }
+
+    /// The number of the next image of a sequence.
+    fn next_image(&self) -> u64 {
+        let skipped = u64::try_from(self.input.skipped_frames()).unwrap_or(0);
+        let first = self.input.first_number.map_or(1, |first| first + skipped);
+        first + self.running.as_ref().map_or(0, |running| running.written)
+    }
+
+    /// Begins the next image of a sequence.
+    fn begin_image(&mut self) -> Result<()> {
+        self.open()?;
+        let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(()) };
+        let Image { metadata, side_data, options } = &running.image;
+        muxer.set_metadata(metadata);
+        running.video = muxer.add_encoded(&running.encoder, self.input.video_stream(), &Vec::new(), side_data)?;
+        muxer.write_header(options).with_context(|| self.target.name().to_owned())
+    }
+
+    /// Ends an image of a sequence, and gives it its name.
+    fn end_image(&mut self) -> Result<()> {
+        let (Some(muxer), Some(image)) = (self.muxer.take(), self.image.take()) else { return Ok(()) };
+        muxer.finish().with_context(|| format!("{}: cannot be written", self.target.name()))?;
+        Ok(self.target.end_image(image, self.next_image())?)
+    }
+
+    fn write_packet(&mut self, packet: Packet) -> Result<()> {
+        let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else {
+            self.early.push(packet);
+            return Ok(());
+        };
+        running
+            .routes
+            .write(packet, running.begin, muxer, &self.notices)
+            .with_context(|| format!("{}: cannot be written", self.target.name()))
+    }
+
+    fn deliver(&mut self, delivery: Delivery) -> Result<()> {
+        for packet in delivery.packets {
+            self.write_packet(packet)?;
+        }
+        match delivery.frame {
+            Some(frame) => self.write_frame(&frame),
+            None => Ok(()),
+        }
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        let name = self.target.name().to_owned();
+        while self.drain_encoder()? {}
+        if self.is_sequence() {
+            return Ok(());
+        }
+        let mut muxer = self.muxer.take().context("the output is closed")?;
+        if let Some(running) = &mut self.running {
+            running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
+        }
+        let all = muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
+        match (&self.size, &self.running) {
+            (Some(SizeRule::AtMost(most)), _) => {
+                let bytes = self.target.bytes().unwrap_or(all);
+                ensure!(bytes <= *most, TooLarge(bytes));
+            }
+            (Some(SizeRule::Measure(measured)), Some(running)) => {
+                let seconds = (running.end - running.begin) as f64 / 1e6;
+                let _ = measured.set(Measured { all, video: running.bytes, seconds });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and names a reader that reads nothing. With a server, a broken
+    /// pipe is a lost connection.
+    fn map_error(&self, error: anyhow::Error) -> anyhow::Error {
+        let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
+        let stalled = matches!(error.downcast_ref(), Some(Error::Exit));
+        if stalled && self.target.fifo().is_some() {
+            return self.target.stalled();
+        }
+        if broken && (self.target.name() == "-" || self.target.fifo().is_some()) { ReaderGone.into() } else { error }
+    }
+}
+
+impl Sink for FileSink {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        self.deliver(delivery).map_err(|error| self.map_error(error))
+    }
+
+    fn encoded(&self) -> Option<u64> {
+        Some(self.running.as_ref().map_or(0, |running| running.written))
+    }
+
+    fn drain(&mut self) -> Result<bool> {
+        self.drain_encoder().map_err(|error| self.map_error(error))
+    }
+
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        if self.running.is_none() {
+            // Interrupted before the first frame: nothing was written.
+            return Ok(None);
+        }
+        self.complete().map_err(|error| self.map_error(error))?;
+        Ok(Some(self.target.end(outcome)?))
+    }
+}
+
+/// The time of the input, in microseconds, that becomes zero in the output. It is the input's start time if the container
+/// starts streams at zero, or if the input has a broadcast clock and the output has not: a file must not begin hours after
+/// zero. A start time of a few seconds is kept.
+fn zero_time(input: &Input, container: Container) -> i64 {
+    const KEPT: std::ops::Range<i64> = 0..10_000_000;
+    let start = input.media.start.filter(|_| input.shift == 0).unwrap_or(0);
+    let is_broadcast_time = input.media.has_broadcast_clock() && !KEPT.contains(&start);
+    let moves = container.starts_at_zero() || is_broadcast_time && !container.has_broadcast_clock();
+    if moves { start } else { 0 }
+}
+
+/// Is this the pattern of an image sequence (`%05d.png`)?
+pub fn is_sequence(name: &str) -> bool {
+    number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
+}
+
+/// Is the output of this name, or in this container, an image or a sequence of images?
+pub fn makes_images(name: &str, format: Option<&str>) -> bool {
+    Container::guess(format, name).is_some_and(Container::is_images)
+}
+
+pub(super) fn container(name: &str, format: Option<&str>) -> Result<Container> {
+    Container::guess(format, name).with_context(|| match format {
+        Some(format) => format!("no container {format} here (`ffmpeg -muxers` lists those of this FFmpeg)"),
+        None => format!("{name}: no container goes by this name (use .mp4, .mkv, ..., or say --output-format)"),
+    })
+}

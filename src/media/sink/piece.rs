@@ -1,0 +1,167 @@
+//! Encodes a piece of a video, which is joined with the others later.
+
+use super::clock::EncoderClock;
+use super::encoder_choice::Pace;
+use super::encoder_start::EncoderStart;
+use super::file::{OutputOptions, container};
+use super::fit::Fitter;
+use super::joinable::joinable;
+use super::piece_file::PieceWriter;
+use super::target::Target;
+use crate::ffmpeg::{AutoRotate, Container, EncodedVideo, Encoder, Picture, VideoEncoder};
+use crate::pipeline::{Delivery, Input, Notices, Outcome, Sink};
+use crate::sys::{Hash, Hasher};
+use anyhow::{Context, Result, ensure};
+use histeq::frame::Frame;
+
+/// Which piece it is.
+#[derive(Clone, Copy, Debug)]
+pub struct PieceOf {
+    /// The hash of what was planned for its file.
+    pub plan: Hash,
+    /// Its number in the file, from 0.
+    pub piece: usize,
+    /// The frames that come first and are not encoded.
+    pub left_out: u64,
+}
+
+/// A sink for the frames of a piece. Other streams are left out.
+pub struct PieceSink {
+    input: Input,
+    name: String,
+    target: Option<Target>,
+    container: Container,
+    encoder: Encoder,
+    options: OutputOptions,
+    of: PieceOf,
+    notices: Notices,
+    rotate: AutoRotate,
+    frames: Hasher,
+    written: usize,
+    running: Option<Running>,
+    records: [Option<Hash>; 2],
+}
+
+struct Running {
+    encoder: VideoEncoder,
+    fitter: Fitter,
+    clock: EncoderClock,
+    video: EncodedVideo,
+    writer: PieceWriter,
+}
+
+impl PieceSink {
+    /// A sink that writes the piece to `target`. The whole file will have the name `file`.
+    ///
+    /// # Errors
+    /// When its encoder is not here, or gives no pieces.
+    pub fn create(
+        input: Input,
+        target: Target,
+        file: &str,
+        options: OutputOptions,
+        of: PieceOf,
+        notices: Notices,
+    ) -> Result<Self> {
+        let container = container(file, options.format.as_deref())?;
+        let (encoder, options) = joinable(&input, container, file, options)?;
+        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
+        Ok(PieceSink {
+            input,
+            name: target.name().to_owned(),
+            target: Some(target),
+            container,
+            encoder,
+            options,
+            of,
+            notices,
+            rotate,
+            frames: Hasher::default(),
+            written: 0,
+            running: None,
+            records: [None; 2],
+        })
+    }
+
+    /// Has the piece say that these are the hashes of its measurements and of its curves.
+    pub fn set_records(&mut self, hashes: [Option<Hash>; 2]) {
+        self.records = hashes;
+    }
+
+    fn start(&mut self, first: &Picture) -> Result<()> {
+        let mut side_data = self.input.video_stream().side_data.for_reencoding();
+        side_data.add_from(first);
+        if self.rotate.rotates() {
+            side_data = side_data.without_rotation();
+        }
+        let candidates = [self.encoder];
+        let clock = EncoderClock::new(&self.input, self.container, &candidates);
+        let start = EncoderStart {
+            input: &self.input,
+            container: self.container,
+            choice: &self.options.encoder,
+            candidates: &candidates,
+            pace: Pace::Offline,
+            pixels: (self.options.pixels, self.options.fit),
+            codec_changes: None,
+            notices: &self.notices,
+        };
+        let (encoder, format) = start.open(first, &clock, &side_data, false)?;
+        let video = EncodedVideo::of(&encoder, &side_data);
+        let writer = PieceWriter::create(self.target.take().context("the piece is open")?)?;
+        let fitter = Fitter::new(format, first, self.notices.clone());
+        self.running = Some(Running { encoder, fitter, clock, video, writer });
+        Ok(())
+    }
+
+    fn write_frame(&mut self, frame: &Frame) -> Result<()> {
+        for plane in frame.planes() {
+            (0..plane.rows()).for_each(|y| self.frames.add(plane.row(y)));
+        }
+        let picture = self.rotate.picture(Picture::from_frame(frame)?);
+        let picture = picture.with_context(|| format!("{}: cannot be turned", self.name))?;
+        if self.running.is_none() {
+            self.start(&picture)?;
+        }
+        let Some(running) = &mut self.running else { unreachable!("started above") };
+        let mut picture = running.fitter.fit(picture)?;
+        running.clock.set(&mut picture, &self.notices)?;
+        self.written += 1;
+        let sent = running.encoder.send(Some(&picture));
+        sent.with_context(|| format!("{}: frame {}: cannot be encoded", self.name, self.written - 1))?;
+        self.write_encoded()
+    }
+
+    fn write_encoded(&mut self) -> Result<()> {
+        let Some(running) = &mut self.running else { return Ok(()) };
+        while let Some(mut packet) =
+            running.encoder.receive().with_context(|| format!("{}: cannot be encoded", self.name))?
+        {
+            running.clock.set_duration(&mut packet);
+            running.writer.write(&packet)?;
+        }
+        Ok(())
+    }
+}
+
+impl Sink for PieceSink {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        let Some(frame) = delivery.frame else { return Ok(()) };
+        if self.of.left_out > 0 {
+            self.of.left_out -= 1;
+            return Ok(());
+        }
+        self.write_frame(&frame)
+    }
+
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        let Some(running) = self.running.as_mut().filter(|_| outcome == Outcome::Complete) else { return Ok(None) };
+        running.encoder.send(None).with_context(|| format!("{}: cannot be encoded", self.name))?;
+        self.write_encoded()?;
+        let PieceSink { of, frames, running, name, written, records, .. } = *self;
+        let Some(Running { video, writer, .. }) = running else { return Ok(None) };
+        let packets = writer.packets();
+        ensure!(packets == written, "{name}: the encoder made {packets} packets of {written} frames (use another one)");
+        writer.finish((of.plan, of.piece), video, frames.hash(), records).map(Some)
+    }
+}

@@ -1,0 +1,195 @@
+//! The file of a piece: the packets of encoded video, one after the other, and behind them their description.
+//!
+//! ```text
+//! packets | description (JSON) | its hash | its length | HEQPIECE
+//! ```
+//!
+//! Hash and length have 8 bytes, the low one first. It gets its name when it is whole. So a file of this name is whole, whatever became of those who wrote it.
+
+use super::target::Target;
+use crate::ffmpeg::{EncodedVideo, Packet};
+use crate::pipeline::Outcome;
+use crate::sys::{Hash, Hasher};
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+const MAGIC: &[u8; 8] = b"HEQPIECE";
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// The most bytes of a description.
+const MOST: u64 = 256 << 20;
+
+/// What a piece is.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PieceDescription {
+    /// The version of the format.
+    pub histeq_piece: u32,
+    /// The hash of what was planned for its file.
+    pub plan: Hash,
+    /// Its number in its file, from 0.
+    pub piece: usize,
+    /// How it was encoded.
+    pub video: EncodedVideo,
+    /// Its packets.
+    pub packets: Vec<KeptPacket>,
+    /// How many packets come out of the encoder before the time at which the first frame is decoded is that at which it is shown.
+    pub delay: usize,
+    /// The hash of all frames before encoding.
+    pub frames: Hash,
+    /// The hash of the bytes of all packets.
+    pub bytes: Hash,
+    /// The hashes of the files beside it, with measurements and with curves, as far as there are any.
+    pub records: [Option<Hash>; 2],
+}
+
+/// A packet: its length in bytes, its time and its duration, and whether it is a key frame.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub struct KeptPacket(pub u32, pub i64, pub i64, pub bool);
+
+/// Writes the file of a piece.
+pub(super) struct PieceWriter {
+    target: Target,
+    file: BufWriter<File>,
+    packets: Vec<KeptPacket>,
+    /// The decoding times of the first packets.
+    decoded: Vec<i64>,
+    bytes: Hasher,
+}
+
+/// The longest delay of an encoder, in packets.
+const MOST_DELAY: usize = 64;
+
+impl PieceWriter {
+    pub fn create(mut target: Target) -> Result<Self> {
+        let file = BufWriter::with_capacity(1 << 20, target.writer()?);
+        Ok(PieceWriter { target, file, packets: Vec::new(), decoded: Vec::new(), bytes: Hasher::default() })
+    }
+
+    pub fn write(&mut self, packet: &Packet) -> Result<()> {
+        let time = packet.pts().context("the encoder gives no times")?;
+        let length = u32::try_from(packet.len())?;
+        self.packets.push(KeptPacket(length, time, packet.duration(), packet.is_key()));
+        self.decoded.extend(packet.dts().filter(|_| self.decoded.len() < MOST_DELAY));
+        self.bytes.add(packet.data());
+        self.file.write_all(packet.data()).with_context(|| format!("{}: cannot be written", self.target.name()))
+    }
+
+    /// How many packets were written.
+    pub fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Writes the description, and gives the file its name. Answers with that name.
+    pub fn finish(
+        mut self,
+        (plan, piece): (Hash, usize),
+        video: EncodedVideo,
+        frames: Hash,
+        records: [Option<Hash>; 2],
+    ) -> Result<String> {
+        let (packets, bytes) = (std::mem::take(&mut self.packets), self.bytes.hash());
+        let delay = delay(&packets, &self.decoded);
+        let histeq_piece = VERSION;
+        let description = PieceDescription { histeq_piece, plan, piece, video, packets, delay, frames, bytes, records };
+        let text = serde_json::to_vec(&description)?;
+        let end = [&text[..], &hash_of(&text), &(text.len() as u64).to_le_bytes(), MAGIC].concat();
+        let written = self.file.write_all(&end).and_then(|()| self.file.flush());
+        written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
+        drop(self.file);
+        Ok(self.target.end(Outcome::Complete)?)
+    }
+}
+
+fn hash_of(text: &[u8]) -> [u8; 8] {
+    let mut hasher = Hasher::default();
+    hasher.add(text);
+    hasher.hash().0.to_le_bytes()
+}
+
+/// The delay of an encoder that gave these packets, of which the first have these decoding times.
+fn delay(packets: &[KeptPacket], decoded: &[i64]) -> usize {
+    let mut shown: Vec<i64> = packets.iter().map(|packet| packet.1).collect();
+    shown.sort_unstable();
+    // No frame is shown before it is decoded.
+    let place = |time: i64| shown.partition_point(|other| *other < time);
+    let least = packets.iter().enumerate().map(|(number, packet)| number.saturating_sub(place(packet.1))).max();
+    let told = decoded.iter().position(|time| shown.first().is_some_and(|first| time >= first));
+    least.unwrap_or(0).max(told.unwrap_or(0))
+}
+
+/// The file of a piece, open for reading.
+pub struct PieceFile {
+    /// What it is.
+    pub description: PieceDescription,
+    name: String,
+    file: BufReader<File>,
+    /// How many packets were read.
+    read: usize,
+    bytes: Hasher,
+}
+
+impl PieceFile {
+    /// Opens it and reads its description.
+    ///
+    /// # Errors
+    /// When it is not there, cannot be read, or is not whole.
+    pub fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let mut file = File::open(path).with_context(|| name.clone())?;
+        let description = describe(&mut file).with_context(|| format!("{name}: not a whole piece"))?;
+        let file = BufReader::with_capacity(1 << 20, file);
+        Ok(PieceFile { description, name, file, read: 0, bytes: Hasher::default() })
+    }
+
+    /// The next packet: its bytes and what is known of it.
+    ///
+    /// # Errors
+    /// When it cannot be read; with the last one, when the bytes are not those that were written.
+    pub fn next_packet(&mut self) -> Result<Option<(Vec<u8>, KeptPacket)>> {
+        let Some(&packet) = self.description.packets.get(self.read) else { return Ok(None) };
+        self.read += 1;
+        let mut bytes = vec![0; packet.0 as usize];
+        self.file.read_exact(&mut bytes).with_context(|| format!("{}: cannot be read", self.name))?;
+        self.bytes.add(&bytes);
+        let is_last = self.read == self.description.packets.len();
+        let is_right = !is_last || self.bytes.hash() == self.description.bytes;
+        ensure!(is_right, "{}: damaged (remove it and run this piece again)", self.name);
+        Ok(Some((bytes, packet)))
+    }
+
+    /// Reads the packets that are left.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are not those that were written.
+    pub fn check(mut self) -> Result<()> {
+        while self.next_packet()?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Reads the description, and goes back to the first packet.
+fn describe(file: &mut File) -> Result<PieceDescription> {
+    let end = file.seek(SeekFrom::End(-24))?;
+    let mut tail = [0; 24];
+    file.read_exact(&mut tail)?;
+    let (hash, rest) = tail.split_at(8);
+    let (length, magic) = rest.split_at(8);
+    let length = u64::from_le_bytes(length.try_into()?);
+    ensure!(magic == MAGIC && length <= MOST.min(end), "its end is missing");
+    let start = file.seek(SeekFrom::Start(end - length))?;
+    let mut text = vec![0; usize::try_from(length)?];
+    file.read_exact(&mut text)?;
+    ensure!(hash_of(&text) == hash, "its description is damaged");
+    let description: PieceDescription = serde_json::from_slice(&text)?;
+    ensure!(description.histeq_piece == VERSION, "it is of another version");
+    let bytes: u64 = description.packets.iter().map(|packet| u64::from(packet.0)).sum();
+    ensure!(bytes == start, "its packets are missing");
+    file.seek(SeekFrom::Start(0))?;
+    Ok(description)
+}

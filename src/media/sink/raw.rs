@@ -1,0 +1,153 @@
+//! Writes raw frames or a y4m stream to a pipe or a file.
+
+use super::fit::Fitter;
+use super::streams::check_rotation;
+use super::target::Target;
+use crate::ffmpeg::{AutoRotate, Picture, VideoFormat};
+use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
+use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
+use crate::sys::PlaneWriter;
+use anyhow::{Context, Result, bail};
+use ffmpeg_next::Rational;
+use histeq::frame::Frame;
+use std::io::ErrorKind;
+
+/// The headers around raw frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// None.
+    Raw,
+    /// Those of YUV4MPEG2.
+    Y4m,
+    /// Those of YUV4MPEG2 if it supports the pixel format, else none.
+    Y4mIfPossible,
+}
+
+/// A sink for raw frames to a file or a pipe.
+pub struct RawSink {
+    /// Open from the first frame on.
+    writer: Option<PlaneWriter>,
+    target: Target,
+    framing: Framing,
+    input: Input,
+    notices: Notices,
+    rotate: AutoRotate,
+    stream: Option<RawStream>,
+}
+
+/// The state from the first frame on.
+struct RawStream {
+    fitter: Fitter,
+    first: VideoFormat,
+    is_y4m: bool,
+}
+
+impl RawSink {
+    /// Prepares the output. Streams other than the video are left out, with a note.
+    ///
+    /// # Errors
+    /// When the output cannot be opened.
+    pub fn create(input: Input, mut target: Target, framing: Framing, notices: Notices) -> Result<Self> {
+        let name = target.name().to_owned();
+        check_rotation(input.video_stream(), &name, false, &notices)?;
+        target.wait_for_reader()?;
+        if input.media.streams.len() > 1 {
+            notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
+        }
+        let rotate = AutoRotate::new(input.video_stream(), false);
+        Ok(RawSink { writer: None, target, framing, input, notices, rotate, stream: None })
+    }
+
+    fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
+        let interrupt = self.target.cancel().flag();
+        self.writer = Some(match self.target.name() {
+            "-" if self.target.fifo().is_none() => {
+                PlaneWriter::stdout(interrupt).context("stdout: cannot be opened")?
+            }
+            _ => PlaneWriter::new(self.target.writer()?, interrupt),
+        });
+        let name = self.target.name();
+        let format = frame.format();
+        let is_y4m = match self.framing {
+            Framing::Raw => false,
+            _ if is_carried(format) => true,
+            Framing::Y4m => {
+                bail!("{name}: y4m cannot carry pixel format {format} (use --output-format rawvideo)")
+            }
+            Framing::Y4mIfPossible => {
+                let (width, height) = picture.size();
+                self.notices.note(&format!(
+                    "{name}: y4m cannot carry pixel format {format}; writing raw frames of {width}x{height} {format}"
+                ));
+                false
+            }
+        };
+        if is_y4m {
+            let stream = self.input.video_stream();
+            let video = RawVideo {
+                format,
+                size: picture.size(),
+                rate: stream.frame_rate.unwrap_or(Rational::new(25, 1)),
+                range: Some(frame.range()),
+                sample_aspect_ratio: picture.sample_aspect_ratio().or(stream.sample_aspect_ratio),
+                interlaced: picture.interlaced(),
+                chroma_location: picture.colour().chroma_location(),
+            };
+            let line = header(&video).context("y4m carries this format")?;
+            self.bytes(line.as_bytes())?;
+        }
+        let first = VideoFormat::of(picture);
+        let fitter = Fitter::new(first, picture, self.notices.clone());
+        self.stream = Some(RawStream { fitter, first, is_y4m });
+        Ok(())
+    }
+
+    fn write_frame(&mut self, mut frame: Frame) -> Result<()> {
+        frame = self.rotate.frame(frame).with_context(|| self.target.name().to_owned())?;
+        let picture = Picture::from_frame(&frame)?;
+        if self.stream.is_none() {
+            self.start(&frame, &picture)?;
+        }
+        let Some(stream) = &mut self.stream else { unreachable!("started above") };
+        let first = &stream.first;
+        let same_range = picture.is_full_range() == first.colour.is_full_range(first.format);
+        if (picture.format(), picture.size()) != (first.format, first.size) || !same_range {
+            frame = stream.fitter.fit(picture)?.to_frame()?.context("the first frame was native")?;
+        }
+        if stream.is_y4m {
+            let line = [FRAME, b"\n"].concat();
+            self.bytes(&line)?;
+        }
+        let written = self
+            .writer
+            .as_mut()
+            .map_or(Ok(()), |writer| frame.planes().iter().try_for_each(|plane| writer.plane(plane)));
+        written.map_err(|error| self.failed(error))
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.bytes(bytes));
+        written.map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: std::io::Error) -> anyhow::Error {
+        match error.kind() {
+            ErrorKind::BrokenPipe => ReaderGone.into(),
+            ErrorKind::TimedOut => self.target.stalled(),
+            _ => anyhow::Error::new(error).context(format!("{}: cannot be written", self.target.name())),
+        }
+    }
+}
+
+impl Sink for RawSink {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        delivery.frame.map_or(Ok(()), |frame| self.write_frame(frame))
+    }
+
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        if self.stream.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.target.end(outcome)?))
+    }
+}

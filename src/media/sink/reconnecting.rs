@@ -1,0 +1,262 @@
+//! A live stream to a server in the network. While the server is not reachable, frames are dropped. Each new connection
+//! starts with a new encoder, and so with a key frame.
+
+use super::file::{FileSink, OutputOptions};
+use super::target::Target;
+use crate::ffmpeg::{Container, Error, Interrupt, knows_protocol};
+use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome, Pauses, Sink};
+use crate::sys::host;
+use anyhow::{Context, Result, bail};
+use crossbeam_channel::{RecvTimeoutError, bounded};
+use histeq::frame::Frame;
+use std::net::ToSocketAddrs;
+use std::time::{Duration, Instant};
+
+/// The protocols of such streams, and the container that their receivers expect.
+const PROTOCOLS: &[(&str, &str)] = &[
+    ("rtsp", "rtsp"),
+    ("rtmp", "flv"),
+    ("rtmps", "flv"),
+    ("srt", "mpegts"),
+    ("udp", "mpegts"),
+    ("tcp", "mpegts"),
+    ("rtp", "rtp_mpegts"),
+];
+
+/// How long a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a server may take nothing before it counts as lost.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// How long finishing the stream may take after cancellation.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A frame that waited longer than this for the connection is left out: it would delay the stream for viewers.
+const MOST_DELAY: Duration = Duration::from_millis(100);
+
+/// How often the wait for name resolution checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The container for a stream to `url`, if that is one in the network.
+pub fn network_format(url: &str) -> Option<&'static str> {
+    let scheme = url.split_once("://")?.0;
+    PROTOCOLS.iter().find(|(protocol, _)| *protocol == scheme).map(|(_, format)| *format)
+}
+
+/// A sink that writes to a server while it is reachable.
+pub struct Reconnecting {
+    input: Input,
+    name: String,
+    url: String,
+    options: OutputOptions,
+    on_gpu: bool,
+    cancel: Cancel,
+    notices: Notices,
+    connection: Option<Connection>,
+    /// Was there ever a connection?
+    was_connected: bool,
+    /// When the connection was lost.
+    lost_at: Option<Instant>,
+    /// The pauses between attempts; a connection that is shorter than the longest pause does not reset them.
+    pauses: Pauses,
+    /// When the next attempt is due.
+    next: Instant,
+    missed: u64,
+}
+
+struct Connection {
+    sink: FileSink,
+    interrupt: Interrupt,
+    since: Instant,
+}
+
+/// A host name that cannot be resolved now.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} cannot be resolved (is the name right?)")]
+struct Unresolved(String);
+
+impl Reconnecting {
+    /// Gets ready to connect with the first frame; finds out what is wrong for good.
+    ///
+    /// # Errors
+    /// When protocol, container or encoder are not here, do not go together, or the server's name leads nowhere.
+    pub fn create(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        on_gpu: bool,
+        notices: Notices,
+    ) -> Result<Self> {
+        let (name, url, cancel) = (target.name().to_owned(), target.url(), target.cancel().clone());
+        let needs_protocol = Container::guess(options.format.as_deref(), &url).is_some_and(Container::needs_file);
+        if needs_protocol && !knows_protocol(&url) {
+            bail!("{name}: this FFmpeg does not know such URLs (`ffmpeg -protocols` lists those it does)");
+        }
+        if host(&url).is_none() && !listens(&url) {
+            bail!("{name}: no host in this URL (as in udp://10.0.0.2:5000)");
+        }
+        resolve(&url, &cancel).with_context(|| name.clone())?;
+        let now = Instant::now();
+        let sink = Reconnecting {
+            input,
+            name,
+            url,
+            options,
+            on_gpu,
+            cancel,
+            notices,
+            connection: None,
+            was_connected: false,
+            lost_at: None,
+            pauses: Pauses::default(),
+            next: now,
+            missed: 0,
+        };
+        sink.new_sink(&Interrupt::from(sink.cancel.flag()), sink.notices.clone())?;
+        Ok(sink)
+    }
+
+    fn new_sink(&self, interrupt: &Interrupt, notices: Notices) -> Result<FileSink> {
+        let target = Target::network(&self.url);
+        let (input, options) = (self.input.clone(), self.options.clone());
+        FileSink::prepare(input, target, options, Some(interrupt.clone()), &mut || self.on_gpu, notices)
+    }
+
+    /// Connects, for frames like this one.
+    fn connect(&mut self, first: &Frame) -> Result<()> {
+        resolve(&self.url, &self.cancel)?;
+        let interrupt = Interrupt::from(self.cancel.flag());
+        interrupt.set_timeout(CONNECT_TIMEOUT);
+        // The notices were printed when the run began.
+        let notices = self.notices.clone();
+        let quiet = Notices::new(false, move |_, message| notices.detail(message));
+        let mut sink = self.new_sink(&interrupt, quiet)?;
+        sink.begin(first)?;
+        interrupt.set_grace(FINISH_TIMEOUT);
+        if let Some(lost_at) = self.lost_at.take() {
+            let what = if self.was_connected { "back" } else { "connected" };
+            self.notices.note(&format!("{}: {what} after {:.1} s", self.name, lost_at.elapsed().as_secs_f64()));
+        }
+        self.was_connected = true;
+        self.connection = Some(Connection { sink, interrupt, since: Instant::now() });
+        Ok(())
+    }
+
+    fn lose(&mut self, error: &anyhow::Error) {
+        let lost = self.connection.take();
+        let reason = match error.downcast_ref() {
+            Some(Error::Exit) if lost.is_some() => format!("it took nothing for {} s", WRITE_TIMEOUT.as_secs()),
+            Some(Error::Exit) => format!("no answer for {} s", CONNECT_TIMEOUT.as_secs()),
+            Some(Error::Unknown | Error::InvalidData) => "no connection".to_owned(),
+            Some(Error::Eof) => "closed by the server".to_owned(),
+            Some(error) => error.to_string(),
+            None => format!("{error:#}"),
+        };
+        let reason = if lost.is_some() { format!("lost ({reason})") } else { reason };
+        let message = format!("{}: {reason}; trying again", self.name);
+        if self.lost_at.is_none() && !self.cancel.is_cancelled() {
+            self.notices.note(&message);
+        } else {
+            self.notices.detail(&message);
+        }
+        if lost.is_some_and(|lost| lost.since.elapsed() > Pauses::LONGEST) || listens(&self.url) {
+            self.pauses = Pauses::default();
+        }
+        let now = Instant::now();
+        self.lost_at = self.lost_at.or(Some(now));
+        self.next = now + self.pauses.longer();
+    }
+}
+
+impl Sink for Reconnecting {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        let (frames, came) = (u64::from(delivery.frame.is_some()), Instant::now());
+        let first = delivery.frame.as_ref().filter(|_| came >= self.next && !self.cancel.is_cancelled());
+        let ready = match first {
+            Some(first) if self.connection.is_none() => self.connect(first),
+            _ => Ok(()),
+        };
+        let written = ready.and_then(|()| match &mut self.connection {
+            Some(connection) if came.elapsed() < MOST_DELAY => {
+                connection.interrupt.set_timeout(WRITE_TIMEOUT);
+                connection.sink.write(delivery)
+            }
+            _ => {
+                self.missed += frames;
+                Ok(())
+            }
+        });
+        match written {
+            Err(error) if may_pass(&error) => {
+                self.lose(&error);
+                self.missed += frames;
+                Ok(())
+            }
+            written => written,
+        }
+    }
+
+    fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        let Some(Connection { sink, interrupt, .. }) = self.connection.take() else { return Ok(None) };
+        interrupt.set_timeout(WRITE_TIMEOUT);
+        match Box::new(sink).finish(outcome) {
+            Err(error) if may_pass(&error) => {
+                self.notices.note(&format!("{}: the end of the stream did not get there", self.name));
+                Ok(None)
+            }
+            finished => finished,
+        }
+    }
+}
+
+/// Does it wait for others to connect (`?mode=listener`, `?listen=1`)? Then it should be there when they do.
+fn listens(url: &str) -> bool {
+    url.split_once('?').is_some_and(|(_, options)| options.contains("listen"))
+}
+
+/// Can the error pass with time?
+fn may_pass(error: &anyhow::Error) -> bool {
+    if error.is::<Unresolved>() {
+        return true;
+    }
+    match error.downcast_ref() {
+        Some(Error::Other { errno }) => {
+            !matches!(*errno, libc::EINVAL | libc::ENOMEM | libc::ENOSYS | libc::EACCES | libc::EPERM)
+        }
+        // Encoders do not return these errors.
+        Some(
+            Error::Exit
+            | Error::Eof
+            | Error::Unknown
+            | Error::InvalidData
+            | Error::HttpNotFound
+            | Error::HttpOther4xx
+            | Error::HttpServerError,
+        ) => true,
+        _ => false,
+    }
+}
+
+/// Checks that the host name can be resolved. FFmpeg's own resolution cannot be interrupted.
+fn resolve(url: &str, cancel: &Cancel) -> Result<(), Unresolved> {
+    let Some(host) = host(url).map(str::to_owned) else { return Ok(()) };
+    let (answer, asked) = bounded(1);
+    let name = host.clone();
+    // If the run is cancelled, the thread is left to end by itself: the system's resolver cannot be interrupted.
+    let ask = move || answer.send((name.as_str(), 0).to_socket_addrs().is_ok());
+    if std::thread::Builder::new().name("resolve".to_owned()).spawn(ask).is_err() {
+        return Err(Unresolved(host));
+    }
+    loop {
+        match asked.recv_timeout(POLL_INTERVAL) {
+            Ok(true) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) if !cancel.is_cancelled() => {}
+            _ => return Err(Unresolved(host)),
+        }
+    }
+}

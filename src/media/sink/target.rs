@@ -1,0 +1,506 @@
+//! Where the output is written: into a temporary file beside its own place until it is whole, or directly where that
+//! would make no sense.
+
+use super::file_names::{folder_of, names_with, resolve_links};
+use super::temporary::{Leftover, Temporary, by_descriptor, sync, sync_folder};
+use crate::pipeline::{Cancel, Outcome};
+use crate::sys::{is_fifo, numbered, numbers_there, open_for_reader, stdout, stdout_pipe, without_password};
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, IsTerminal};
+use std::path::{Path, PathBuf};
+
+/// Whether an existing output is replaced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overwrite {
+    /// Ask on a terminal, else refuse.
+    #[default]
+    Ask,
+    /// Overwrite (`-y`).
+    Yes,
+    /// Refuse.
+    No,
+    /// Do nothing (`-n`).
+    Skip,
+}
+
+/// Why an output cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// It exists, and is to be kept.
+    #[error("{0} exists (use -y to overwrite it)")]
+    Exists(String),
+    /// It exists, and nothing is to be done then.
+    #[error("{0} exists: nothing was done (-n)")]
+    Skipped(String),
+    /// It is the input.
+    #[error("{0} is the input itself (give the output another name)")]
+    SameAsInput(String),
+    /// It is a folder.
+    #[error("{0} is a folder (give a file name)")]
+    Folder(String),
+    /// The folder that it should lie in does not exist.
+    #[error("{0}: there is no folder {1} (make it first)")]
+    NoFolder(String, String),
+    /// The folder that it should lie in takes no new files.
+    #[error("{0}: cannot write there: {1}")]
+    NotWritable(String, String),
+    /// The run was interrupted before the FIFO had a reader.
+    #[error("{0}: interrupted before anybody read from it")]
+    NoReader(String),
+    /// The disk does not take it.
+    #[error("{0}: cannot be written: {1}")]
+    NotWritten(String, String),
+    /// Another program has created a file of this name; the output is complete under another name.
+    #[error("{name} has appeared meanwhile: the new file is {kept} (-y would have replaced the other)")]
+    Appeared {
+        /// The requested name.
+        name: String,
+        /// The name that it has.
+        kept: String,
+    },
+    /// It cannot be renamed; the output is complete under another name.
+    #[error("{name}: cannot be replaced: {error} (the new file is {kept})")]
+    Kept {
+        /// The name that it should get.
+        name: String,
+        /// The name that it has.
+        kept: String,
+        /// What the system says.
+        error: String,
+    },
+}
+
+/// How many files a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// One.
+    One,
+    /// A sequence, for which it is a pattern.
+    Sequence,
+    /// A list of segments, which are named after it (HLS) or by rules of their own (DASH).
+    List,
+}
+
+/// An output and where it is written. Dropping it removes an unfinished temporary file.
+#[derive(Debug)]
+pub struct Target {
+    /// The name as the user gave it, less its passwords.
+    name: String,
+    /// A server's URL, with its passwords.
+    url: Option<String>,
+    /// The file of this name, or the one that it is a link to.
+    file: PathBuf,
+    temporary: Option<Temporary>,
+    /// Is it written under its own name, from the first frame on?
+    is_direct: bool,
+    /// May what lies there be replaced?
+    may_replace: bool,
+    /// Is it the list of segments?
+    is_list: bool,
+    /// An open FIFO, which has a reader, or stdout, if that is a pipe.
+    fifo: Option<File>,
+    /// A file that is written under its own name, once it is open.
+    direct: Option<File>,
+    /// Ends the wait for a reader.
+    cancel: Cancel,
+}
+
+impl Target {
+    /// Looks at the place where `name` should be written. `input` is the file that it must not be.
+    ///
+    /// # Errors
+    /// When nothing may, or can, be written there.
+    pub fn new(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+        if is_stream(name) {
+            return Ok(Target::at(name));
+        }
+        let mut target = Target::checked(name, input, files, overwrite)?;
+        if target.is_direct {
+            // Finds out at once whether the folder takes files.
+            let temporary = Temporary::beside(&target.file);
+            let temporary = temporary.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
+            target.is_direct = false;
+            target.is_list = files == Files::List;
+            target.temporary = (files == Files::One).then_some(temporary);
+        }
+        Ok(target)
+    }
+
+    /// A place that is written to directly from the first frame on, because a live recording should be there even after a
+    /// crash.
+    ///
+    /// # Errors
+    /// When nothing may, or can, be written there.
+    pub fn direct(name: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+        if is_stream(name) {
+            return Ok(Target::at(name));
+        }
+        let mut target = Target::checked(name, "", files, overwrite)?;
+        if target.is_direct {
+            // Finds out at once whether it can be written, and changes nothing.
+            let found = match target.file.exists() && files == Files::One {
+                true => File::options().write(true).open(&target.file).map(drop),
+                false => Temporary::beside(&target.file).map(drop),
+            };
+            found.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
+            target.is_direct = files == Files::One;
+        }
+        Ok(target)
+    }
+
+    /// Looks at the place where `name` should be written; `is_direct` if it is one for files, not a device.
+    fn checked(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+        let existed = check_place(name, input, files, overwrite)?;
+        let mut target = Target::at(name);
+        target.may_replace = existed || overwrite == Overwrite::Yes;
+        if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
+            return Ok(target);
+        }
+        // What a link leads to is replaced as a whole, too.
+        target.file = resolve_links(Path::new(name));
+        target.is_direct = true;
+        let folder = folder_of(&target.file);
+        match folder.is_dir() {
+            true => Ok(target),
+            false => Err(TargetError::NoFolder(name.to_owned(), folder.display().to_string())),
+        }
+    }
+
+    /// No place at all, for what writes no file, whatever it is called.
+    pub fn nowhere(name: &str) -> Self {
+        Target::at(name)
+    }
+
+    /// Makes sure that `name` is not the file `input`.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn differs(name: &str, input: &str) -> Result<(), TargetError> {
+        // To compare files is to open them, which a FIFO would take for its reader's coming or going.
+        let are_files = Path::new(name).is_file() && Path::new(input).is_file();
+        if name != "-" && name == input || are_files && same_file::is_same_file(name, input).unwrap_or(false) {
+            return Err(TargetError::SameAsInput(name.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Whether both names are of one file, now or once it is there. Any number of outputs may go to /dev/null.
+    pub fn are_one(name: &str, other: &str) -> bool {
+        let place = |name: &str| {
+            let file = resolve_links(Path::new(name));
+            let folder = folder_of(&file).canonicalize();
+            folder.map_or(file.clone(), |folder| folder.join(file.file_name().unwrap_or_default()))
+        };
+        let (file, other_file) = (place(name), place(other));
+        let are_files = || file.is_file() && other_file.is_file();
+        file == other_file && file != Path::new("/dev/null")
+            || are_files() && same_file::is_same_file(&file, &other_file).unwrap_or(false)
+    }
+
+    /// A server in the network.
+    pub fn network(url: &str) -> Self {
+        let mut target = Target::at(&without_password(url));
+        target.url = Some(url.to_owned());
+        target
+    }
+
+    /// Is it a server in the network?
+    pub fn is_network(&self) -> bool {
+        self.url.is_some()
+    }
+
+    fn at(name: &str) -> Self {
+        Target {
+            name: name.to_owned(),
+            url: None,
+            file: PathBuf::from(name),
+            temporary: None,
+            is_direct: false,
+            may_replace: false,
+            is_list: false,
+            fifo: None,
+            direct: None,
+            cancel: Cancel::default(),
+        }
+    }
+
+    /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
+    pub fn interruptible(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// What ends all waiting.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// Waits until a FIFO has a reader; everything else is ready at once.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or the wait is cancelled.
+    pub fn wait_for_reader(&mut self) -> Result<(), TargetError> {
+        if self.name == "-" && self.fifo.is_none() {
+            self.fifo = stdout_pipe();
+        }
+        if self.fifo.is_some() || !is_fifo(&self.name) {
+            return Ok(());
+        }
+        match open_for_reader(&self.name, &self.cancel.flag()) {
+            Ok(Some(file)) => self.fifo = Some(file),
+            Ok(None) => return Err(TargetError::NoReader(self.name.clone())),
+            Err(error) => return Err(TargetError::NotWritable(self.name.clone(), reason(&error))),
+        }
+        Ok(())
+    }
+
+    /// The error for a pipe whose reader was not waited for after an interruption.
+    pub fn stalled(&self) -> anyhow::Error {
+        anyhow::anyhow!("{}: interrupted while its reader read nothing: the rest is not written", self.name)
+    }
+
+    /// The pipe that is written to: a FIFO that has been waited for, or stdout.
+    pub fn fifo(&self) -> Option<&File> {
+        self.fifo.as_ref()
+    }
+
+    /// Is it a file that stays as it is until there is a first frame?
+    pub fn waits_for_frame(&self) -> bool {
+        self.is_direct
+    }
+
+    /// Opens a file that is written under its own name, and empties it.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or another program has created it meanwhile, or has replaced the temporary file.
+    pub fn begin(&mut self) -> Result<(), TargetError> {
+        let temporary = self.temporary.as_ref().map_or(Ok(()), Temporary::check);
+        temporary.map_err(|error| TargetError::NotWritten(self.name.clone(), reason(&error)))?;
+        if !self.is_direct || self.direct.is_some() {
+            return Ok(());
+        }
+        let mut options = File::options();
+        options.write(true);
+        match self.may_replace {
+            true => options.create(true).truncate(true),
+            false => options.create_new(true),
+        };
+        let opened = options.open(&self.file).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
+            _ => TargetError::NotWritable(self.name.clone(), reason(&error)),
+        });
+        self.direct = Some(opened?);
+        Ok(())
+    }
+
+    /// The open output, for sinks that write bytes themselves.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn writer(&mut self) -> Result<File, TargetError> {
+        self.wait_for_reader()?;
+        self.begin()?;
+        let temporary = self.temporary.as_ref().map(Temporary::file);
+        let file = match self.fifo.as_ref().or(temporary).or(self.direct.as_ref()) {
+            Some(file) => file.try_clone(),
+            None if self.name == "-" => stdout(),
+            None => File::create(&self.name),
+        };
+        file.map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))
+    }
+
+    /// The name to write to.
+    pub fn url(&self) -> String {
+        #[cfg(unix)]
+        if let Some(file) = &self.fifo {
+            use std::os::fd::AsRawFd;
+            return format!("pipe:{}", file.as_raw_fd());
+        }
+        if let Some(url) = &self.url {
+            return url.clone();
+        }
+        let direct = self.direct.as_ref().map(|file| by_descriptor(file).unwrap_or(self.file.clone()));
+        match self.temporary.as_ref().map(Temporary::location).or(direct) {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None if self.name == "-" => "pipe:1".to_owned(),
+            None => self.name.clone(),
+        }
+    }
+
+    /// What is opened for it: the folder of its file, in which it is made and named, or the device or FIFO that it is; `None`
+    /// for stdout and servers.
+    pub fn place(&self) -> Option<PathBuf> {
+        let is_other = std::fs::metadata(&self.file).is_ok_and(|metadata| !metadata.is_file());
+        let place = if is_other { &self.file } else { folder_of(&self.file) };
+        (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
+    }
+
+    /// The name as the user gave it, less its passwords.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Writes it to the disk and gives it its name, or, where the run was interrupted, `NAME.partial.EXT`. Answers with
+    /// the name that it got.
+    ///
+    /// # Errors
+    /// When the disk does not take it, or it cannot get that name; the error tells which it has.
+    pub fn end(mut self, outcome: Outcome) -> Result<String, TargetError> {
+        let name = self.name.clone();
+        let not_written = |error: std::io::Error| TargetError::NotWritten(name.clone(), reason(&error));
+        let Some(mut temporary) = self.temporary.take() else {
+            if let Some(file) = &self.direct {
+                sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
+            }
+            if self.is_list && outcome == Outcome::Interrupted {
+                // Segments are named in it, and keep their names.
+                let free = names_with(&self.file, "partial").find(|path| !path.exists());
+                let partial = free.ok_or_else(|| not_written(ErrorKind::AlreadyExists.into()))?;
+                std::fs::rename(&self.file, &partial).map_err(not_written)?;
+                return Ok(partial.display().to_string());
+            }
+            return Ok(name);
+        };
+        temporary.sync().map_err(not_written)?;
+        let old = std::fs::metadata(&self.file).ok().filter(|_| self.may_replace);
+        let named = if outcome == Outcome::Interrupted {
+            self.keep(&mut temporary, "partial", old.as_ref()).map_err(not_written)?
+        } else if let Err(error) = temporary.take(&self.file, self.may_replace, old.as_ref()) {
+            let Ok(kept) = self.keep(&mut temporary, "new", old.as_ref()) else { return Err(not_written(error)) };
+            return Err(match error.kind() {
+                ErrorKind::AlreadyExists => TargetError::Appeared { name, kept },
+                _ => TargetError::Kept { name, kept, error: reason(&error) },
+            });
+        } else {
+            name.clone()
+        };
+        sync_folder(&self.file).map_err(not_written)?;
+        Ok(named)
+    }
+
+    /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
+    fn keep(&self, temporary: &mut Temporary, word: &str, old: Option<&Metadata>) -> std::io::Result<String> {
+        for path in names_with(&self.file, word) {
+            match temporary.take(&path, false, old) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                taken => return taken.map(|()| path.display().to_string()),
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+
+    /// A temporary file for this image of a sequence.
+    ///
+    /// # Errors
+    /// When the folder takes no new files.
+    pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
+        let name = numbered(&self.name, number);
+        Temporary::beside(Path::new(&name)).map_err(|error| TargetError::NotWritable(name, reason(&error)))
+    }
+
+    /// Gives this image of a sequence its name.
+    ///
+    /// # Errors
+    /// When it cannot get that name.
+    pub(super) fn end_image(&self, mut image: Temporary, number: u64) -> Result<(), TargetError> {
+        let name = numbered(&self.name, number);
+        // A link is replaced by the image.
+        let old = std::fs::symlink_metadata(&name).ok().filter(|old| self.may_replace && old.is_file());
+        image.take(Path::new(&name), self.may_replace, old.as_ref()).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => TargetError::Exists(name),
+            _ => TargetError::NotWritten(name, reason(&error)),
+        })
+    }
+
+    /// The length of the file in the making, if there is one.
+    pub fn bytes(&self) -> Option<u64> {
+        self.temporary.as_ref().and_then(|temporary| Some(temporary.file().metadata().ok()?.len()))
+    }
+
+    /// The temporary file's name, for removal on an abort.
+    pub fn leftover(&self) -> Option<Leftover> {
+        self.temporary.as_ref().and_then(Temporary::leftover)
+    }
+}
+
+/// Is it stdout, a URL or a pipe, where no file is?
+fn is_stream(name: &str) -> bool {
+    name == "-" || name.contains("://") || name.starts_with("pipe:")
+}
+
+/// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
+/// Answers whether there are such files, which may be replaced.
+fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
+    Target::differs(name, input)?;
+    let metadata = std::fs::metadata(name).ok();
+    if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+        return Err(TargetError::Folder(name.to_owned()));
+    }
+    let is_file = metadata.is_some_and(|metadata| metadata.is_file() || is_disk(&metadata));
+    let itself = is_file.then(|| name.to_owned());
+    let written = match files {
+        Files::One => itself.into_iter().collect(),
+        Files::Sequence => numbers_there(name).into_iter().map(|number| numbered(name, number)).collect(),
+        Files::List => itself.into_iter().chain(segments(name)).collect::<Vec<_>>(),
+    };
+    let read: Vec<String> = numbers_there(input).into_iter().map(|number| numbered(input, number)).collect();
+    for other in written.iter().filter(|_| files != Files::One) {
+        Target::differs(other, input)?;
+    }
+    // Of two sequences, the first images tell whether they are one.
+    if let Some((read, written)) = read.first().zip(written.iter().find(|_| files == Files::Sequence)) {
+        Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.to_owned()))?;
+    }
+    match written.first().filter(|other| !may_overwrite(other, overwrite)) {
+        Some(other) if overwrite == Overwrite::Skip => Err(TargetError::Skipped(other.clone())),
+        Some(other) => Err(TargetError::Exists(other.clone())),
+        None => Ok(!written.is_empty()),
+    }
+}
+
+/// Is it a block device? Its content is protected like a file.
+#[cfg(unix)]
+fn is_disk(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_disk(_metadata: &Metadata) -> bool {
+    false
+}
+
+/// Existing segments that would be overwritten with the playlist `name`.
+fn segments(name: &str) -> Vec<String> {
+    let (path, folder) = (Path::new(name), folder_of(Path::new(name)));
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let is_segment = |file: &str| {
+        let Some((name, extension)) = file.rsplit_once('.') else { return false };
+        let number = name.strip_prefix(stem.as_ref());
+        let of_hls = number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()));
+        let of_dash = name.starts_with("init-stream") || name.starts_with("chunk-stream");
+        matches!(extension, "ts" | "m4s") && (of_hls || of_dash)
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let segments = files.filter(|file| file.file_name().to_str().is_some_and(is_segment));
+    segments.map(|file| file.path().to_string_lossy().into_owned()).collect()
+}
+
+/// The system's error message, without its number.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
+    match overwrite {
+        Overwrite::Yes => true,
+        Overwrite::No | Overwrite::Skip => false,
+        Overwrite::Ask if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => {
+            crate::sys::print_text(&format!("{name} exists. Overwrite? [y/N] "));
+            let mut answer = String::new();
+            std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
+        }
+        Overwrite::Ask => false,
+    }
+}

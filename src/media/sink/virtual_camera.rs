@@ -1,0 +1,39 @@
+//! Writes to a virtual camera.
+
+use crate::pipeline::{Delivery, Outcome, Sink};
+use crate::sys::HeldVirtualCamera;
+use anyhow::Result;
+
+/// A sink that writes to a virtual camera, and leaves it free for the next writer.
+pub struct VirtualCameraSink {
+    // Dropped first: the device must be held until FFmpeg has closed it.
+    sink: Box<dyn Sink>,
+    held: Option<HeldVirtualCamera>,
+    device: String,
+}
+
+impl VirtualCameraSink {
+    /// Wraps the `sink` that writes to `device`.
+    pub fn new(sink: Box<dyn Sink>, device: &str) -> Self {
+        HeldVirtualCamera::free(device);
+        VirtualCameraSink { sink, held: None, device: device.to_owned() }
+    }
+}
+
+impl Sink for VirtualCameraSink {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        self.sink.write(delivery)?;
+        if self.held.is_none() {
+            // The first frame has set the format. Drivers without STREAMON need no hold.
+            self.held = HeldVirtualCamera::hold(&self.device).ok();
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        let VirtualCameraSink { sink, held, .. } = *self;
+        let finished = sink.finish(outcome);
+        drop(held);
+        finished
+    }
+}

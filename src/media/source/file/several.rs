@@ -1,0 +1,441 @@
+//! Several decoders for one video: they decode consecutive pieces of it at the same time, and the pictures come in the order
+//! and with the times that one decoder gives.
+//!
+//! Each piece is checked while it is decoded: its pictures have to be whole, alike, and of exactly the times that its packets
+//! announce. From the first piece that is not, one decoder goes on, and begins a piece earlier, so that damage looks the same
+//! and is reported the same.
+
+use super::clean_start::KeyFrames;
+use super::packets::FilePackets;
+use super::pieces::{CannotCut, Piece, Splitter};
+use crate::ffmpeg::{
+    Colour, DecodeOn, Decoded, Decoder, Delay, Error, FieldOrder, Packet, Picture, Rational, RawFormat, Stream,
+    microseconds, rescale,
+};
+use crate::pipeline::{Input, Notices};
+use crate::source::options::InputOptions;
+use crate::source::part::{Bounds, Part};
+use crate::source::video_reader::{ReadPackets, ReaderEvent, VideoReader};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
+use histeq::frame::{HostPool, Pool};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+/// Fewer frames are decoded before several decoders are open.
+const LEAST_FRAMES: u64 = 300;
+
+/// The least packets of a piece, and those that are enough if there is room for more: between two pieces, a decoder pauses.
+const PIECE: (usize, usize) = (32, 128);
+
+/// Pictures that a decoder holds for itself.
+const HELD: usize = 24;
+
+/// How many packets are read behind the last one that is needed: packets are not in the order of display.
+const SPARE: u64 = 64;
+
+/// Packets that are read for each picture that is delivered, while pieces are wanted: more than one, to get ahead.
+const READ_AT_ONCE: usize = 4;
+
+/// Several decoders, and the pieces that they decode.
+pub struct Several {
+    /// The most decoders.
+    decoders: usize,
+    on: DecodeOn,
+    stream: Stream,
+    picture_bytes: usize,
+    name: String,
+    notices: Notices,
+    pool: Arc<dyn Pool>,
+    /// Memory of all decoders, for planes that the pool does not serve.
+    plane_buffers: HostPool,
+    /// The bytes that all pieces may hold, once known.
+    room: Option<usize>,
+    splitter: Splitter,
+    reading: Reading,
+    part: PartCounter,
+    /// Pieces that have not begun.
+    waiting: VecDeque<Piece>,
+    /// Pieces that are being decoded or wait to be delivered, oldest first.
+    begun: VecDeque<Begun>,
+    /// The last piece that was delivered.
+    previous: Option<Piece>,
+    /// What all pictures have in common.
+    look: Option<Look>,
+    /// The time of the last picture that was delivered.
+    delivered: Option<i64>,
+    /// `Some` once one decoder goes on.
+    handed_over: Option<HandedOver>,
+    jobs: Option<(Sender<Job>, Receiver<Job>)>,
+    threads: Vec<JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+}
+
+/// Counts packets up to the end of the requested part.
+struct PartCounter {
+    part: Part,
+    bounds: Bounds,
+    /// Packets inside and behind it.
+    counts: [u64; 2],
+    /// The number of frames behind it that are needed.
+    look_ahead: u64,
+}
+
+impl PartCounter {
+    /// Counts a packet of this time (microseconds). Returns whether the next one is needed.
+    fn count(&mut self, time: Option<i64>) -> bool {
+        let [within, behind] = &mut self.counts;
+        let is = |bound: Option<i64>| bound.zip(time).is_some_and(|(bound, time)| time >= bound);
+        *within += u64::from(self.bounds.begin.is_none() || is(self.bounds.begin));
+        *behind += u64::from(is(self.bounds.end) || self.part.frames.is_some_and(|most| *within > most));
+        *behind <= self.look_ahead + SPARE
+    }
+}
+
+/// How far the packets are read.
+enum Reading {
+    /// There are more.
+    More,
+    /// The next ones cannot be cut, or are not needed. The last result of reading, if it was no packet.
+    Uncut(Option<Result<Option<Packet>, Error>>),
+    /// All are read.
+    Over,
+}
+
+/// A piece that is being decoded.
+struct Begun {
+    piece: Piece,
+    pictures: Receiver<Option<Picture>>,
+    /// Bytes of its packets, and of its pictures that are not delivered.
+    bytes: usize,
+}
+
+/// Format, size, colour and shape of pixels.
+type Look = (RawFormat, (usize, usize), Colour, Option<Rational>);
+
+/// One decoder decodes again what is delivered, and then goes on.
+struct HandedOver {
+    /// Errors are not reported before the picture of this time: up to there, pictures are missing that were decoded before.
+    quiet_before: Option<i64>,
+    is_over: bool,
+}
+
+impl Several {
+    /// As many as the options say, for the video of this input; `None` where they would gain nothing, or would need to know
+    /// more of the video.
+    pub fn new(input: &Input, options: &InputOptions, is_file: bool, notices: &Notices) -> Option<Self> {
+        let InputOptions { decoders, decode_on: on, part, .. } = *options;
+        let bounds = part.bounds(input.media.start.unwrap_or(0));
+        let part = PartCounter { part, bounds, counts: [0; 2], look_ahead: 0 };
+        let stream = input.video_stream();
+        let key_frames = KeyFrames::of(stream)?;
+        let is_long = input.frames.is_none_or(|frames| frames >= LEAST_FRAMES);
+        // Whether a picture is interlaced can depend on those before it.
+        let is_progressive = matches!(stream.field_order, FieldOrder::Unknown | FieldOrder::Progressive);
+        let (format, (width, height)) = input.picture?;
+        let native = format.native()?;
+        let planes = 0..native.descriptor().planes().len();
+        (decoders > 1 && is_file && is_long && is_progressive).then(|| Several {
+            decoders,
+            on,
+            stream: stream.clone(),
+            picture_bytes: planes.map(|plane| native.row_bytes(plane, width) * native.rows(plane, height)).sum(),
+            name: input.name.clone(),
+            notices: notices.clone(),
+            pool: Arc::new(HostPool::that_keeps_all()),
+            plane_buffers: HostPool::that_keeps_all(),
+            room: None,
+            splitter: Splitter::new(key_frames),
+            reading: Reading::More,
+            part,
+            waiting: VecDeque::new(),
+            begun: VecDeque::new(),
+            previous: None,
+            look: None,
+            delivered: None,
+            handed_over: None,
+            jobs: None,
+            threads: Vec::new(),
+            stop: Arc::default(),
+        })
+    }
+
+    /// Decodes this number of frames behind the requested part, too.
+    pub fn look_ahead(&mut self, frames: u32) {
+        self.part.look_ahead = frames.into();
+    }
+
+    /// Puts pictures into memory of `pool` from now on.
+    pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        (self.pool, self.room) = (pool, None);
+    }
+
+    /// The next event, of packets that `reader` reads; `None` when `reader` goes on by itself.
+    ///
+    /// # Errors
+    /// When reading fails before the end of the input.
+    pub fn next(&mut self, reader: &mut VideoReader<FilePackets>) -> Result<Option<ReaderEvent>, Error> {
+        while self.handed_over.is_none() {
+            let reads_on = self.read(reader);
+            let Some(front) = self.begun.front_mut() else {
+                match self.reading {
+                    Reading::More => {}
+                    Reading::Uncut(_) => self.hand_over(reader),
+                    Reading::Over => {
+                        reader.put_back([Ok(None)]);
+                        return Ok(None);
+                    }
+                }
+                continue;
+            };
+            let received = match reads_on {
+                true => front.pictures.try_recv(),
+                false => front.pictures.recv().map_err(|_| TryRecvError::Disconnected),
+            };
+            match received {
+                Ok(Some(picture)) if is_like(&mut self.look, &picture) => {
+                    front.bytes = front.bytes.saturating_sub(self.picture_bytes);
+                    self.delivered = picture.time();
+                    return Ok(Some(ReaderEvent::Picture(picture)));
+                }
+                Ok(None) => self.previous = self.begun.pop_front().map(|begun| begun.piece),
+                Err(TryRecvError::Empty) => {}
+                Ok(Some(_)) | Err(TryRecvError::Disconnected) => self.hand_over(reader),
+            }
+        }
+        self.catch_up(reader)
+    }
+
+    /// Reads some packets if pieces are wanted, and begins those for which there is room. Returns whether to read on.
+    fn read(&mut self, reader: &mut VideoReader<FilePackets>) -> bool {
+        let room = *self.room.get_or_insert_with(|| self.pool.make_room());
+        let pictures = room / self.picture_bytes.max(1);
+        self.decoders = self.decoders.min(pictures / HELD).max(1);
+        // Two for each decoder if they can be short, and two at least.
+        let lengths = (pictures / (2 * self.decoders)).clamp(PIECE.0, PIECE.1)..=pictures / 2;
+        for _ in 0..READ_AT_ONCE {
+            self.begin_pieces(room);
+            let is_wanted = self.waiting.is_empty() && self.begun.len() < self.decoders * 3 / 2;
+            if !is_wanted || !matches!(self.reading, Reading::More) {
+                return false;
+            }
+            match reader.packets.read() {
+                Ok(Some(packet)) if packet.stream() != self.stream.index => {}
+                Ok(Some(packet)) => {
+                    let time = packet.time().map(|time| rescale(time, self.stream.time_base, microseconds()));
+                    let is_damaged = reader.packets.damage(&packet).is_some();
+                    let added = self.splitter.add(packet, lengths.clone());
+                    if is_damaged || matches!(added, Err(CannotCut)) {
+                        self.reading = Reading::Uncut(None);
+                    }
+                    self.waiting.extend(added.ok().flatten());
+                    if !self.part.count(time) && matches!(self.reading, Reading::More) {
+                        self.waiting.extend(std::iter::from_fn(|| self.splitter.end()));
+                        self.reading = Reading::Uncut(None);
+                    }
+                }
+                Ok(None) => {
+                    self.waiting.extend(std::iter::from_fn(|| self.splitter.end()));
+                    self.reading = Reading::Over;
+                }
+                Err(error) => self.reading = Reading::Uncut(Some(Err(error))),
+            }
+        }
+        self.begin_pieces(room);
+        true
+    }
+
+    fn begin_pieces(&mut self, room: usize) {
+        while let Some(piece) = self.waiting.pop_front() {
+            let held: usize = self.begun.iter().map(|begun| begun.bytes).sum();
+            if !self.begun.is_empty() && held + self.bytes(&piece) > room {
+                self.waiting.push_front(piece);
+                return;
+            }
+            self.begin(piece);
+        }
+    }
+
+    /// The bytes of a piece and of its pictures.
+    fn bytes(&self, piece: &Piece) -> usize {
+        piece.bytes + piece.times.len() * self.picture_bytes
+    }
+
+    /// Gives `piece` to the decoders, and opens another one as long as they are too few.
+    fn begin(&mut self, piece: Piece) {
+        let (sender, pictures) = unbounded();
+        let job = Job { piece: piece.clone(), pool: self.pool.clone(), pictures: sender };
+        self.begun.push_back(Begun { bytes: self.bytes(&piece), piece, pictures });
+        let (jobs, queued) = self.jobs.get_or_insert_with(|| {
+            let (name, most) = (&self.name, self.decoders);
+            self.notices.detail(&format!("{name}: decoded in pieces, by up to {most} decoders at once"));
+            unbounded()
+        });
+        if self.threads.len() < self.decoders {
+            let (stream, plane_buffers, stop) = (self.stream.clone(), self.plane_buffers.clone(), self.stop.clone());
+            let worker = Worker { stream, on: self.on, plane_buffers, stop };
+            let queued = queued.clone();
+            self.threads.extend(Builder::new().name("decode".to_owned()).spawn(move || worker.run(&queued)));
+        }
+        // Without a thread the job is dropped, as it is by a thread that fails: one decoder goes on then.
+        if !self.threads.is_empty() {
+            let _ = jobs.send(job);
+        }
+    }
+
+    /// Lets `reader` go on, from the last piece that was delivered on.
+    fn hand_over(&mut self, reader: &mut VideoReader<FilePackets>) {
+        if self.jobs.is_some() {
+            self.notices.detail(&format!("{}: not in pieces any more: one decoder goes on", self.name));
+        }
+        self.stop();
+        let begun = self.begun.drain(..).map(|begun| begun.piece);
+        let mut pieces = self.previous.take().into_iter().chain(begun).chain(self.waiting.drain(..)).peekable();
+        let quiet_before = pieces.peek().filter(|piece| !piece.is_first).map(|piece| piece.first);
+        let packets = pieces.flat_map(|piece| piece.packets).chain(self.splitter.rest());
+        reader.put_back(packets.map(|packet| Ok(Some(packet))));
+        match std::mem::replace(&mut self.reading, Reading::Over) {
+            Reading::More | Reading::Uncut(None) => {}
+            Reading::Uncut(Some(last)) => reader.put_back([last]),
+            Reading::Over => reader.put_back([Ok(None)]),
+        }
+        self.handed_over = Some(HandedOver { quiet_before, is_over: false });
+    }
+
+    /// The next event of `reader` after it was handed over to, without those of pictures that are delivered.
+    fn catch_up(&mut self, reader: &mut VideoReader<FilePackets>) -> Result<Option<ReaderEvent>, Error> {
+        let Some(state) = self.handed_over.as_mut().filter(|state| !state.is_over) else { return Ok(None) };
+        loop {
+            let event = reader.next()?;
+            match &event {
+                ReaderEvent::Picture(picture) => {
+                    let time = picture.time();
+                    if time >= state.quiet_before {
+                        state.quiet_before = None;
+                    }
+                    if time.is_some() && time <= self.delivered {
+                        continue;
+                    }
+                    state.is_over = true;
+                }
+                ReaderEvent::Packet(_) => continue,
+                ReaderEvent::Damaged(_) if state.quiet_before.is_some() => continue,
+                ReaderEvent::Damaged(_) | ReaderEvent::LastPacket | ReaderEvent::End => {}
+            }
+            return Ok(Some(event));
+        }
+    }
+
+    /// Ends the threads.
+    fn stop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            // One that has panicked has not finished its piece, which is decoded again.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Several {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Is this picture progressive, and like the others? The first one decides.
+fn is_like(look: &mut Option<Look>, picture: &Picture) -> bool {
+    let this = (picture.format(), picture.size(), picture.colour(), picture.sample_aspect_ratio());
+    picture.interlaced().is_none() && *look.get_or_insert(this) == this
+}
+
+/// A thread with a decoder.
+struct Worker {
+    stream: Stream,
+    on: DecodeOn,
+    plane_buffers: HostPool,
+    stop: Arc<AtomicBool>,
+}
+
+/// A piece to decode. Its pictures are sent, and `None` behind the last one if all of them are right; else the channel
+/// closes without.
+struct Job {
+    piece: Piece,
+    pool: Arc<dyn Pool>,
+    pictures: Sender<Option<Picture>>,
+}
+
+/// A piece is not as its packets announce, or nothing waits for it any more.
+struct Unfit;
+
+impl Worker {
+    fn run(&self, jobs: &Receiver<Job>) {
+        // Each has a core for itself.
+        let on = if self.on == DecodeOn::Cpu { DecodeOn::Threads(1) } else { self.on };
+        let opened = Decoder::open(&self.stream, Delay::Any, on);
+        let Ok(mut decoder) = opened else {
+            jobs.iter().for_each(drop);
+            return;
+        };
+        decoder.share_plane_buffers(self.plane_buffers.clone());
+        for job in jobs {
+            decoder.use_pool(job.pool.clone());
+            if let Ok(()) = self.decode(&mut decoder, &job) {
+                let _ = job.pictures.send(None);
+            }
+            decoder.flush();
+        }
+    }
+
+    fn decode(&self, decoder: &mut Decoder, job: &Job) -> Result<(), Unfit> {
+        let Piece { packets, overlap, leading, times, is_first, .. } = &job.piece;
+        let mut due = times.as_slice();
+        // Pictures that are shown before the key frame may miss others, until it comes out.
+        let mut tolerated = if *is_first { 0 } else { *leading };
+        let mut check = |result: Result<(), Error>, has_begun: bool| match result {
+            Ok(()) => Ok(()),
+            Err(_) if tolerated > 0 && !has_begun => {
+                tolerated -= 1;
+                Ok(())
+            }
+            Err(_) => Err(Unfit),
+        };
+        let is_ordered = times.is_sorted_by(|a, b| a < b);
+        for packet in packets.iter().chain(overlap).map(Some).chain([None]) {
+            if self.stop.load(Ordering::Relaxed) || !is_ordered {
+                return Err(Unfit);
+            }
+            check(decoder.send(packet), due.len() < times.len())?;
+            loop {
+                match decoder.receive() {
+                    Ok(Decoded::Picture(picture)) if decoder.unsupported().is_none() => job.give(picture, &mut due)?,
+                    Ok(Decoded::Picture(_)) => return Err(Unfit),
+                    Ok(Decoded::NeedsInput | Decoded::End) => break,
+                    Err(error) => check(Err(error), due.len() < times.len())?,
+                }
+            }
+        }
+        if due.is_empty() { Ok(()) } else { Err(Unfit) }
+    }
+}
+
+impl Job {
+    /// Sends a picture, if it is one of this piece. `due` are the times of those that are still to come.
+    fn give(&self, picture: Picture, due: &mut &[i64]) -> Result<(), Unfit> {
+        let Piece { first, is_first, overlap, .. } = &self.piece;
+        let time = picture.time().ok_or(Unfit)?;
+        let is_early = time < *first;
+        match due.split_first() {
+            // The piece before gives it.
+            _ if is_early && !is_first => return Ok(()),
+            _ if picture.is_damaged() => return Err(Unfit),
+            _ if is_early => {}
+            Some((next, rest)) if *next == time => *due = rest,
+            // The piece behind gives it.
+            None if !overlap.is_empty() => return Ok(()),
+            _ => return Err(Unfit),
+        }
+        self.pictures.send(Some(picture)).map_err(|_| Unfit)
+    }
+}

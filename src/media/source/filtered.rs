@@ -1,0 +1,410 @@
+//! A source whose frames pass filters of libavfilter.
+
+use super::filters::{Filters, to_sdr};
+use crate::ffmpeg::{
+    Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
+    last_message, nearest_format, rescale,
+};
+use crate::pipeline::{Delivery, Input, Notices, PartPosition, Source};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use histeq::frame::{Frame, PixelFormat};
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Packets wait for the next frame out of the filters, or until they are this many bytes.
+const MOST_BYTES: usize = 4 << 20;
+
+/// The most frames inside the filters whose origin is remembered. With more, times of capture are approximate.
+const MOST_SENT: usize = 1024;
+
+/// The size that filters are tried with while the size of the input is unknown.
+const TYPICAL_SIZE: (usize, usize) = (1920, 1080);
+
+/// `source` with its frames filtered, and the description of what comes out of it.
+///
+/// # Errors
+/// When the filters do not exist, or do not fit the input; with `--strict`, also when they lose bits or colour.
+pub fn filtered(
+    (mut source, mut input): (Box<dyn Source>, Input),
+    filters: &Filters,
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    if let Some(denoise) = filters.denoise {
+        let scope = Scope::Whole { reach: denoise.reach() };
+        (source, input) = FilteredSource::open(source, input, "--denoise", denoise.chain(), scope, notices)?;
+    }
+    if let Some(chain) = &filters.chain {
+        (source, input) = FilteredSource::open(source, input, "--filter", chain.clone(), Scope::Part, notices)?;
+    }
+    Ok((source, input))
+}
+
+/// `source` with frames of SDR, where those of `input` are HDR.
+///
+/// # Errors
+/// When this FFmpeg lacks the filters for it.
+pub(super) fn in_sdr(
+    (source, mut input): (Box<dyn Source>, Input),
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    let stream = &mut input.media.streams[input.video];
+    let colour = stream.colour();
+    if !colour.is_hdr() {
+        return Ok((source, input));
+    }
+    let missing = ["zscale", "tonemap", "sidedata"].into_iter().find(|name| !FilterGraph::knows(name));
+    if let Some(name) = missing {
+        bail!(
+            "{}: HDR video becomes SDR for the web by the filter {name}, which this FFmpeg lacks (take one that is built with \
+             libzimg, or keep HDR with --for quality)",
+            input.name
+        );
+    }
+    notices.note("HDR video becomes SDR, which all browsers show (--for quality keeps HDR)");
+    stream.side_data.forget_hdr();
+    let scope = Scope::Whole { reach: 0 };
+    FilteredSource::open(source, input, "--for web", to_sdr(colour.is_told()), scope, notices)
+}
+
+/// `source` of equalized frames, and the description of what comes out of the filters behind it.
+///
+/// # Errors
+/// As for [`filtered`].
+pub fn filtered_after(
+    (source, input): (Box<dyn Source>, Input),
+    chain: &str,
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    FilteredSource::open(source, input, "--filter-after", chain.to_owned(), Scope::Part, notices)
+}
+
+/// The frames that pass through one graph.
+#[derive(Clone, Copy)]
+enum Scope {
+    /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of their own.
+    Part,
+    /// All. Each comes out with its own time, and depends on this many frames on each side.
+    Whole { reach: u32 },
+}
+
+/// A source with filters behind it.
+struct FilteredSource {
+    source: Box<dyn Source>,
+    /// The option of the filters, in messages.
+    option: &'static str,
+    chain: String,
+    scope: Scope,
+    /// The frames of `source`: their unit of time and their rate.
+    from: (Rational, Option<Rational>),
+    /// The same of the frames that come out.
+    to: (Rational, Option<Rational>),
+    /// The filters, built for frames of one format.
+    graph: Option<FilterGraph>,
+    /// Position of the frames in the graph, with [`Scope::Part`].
+    position: PartPosition,
+    /// Is the graph to give out its last frames?
+    closing: bool,
+    /// A frame for the next graph.
+    waiting: Option<(Picture, Sent)>,
+    is_over: bool,
+    /// The frames inside the graph, and the last one that came out.
+    sent: VecDeque<Sent>,
+    /// The last frame that was sent, with [`Scope::Whole`].
+    last: Option<Frame>,
+    /// How many frames were sent into the graph, and how many came out.
+    counts: [u32; 2],
+    /// Packets that wait for the next frame.
+    packets: Vec<Packet>,
+    /// How many more frames are requested behind the part.
+    behind: u32,
+    taken: u64,
+    delivered: u64,
+}
+
+/// What the filters do not keep of a frame.
+#[derive(Clone, Copy)]
+struct Sent {
+    time: Option<i64>,
+    position: PartPosition,
+    read_at: Option<Instant>,
+}
+
+impl FilteredSource {
+    fn open(
+        source: Box<dyn Source>,
+        mut input: Input,
+        option: &'static str,
+        chain: String,
+        scope: Scope,
+        notices: &Notices,
+    ) -> Result<(Box<dyn Source>, Input)> {
+        ensure!(!chain.trim().is_empty(), "{option}: the chain is empty (leave {option} out, or name a filter)");
+        let stream = &mut input.media.streams[input.video];
+        let from = (stream.time_base, stream.frame_rate);
+        let (format, size) = input.picture.unwrap_or((PixelFormat::Yuv420p.into(), TYPICAL_SIZE));
+        let format = delivered_format(format);
+        let sample_aspect_ratio = stream.sample_aspect_ratio;
+        let video = GraphVideo { format, size, sample_aspect_ratio, time_base: from.0, frame_rate: from.1 };
+        last_message();
+        let explained = |error: Error| {
+            let reason = first_message().unwrap_or_else(|| error.to_string());
+            let reason = reason.trim_start_matches("AVFilterGraph: ");
+            anyhow!(
+                "{option} {chain}: {reason} (it takes what ffmpeg -vf takes: video filters, with one input and one output; \
+                 `ffmpeg -filters` lists them)"
+            )
+        };
+        let mut graph = open_graph(&chain, video, None).map_err(explained)?;
+        let out = graph.output()?;
+        let mut conversions = graph.conversions().into_iter();
+        let narrows = |step: &Conversion| !step.is_last && !step.is_requested && format.loses_in(step.to);
+        if let Some(Conversion { to, .. }) = conversions.find(narrows) {
+            notices.warn(&format!(
+                "{option} {chain}: the filters do not take {format}: it is narrowed to {to} for them"
+            ))?;
+        }
+        let to = (out.time_base, out.frame_rate.or(from.1));
+        let times = match (from.1, to.1) {
+            (Some(from), Some(to)) => f64::from(to) / f64::from(from),
+            _ => 1.0,
+        };
+        input.frames = input.frames.map(|frames| (frames as f64 * times).round() as u64);
+        (stream.time_base, stream.frame_rate) = to;
+        if times != 1.0 {
+            stream.base_rate = to.1;
+        }
+        stream.sample_aspect_ratio = out.sample_aspect_ratio.or(sample_aspect_ratio);
+        input.picture = input.picture.map(|_| (out.format, out.size));
+        let source = FilteredSource {
+            source,
+            option,
+            chain,
+            scope,
+            from,
+            to,
+            graph: None,
+            position: PartPosition::Within,
+            closing: false,
+            waiting: None,
+            is_over: false,
+            sent: VecDeque::new(),
+            last: None,
+            counts: [0; 2],
+            packets: Vec::new(),
+            behind: 0,
+            taken: 0,
+            delivered: 0,
+        };
+        Ok((Box::new(source), input))
+    }
+
+    /// The next frame that the graph has ready.
+    fn receive(&mut self) -> Result<Option<Delivery>> {
+        while let Some(graph) = &mut self.graph {
+            match graph.receive().map_err(|error| self.failed(error))? {
+                Decoded::Picture(picture) => {
+                    if let Some(delivery) = self.delivery(picture)? {
+                        return Ok(Some(delivery));
+                    }
+                }
+                Decoded::NeedsInput | Decoded::End if self.closing => (self.graph, self.closing) = (None, false),
+                Decoded::NeedsInput | Decoded::End => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The delivery of a picture from the graph; `None` when it is beyond the requested frames.
+    fn delivery(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
+        let Some(graph) = &mut self.graph else { return Ok(None) };
+        let [sent, received] = &mut self.counts;
+        *received = received.saturating_add(1);
+        if matches!(self.scope, Scope::Whole { .. }) && received > sent {
+            // A repeated frame.
+            return Ok(None);
+        }
+        let out = graph.output()?;
+        let in_units_of = |time_base| picture.time().map(|time| rescale(time, out.time_base, time_base));
+        let (time, time_before) = (in_units_of(self.to.0), in_units_of(self.from.0));
+        if (out.time_base, out.frame_rate.or(self.from.1)) != self.from {
+            let rate = out.frame_rate.map(|rate| rescale(1, rate.invert(), self.to.0));
+            picture.set_duration(rate.unwrap_or(0));
+        }
+        picture.set_time(time);
+        while self.sent.get(1).is_some_and(|next| next.time <= time_before) {
+            self.sent.pop_front();
+        }
+        let sent = self.sent.front();
+        let position = match self.scope {
+            Scope::Part => self.position,
+            Scope::Whole { .. } => sent.map_or(self.position, |sent| sent.position),
+        };
+        let read_at = sent.and_then(|sent| sent.read_at);
+        if position == PartPosition::Behind {
+            let Some(left) = self.behind.checked_sub(1) else { return Ok(None) };
+            self.behind = left;
+        }
+        let frame = picture.to_frame()?.with_context(|| format!("{}: the pixel format is not native", self.option))?;
+        let is_within = position == PartPosition::Within;
+        self.delivered += u64::from(is_within);
+        let packets = if is_within { std::mem::take(&mut self.packets) } else { Vec::new() };
+        Ok(Some(Delivery { packets, frame: Some(frame), position, read_at }))
+    }
+
+    /// Takes a frame of the source.
+    fn take(&mut self, frame: &Frame, sent: Sent) -> Result<()> {
+        let mut picture = Picture::from_frame(frame)?;
+        // As decoders give it to the filters in FFmpeg: many filters know full range only by the format.
+        if let Some(full) = picture.format().full_range_yuv().filter(|_| picture.is_full_range()) {
+            picture.rename(full);
+        }
+        self.taken += 1;
+        let is_whole = matches!(self.scope, Scope::Whole { .. });
+        let same_part = is_whole || sent.position == self.position;
+        match self.graph.take_if(|graph| same_part && graph.takes(&picture)) {
+            Some(graph) => self.send(graph, picture, sent)?,
+            None => {
+                self.waiting = Some((picture, sent));
+                self.close()?;
+            }
+        }
+        self.last = is_whole.then(|| frame.clone());
+        Ok(())
+    }
+
+    /// Sends a frame into `graph`, which stays.
+    fn send(&mut self, mut graph: FilterGraph, picture: Picture, sent: Sent) -> Result<()> {
+        if self.sent.len() == MOST_SENT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(sent);
+        self.counts[0] = self.counts[0].saturating_add(1);
+        graph.send(Some(picture)).map_err(|error| self.failed(error))?;
+        self.graph = Some(graph);
+        Ok(())
+    }
+
+    /// Makes the graph give out its last frames.
+    fn close(&mut self) -> Result<()> {
+        let Some(mut graph) = self.graph.take() else { return Ok(()) };
+        let failed = |error| self.failed(error);
+        // `atadenoise` gives out nothing if it gets fewer frames than it needs on one side.
+        if let (Scope::Whole { reach }, Some(last)) = (self.scope, &self.last)
+            && self.counts[0] <= reach
+        {
+            for repeated in 1..=i64::from(reach) {
+                let mut picture = Picture::from_frame(last)?;
+                picture.set_time(last.pts.map(|time| time + repeated));
+                picture.rename(graph.input().format);
+                graph.send(Some(picture)).map_err(failed)?;
+            }
+        }
+        graph.send(None).map_err(failed)?;
+        (self.graph, self.closing) = (Some(graph), true);
+        Ok(())
+    }
+
+    /// Builds a graph for `picture`, and sends the picture into it.
+    fn begin(&mut self, picture: Picture, sent: Sent) -> Result<()> {
+        let video = GraphVideo {
+            format: picture.format(),
+            size: picture.size(),
+            sample_aspect_ratio: picture.sample_aspect_ratio(),
+            time_base: self.from.0,
+            frame_rate: self.from.1,
+        };
+        let graph = open_graph(&self.chain, video, Some(&picture)).map_err(|error| self.failed(error))?;
+        self.position = sent.position;
+        self.sent.clear();
+        self.counts = [0; 2];
+        self.send(graph, picture, sent)
+    }
+
+    fn failed(&self, error: Error) -> anyhow::Error {
+        let reason = last_message().unwrap_or_else(|| error.to_string());
+        anyhow!("{} {}: frame {}: {reason}", self.option, self.chain, self.taken)
+    }
+}
+
+impl Source for FilteredSource {
+    fn look_around(&mut self, before: u32, behind: u32) {
+        let times = match (self.from.1, self.to.1) {
+            (Some(from), Some(to)) => f64::from(from) / f64::from(to),
+            _ => 1.0,
+        };
+        let reach = if let Scope::Whole { reach } = self.scope { reach } else { 0 };
+        let of_source = |frames: u32| (f64::from(frames) * times).ceil() as u32 + reach;
+        self.source.look_around(of_source(before), of_source(behind));
+        self.behind = behind;
+    }
+
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        loop {
+            if let Some(delivery) = self.receive()? {
+                return Ok(Some(delivery));
+            }
+            if let Some((picture, sent)) = self.waiting.take() {
+                self.begin(picture, sent)?;
+                continue;
+            }
+            let waiting: usize = self.packets.iter().map(Packet::len).sum();
+            if self.is_over && !self.packets.is_empty() || waiting > MOST_BYTES {
+                return Ok(Some(Delivery { packets: std::mem::take(&mut self.packets), ..Delivery::default() }));
+            }
+            if self.is_over {
+                let (option, chain) = (self.option, &self.chain);
+                ensure!(self.taken == 0 || self.delivered > 0, "{option} {chain}: the filters let no frame through");
+                return Ok(None);
+            }
+            match self.source.next()? {
+                Some(Delivery { packets, frame: Some(frame), position, read_at }) => {
+                    self.packets.extend(packets);
+                    self.take(&frame, Sent { time: frame.pts, position, read_at })?;
+                }
+                Some(Delivery { packets, frame: None, .. }) => {
+                    self.packets.extend(packets);
+                    if !self.packets.is_empty() {
+                        return Ok(Some(Delivery {
+                            packets: std::mem::take(&mut self.packets),
+                            ..Delivery::default()
+                        }));
+                    }
+                }
+                None => {
+                    self.is_over = true;
+                    self.close()?;
+                }
+            }
+        }
+    }
+}
+
+/// The format in which a source delivers pictures that are decoded in `format`.
+fn delivered_format(format: RawFormat) -> RawFormat {
+    let native: Vec<RawFormat> = PixelFormat::ALL.iter().map(|&format| format.into()).collect();
+    match format.native() {
+        Some(_) => format,
+        None => nearest_format(&native, format).unwrap_or(format),
+    }
+}
+
+/// A graph whose output is native and has no fewer bits than its input. Where the filters give no such format, or change from YUV
+/// to RGB or back without a request for it, the output has the format of the input.
+fn open_graph(chain: &str, from: GraphVideo, like: Option<&Picture>) -> Result<FilterGraph, Error> {
+    let native = PixelFormat::ALL.iter().map(|&format| RawFormat::from(format));
+    let mut formats: Vec<RawFormat> = native.filter(|format| format.depth() >= from.format.depth()).collect();
+    if from.format.is_full_range_yuv() {
+        formats = formats.iter().filter_map(|format| format.full_range_yuv()).chain(formats.iter().copied()).collect();
+    }
+    let same_model: Vec<RawFormat> =
+        formats.iter().copied().filter(|format| format.is_rgb() == from.format.is_rgb()).collect();
+    let mut graph = FilterGraph::open(chain, from, like, &same_model)?;
+    let last = graph.conversions().into_iter().find(|step| step.is_last && step.to != from.format);
+    match last {
+        Some(step) if step.is_requested && formats.contains(&step.from) => {
+            FilterGraph::open(chain, from, like, &[step.from])
+        }
+        Some(_) => FilterGraph::open(chain, from, like, &[from.format]),
+        None => Ok(graph),
+    }
+}

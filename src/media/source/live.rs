@@ -1,0 +1,265 @@
+//! Reads a camera, a network stream or a pipe live, and waits for it when it is lost.
+
+use super::clock::{LiveClock, StartTime};
+use super::live_input::{CameraOptions, LiveInput};
+use super::native::ToNative;
+use super::open_input::{OpenInput, TIMEOUT};
+use super::sound::SoundStreams;
+use super::video_reader::{Damage, ReaderEvent};
+use crate::camera::NotOpened;
+use crate::ffmpeg::{AutoRotate, Error, Media, Picture, Rational, microseconds, rescale};
+use crate::pipeline::{Cancel, Delivery, Input, Notices, Pauses, Progress, Source};
+use anyhow::{Context, Result, anyhow, bail};
+use histeq::frame::Pool;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often the wait for a file's next frame checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The longest wait between two frames of a file.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// A source of live frames.
+pub struct LiveSource {
+    live_input: LiveInput,
+    open: Option<OpenInput>,
+    /// The pool for decoded frames, each time the input is opened.
+    pool: Option<Arc<dyn Pool>>,
+    clock: LiveClock,
+    sounds: SoundStreams,
+    /// When the last frame of a file was due, and its time in microseconds.
+    last_due: Option<(Instant, i64)>,
+    to_native: ToNative,
+    /// Rotates recordings of phones: preview and virtual camera cannot store a rotation.
+    rotate: AutoRotate,
+    input: Input,
+    options: CameraOptions,
+    cancel: Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+    delivered: u64,
+}
+
+impl LiveSource {
+    /// Opens the input. Its first frame sets `start`.
+    ///
+    /// # Errors
+    /// When there is no camera, or the input does not open.
+    pub fn open(
+        options: CameraOptions,
+        start: StartTime,
+        cancel: &Cancel,
+        notices: Notices,
+        progress: Arc<Progress>,
+    ) -> Result<(Self, Input)> {
+        let (live_input, mut open) = open_first(&options, cancel, &notices).map_err(|error| {
+            // An interrupted open fails with misleading errors: report the interrupt.
+            let name = options.camera.as_deref().unwrap_or("camera");
+            if cancel.is_cancelled() { anyhow!("{name}: interrupted before the first frame") } else { error }
+        })?;
+        let stream = open.video_stream();
+        let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false));
+        let to_native = ToNative::new(stream, notices.clone());
+        // FFmpeg may guess the clock rate of a transport stream as its frame rate.
+        let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
+        let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
+        let mut media = Media::of_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
+        media.streams[0].time_base = microseconds();
+        let sounds = if options.with_sound { SoundStreams::of(open.streams()) } else { SoundStreams::default() };
+        media.streams.extend(sounds.streams(media.streams.len()));
+        open.select(&sounds);
+        let name = live_input.name.clone();
+        let (frames, duration) = (options.frames, options.duration);
+        let input =
+            Input { name, media, video: 0, picture, shift: 0, length: None, frames, duration, first_number: None };
+        let source = LiveSource {
+            live_input,
+            open: Some(open),
+            pool: None,
+            clock: LiveClock::setting(start),
+            sounds,
+            last_due: None,
+            to_native,
+            rotate,
+            input: input.clone(),
+            options,
+            cancel: cancel.clone(),
+            notices,
+            progress,
+            delivered: 0,
+        };
+        Ok((source, input))
+    }
+
+    /// The delivery of a picture that was read at `at`, with its time in the run; `None` after the requested duration.
+    fn take(&mut self, mut picture: Picture, at: Instant, time_base: Rational) -> Result<Option<Delivery>> {
+        let in_microseconds = |time: i64| rescale(time, time_base, microseconds());
+        let stamp = picture.time().map(in_microseconds);
+        let at = stamp.filter(|_| self.live_input.is_paced).map_or(at, |stamp| self.wait_for(stamp));
+        let time = self.clock.time(stamp, at);
+        if self.options.duration.is_some_and(|duration| time >= duration) {
+            return Ok(None);
+        }
+        picture.set_time(Some(time));
+        picture.set_duration(in_microseconds(picture.duration()));
+        let name = || self.input.name.clone();
+        let picture = self.rotate.picture(picture).with_context(name)?;
+        let frame = self.to_native.frame(&picture).with_context(name)?;
+        self.delivered += 1;
+        self.progress.count_decoded(time);
+        Ok(Some(Delivery { frame: Some(frame), read_at: Some(at), ..Delivery::default() }))
+    }
+
+    /// Waits until the frame of a file with this timestamp is due in real time. Returns that moment.
+    fn wait_for(&mut self, stamp: i64) -> Instant {
+        let (last, last_stamp) = self.last_due.unwrap_or((Instant::now(), stamp));
+        let step = u64::try_from(stamp.saturating_sub(last_stamp)).map_or(Duration::ZERO, Duration::from_micros);
+        // A longer one is a jump of the clock.
+        let due = last + if step > LONGEST_WAIT { Duration::ZERO } else { step };
+        self.last_due = Some((due, stamp));
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.cancel.is_cancelled() {
+                return Instant::now();
+            }
+            std::thread::sleep(left.min(POLL_INTERVAL));
+        }
+    }
+
+    /// Closes the input after it was lost. Returns whether to wait for it to come back.
+    fn close(&mut self, reason: &str) -> bool {
+        self.open = None;
+        self.clock.reset();
+        self.sounds.clear();
+        if self.live_input.comes_back {
+            self.notices.waiting(&format!("{}: {reason}; waiting for it to come back", self.live_input.name));
+        }
+        self.live_input.comes_back
+    }
+
+    fn open_again(&mut self) -> Result<OpenInput> {
+        if self.live_input.is_camera {
+            // A different camera may be plugged in.
+            self.live_input = LiveInput::find(&self.options, &self.notices)?;
+        }
+        OpenInput::open(&self.live_input, &self.cancel, Duration::MAX)
+    }
+
+    /// Tries to open the input until it is back; `false` when the run is cancelled.
+    fn wait_for_return(&mut self) -> bool {
+        let lost_at = Instant::now();
+        let mut pauses = Pauses::default();
+        while pauses.wait(&self.cancel) {
+            match self.open_again() {
+                Ok(mut open) => {
+                    self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
+                    open.select(&self.sounds);
+                    let seconds = lost_at.elapsed().as_secs_f64();
+                    self.notices.back(&format!("{}: back after {seconds:.1} s", self.live_input.name));
+                    self.open = Some(open);
+                    return true;
+                }
+                Err(error) => self.notices.detail(&format!("{error:#}")),
+            }
+        }
+        false
+    }
+}
+
+/// Finds and opens the input for the first time, and waits for it as long as `options.wait` says, unless no attempt can succeed.
+fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Result<(LiveInput, OpenInput)> {
+    let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
+    let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
+    loop {
+        let found = LiveInput::find(options, notices);
+        let name = found.as_ref().ok().map(|found| found.name.clone());
+        match found.and_then(|found| OpenInput::open(&found, cancel, left()).map(|open| (found, open))) {
+            Err(error) if options.wait.is_some() && !is_final(&error) && !cancel.is_cancelled() => {
+                if left().is_zero() {
+                    return Err(error.context(format!("waited for {:.0} s", begin.elapsed().as_secs_f64())));
+                }
+                if !std::mem::replace(&mut has_waited, true) {
+                    notices.waiting(&format!("{error:#}; waiting for it"));
+                }
+                if !pauses.wait_at_most(left(), cancel) {
+                    return Err(error);
+                }
+            }
+            opened => {
+                if let Some(name) = name.filter(|_| has_waited && opened.is_ok()) {
+                    notices.back(&format!("{name}: there after {:.1} s", begin.elapsed().as_secs_f64()));
+                }
+                return opened;
+            }
+        }
+    }
+}
+
+fn is_final(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<NotOpened>().is_some_and(|error| error.is_final)
+}
+
+impl Source for LiveSource {
+    fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.open.iter_mut().for_each(|open| open.video.use_pool(pool.clone()));
+        self.pool = Some(pool);
+    }
+
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        while !self.cancel.is_cancelled() {
+            if let Some(packet) = self.sounds.next(&self.clock) {
+                return Ok(Some(Delivery { packets: vec![packet], ..Delivery::default() }));
+            }
+            if self.options.frames.is_some_and(|frames| self.delivered >= frames) {
+                break;
+            }
+            let Some(open) = &mut self.open else {
+                if !self.wait_for_return() {
+                    break;
+                }
+                continue;
+            };
+            let event = open.video.next();
+            if let Some(format) = open.video.unsupported() {
+                let (name, stream) = (&self.live_input.name, open.video_stream().describe());
+                bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
+            }
+            match event {
+                Ok(ReaderEvent::Picture(_)) if open.video.packets.stale > 0 => open.video.packets.stale -= 1,
+                Ok(ReaderEvent::Picture(picture)) => {
+                    open.begun = true;
+                    let (at, time_base) = (open.video.packets.read_at, open.video.time_base());
+                    return self.take(picture, at, time_base);
+                }
+                Ok(ReaderEvent::Packet(packet)) => {
+                    let route = open.sound_routes.iter().find(|route| route.stream == packet.stream());
+                    route.into_iter().for_each(|route| self.sounds.keep(packet.clone(), route));
+                }
+                Ok(ReaderEvent::Damaged(Damage::Packet(error) | Damage::Picture(error))) => {
+                    // Before the first key frame, errors are normal.
+                    if open.begun {
+                        self.progress.count_damaged();
+                    }
+                    self.notices.detail(&format!("{}: decode failed: {error}", self.live_input.name));
+                }
+                Ok(
+                    ReaderEvent::Damaged(Damage::CutShort | Damage::Pages | Damage::Corrupt) | ReaderEvent::LastPacket,
+                ) => {}
+                Ok(ReaderEvent::End) if self.close("the stream has ended") => {}
+                Ok(ReaderEvent::End) => break,
+                Err(_) if self.cancel.is_cancelled() => break,
+                Err(error) => {
+                    let reason = match error {
+                        Error::Exit => format!("no data for {} s", TIMEOUT.as_secs()),
+                        error => format!("lost ({error})"),
+                    };
+                    if !self.close(&reason) {
+                        return Err(anyhow!("{}: {reason}", self.live_input.name));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}

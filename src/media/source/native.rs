@@ -1,0 +1,108 @@
+//! Frames from decoded pictures: by reference where the pixel format is native, else by swscale.
+
+use crate::ffmpeg::{Converter, Picture, RawFormat, Stream, VideoFormat, nearest_format};
+use crate::pipeline::Notices;
+use anyhow::{Context, Result, bail};
+use histeq::frame::{Frame, HostPool, PixelFormat, Plane};
+
+/// Converts pictures to native frames.
+pub struct ToNative {
+    notices: Notices,
+    converter: Converter,
+    /// The format of the last picture that was not native, and its conversion.
+    conversion: Option<(RawFormat, VideoFormat)>,
+    /// Has there been a picture, of which something was to be said?
+    begun: bool,
+    /// Are the pictures stored as they are, so that samples may be above their depth?
+    is_raw: bool,
+    /// Were such samples lowered?
+    has_clamped: bool,
+    /// For pictures with such samples.
+    pool: HostPool,
+}
+
+impl ToNative {
+    /// Frames of this stream. Conversions, and HDR video, are reported through `notices`.
+    pub fn new(stream: &Stream, notices: Notices) -> Self {
+        ToNative {
+            notices,
+            converter: Converter::default(),
+            conversion: None,
+            begun: false,
+            is_raw: stream.codec == "rawvideo",
+            has_clamped: false,
+            pool: HostPool::default(),
+        }
+    }
+
+    /// The same, without a word about HDR video.
+    pub fn for_sdr(self) -> Self {
+        ToNative { begun: true, ..self }
+    }
+
+    /// The frame of `picture`.
+    ///
+    /// # Errors
+    /// When its format cannot be converted.
+    pub fn frame(&mut self, picture: &Picture) -> Result<Frame> {
+        if !std::mem::replace(&mut self.begun, true) && picture.colour().is_hdr() {
+            self.notices.note("HDR video is equalized in its own code values (PQ or HLG)");
+        }
+        if let Some(frame) = picture.to_frame()? {
+            return if self.is_raw { self.clamped(frame) } else { Ok(frame) };
+        }
+        let (from, size) = (picture.format(), picture.size());
+        let to = match self.conversion {
+            Some((known, to)) if (known, to.size) == (from, size) => to,
+            known => {
+                let native: Vec<RawFormat> =
+                    PixelFormat::ALL.iter().filter_map(|format| RawFormat::from_name(format.name())).collect();
+                let Some(format) = nearest_format(&native, from) else {
+                    bail!("pixel format {from} cannot be equalized");
+                };
+                if known.is_none_or(|(known, _)| known != from) {
+                    let message = format!("pixel format {from} is converted to {format} to be equalized");
+                    match from.is_float() {
+                        true => self.notices.warn(&format!(
+                            "{message}: what lies below 0 or above 1 is cut off (scale it to 16 bits before, as ImageMagick's \
+                             `convert IN -auto-level -depth 16 OUT.png` does)"
+                        ))?,
+                        false => self.notices.note(&message),
+                    }
+                }
+                VideoFormat { format, size, colour: picture.colour().converted(from, format, size.1 >= 720) }
+            }
+        };
+        self.conversion = Some((from, to));
+        let converted = self.converter.picture(picture, to);
+        let converted = converted.with_context(|| format!("cannot convert pixel format {from}"))?;
+        converted.to_frame()?.context("a conversion gave a format that is not native")
+    }
+
+    /// The frame with samples above their depth lowered to the highest code.
+    fn clamped(&mut self, frame: Frame) -> Result<Frame> {
+        let sample = frame.format().descriptor().sample;
+        let rows = |plane: &Plane| (0..plane.rows()).any(|y| sample.exceeds(plane.row(y)));
+        if !sample.may_exceed() || !frame.planes().iter().any(rows) {
+            return Ok(frame);
+        }
+        if !std::mem::replace(&mut self.has_clamped, true) {
+            self.notices.warn(&exceeding("the input", frame.format()))?;
+        }
+        Ok(frame.with_planes(|index| {
+            let plane = &frame.planes()[index];
+            let mut copy = self.pool.plane(plane.row_bytes(), plane.rows());
+            for y in 0..plane.rows() {
+                copy.row_mut(y).copy_from_slice(plane.row(y));
+                sample.clamp(copy.row_mut(y));
+            }
+            Some(copy.freeze())
+        }))
+    }
+}
+
+/// A warning that samples of `place` are above the depth of their format.
+pub fn exceeding(place: &str, format: PixelFormat) -> String {
+    let sample = format.descriptor().sample;
+    format!("{place}: samples above the {} bits of {format} are lowered to {}", sample.depth, sample.max())
+}

@@ -1,0 +1,134 @@
+//! Detects the kind of an input, and opens its source.
+
+use super::file::FileSource;
+use super::filtered::in_sdr;
+use super::options::{InputOptions, RawOptions, check_size};
+use super::raw::RawSource;
+use super::walled::WalledSource;
+use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
+use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
+use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
+use crate::sys::{Reader, is_pipe};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use histeq::frame::Range;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens the input.
+///
+/// # Errors
+/// When it cannot be opened, is no video, or is raw video without a size or a pixel format.
+pub fn open(
+    options: &InputOptions,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    let opened = open_by_kind(options, cancel, notices.clone(), progress).map_err(|error| {
+        // An interrupted open fails with misleading errors: report the interrupt.
+        if cancel.is_cancelled() { anyhow!("{}: interrupted before the first frame", name_of(options)) } else { error }
+    })?;
+    if options.to_sdr { in_sdr(opened, &notices) } else { Ok(opened) }
+}
+
+fn open_by_kind(
+    options: &InputOptions,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    let name = name_of(options);
+    let raw = |reader, video: RawVideo, framed| {
+        check_size(name, video.size)?;
+        ensure!(options.decode_on == DecodeOn::Cpu, "{name}: raw frames need no decoder (leave --decoder nvdec out)");
+        let source = RawSource::new(reader, name, video, framed, options.part, notices.clone(), progress.clone());
+        let input = source.input().clone();
+        Ok((Box::new(source) as Box<dyn Source>, input))
+    };
+    let format = options.format.as_deref();
+    let is_y4m_file = format.is_none() && Path::new(name).extension().is_some_and(|extension| extension == "y4m");
+    if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
+        return open_file(options, name, None, cancel, notices, progress);
+    }
+    let mut reader = Reader::open(&options.url, cancel.flag()).with_context(|| name.to_owned())?;
+    if format == Some("rawvideo") {
+        return raw(reader, described(name, &options.raw)?, false);
+    }
+    let begins_as_y4m = format.is_none() && reader.peek(HEADER.len()).with_context(|| name.to_owned())? == HEADER;
+    if begins_as_y4m || format == Some("yuv4mpegpipe") {
+        let line = reader.line(LONGEST_LINE).with_context(|| name.to_owned())?;
+        let line = line.with_context(|| format!("{name}: not a y4m stream, or its header has no end"))?;
+        let video = rawvideo::parse(&line).with_context(|| name.to_owned())?;
+        return raw(reader, video, true);
+    }
+    let anything = !reader.peek(1).with_context(|| name.to_owned())?.is_empty();
+    ensure!(anything, "{name}: no data received");
+    open_file(options, name, Some(reader), cancel, notices, progress).map_err(|error| {
+        // An input that FFmpeg does not recognize is most likely raw frames.
+        let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
+        let may_be_raw = options.format.is_none() && !error.is::<OpenError>();
+        if may_be_raw { anyhow!("{error:#} ({hint})") } else { error }
+    })
+}
+
+/// Opens what FFmpeg reads, from `reader` if there is one; behind a wall if the options say so.
+fn open_file(
+    options: &InputOptions,
+    name: &str,
+    reader: Option<Reader>,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    let (wall, readable, url) = (options.wall, options.readable(), options.url.clone());
+    let (options, name, cancel) = (options.clone(), name.to_owned(), cancel.clone());
+    let open = move || {
+        let source = FileSource::open(options, &name, reader, &cancel, notices, progress)?;
+        let input = source.input().clone();
+        Ok((Box::new(source) as Box<dyn Source>, input))
+    };
+    match wall {
+        Some(wall) => WalledSource::open(wall, readable, open).map_err(|error| match is_playlist(Path::new(&url)) {
+            true => error.context(
+                "the sandbox opens no file that a playlist names (say with -f that it is one, or use --sandbox off)",
+            ),
+            false => error,
+        }),
+        None => open(),
+    }
+}
+
+/// Does this file begin as a playlist does?
+fn is_playlist(path: &Path) -> bool {
+    let mut begin = [0; 8];
+    let read = path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();
+    read && (begin.starts_with(b"#EXTM3U") || begin == *b"ffconcat")
+}
+
+/// The name of the input in messages.
+fn name_of(options: &InputOptions) -> &str {
+    if options.url == "-" { "stdin" } else { &options.url }
+}
+
+/// The properties of raw video from the options.
+fn described(name: &str, options: &RawOptions) -> Result<RawVideo> {
+    let (Some(size), Some(pixel_format)) = (options.size, &options.pixel_format) else {
+        bail!("{name}: raw frames need a size and a pixel format (-s 1920x1080 --pixel-format yuv420p)");
+    };
+    let format = RawFormat::from_name(pixel_format)
+        .with_context(|| format!("no pixel format {pixel_format} (`ffmpeg -pix_fmts` lists them)"))?;
+    let native = format.native().with_context(|| {
+        format!("raw frames of {pixel_format} cannot be equalized as they are (convert them to a planar format)")
+    })?;
+    Ok(RawVideo {
+        format: native,
+        size,
+        rate: options.rate.unwrap_or(Rational::new(25, 1)),
+        range: format.is_full_range_yuv().then_some(Range::Full),
+        sample_aspect_ratio: None,
+        interlaced: None,
+        chroma_location: ChromaLocation::Unspecified,
+    })
+}

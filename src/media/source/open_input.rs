@@ -1,0 +1,140 @@
+//! An open live input: its packets, read with a time-out, and the decoder of its video.
+
+use super::file::no_decoder;
+use super::live_input::LiveInput;
+use super::sound::{SoundRoute, SoundStreams};
+use super::video_reader::{ReadPackets, VideoReader};
+use crate::camera::NotOpened;
+use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, Stream, last_message};
+use crate::pipeline::Cancel;
+use crate::sys::Reader;
+use anyhow::{Context, Result, ensure};
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+/// The time-out for opening: a network stream is recognized by its next key frame.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A live input that sends no data for this long is lost.
+pub const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// A read that is faster than this came from a buffer.
+const BUFFERED: Duration = Duration::from_millis(5);
+
+/// The most buffered pictures that are left out after opening.
+const MOST_STALE: u32 = 100;
+
+/// An open live input.
+pub struct OpenInput {
+    pub video: VideoReader<LivePackets>,
+    /// The audio streams that are passed on.
+    pub sound_routes: Vec<SoundRoute>,
+    /// Was a picture decoded?
+    pub begun: bool,
+}
+
+impl OpenInput {
+    /// Opens the input, `within` this time where it is given less than usual.
+    ///
+    /// # Errors
+    /// When it does not open, holds no video, or none that can be decoded.
+    pub fn open(input: &LiveInput, cancel: &Cancel, within: Duration) -> Result<Self> {
+        let interrupt = Interrupt::from(cancel.flag());
+        let reader = input.is_pipe.then(|| open_pipe(input, cancel)).transpose()?;
+        let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
+        interrupt.set_timeout(OPEN_TIMEOUT.min(within));
+        let format = input.format.as_deref();
+        let demuxer =
+            Demuxer::open(&input.url, reader, format, &input.options, interrupt.clone()).map_err(|error| {
+                // FFmpeg reports various errors for an interrupted read.
+                let error = if interrupt.is_due() { OpenError::Ffmpeg(Error::Exit) } else { error };
+                match error {
+                    OpenError::Ffmpeg(error) => NotOpened::new(&input.name, format, error),
+                    refused => NotOpened::for_good(format!("{}: {refused}", input.name)),
+                }
+            })?;
+        last_message();
+        let video = demuxer.best_video().with_context(|| format!("{}: no video in it", input.name))?;
+        let stream = demuxer.media().streams[video].clone();
+        let packets = LivePackets {
+            demuxer,
+            video,
+            interrupt: interrupt.clone(),
+            timeout: input.comes_back.then_some(TIMEOUT),
+            read_at: Instant::now(),
+            stale: if input.comes_back { MOST_STALE } else { 0 },
+            timed_out: false,
+        };
+        let video = VideoReader::open(packets, video, Delay::Lowest, input.decode_on)
+            .map_err(|error| no_decoder(error, &input.name, &stream, input.decode_on))?;
+        interrupt.clear_timeout();
+        Ok(OpenInput { video, sound_routes: Vec::new(), begun: false })
+    }
+
+    /// All its streams.
+    pub fn streams(&self) -> &[Stream] {
+        &self.video.packets.demuxer.media().streams
+    }
+
+    /// The video stream that is decoded.
+    pub fn video_stream(&self) -> &Stream {
+        &self.streams()[self.video.packets.video]
+    }
+
+    /// Selects the video and these audio streams; packets of all others are discarded from now on.
+    pub fn select(&mut self, sounds: &SoundStreams) {
+        self.sound_routes = sounds.found_in(self.streams(), 1);
+        let LivePackets { demuxer, video, .. } = &mut self.video.packets;
+        let is_selected = |index| index == *video || self.sound_routes.iter().any(|route| route.stream == index);
+        for index in (0..demuxer.media().streams.len()).filter(|&index| !is_selected(index)) {
+            demuxer.discard(index);
+        }
+    }
+}
+
+/// The packets of a live input.
+pub struct LivePackets {
+    demuxer: Demuxer,
+    /// Index of the video stream.
+    video: usize,
+    interrupt: Interrupt,
+    /// The time-out for a read, if there is one.
+    timeout: Option<Duration>,
+    /// When the last packet of the video was read.
+    pub read_at: Instant,
+    /// How many of the next pictures may be buffered ones, which are decoded, but not delivered.
+    pub stale: u32,
+    /// Has a read timed out?
+    timed_out: bool,
+}
+
+impl ReadPackets for LivePackets {
+    fn demuxer(&mut self) -> &mut Demuxer {
+        &mut self.demuxer
+    }
+
+    fn read(&mut self) -> Result<Option<Packet>, Error> {
+        if let Some(timeout) = self.timeout.filter(|_| !self.timed_out) {
+            self.interrupt.set_timeout(timeout);
+        }
+        let begin = Instant::now();
+        let packet = self.demuxer.read()?;
+        if begin.elapsed() > BUFFERED {
+            self.stale = 0;
+        }
+        // After a time-out, the demuxer first returns its buffered packets.
+        self.timed_out |= self.interrupt.is_due();
+        if !self.timed_out && packet.as_ref().is_none_or(|packet| packet.stream() == self.video) {
+            self.read_at = Instant::now();
+        }
+        Ok(packet)
+    }
+}
+
+/// Waits for the first byte, without a time-out.
+fn open_pipe(input: &LiveInput, cancel: &Cancel) -> Result<Reader> {
+    let mut reader = Reader::open(&input.url, cancel.flag()).with_context(|| input.name.clone())?;
+    let anything = !reader.peek(1).with_context(|| input.name.clone())?.is_empty();
+    ensure!(anything, "{}: no data received", input.name);
+    Ok(reader)
+}

@@ -1,0 +1,93 @@
+//! The options of an input.
+
+use super::packets::Reading;
+use super::part::Part;
+use crate::ffmpeg::{DecodeOn, Demuxer, Rational};
+use crate::pipeline::Notices;
+use crate::sandbox::DecoderWall;
+use crate::sys::{number_pattern, numbered, numbers_there};
+use anyhow::{Result, ensure};
+use histeq::frame::limits;
+use std::path::{Path, PathBuf};
+
+/// The input, and the part of it to read.
+#[derive(Clone, Debug, Default)]
+pub struct InputOptions {
+    /// A file name or a URL.
+    pub url: String,
+    /// FFmpeg's name of a demuxer, for inputs that cannot be probed.
+    pub format: Option<String>,
+    /// The properties of raw frames; the rate also applies to image sequences.
+    pub raw: RawOptions,
+    /// The number of the video stream to equalize, among the video streams; FFmpeg's default if not given.
+    pub video_stream: Option<usize>,
+    /// The part to read.
+    pub part: Part,
+    /// What is done with it.
+    pub reading: Reading,
+    /// Whether HDR becomes SDR.
+    pub to_sdr: bool,
+    /// Where it is decoded.
+    pub decode_on: DecodeOn,
+    /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for long
+    /// files that can be cut at key frames; 0 and 1 are one.
+    pub decoders: usize,
+    /// The wall behind which FFmpeg opens and decodes it, if there is one. Other files than the input and those of a numbered
+    /// sequence are out of reach there: playlists, devices, URLs and NVDEC need to do without.
+    pub wall: Option<DecoderWall>,
+}
+
+impl InputOptions {
+    /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence lead to.
+    pub fn readable(&self) -> Vec<PathBuf> {
+        let path = Path::new(&self.url);
+        if number_pattern(&self.url).is_none() || path.exists() {
+            return vec![path.to_owned()];
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let files = numbers_there(&self.url).into_iter().map(|number| PathBuf::from(numbered(&self.url, number)));
+        std::iter::once(folder.to_owned()).chain(files.filter(|file| file.is_symlink())).collect()
+    }
+}
+
+/// The properties of raw frames, as given by the user.
+#[derive(Clone, Debug, Default)]
+pub struct RawOptions {
+    /// Pixels in a row and rows.
+    pub size: Option<(usize, usize)>,
+    /// FFmpeg's name of the pixel format.
+    pub pixel_format: Option<String>,
+    /// Frames a second.
+    pub rate: Option<Rational>,
+}
+
+impl RawOptions {
+    /// Warns of options for raw frames that have no effect on this input.
+    ///
+    /// # Errors
+    /// The warning, with `--strict`.
+    pub(super) fn check_used(&self, demuxer: &Demuxer, name: &str, notices: &Notices) -> Result<()> {
+        let described = [
+            ("-s", self.size.is_some()),
+            ("--pixel-format", self.pixel_format.is_some()),
+            ("-r", self.rate.is_some() && demuxer.ignores("framerate")),
+        ];
+        for (option, _) in described.iter().filter(|(_, is_given)| *is_given) {
+            notices.warn(&format!(
+                "{option} is ignored: {name} describes its own frames (use -f rawvideo if they are raw)"
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks that frames of this size have no more pixels than are allowed.
+///
+/// # Errors
+/// When they have more.
+pub(super) fn check_size(name: &str, (width, height): (usize, usize)) -> Result<()> {
+    let most = limits::pixels();
+    let fits = width.checked_mul(height).is_some_and(|pixels| pixels as u64 <= most);
+    ensure!(fits, "{name}: frames of {width}x{height} are too large: --max-pixels allows for {most} pixels");
+    Ok(())
+}

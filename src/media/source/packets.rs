@@ -1,0 +1,76 @@
+//! Packets of a video that are known from a first reading: what a part of a file is decoded from, on any machine, with the same
+//! frames.
+//!
+//! ```text
+//! all packets -> PacketSurvey: times of all frames, chunks of packets with their hashes
+//! PlannedPart: chunks, times of the frames -> decoded from the first chunk on; each chunk and each time is checked
+//! ```
+
+use crate::sys::Hash;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
+
+/// What is done with an input.
+#[derive(Clone, Debug, Default)]
+pub enum Reading {
+    /// The requested part is decoded.
+    #[default]
+    Decoded,
+    /// Nothing is decoded. Packets of other streams are delivered as ever, up to this moment if it is given (microseconds of
+    /// the input's clock), with a delivery for about each second of the video; what they tell is added up here.
+    Packets(Option<i64>, Arc<Mutex<PacketSurvey>>),
+    /// A part whose packets are known is decoded; other streams are left out.
+    Planned(Arc<PlannedPart>),
+}
+
+/// Packets of the video that follow each other in the file.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chunk {
+    /// How many there are.
+    pub packets: u32,
+    /// The time of the key frame that it begins with, in the time base of the video, if a decoder can begin there: it gives the
+    /// same frames, from that time on, as one that has read everything before.
+    pub start: Option<i64>,
+    /// The hash of their bytes and times.
+    pub hash: Hash,
+}
+
+/// What all packets of an input tell.
+#[derive(Debug, Default)]
+pub struct PacketSurvey {
+    /// The times of all frames that are shown, in the time base of the video, in the order of the file.
+    pub times: Vec<i64>,
+    /// All packets of the video.
+    pub chunks: Vec<Chunk>,
+    /// The hash of the packets of all other streams.
+    pub others: Hash,
+    /// Why the file cannot be cut, if it cannot.
+    pub obstacle: Option<String>,
+    /// The clock jumps: times after a seek would not be those of a whole reading.
+    pub jumps: bool,
+    /// The frames before and behind the part that were asked for.
+    pub around: (u32, u32),
+}
+
+/// A part of a video whose packets are known.
+#[derive(Debug)]
+pub struct PlannedPart {
+    /// The times of the frames: those of the lead-in, of the part, and of the look-ahead.
+    pub times: Vec<i64>,
+    /// How many of them come before the part.
+    pub before: usize,
+    /// How many of them are in the part.
+    pub within: usize,
+    /// How many packets of the video are before the first chunk.
+    pub skipped: u64,
+    /// The chunks, from the one where decoding begins to the end of the video.
+    pub chunks: Vec<Chunk>,
+    /// The times after a seek are those of a whole reading.
+    pub can_seek: bool,
+}
+
+/// The input is not the one that was planned.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: the input is not the one that was planned ({1}; plan again)")]
+pub struct InputChanged(pub String, pub &'static str);

@@ -1,0 +1,22 @@
+//! Reads a single picture.
+
+use super::{InputOptions, open};
+use crate::pipeline::{Cancel, Notices};
+use anyhow::{Context, Result};
+use histeq::frame::Frame;
+use std::sync::Arc;
+
+/// The first picture of the file `name`.
+///
+/// # Errors
+/// When it cannot be read, or has no picture; both name the file.
+pub fn first_picture(name: &str) -> Result<Frame> {
+    let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
+    let (mut source, _) = open(&options, &Cancel::default(), Notices::silent(), Arc::default())?;
+    loop {
+        let delivery = source.next()?.with_context(|| format!("{name}: no picture in it"))?;
+        if let Some(frame) = delivery.frame {
+            return Ok(frame);
+        }
+    }
+}

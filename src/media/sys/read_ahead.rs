@@ -1,0 +1,277 @@
+//! Reads a regular file by several threads, each of which fills buffers from their own place in the file.
+
+use anyhow::{Context, Result};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use histeq::frame::{Buffer, Pool, Sample, limits};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+/// The most threads: one copies 6 to 8 GB/s out of the page cache, and each needs a core.
+const MOST_THREADS: usize = 6;
+
+/// The least bytes of a buffer that is worth waking a thread for.
+const LEAST: usize = 256 << 10;
+
+/// The most bytes of buffers that are filled ahead, if they are more than two; two of them fill no more than an eighth of the
+/// [memory](limits::under_way) for frames.
+const MOST_AHEAD: usize = 64 << 20;
+
+/// The most bytes that are read before samples are looked at.
+const AT_ONCE: usize = 256 << 10;
+
+/// A buffer that is being filled.
+pub struct Filling(Receiver<Result<Filled>>);
+
+/// A buffer, and how many of its bytes are filled: fewer than were asked for only at the end.
+pub struct Filled {
+    /// The buffer.
+    pub buffer: Box<dyn Buffer>,
+    /// The number of bytes.
+    pub len: usize,
+    /// Whether samples were above their depth, and are lowered.
+    pub clamped: bool,
+    /// The place in the file behind them.
+    end: u64,
+}
+
+impl Filling {
+    /// A buffer that is filled already.
+    pub(super) fn done(buffer: Box<dyn Buffer>, len: usize, clamped: bool) -> Self {
+        let (sender, receiver) = bounded(1);
+        let _ = sender.send(Ok(Filled { buffer, len, clamped, end: 0 }));
+        Filling(receiver)
+    }
+
+    /// The buffer, when it is filled.
+    pub(super) fn wait(self) -> Result<Filled> {
+        self.0.recv().context("a thread that reads has ended")?
+    }
+}
+
+/// What fills buffers: a read of the bytes from a place in them on, which answers with their number, 0 at the end.
+///
+/// Of samples that may exceed their depth, it reads so few at once that they are still in the cache when they are looked at.
+pub(super) fn fill(
+    buffer: &mut [u8],
+    sample: Option<Sample>,
+    mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>,
+) -> io::Result<(usize, bool)> {
+    let sample = sample.filter(|sample| sample.may_exceed());
+    let most = if sample.is_some() { AT_ONCE } else { usize::MAX };
+    let (mut filled, mut seen, mut clamped) = (0, 0, false);
+    while filled < buffer.len() {
+        let end = buffer.len().min(filled.saturating_add(most));
+        match read(&mut buffer[filled..end], filled)? {
+            0 => break,
+            count => filled += count,
+        }
+        if let Some(sample) = sample {
+            // The last sample may be there by half.
+            let whole = filled & !1;
+            clamped |= sample.clamp(&mut buffer[seen..whole]);
+            seen = whole;
+        }
+    }
+    Ok((filled, clamped))
+}
+
+/// A file that is read from many places at once.
+pub(super) struct ReadAhead {
+    file: Arc<File>,
+    /// Where the next bytes are read.
+    position: u64,
+    /// The end of what was taken out.
+    taken: Option<u64>,
+    most: usize,
+    /// `None` once the threads are told to end.
+    jobs: Option<Sender<Job>>,
+    queued: Receiver<Job>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// A buffer to be filled.
+struct Job {
+    file: Arc<File>,
+    position: u64,
+    pool: Arc<dyn Pool>,
+    len: usize,
+    sample: Option<Sample>,
+    interrupt: Arc<AtomicBool>,
+    done: Sender<Result<Filled>>,
+}
+
+impl ReadAhead {
+    /// Threads that read `file` from `position` on, into buffers of `len` bytes; `None` where they would gain nothing, because
+    /// buffers are small or cores few, or cannot be had.
+    pub fn new(file: &File, position: u64, len: usize) -> Option<Self> {
+        let threads = (limits::threads() / 3).min(MOST_THREADS);
+        let wins = threads > 1 && len >= LEAST && len <= limits::under_way() / 16;
+        if wins { Self::with_threads(file, position, len, threads).ok() } else { None }
+    }
+
+    fn with_threads(file: &File, position: u64, len: usize, threads: usize) -> io::Result<Self> {
+        let (jobs, queued) = unbounded::<Job>();
+        let start = |_| {
+            let jobs = queued.clone();
+            Builder::new().name("read".to_owned()).spawn(move || jobs.iter().for_each(Job::run))
+        };
+        Ok(ReadAhead {
+            file: Arc::new(file.try_clone()?),
+            position,
+            taken: None,
+            most: (2 * threads).min(MOST_AHEAD / len.max(1)).max(2),
+            jobs: Some(jobs),
+            threads: (0..threads).map(start).collect::<io::Result<_>>()?,
+            queued,
+        })
+    }
+
+    /// How many buffers are to be filled at once.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Reads the next bytes on this thread.
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (count, _) = fill_at(&self.file, buffer, None, self.position)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+
+    /// Has a buffer of `pool` filled with the next `len` bytes, which are such samples, if they are any.
+    pub fn begin(
+        &mut self,
+        pool: &Arc<dyn Pool>,
+        len: usize,
+        sample: Option<Sample>,
+        interrupt: &Arc<AtomicBool>,
+    ) -> Filling {
+        let (done, filling) = bounded(1);
+        let (file, pool, interrupt) = (self.file.clone(), pool.clone(), interrupt.clone());
+        let job = Job { file, position: self.position, pool, len, sample, interrupt, done };
+        self.position += len as u64;
+        // Without threads the job is dropped, and the wait for it fails.
+        let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
+        Filling(filling)
+    }
+
+    /// Notes that what comes before the end of `filled` is taken out.
+    pub fn take(&mut self, filled: &Filled) {
+        self.taken = Some(filled.end);
+    }
+}
+
+impl Drop for ReadAhead {
+    fn drop(&mut self) {
+        self.jobs = None;
+        self.queued.try_iter().for_each(drop);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+        // Other programs may go on with the same stdin.
+        let _ = self.file.as_ref().seek(SeekFrom::Start(self.taken.unwrap_or(self.position)));
+    }
+}
+
+impl Job {
+    fn run(self) {
+        let filled = self.fill();
+        // The receiver is gone when the run has ended.
+        let _ = self.done.send(filled);
+    }
+
+    fn fill(&self) -> Result<Filled> {
+        let mut buffer = self.pool.buffer(self.len)?;
+        let (len, clamped) = match self.interrupt.load(Ordering::Relaxed) {
+            true => (0, false),
+            false => fill_at(&self.file, &mut buffer[..self.len], self.sample, self.position)?,
+        };
+        Ok(Filled { buffer, len, clamped, end: self.position + len as u64 })
+    }
+}
+
+/// Fills `buffer` from this place in the file on, as far as the file goes.
+fn fill_at(file: &File, buffer: &mut [u8], sample: Option<Sample>, position: u64) -> io::Result<(usize, bool)> {
+    fill(buffer, sample, |buffer, filled| {
+        loop {
+            match read_at(file, buffer, position + filled as u64) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    })
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, position)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use histeq::frame::HostPool;
+    use std::io::{Read, Write};
+
+    const LEN: usize = 100_000;
+
+    /// A file of `len` bytes, read by three threads, and its bytes.
+    fn begun(len: usize) -> (File, ReadAhead, Vec<u8>) {
+        let bytes: Vec<u8> = (0..len as u32).flat_map(|word| word.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes[..len]).unwrap();
+        let ahead = ReadAhead::with_threads(&file, 0, LEN, 3).unwrap();
+        (file, ahead, bytes[..len].to_vec())
+    }
+
+    /// The next bytes, of `count` buffers that are filled at once.
+    fn next(ahead: &mut ReadAhead, count: usize) -> Vec<u8> {
+        let pool: Arc<dyn Pool> = Arc::new(HostPool::default());
+        let begun: Vec<Filling> = (0..count).map(|_| ahead.begin(&pool, LEN, None, &Arc::default())).collect();
+        let mut bytes = Vec::new();
+        for filling in begun {
+            let filled = filling.wait().unwrap();
+            ahead.take(&filled);
+            bytes.extend_from_slice(&filled.buffer[..filled.len]);
+        }
+        bytes
+    }
+
+    #[test]
+    fn what_several_threads_read_comes_in_order_up_to_a_short_end() {
+        let (_, mut ahead, bytes) = begun(LEN * 40 + 17);
+        let mut head = [0; 10];
+        assert_eq!(ahead.read(&mut head).unwrap(), 10);
+        assert_eq!([head.to_vec(), next(&mut ahead, 50)].concat(), bytes);
+        assert_eq!(ahead.read(&mut head).unwrap(), 0, "the end");
+    }
+
+    #[test]
+    fn a_file_that_is_cut_while_it_is_read_has_a_short_end() {
+        let (file, mut ahead, bytes) = begun(LEN * 20);
+        assert_eq!(next(&mut ahead, 4), bytes[..LEN * 4]);
+        file.set_len(LEN as u64 * 6 + 5).unwrap();
+        assert_eq!(next(&mut ahead, 8), bytes[LEN * 4..LEN * 6 + 5]);
+    }
+
+    #[test]
+    fn others_go_on_behind_what_was_taken_out() {
+        let (mut file, mut ahead, bytes) = begun(LEN * 20);
+        next(&mut ahead, 4);
+        let pool: Arc<dyn Pool> = Arc::new(HostPool::default());
+        let _ahead_of_time: Vec<Filling> = (0..9).map(|_| ahead.begin(&pool, LEN, None, &Arc::default())).collect();
+        drop(ahead);
+        let mut rest = Vec::new();
+        file.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest.len(), LEN * 16);
+        assert_eq!(rest, bytes[LEN * 4..]);
+    }
+}

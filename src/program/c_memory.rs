@@ -1,0 +1,73 @@
+//! The C library's `posix_memalign`, `memalign` and `realloc`, with an end of the program where they have no memory, as in
+//! [`histeq_media::sys::Allocator`]. FFmpeg and its encoders allocate by them. They do not report each failure: frames, metadata or the index of a
+//! file would be missing, without an error.
+//!
+//! Libraries find these functions because an executable's come first.
+#![allow(unsafe_code, reason = "wraps functions of the C library")]
+
+use histeq_media::sys::out_of_memory;
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+type PosixMemalign = unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
+type Memalign = unsafe extern "C" fn(usize, usize) -> *mut c_void;
+type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
+
+/// A function of the C library, or of a library that was loaded before it.
+struct Next {
+    name: &'static CStr,
+    address: AtomicPtr<c_void>,
+}
+
+impl Next {
+    const fn new(name: &'static CStr) -> Self {
+        Next { name, address: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// Its address, which is never null. This takes no memory.
+    fn address(&self) -> *mut c_void {
+        let known = self.address.load(Ordering::Relaxed);
+        if !known.is_null() {
+            return known;
+        }
+        // SAFETY: the name ends with a zero byte.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        if found.is_null() {
+            out_of_memory();
+        }
+        self.address.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+/// # Safety
+/// As in the C library.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn posix_memalign(memory: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
+    static NEXT: Next = Next::new(c"posix_memalign");
+    // SAFETY: the function of this name has this type; the caller promises what it asks for.
+    let code = unsafe { std::mem::transmute::<*mut c_void, PosixMemalign>(NEXT.address())(memory, alignment, size) };
+    if code == libc::ENOMEM { out_of_memory() } else { code }
+}
+
+/// # Safety
+/// As in the C library.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn memalign(alignment: usize, size: usize) -> *mut c_void {
+    static NEXT: Next = Next::new(c"memalign");
+    // SAFETY: the function of this name has this type; the caller promises what it asks for.
+    let memory = unsafe { std::mem::transmute::<*mut c_void, Memalign>(NEXT.address())(alignment, size) };
+    // Without bytes to allocate, null is no failure.
+    if memory.is_null() && size != 0 { out_of_memory() } else { memory }
+}
+
+/// # Safety
+/// As in the C library.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn realloc(memory: *mut c_void, size: usize) -> *mut c_void {
+    static NEXT: Next = Next::new(c"realloc");
+    // SAFETY: the function of this name has this type; the caller promises what it asks for.
+    let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.address())(memory, size) };
+    // To nothing, it frees the memory.
+    if moved.is_null() && size != 0 { out_of_memory() } else { moved }
+}

@@ -1,0 +1,61 @@
+//! `histeq-video bench`: runs suites and writes their figures.
+
+use crate::options::BenchJob;
+use crate::report::Console;
+use crate::signals;
+use crate::stdout::print;
+use anyhow::{Context, Result, bail};
+use histeq_lab::bench::{self, Suite, SuiteReport};
+use histeq_media::pipeline::Outcome;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Printed at the first Ctrl-C.
+const ENDING: &str = "interrupted, ending after this step";
+
+/// Runs the suites, and prints their tables on stdout.
+pub fn run(job: &BenchJob, console: &Console) -> Result<Outcome> {
+    console.set_bar(job.setup.steps.bar());
+    // The bar goes before an error is printed.
+    measure(job, console).inspect_err(|_| job.setup.steps.finish())
+}
+
+fn measure(job: &BenchJob, console: &Console) -> Result<Outcome> {
+    if job.suites.is_empty() {
+        return print(list().as_bytes()).map(|()| Outcome::Complete);
+    }
+    signals::listen(job.setup.steps.cancel().clone(), console.clone(), Vec::new(), ENDING)?;
+    if job.needs_gpu
+        && let Err(reason) = job.setup.gpu()
+    {
+        bail!("{reason}");
+    }
+    for &suite in &job.suites {
+        let report = bench::run(suite, &job.setup)?;
+        let text = if job.compare { bench::compare(&report) } else { bench::markdown(&report) };
+        print(text.as_bytes())?;
+        write_files(job, &report)?;
+    }
+    Ok(Outcome::Complete)
+}
+
+fn list() -> String {
+    let mut list = "histeq-video bench SUITE measures this machine. The suites:\n".to_owned();
+    for suite in Suite::ALL {
+        // Writing to a String cannot fail.
+        let _ = writeln!(list, "  {:<10} {}", suite.name(), suite.about());
+    }
+    list.push_str("--compare references prints the figures of others beside those of this machine.\n");
+    list
+}
+
+fn write_files(job: &BenchJob, report: &SuiteReport) -> Result<()> {
+    let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
+    if let Some(file) = &job.csv {
+        write(file, bench::csv(report)?)?;
+    }
+    if let Some(file) = &job.json {
+        write(file, bench::json(report)?)?;
+    }
+    job.plot.as_ref().map_or(Ok(()), |file| write(file, bench::svg(report)))
+}

@@ -1,0 +1,49 @@
+//! `histeq-video compare`: two videos in one.
+
+use crate::draw::comparison::{Comparer, Partners, draw_pairs};
+use crate::options::CompareJob;
+use crate::report::{Console, compare_summary};
+use crate::session::Run;
+use crate::signals;
+use anyhow::{Result, bail};
+use histeq_media::pipeline::{self, Outcome, Progress};
+use histeq_media::sink::{self, Target};
+use histeq_media::source;
+use serde_json::Map;
+use std::sync::Arc;
+
+/// Draws the pairs of frames of both videos.
+pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
+    let run = Run::new(job.stderr, job.limits, console);
+    let Run { cancel, notices, progress, .. } = &run;
+
+    let [a, b] = &job.inputs;
+    Target::differs(&job.output.name, &b.url)?;
+    let target = run.target(&job.output, &a.url)?;
+    run.close(job.sandbox.around_process(&[a, b], &job.output.name, target.place()), &[a, b])?;
+    run.listen_for_signals(target.leftover().into_iter().collect(), signals::FINISHING)?;
+
+    let a = source::open(a, cancel, notices.clone(), progress.clone())?;
+    let b = source::open(b, cancel, notices.clone(), Arc::new(Progress::default()))?;
+    let names = [&a.1, &b.1].map(|input| file_name(&input.name));
+    let (source, of_a) = a;
+    let [a_name, b_name] = [&of_a.name, &b.1.name].map(Clone::clone);
+    let (partners, input) = Partners::new(of_a, b);
+    let images = sink::makes_images(&job.output.name, job.output.options.format.as_deref());
+    let comparer = Comparer::new(job.view, (!job.plain).then_some(names), images);
+    run.start(&input, [&job.output.name].into_iter(), Map::new());
+    let sink = sink::open(input.clone(), target, job.output.options, &mut || false, notices.clone())?;
+
+    let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);
+    let result = run.to_output(&input, |tick| pipeline::run_with(source, draw, sink, cancel, progress, tick))?;
+    if result.as_ref().is_some_and(|result| result.outcome == Outcome::Complete && result.output.is_none()) {
+        bail!("{a_name} and {b_name}: no two frames are shown at the same time, so nothing was written");
+    }
+    result.iter().for_each(|result| console.summary(compare_summary(result, progress)));
+    Ok(result.map_or(Outcome::Complete, |result| result.outcome))
+}
+
+/// The text of a label.
+fn file_name(name: &str) -> String {
+    name.rsplit('/').next().unwrap_or(name).to_owned()
+}

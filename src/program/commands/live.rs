@@ -1,0 +1,279 @@
+//! `histeq-video live`: from a camera to a window, a recording and other outputs, or from several cameras to theirs.
+
+use crate::look;
+use crate::options::{BackendStartup, LiveJob, SharedBackend};
+use crate::report::{Console, ResultRecord, live_summary};
+use crate::session::Run;
+use crate::sidecar::records::RecordTargets;
+use crate::stage_builder::{StageBuilder, check_files_differ};
+use crate::stdout;
+use crate::window::PreviewWindow;
+use anyhow::{Result, bail};
+use histeq_media::camera::Microphone;
+use histeq_media::ffmpeg::RawFormat;
+use histeq_media::pipeline::live::{
+    self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
+};
+use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
+use histeq_media::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
+use histeq_media::source::{LiveSource, MicrophoneSource, StartTime, filtered};
+use histeq_media::sys::without_password;
+use std::path::Path;
+
+/// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
+pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
+    let mut run = Run::new(jobs[0].stderr.clone(), jobs[0].limits, console);
+    let builder = StageBuilder::new(&jobs[0].equalize)?;
+    match jobs {
+        [job] => {
+            let shared_settings = SharedSettings::default();
+            let mut window = window(job, &shared_settings, &run.notices, &builder)?;
+            let planned = Plan::check(job, &run.cancel)?;
+            run.listen_for_signals(Vec::new(), "finishing")?;
+            let backend = BackendStartup::begin(job.backend.clone());
+            let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
+            let open = || backend.open(&run.notices);
+            console.summary(film(
+                planned,
+                &run,
+                &builder,
+                open,
+                (&shared_settings, WarmUp::default().begin(), viewer),
+            )?);
+        }
+        jobs => run_several(jobs, &mut run, &builder, console)?,
+    }
+    // Ctrl-C is a normal end.
+    Ok(Outcome::Complete)
+}
+
+/// Equalizes several cameras at the same time, on one GPU. One that fails or ends leaves the others alone.
+///
+/// # Errors
+/// When an output cannot be written, or the backend is missing: then none has begun. When a camera has failed, after all have
+/// ended.
+fn run_several(jobs: &[LiveJob], run: &mut Run<'_>, builder: &StageBuilder, console: &Console) -> Result<()> {
+    let runs = run.of_sources(jobs.len());
+    check_apart(jobs)?;
+    let planned = jobs.iter().zip(&runs).map(|(job, run)| Plan::check(job, &run.cancel));
+    let planned = planned.collect::<Result<Vec<_>>>()?;
+    run.listen_for_signals(Vec::new(), "finishing")?;
+    let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&run.notices)?;
+    let warm_up = WarmUp::default();
+    let mut failed = Vec::new();
+    // All warm-ups begin before the first source is opened.
+    let works: Vec<_> = planned
+        .into_iter()
+        .zip(&runs)
+        .map(|(plan, run)| {
+            let open = || Ok(backend.clone());
+            let warming_up = warm_up.begin();
+            move || film(plan, run, builder, open, (&SharedSettings::default(), warming_up, None))
+        })
+        .collect();
+    let ended = |index: usize, result: Result<ResultRecord>| {
+        let number = index + 1;
+        let name = jobs[index].camera.camera.as_deref().map(without_password).unwrap_or_default();
+        match result {
+            Ok(mut result) => {
+                result.summary = format!("source {number}, {name}: {}", result.summary);
+                console.summary(result);
+            }
+            Err(error) => {
+                failed.push(format!("source {number}"));
+                console.error(&error.context(format!("source {number}")));
+            }
+        }
+    };
+    run.metered(
+        None,
+        |tick| {
+            live::run_several(works, ended, || tick(&Progress::sum(runs.iter().map(|run| &*run.progress))));
+            Ok(())
+        },
+        |()| true,
+    )?;
+    if !failed.is_empty() {
+        bail!("{} of {} sources failed: {}", failed.len(), jobs.len(), failed.join(", "));
+    }
+    Ok(())
+}
+
+/// Checks that no two cameras are written to one file, and none to a file that is read.
+fn check_apart(jobs: &[LiveJob]) -> Result<()> {
+    for (index, job) in jobs.iter().enumerate() {
+        for name in job.written_files() {
+            let mut cameras = jobs.iter().filter_map(|job| job.camera.camera.as_ref());
+            cameras.try_for_each(|camera| Target::differs(name, camera))?;
+            let mut others = jobs[index + 1..].iter().flat_map(LiveJob::written_files);
+            if let Some(other) = others.find(|other| Target::are_one(name, other)) {
+                bail!("{name} and {other} are one file for two sources (give each its own)");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a camera is written to, checked before it is opened.
+struct Plan<'a> {
+    job: &'a LiveJob,
+    outputs: Vec<PlannedOutput>,
+    records: RecordTargets,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks the outputs of `job`.
+    fn check(job: &'a LiveJob, cancel: &Cancel) -> Result<Self> {
+        Ok(Plan { job, outputs: plan_outputs(job, cancel)?, records: RecordTargets::of_live(job)? })
+    }
+}
+
+/// Equalizes a camera until it ends, or the run is cancelled. `open` waits for the backend. Returns what came of it.
+fn film<'a>(
+    Plan { job, outputs, records }: Plan<'_>,
+    run: &Run<'_>,
+    builder: &StageBuilder,
+    open: impl FnOnce() -> Result<SharedBackend>,
+    (shared_settings, warming_up, viewer): (&'a SharedSettings, WarmingUp, Option<&'a mut dyn Viewer>),
+) -> Result<ResultRecord> {
+    let Run { cancel, notices, progress, .. } = run;
+    // Opened before the camera: a microphone takes longer to open than the camera's buffers last.
+    let begin = StartTime::default();
+    let microphone = job.microphone.as_deref().map(Microphone::find);
+    let microphone = microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone()));
+    let mut microphone = microphone.transpose()?;
+    let (source, input) = LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
+    let mut equalize = job.equalize.clone();
+    let opened = look::choose(&mut equalize, (Box::new(source), input), builder.mask.as_ref(), notices)?;
+    let (mut source, mut input) = filtered(opened, &job.filters.of_look(equalize.denoiser()), notices)?;
+    microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
+    let settings = equalize.resolve(&input, notices)?;
+    builder.check(&input, &settings)?;
+    shared_settings.set(settings);
+    let shared_backend = open()?;
+    let backend = shared_backend.backend(notices)?;
+    run.start(&input, job.written_files().chain(&job.loopback), equalize.told(&settings));
+    let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
+    let records = records.open(&input.name)?;
+    let stage = records.observe(builder.stage(backend, settings), &input, progress);
+    stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
+
+    let parts = LiveParts {
+        source,
+        microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
+        stage,
+        shared_settings,
+        warming_up,
+        outputs,
+        viewer,
+    };
+    let summary = run.metered(input.frames, |tick| live::run(parts, cancel, progress, tick), |_| true)?;
+    if progress.written() == 0 && !summary.outputs.is_empty() {
+        bail!(
+            "{}: not a single frame came, so nothing was written (is the camera in use, the file cut short?)",
+            input.name
+        );
+    }
+    records.finish(Outcome::Complete)?;
+    Ok(live_summary(&summary, progress, run.source))
+}
+
+/// The window, unless `--no-preview` is given. Without a display, the run goes on if it has an output.
+fn window(
+    job: &LiveJob,
+    shared_settings: &SharedSettings,
+    notices: &Notices,
+    builder: &StageBuilder,
+) -> Result<Option<PreviewWindow>> {
+    let builder = builder.clone();
+    let equalize = Box::new(move |shown: &Shown, settings| builder.equalize_shown(shown, settings));
+    let has_no_output = job.record.is_none() && job.loopback.is_none() && job.output.is_none();
+    let reason = match job.preview {
+        true => match PreviewWindow::open(shared_settings.clone(), notices.clone(), equalize) {
+            Ok(window) => return Ok(Some(window)),
+            Err(error) => format!("no window: {error:#}"),
+        },
+        false => "nothing to do".to_owned(),
+    };
+    if has_no_output {
+        bail!("{reason} (say where the picture goes: --record out.mkv, --output - or --loopback /dev/video10)");
+    }
+    notices.detail(&reason);
+    Ok(None)
+}
+
+/// An output that is not open yet.
+struct PlannedOutput {
+    target: Target,
+    options: OutputOptions,
+    queue_policy: QueuePolicy,
+}
+
+/// The outputs beside the window, checked before the camera is opened.
+fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
+    let mut planned = Vec::new();
+    let options = |format| OutputOptions {
+        format,
+        encoder: job.encoder.clone(),
+        container: job.container.clone(),
+        live: true,
+        pixels: job.pixels,
+        ..OutputOptions::default()
+    };
+    job.encoded_files().try_for_each(|name| stdout::check(name))?;
+    check_files_differ(&job.equalize, job.written_files())?;
+    // The input may itself be a file.
+    if let Some(camera) = &job.camera.camera {
+        job.written_files().try_for_each(|name| Target::differs(name, camera))?;
+    }
+    if let Some(file) = &job.record {
+        let options = options(None);
+        let target = sink::live_target(file, None, job.overwrite)?.interruptible(cancel);
+        planned.push(PlannedOutput { target, options, queue_policy: QueuePolicy::Recording });
+    }
+    if let Some(device) = &job.loopback {
+        if !Path::new(device).exists() {
+            bail!(
+                "{device}: no virtual camera there (sudo modprobe v4l2loopback video_nr=10 exclusive_caps=1 makes one)"
+            );
+        }
+        let options = OutputOptions {
+            format: Some("v4l2".to_owned()),
+            live: true,
+            // The format that browsers support.
+            pixels: RawFormat::from_name("yuyv422").map_or(PixelChoice::NearInput, PixelChoice::Exactly),
+            ..OutputOptions::default()
+        };
+        let target = Target::direct(device, Files::One, Overwrite::Yes)?;
+        planned.push(PlannedOutput { target, options, queue_policy: QueuePolicy::Stream });
+    }
+    if let Some((url, format)) = &job.output {
+        let options = options(format.clone());
+        let target = sink::live_target(url, format.as_deref(), job.overwrite)?.interruptible(cancel);
+        let queue_policy = if network_format(url).is_some() { QueuePolicy::Network } else { QueuePolicy::Stream };
+        planned.push(PlannedOutput { target, options, queue_policy });
+    }
+    Ok(planned)
+}
+
+/// Opens the outputs.
+fn open_outputs(
+    job: &LiveJob,
+    planned: Vec<PlannedOutput>,
+    input: &Input,
+    on_gpu: bool,
+    notices: &Notices,
+) -> Result<Vec<Output>> {
+    let open = |PlannedOutput { target, options, queue_policy }: PlannedOutput| {
+        let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
+        let on_gpu = on_gpu && job.encoder.encoder.is_none();
+        let mut input = input.clone();
+        if options.format.as_deref() == Some("v4l2") {
+            // A virtual camera has no sound.
+            input.media.streams.truncate(1);
+        }
+        let sink = sink::open(input, target, options, &mut || on_gpu, notices.clone())?;
+        Ok(Output { name, sink, queue_policy })
+    };
+    planned.into_iter().map(open).collect()
+}

@@ -1,0 +1,281 @@
+//! `histeq-video preview`: a few frames under every look, on one sheet.
+
+use crate::draw::sheet::{self, Column, Miniatures, Row};
+use crate::look;
+use crate::options::{EqualizeOptions, FilterOptions, LookArg, PreviewJob};
+use crate::report::Console;
+use crate::session::Run;
+use crate::signals;
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use histeq::equalize::EqualizeStage;
+use histeq::equalize::cpu::Cpu;
+use histeq::frame::{Frame, limits};
+use histeq::spec::{Settings, Smoothing};
+use histeq_media::ffmpeg::{microseconds, rescale};
+use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosition, ReaderGone, Source};
+use histeq_media::sink::write_drawn;
+use histeq_media::source::{self, Filters, InputOptions, Part};
+use histeq_media::sys::is_pipe;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The temporal window of looks that remove noise, which takes long, in frames.
+const DENOISED: u32 = 5;
+
+/// Memory for the frames of a column, bytes.
+const MEMORY: usize = 512 << 20;
+
+/// Frames a second of a video of unknown rate.
+const DEFAULT_RATE: f64 = 25.0;
+
+/// Draws the sheet, and writes it.
+pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
+    let begin = Instant::now();
+    let run = Run::new(job.stderr.clone(), job.limits, console);
+    let Run { cancel, notices, progress, .. } = &run;
+
+    let name = if job.input.url == "-" { "stdin" } else { &job.input.url };
+    ensure!(
+        !is_pipe(&job.input.url),
+        "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
+    );
+    let target = run.target(&job.output, &job.input.url)?;
+    run.close(job.sandbox.around_process(&[&job.input], &job.output.name, target.place()), &[&job.input])?;
+    run.listen_for_signals(target.leftover().into_iter().collect(), signals::GIVING_UP)?;
+
+    let (source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+    let is_image = input.is_image();
+    ensure!(
+        is_image || input.duration.is_some() || Path::new(&job.input.url).is_file(),
+        "{name}: the input of preview is read several times, which a live stream does not allow (record some of it first: \
+         histeq-video --duration 10 {name} part.mkv)"
+    );
+    let mut auto = EqualizeOptions::of_look(LookArg::Auto);
+    let (source, reason) = look::decide(&mut auto, source, &input, None)?;
+    let starts = if is_image { vec![job.input.part.start] } else { starts(job, &input, Box::new(source))? };
+
+    let mut columns = Vec::new();
+    for &start in &starts {
+        if cancel.is_cancelled() {
+            return Ok(Outcome::Interrupted);
+        }
+        let part = Part { start, frames: Some(1), ..Part::default() };
+        match column(&InputOptions { part, ..job.input.clone() }, room(starts.len()), cancel) {
+            Ok(column) => columns.push(column),
+            Err(_) if cancel.is_cancelled() => {}
+            Err(error) if columns.is_empty() => return Err(error),
+            // The end of the video may be missing or damaged.
+            Err(error) => notices.warn(&format!("{error:#} (a column is left out)"))?,
+        }
+    }
+    if cancel.is_cancelled() {
+        return Ok(Outcome::Interrupted);
+    }
+    let drawn = sheet::draw(&rows(auto.look()), &columns)?;
+    match write_drawn(drawn, "the sheet", target, job.output.options.clone()) {
+        Ok(name) => {
+            let frames = if columns.len() == 1 { "1 frame".to_owned() } else { format!("{} frames", columns.len()) };
+            let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
+            console.info(&format!("{frames} under {} looks in {seconds:.1} s -> {name}; {reason}", LOOKS.len()));
+        }
+        Err(error) if error.is::<ReaderGone>() => {}
+        Err(error) => return Err(error),
+    }
+    Ok(Outcome::Complete)
+}
+
+/// The looks of the sheet, from the top to the bottom.
+const LOOKS: [LookArg; 6] =
+    [LookArg::Natural, LookArg::Night, LookArg::Haze, LookArg::Underwater, LookArg::Thermal, LookArg::Exact];
+
+/// The rows of the sheet, of which the one of the look that `--look auto` takes is marked.
+fn rows(auto: LookArg) -> Vec<Row> {
+    let of_look = |look: LookArg| {
+        let name = look.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        let is_marked = look == auto;
+        Row { label: format!("--look {name}{}", if is_marked { "\n(auto)" } else { "" }), is_marked }
+    };
+    let original = Row { label: "original".to_owned(), is_marked: false };
+    std::iter::once(original).chain(LOOKS.map(of_look)).collect()
+}
+
+/// The largest size of a cell in pixels (width, height) on a sheet with this number of columns.
+fn room(columns: usize) -> (usize, usize) {
+    match columns {
+        1 => (480, 360),
+        2..=5 => (320, 240),
+        _ => (240, 180),
+    }
+}
+
+/// Where the frames of the sheet are, in microseconds: in the middle of equal parts of the video. Its length is counted in
+/// `source` if it is not known.
+fn starts(job: &PreviewJob, input: &Input, mut source: Box<dyn Source>) -> Result<Vec<Option<i64>>> {
+    let rate = input.rate().unwrap_or(DEFAULT_RATE);
+    let by_time = input.duration.map(|duration| (duration as f64 / 1e6 * rate).round() as u64);
+    let count = match input.frames.or(by_time) {
+        Some(count) => count,
+        None => {
+            let mut count = 0;
+            while let Some(delivery) = source.next()? {
+                count += u64::from(delivery.frame.is_some() && delivery.position == PartPosition::Within);
+            }
+            count
+        }
+    };
+    let count = count.max(1);
+    let columns = job.frames.min(count);
+    let start = |column: u64| {
+        let frame = count * (2 * column + 1) / (2 * columns);
+        // A little earlier than the frame, since times are rounded.
+        let time = ((frame as f64 - 0.25) / rate * 1e6) as i64;
+        if frame == 0 { job.input.part.start } else { Some(job.input.part.start.unwrap_or(0) + time) }
+    };
+    Ok((0..columns).map(start).collect())
+}
+
+/// The original and every look of the first frame of `options`.
+fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Result<Column> {
+    let (mut source, input) = source::open(options, cancel, Notices::silent(), Arc::default())?;
+    let plans = LOOKS.map(|look| Plan::new(look, &input)).into_iter().collect::<Result<Vec<_>>>()?;
+    let most = |count: fn(&Plan) -> u32| plans.iter().map(count).max().unwrap_or(0);
+    let frames = Around::read(source.as_mut(), most(Plan::before), most(Plan::behind))?;
+    let shown = frames.shown.as_ref().with_context(|| format!("{}: interrupted", input.name))?;
+
+    let mut miniatures = Miniatures::new(&input, room);
+    let mut pictures = vec![miniatures.of(shown)?];
+    for plan in &plans {
+        pictures.push(miniatures.of(&plan.equalized(&frames, &input)?)?);
+    }
+    let label = if input.is_image() { String::new() } else { time_label(shown, &input, options.part.start) };
+    Ok(Column { label, pictures })
+}
+
+/// The time of the first frame of a part, as `--start` takes it: `1:23.45`.
+fn time_label(frame: &Frame, input: &Input, start: Option<i64>) -> String {
+    let unit = input.video_stream().time_base;
+    let time = rescale(frame.pts.unwrap_or(0), unit, microseconds());
+    let time = match input.media.is_raw() {
+        // These times begin with the part, at a whole frame.
+        true => time + rescale(rescale(start.unwrap_or(0), microseconds(), unit), unit, microseconds()),
+        false => time - input.shift - input.media.start.unwrap_or(0),
+    };
+    let hundredths = time.max(0) / 10_000;
+    let (minutes, seconds) = (hundredths / 6000, hundredths % 6000);
+    let seconds = format!("{:02}.{:02}", seconds / 100, seconds % 100);
+    match minutes / 60 {
+        0 => format!("{minutes}:{seconds}"),
+        hours => format!("{hours}:{:02}:{seconds}", minutes % 60),
+    }
+}
+
+/// A frame, and those around it, oldest first.
+#[derive(Default)]
+struct Around {
+    before: VecDeque<Frame>,
+    shown: Option<Frame>,
+    behind: Vec<Frame>,
+}
+
+impl Around {
+    /// Reads the first frame of the part, up to `before` frames before it, and up to `behind` frames behind it.
+    fn read(source: &mut dyn Source, before: u32, behind: u32) -> Result<Self> {
+        source.look_around(before, behind);
+        let mut frames = Around::default();
+        while frames.shown.is_none() || frames.behind.len() < behind as usize {
+            let Some(delivery) = source.next()? else { break };
+            let Some(frame) = delivery.frame else { continue };
+            match delivery.position {
+                PartPosition::Before => frames.before.push_back(frame),
+                PartPosition::Within => frames.shown = Some(frame),
+                PartPosition::Behind => frames.behind.push(frame),
+            }
+            if frames.before.len() > before as usize {
+                frames.before.pop_front();
+            }
+        }
+        Ok(frames)
+    }
+
+    /// A source of the shown frame, with up to `before` frames before it and `behind` frames behind it.
+    fn source(&self, before: u32, behind: u32) -> Held {
+        let (before, behind) = (before as usize, behind as usize);
+        let beside = Delivery::beside;
+        let earlier = self.before.iter().skip(self.before.len().saturating_sub(before));
+        let earlier = earlier.map(|frame| beside(PartPosition::Before, frame.clone()));
+        let shown = self.shown.iter().map(|frame| beside(PartPosition::Within, frame.clone()));
+        let later = self.behind.iter().take(behind).map(|frame| beside(PartPosition::Behind, frame.clone()));
+        Held(earlier.chain(shown).chain(later).collect())
+    }
+}
+
+/// A source of frames in memory.
+struct Held(VecDeque<Delivery>);
+
+impl Source for Held {
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        Ok(self.0.pop_front())
+    }
+}
+
+/// How a look is shown.
+struct Plan {
+    filters: Filters,
+    settings: Settings,
+}
+
+impl Plan {
+    /// Those of `look` for `input`, with a shorter temporal window where it would take long, or much memory.
+    fn new(look: LookArg, input: &Input) -> Result<Self> {
+        let options = EqualizeOptions::of_look(look);
+        let filters = FilterOptions::default().of_look(options.denoiser());
+        let mut settings = options.resolve(input, &Notices::silent())?;
+        let held = (MEMORY / input.frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
+        let window = settings.smoothing;
+        if filters.denoise.is_some() && window.frames() > DENOISED {
+            // The frames behind the shown one would have to be denoised, too.
+            settings.smoothing = Smoothing::new(DENOISED.min(held), 1);
+        } else if window.memory() + window.ahead() > held {
+            let frames = held.div_ceil(2);
+            settings.smoothing = Smoothing::new(frames, frames / 4).looking_ahead(frames / 2);
+        }
+        Ok(Plan { filters, settings })
+    }
+
+    /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.
+    fn before(&self) -> u32 {
+        self.settings.smoothing.frames() - 1
+    }
+
+    /// The number of frames behind the shown one, those for the denoiser included.
+    fn behind(&self) -> u32 {
+        self.settings.look_ahead() + self.filters.denoise.map_or(0, |denoise| denoise.reach())
+    }
+
+    /// The shown frame, equalized on the CPU.
+    fn equalized(&self, frames: &Around, input: &Input) -> Result<Frame> {
+        let held = Box::new(frames.source(self.before(), self.behind()));
+        let (mut source, _) = source::filtered((held, input.clone()), &self.filters, &Notices::silent())?;
+        source.look_around(self.before(), self.settings.look_ahead());
+
+        let threads = limits::threads();
+        let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), self.settings);
+        let mut wanted = 1 + self.settings.look_ahead();
+        while wanted > 0 {
+            let Some(delivery) = source.next()? else { break };
+            match (delivery.frame, delivery.position) {
+                (Some(frame), PartPosition::Before) => stage.warm_up(frame)?,
+                (Some(frame), PartPosition::Within | PartPosition::Behind) => {
+                    stage.submit(frame)?;
+                    wanted -= 1;
+                }
+                (None, _) => {}
+            }
+        }
+        stage.finish()?;
+        Ok(stage.collect()?.context("the CPU lost a frame")?.frame)
+    }
+}

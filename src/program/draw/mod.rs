@@ -1,0 +1,5 @@
+//! Drawings.
+
+pub mod chart;
+pub mod comparison;
+pub mod sheet;

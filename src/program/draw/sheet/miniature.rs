@@ -1,0 +1,63 @@
+//! Makes frames small: upright, with square pixels, in RGB of 8 bits.
+
+use anyhow::Result;
+use histeq::frame::Frame;
+use histeq_media::ffmpeg::{AutoRotate, Converter, Picture, Rational};
+use histeq_media::pipeline::Input;
+
+/// Makes the frames of one video small.
+pub struct Miniatures {
+    upright: AutoRotate,
+    /// Width of a pixel in relation to its height, where frames do not tell.
+    sample_aspect_ratio: Option<Rational>,
+    to_rgb: Converter,
+    /// Width and height that pictures fit in, in pixels.
+    room: (usize, usize),
+}
+
+impl Miniatures {
+    /// Fits the frames of `input` into `room`: columns and rows.
+    pub fn new(input: &Input, room: (usize, usize)) -> Self {
+        let stream = input.video_stream();
+        let sample_aspect_ratio = stream.sample_aspect_ratio;
+        Miniatures { upright: AutoRotate::new(stream, false), sample_aspect_ratio, to_rgb: Converter::default(), room }
+    }
+
+    /// `frame` as large as fits, in `bgr0`, as players show it: upright, and with its aspect ratio. Colours of HDR are not
+    /// mapped, and alpha is left out.
+    ///
+    /// # Errors
+    /// When it cannot be converted.
+    pub fn of(&mut self, frame: &Frame) -> Result<Frame> {
+        let upright = self.upright.frame(frame.clone())?;
+        let own = Picture::from_frame(frame)?.sample_aspect_ratio();
+        let wide = own.or(self.sample_aspect_ratio).map(f64::from).filter(|ratio| ratio.is_normal() && *ratio > 0.0);
+        let aspect = frame.width() as f64 * wide.unwrap_or(1.0) / frame.height() as f64;
+        let is_turned = upright.width() != frame.width();
+        self.to_rgb.rgb(&upright, fitted(if is_turned { 1.0 / aspect } else { aspect }, self.room))
+    }
+}
+
+/// The largest size in `room` with this ratio of width to height, at least one pixel each way.
+fn fitted(aspect: f64, (width, height): (usize, usize)) -> (usize, usize) {
+    let rounded = |length: f64| (length.round() as usize).max(1);
+    (rounded(height as f64 * aspect).min(width), rounded(width as f64 / aspect).min(height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitted;
+
+    #[test]
+    fn pictures_of_all_shapes_fit() {
+        for (aspect, size) in [
+            (16.0 / 9.0, (320, 180)),
+            (4.0 / 3.0, (320, 240)),
+            (9.0 / 16.0, (135, 240)),
+            (1000.0, (320, 1)),
+            (0.001, (1, 240)),
+        ] {
+            assert_eq!(fitted(aspect, (320, 240)), size);
+        }
+    }
+}

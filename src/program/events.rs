@@ -1,0 +1,69 @@
+//! Where the events of `--progress json` go.
+
+use crate::options::{EventsTo, Job};
+use crate::report::Events;
+use anyhow::{Context, Result, bail};
+use histeq_media::sink::{Files, Overwrite, Target, TargetError};
+use std::fs::{File, Metadata};
+use std::io::{Read, Seek, SeekFrom, Write};
+
+/// Opens what events are written to, if they are.
+pub fn open(job: &Job) -> Result<Option<Events>> {
+    let name = match job.events() {
+        EventsTo::Nowhere => return Ok(None),
+        EventsTo::Stderr => return Ok(Some(Events::on_stderr())),
+        EventsTo::File(name) => name,
+    };
+    let file = match name.parse::<u32>() {
+        Ok(number) => {
+            let opened = File::options().append(true).open(format!("/dev/fd/{number}"));
+            opened.with_context(|| format!("--progress-file {number}: no open descriptor has this number"))?
+        }
+        Err(_) => {
+            job.files().into_iter().try_for_each(|other| Target::differs(name, other))?;
+            match with_events(name) {
+                Some(file) if job.replaces_events() => {
+                    file.set_len(0).with_context(|| name.clone())?;
+                    file
+                }
+                Some(mut file) => {
+                    end_line(&mut file).with_context(|| name.clone())?;
+                    file
+                }
+                None => match Target::direct(name, Files::One, Overwrite::No) {
+                    Err(TargetError::Exists(_)) => {
+                        bail!("{name} exists, and holds no events (give --progress-file another name)")
+                    }
+                    target => target?.writer()?,
+                },
+            }
+        }
+    };
+    Ok(Some(Events::in_file(file)))
+}
+
+/// The file of this name, open to be continued, if events of an earlier run are all that it has.
+fn with_events(name: &str) -> Option<File> {
+    std::fs::metadata(name).ok().filter(Metadata::is_file)?;
+    let mut file = File::options().read(true).append(true).open(name).ok()?;
+    let (mut begin, expected) = (Vec::new(), b"{\"event\":");
+    Read::by_ref(&mut file).take(expected.len() as u64).read_to_end(&mut begin).ok()?;
+    (begin.is_empty() || begin == expected).then_some(file)
+}
+
+/// Ends the last line, which a full disk may have cut off.
+fn end_line(file: &mut File) -> std::io::Result<()> {
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last == *b"\n" { Ok(()) } else { file.write_all(b"\n") }
+}
+
+/// Whether a command line that cannot be understood asks for events on stderr.
+pub fn are_asked_for() -> bool {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    arguments.iter().any(|argument| argument == "--progress=json")
+        || arguments.windows(2).any(|pair| pair[0] == "--progress" && pair[1] == "json")
+}

@@ -1,0 +1,53 @@
+//! Reads the picture of `--mask`.
+
+use anyhow::{Context, Result, ensure};
+use histeq::equalize::Mask;
+use histeq::spec::Region;
+use histeq_media::pipeline::Input;
+use histeq_media::source::first_picture;
+use std::sync::Arc;
+
+/// A mask, and the name of its file.
+#[derive(Clone)]
+pub struct NamedMask {
+    /// The weights.
+    pub mask: Arc<Mask>,
+    name: String,
+}
+
+impl NamedMask {
+    /// Reads the first picture of the file `name`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is black.
+    pub fn read(name: &str) -> Result<Self> {
+        let frame = first_picture(name).context("--mask")?;
+        let mask = Mask::of_frame(&frame)
+            .with_context(|| format!("--mask {name}: the picture is black, so that nothing counts (white counts)"))?;
+        Ok(NamedMask { mask: mask.into(), name: name.to_owned() })
+    }
+
+    /// Checks that the pictures of `input` have its size, and that something of it counts in this region.
+    ///
+    /// # Errors
+    /// When they have another one, or all in the region is black.
+    pub fn check(&self, input: &Input, region: Region) -> Result<()> {
+        let (Some((_, (width, height))), (columns, rows)) = (input.picture, self.mask.size()) else { return Ok(()) };
+        ensure!(
+            (width, height) == (columns, rows),
+            "{}: pictures of {width}x{height} pixels, but the mask {} has {columns}x{rows} (make it as large as the pictures \
+             are before any rotation)",
+            input.name,
+            self.name
+        );
+        if let Region::Fixed(rect) = region {
+            let counts = rect.within((columns, rows)).and_then(|rect| self.mask.bounds(rect));
+            ensure!(
+                counts.is_some(),
+                "--mask {} is black all over --roi, so that nothing counts (white counts)",
+                self.name
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,276 @@
+//! The whole command line: the commands with their options, and the job that each stands for.
+
+#[cfg(feature = "lab")]
+use super::bench::{BenchArgs, BenchJob};
+use super::compare::{CompareArgs, CompareJob};
+use super::defaults::{asks_for_help, with_defaults};
+use super::file::{FileArgs, FileJob};
+use super::live::{LiveArgs, LiveJob};
+use super::many::ManyJob;
+use super::pieces::{JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
+use super::preview::{PreviewArgs, PreviewJob};
+use super::restore::{RestoreArgs, RestoreJob};
+use super::stderr::EventsTo;
+use super::values::usage;
+use crate::report::Verbosity;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use histeq_media::sink::Overwrite;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Bring out what is hidden in dark, hazy or flat video: equalizes luminance on a GPU or the CPU.
+#[derive(Parser, Debug)]
+#[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "histeq-video --help shows all other options, exit codes and examples.")]
+#[command(after_long_help = "\
+Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
+Exit codes: 0 done, 1 failed, 2 usage error, 3 nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
+
+Examples:
+  histeq-video night.mp4 night-clear.mp4
+  histeq-video --strength 0.5 dive.mov dive-clear.mov
+  histeq-video --start 1:30 --duration 20 --encoder ffv1 in.mkv part.mkv
+  histeq-video dark%04d.png clear%04d.png
+  ffmpeg -i in.mkv -f yuv4mpegpipe - | histeq-video - - | x264 --demuxer y4m -o out.264 -")]
+pub struct Args {
+    /// What to do other than equalizing a file.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    /// The options of equalizing a file.
+    #[command(flatten)]
+    pub file: FileArgs,
+}
+
+/// The commands other than equalizing a file.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Equalize a camera as it films: window, recording, virtual camera, stream
+    Live(Box<LiveArgs>),
+    /// Show two videos or images in one, with histograms and the curve between them
+    Compare(Box<CompareArgs>),
+    /// Give the original samples back, from an equalized video and its curves
+    Restore(Box<RestoreArgs>),
+    /// Show a few frames under every look on one sheet, to choose a look
+    Preview(Box<PreviewArgs>),
+    /// Plan to work on a video in pieces: prints the plan, for run, status and join
+    Plan(Box<PlanArgs>),
+    /// Work on pieces of a plan; those that are done are left alone
+    Run(RunArgs),
+    /// Join the pieces of a plan to the files that one run gives
+    Join(JoinArgs),
+    /// Tell which pieces of a plan are done
+    Status(StatusArgs),
+    /// Measure this machine: GPU kernels, memory transfers, CPU, whole files
+    #[cfg(feature = "lab")]
+    Bench(Box<BenchArgs>),
+    /// List the GPUs, cameras, microphones and video encoders of this machine
+    Devices {
+        /// List all encoders, not those alone that people use
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Print the man page
+    Man {
+        /// Page of this subcommand instead of the program's
+        command: Option<String>,
+        /// Write the pages of the program and of every subcommand into this folder instead
+        #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = clap::ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
+}
+
+/// What the program is to do: checked options, but for files and devices, which are not opened yet.
+pub enum Job {
+    /// Equalize a file.
+    File(Box<FileJob>),
+    /// Equalize cameras: a job for each, at least one.
+    Live(Vec<LiveJob>),
+    /// Show two videos in one.
+    Compare(Box<CompareJob>),
+    /// Undo the curves of a video.
+    Restore(Box<RestoreJob>),
+    /// Show a few frames under every look.
+    Preview(Box<PreviewJob>),
+    /// Equalize many files, with options as for the first one, if there is one.
+    Many(ManyJob, Option<Box<FileJob>>),
+    /// Plan pieces, work on them, or join them.
+    Pieces(PiecesJob),
+    /// Measure this machine.
+    #[cfg(feature = "lab")]
+    Bench(Box<BenchJob>),
+    /// List devices and encoders: all, or those that people use.
+    Devices {
+        /// Whether all.
+        all: bool,
+    },
+    /// Print shell completions.
+    Completions(Shell),
+    /// Print the man page of this subcommand, or of the program.
+    ManPage(Option<String>),
+    /// Write all man pages into this folder.
+    ManPages(PathBuf),
+}
+
+impl Job {
+    /// What this command line asks for.
+    ///
+    /// # Errors
+    /// When it cannot be understood, options conflict, or a value is out of range: a usage error for clap to print. Also when it
+    /// asks for help.
+    pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = words.into_iter().collect();
+        if words.iter().any(|word| asks_for_help(word)) {
+            return Job::of_words(words);
+        }
+        let (all, origins) = with_defaults(Args::command(), words.clone())?;
+        match (Job::of_words(all), origins) {
+            // What is wrong may not be on the command line.
+            (Err(error), Some(origins)) if Job::of_words(words).is_ok() => {
+                let message = error.to_string();
+                let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
+                Err(usage(error.kind(), &format!("{message} (options also come from {origins})"))
+                    .format(&mut Args::command()))
+            }
+            (job, _) => job,
+        }
+    }
+
+    /// The words of this process's command line, with the defaults of its configuration behind the command.
+    ///
+    /// # Errors
+    /// When the configuration cannot be read: a usage error.
+    pub fn words() -> Result<Vec<OsString>, clap::Error> {
+        Ok(with_defaults(Args::command(), std::env::args_os().collect())?.0)
+    }
+
+    /// Its options, for another process that gets names of its own.
+    ///
+    /// # Errors
+    /// When the configuration cannot be read: a usage error.
+    pub fn options() -> Result<Vec<OsString>, clap::Error> {
+        let words = Job::words()?;
+        // Behind two dashes are names alone. There has to be one.
+        let dashes = words.iter().position(|word| word == "--");
+        let options = words[1..dashes.unwrap_or(words.len())].iter().cloned();
+        Ok(options.chain(dashes.map(|_| "-".into())).collect())
+    }
+
+    /// What these words ask for, without defaults.
+    fn of_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
+        Args::try_parse_from(words).and_then(Job::from_args)
+    }
+
+    /// Checks and converts the options.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error for clap to print.
+    pub fn from_args(args: Args) -> Result<Self, clap::Error> {
+        Self::checked(args).map_err(|error| error.format(&mut Args::command()))
+    }
+
+    /// How much is printed on stderr.
+    pub fn verbosity(&self) -> Verbosity {
+        match self {
+            Job::File(job) => job.stderr.verbosity,
+            Job::Live(jobs) => jobs[0].stderr.verbosity,
+            Job::Compare(job) => job.stderr.verbosity,
+            Job::Restore(job) => job.stderr.verbosity,
+            Job::Preview(job) => job.stderr.verbosity,
+            Job::Many(_, job) => job.as_ref().map_or(Verbosity::Normal, |job| job.stderr.verbosity),
+            Job::Pieces(job) => job.verbosity(),
+            #[cfg(feature = "lab")]
+            Job::Bench(job) => job.verbosity,
+            Job::Devices { .. } | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
+        }
+    }
+
+    /// Where events go.
+    pub fn events(&self) -> &EventsTo {
+        match self {
+            Job::File(job) => &job.stderr.events,
+            Job::Live(jobs) => &jobs[0].stderr.events,
+            Job::Compare(job) => &job.stderr.events,
+            Job::Restore(job) => &job.stderr.events,
+            Job::Pieces(job) => job.events(),
+            Job::Many(_, Some(job)) => &job.stderr.events,
+            _ => &EventsTo::Nowhere,
+        }
+    }
+
+    /// Whether events of earlier runs are replaced, not continued.
+    pub fn replaces_events(&self) -> bool {
+        let overwrite = match self {
+            Job::Many(many, _) => return many.overwrites,
+            Job::Pieces(PiecesJob::Join(job)) => return job.overwrites,
+            Job::File(job) => job.output.overwrite,
+            Job::Live(jobs) => jobs[0].overwrite,
+            Job::Compare(job) => job.output.overwrite,
+            Job::Restore(job) => job.output.overwrite,
+            _ => return false,
+        };
+        overwrite == Overwrite::Yes
+    }
+
+    /// The files that are read and written beside events.
+    pub fn files(&self) -> Vec<&String> {
+        match self {
+            Job::File(job) => job.written_files().chain([&job.input.url]).chain(job.equalize.read_files()).collect(),
+            Job::Live(jobs) => {
+                let camera =
+                    |job| LiveJob::written_files(job).chain(&job.camera.camera).chain(job.equalize.read_files());
+                jobs.iter().flat_map(camera).collect()
+            }
+            Job::Compare(job) => job.inputs.iter().map(|input| &input.url).chain([&job.output.name]).collect(),
+            Job::Restore(job) => vec![&job.input.url, &job.curves, &job.output.name],
+            Job::Many(many, _) => many.files.iter().flat_map(|(input, output)| [input, output]).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// As `from_args`; the errors have no usage line yet.
+    fn checked(args: Args) -> Result<Self, clap::Error> {
+        Ok(match args.command {
+            None => {
+                refuse_late_command(&args.file)?;
+                let mut args = args.file;
+                match args.many()? {
+                    Some(many) if many.files.is_empty() => Job::Many(many, None),
+                    Some(many) => Job::Many(many, Some(Box::new(FileJob::from_args(args)?))),
+                    None => Job::File(Box::new(FileJob::from_args(args)?)),
+                }
+            }
+            Some(Command::Live(args)) => Job::Live(LiveJob::from_args(*args)?),
+            Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
+            Some(Command::Restore(args)) => Job::Restore(Box::new(RestoreJob::from_args(*args)?)),
+            Some(Command::Preview(args)) => Job::Preview(Box::new(PreviewJob::from_args(*args)?)),
+            Some(Command::Plan(args)) => Job::Pieces(PiecesJob::Plan(PlanJob::from_args(*args)?)),
+            Some(Command::Run(args)) => Job::Pieces(PiecesJob::Run(RunJob::from_args(args)?)),
+            Some(Command::Join(args)) => Job::Pieces(PiecesJob::Join(JoinJob::from_args(args))),
+            Some(Command::Status(args)) => Job::Pieces(PiecesJob::Status(StatusJob::from_args(args))),
+            #[cfg(feature = "lab")]
+            Some(Command::Bench(args)) => Job::Bench(Box::new(BenchJob::from_args(*args)?)),
+            Some(Command::Devices { all }) => Job::Devices { all },
+            Some(Command::Completions { shell }) => Job::Completions(shell),
+            Some(Command::Man { out: Some(folder), .. }) => Job::ManPages(folder),
+            Some(Command::Man { command, out: None }) => Job::ManPage(command),
+        })
+    }
+}
+
+/// Refuses an input that is named like a command: clap reads a command after an option as an input.
+fn refuse_late_command(args: &FileArgs) -> Result<(), clap::Error> {
+    let Some(input) = &args.input else { return Ok(()) };
+    if !Path::new(input).exists() && Args::command().find_subcommand(input).is_some() {
+        let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");
+        return Err(usage(ErrorKind::ArgumentConflict, &message));
+    }
+    Ok(())
+}

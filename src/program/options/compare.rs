@@ -1,0 +1,117 @@
+//! `histeq-video compare`: the options of showing two videos in one.
+
+use super::limits::{LimitArgs, Limits};
+use super::output::{OutputArgs, OutputFile};
+use super::part::PartArgs;
+use super::sandbox::{Sandbox, SandboxArgs};
+use super::stderr::{StderrArgs, StderrOptions};
+use super::values::{output_name, usage};
+use crate::draw::comparison::View;
+use clap::Args;
+use clap::error::ErrorKind;
+use histeq_media::source::{InputOptions, Part};
+
+/// The options of `compare`, as typed.
+#[derive(Args, Debug)]
+#[command(after_help = "histeq-video compare --help shows all other options.")]
+#[command(after_long_help = "Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.")]
+#[command(mut_arg("start", |arg| arg.help("Start at this time of both").long_help(None::<&str>)))]
+#[command(mut_arg("frames", |arg| arg.help("Stop after this many frames of A")))]
+pub struct CompareArgs {
+    /// Video or image at the left, whose sound is kept, or - for stdin
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub a: String,
+
+    /// Video or image at the right, or - for stdin
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub b: String,
+
+    /// File to write, whose name decides the container, or - for stdout (y4m)
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub output: String,
+
+    /// Show the left half of A and the right half of B, instead of both side by side
+    #[arg(long)]
+    pub split: bool,
+
+    /// Show how much red, green and blue of B differ from those of A, times this factor, 1 to 255
+    #[arg(long, value_name = "FACTOR", value_parser = clap::value_parser!(u8).range(1..), conflicts_with = "split")]
+    pub difference: Option<u8>,
+
+    /// Leave out names, histograms and the line between both
+    #[arg(long)]
+    pub plain: bool,
+
+    /// Which part of both to show.
+    #[command(flatten)]
+    pub part: PartArgs,
+
+    /// How to write the output.
+    #[command(flatten)]
+    pub output_options: OutputArgs,
+
+    /// What they may cost.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
+    /// What they may reach.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
+
+    /// What is printed on stderr, and what is an error.
+    #[command(flatten)]
+    pub stderr: StderrArgs,
+}
+
+/// The checked options of `compare`.
+#[derive(Debug)]
+pub struct CompareJob {
+    /// What to read: A and B.
+    pub inputs: [InputOptions; 2],
+    /// What to write.
+    pub output: OutputFile,
+    /// How two pictures become one.
+    pub view: View,
+    /// Whether nothing is drawn over them.
+    pub plain: bool,
+    /// What they may cost.
+    pub limits: Limits,
+    /// What they may reach.
+    pub sandbox: Sandbox,
+    /// What is printed on stderr.
+    pub stderr: StderrOptions,
+}
+
+impl CompareJob {
+    /// Checks and converts `args`.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error.
+    pub fn from_args(args: CompareArgs) -> Result<Self, clap::Error> {
+        if args.a == "-" && args.b == "-" {
+            return Err(usage(ErrorKind::ArgumentConflict, "only one of the two videos can come through stdin"));
+        }
+        let from_stdin = args.a == "-" || args.b == "-";
+        let part = args.part.part()?;
+        // Frames are counted in A; B may have more of them in the same time.
+        let parts = [part, Part { frames: None, ..part }];
+        let input = |url, part| InputOptions { url, part, ..InputOptions::default() };
+        let mut inputs = [input(args.a, parts[0]), input(args.b, parts[1])];
+        let output = args.output_options.file(output_name(args.output), from_stdin);
+        let sandbox = args.sandbox.check(&mut inputs, &output)?;
+        Ok(CompareJob {
+            inputs,
+            output,
+            sandbox,
+            view: match args.difference {
+                Some(factor) => View::Difference(factor),
+                None if args.split => View::Split,
+                None => View::SideBySide,
+            },
+            // Nothing hides a difference.
+            plain: args.plain || args.difference.is_some(),
+            limits: args.limits.check()?,
+            stderr: args.stderr.into(),
+        })
+    }
+}

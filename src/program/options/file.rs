@@ -1,0 +1,352 @@
+//! `histeq-video INPUT OUTPUT`: the options of equalizing a file.
+
+use super::backend::BackendChoice;
+use super::backend_args::BackendArgs;
+use super::equalize::{EqualizeArgs, EqualizeOptions};
+use super::filter::{FilterArgs, FilterOptions};
+use super::input::InputArgs;
+use super::limits::{LimitArgs, Limits};
+use super::many::{Jobs, ManyArgs, ManyJob, listed};
+use super::output::{DepthArgs, OutputArgs, OutputFile};
+use super::part::PartArgs;
+use super::purpose::{Purpose, PurposeArgs};
+use super::sandbox::{Sandbox, SandboxArgs};
+use super::stderr::{StderrArgs, StderrOptions};
+use super::values::{number, output_name, plain_name, usage};
+use crate::sidecar::statistics::StatsFormat;
+use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
+use histeq_media::sink::{makes_images, takes_only_pictures};
+use histeq_media::source::{InputOptions, Reading};
+use histeq_media::sys::is_pipe;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// How many decoders of a GPU work on a file: one more than the most that a GPU has.
+const DECODERS: u8 = 8;
+
+/// The options of equalizing a file, as typed.
+#[derive(Args, Debug)]
+pub struct FileArgs {
+    /// Video, image, numbered images (%05d.png), URL that FFmpeg can read, or - for stdin
+    #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
+    pub input: Option<String>,
+
+    /// File to write; its name decides the container; - is stdout [default: NAME-equalized.EXT]
+    ///
+    /// Without --output-format, what goes to stdout is y4m. The default lies beside the input.
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub output: Option<String>,
+
+    /// Many cores, and many files.
+    #[command(flatten)]
+    pub many: ManyArgs,
+
+    /// How to equalize.
+    #[command(flatten)]
+    pub equalize: EqualizeArgs,
+
+    /// Filters ahead of it.
+    #[command(flatten)]
+    pub filters: FilterArgs,
+
+    /// Pass the equalized pictures through FFmpeg's video filters: CHAIN is what ffmpeg -vf takes
+    ///
+    /// For what is to come after equalization: scaling, sharpening, a logo. Size, rate and pixel format of the output are those
+    /// of the filtered video. Measurements, curves and --roi are those of the video ahead of these filters.
+    #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
+    pub filter_after: Option<String>,
+
+    /// Length of the part of --smooth that lies ahead of each frame, in seconds, 0 to 3600
+    /// [default: half of --smooth for files, within 256 MiB of frames; 0 for pipes and URLs]
+    ///
+    /// With a look-ahead, the first frames of a scene flicker no more than the rest. It delays the output by its length
+    /// and holds that many frames in memory; 0 delays nothing.
+    #[arg(long, value_parser = number::<f64>, value_name = "SECONDS", conflicts_with = "exact")]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub look_ahead: Option<f64>,
+
+    /// Which part of the input to equalize.
+    #[command(flatten)]
+    pub part: PartArgs,
+
+    /// What the input is.
+    #[command(flatten)]
+    pub input_kind: InputArgs,
+
+    /// Video stream to equalize, counted from 0 among the video streams; the others are copied [default: the main one]
+    #[arg(long, value_name = "N", help_heading = "Input", hide_short_help = true)]
+    pub video_stream: Option<usize>,
+
+    /// Where to decode
+    ///
+    /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others). That frees the CPU for the
+    /// encoder, but damaged frames are not reported; auto therefore takes the CPU.
+    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input", hide_short_help = true)]
+    pub decoder: DecoderArg,
+
+    /// How many decoders work on the input at once, 1 to 32 [default: 8 with --decoder nvdec, else 1]
+    ///
+    /// A GPU can have several decoders. Where only pictures are written (y4m, rawvideo, null), and in the first pass of
+    /// --smooth scene, they decode pieces of a file at the same time, from key frame to key frame, to the same frames.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    #[arg(help_heading = "Input", hide_short_help = true)]
+    pub decoders: Option<u8>,
+
+    /// How to write the output.
+    #[command(flatten)]
+    pub output_options: OutputArgs,
+
+    /// What it is for.
+    #[command(flatten)]
+    pub purpose: PurposeArgs,
+
+    /// How many bits come out.
+    #[command(flatten)]
+    pub depth: DepthArgs,
+
+    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with plots (.html)
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Output", hide_short_help = true)]
+    pub stats: Option<String>,
+
+    /// Recompute every frame with the reference and name the first difference
+    #[arg(long, hide = true)]
+    pub verify: bool,
+
+    /// What it may cost.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
+    /// What it may reach.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
+
+    /// What is printed on stderr, and what is an error.
+    #[command(flatten)]
+    pub stderr: StderrArgs,
+
+    /// Where equalization runs.
+    #[command(flatten)]
+    pub device: BackendArgs,
+}
+
+impl FileArgs {
+    /// The job of many files, if these options have a folder for them.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error.
+    pub(super) fn many(&mut self) -> Result<Option<ManyJob>, clap::Error> {
+        if self.many.one_of.is_some() {
+            return Ok(None);
+        }
+        let Some(into) = self.many.output_dir.take() else { return Ok(None) };
+        let mut names = std::mem::take(&mut self.many.more);
+        names.splice(0..0, [self.input.take(), self.output.take()].into_iter().flatten());
+        let files = listed(&names, &into)?;
+        let (jobs, overwrites) = (self.many.jobs.take().unwrap_or(Jobs::Exactly(1)), self.output_options.yes);
+        // The options are checked with the first file.
+        if let Some((input, output)) = files.first() {
+            (self.input, self.output) = (Some(input.clone()), Some(output.clone()));
+        }
+        Ok(Some(ManyJob { files, jobs, overwrites }))
+    }
+}
+
+/// Where decoding runs.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecoderArg {
+    /// The CPU, which reports damaged frames.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The decoder of an NVIDIA GPU, or an error.
+    Nvdec,
+}
+
+impl DecoderArg {
+    /// The choice, where `gpu` is the index of the GPU.
+    pub(super) fn on(self, gpu: usize) -> DecodeOn {
+        match self {
+            DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,
+            DecoderArg::Nvdec => DecodeOn::Nvdec(gpu),
+        }
+    }
+}
+
+/// The checked options of equalizing a file.
+#[derive(Debug)]
+pub struct FileJob {
+    /// What to read.
+    pub input: InputOptions,
+    /// What to write.
+    pub output: OutputFile,
+    /// What it is for.
+    pub purpose: Option<Purpose>,
+    /// File and format of the statistics.
+    pub stats: Option<(String, StatsFormat)>,
+    /// Filters ahead of equalization.
+    pub filters: FilterOptions,
+    /// Filters behind it.
+    pub filter_after: Option<String>,
+    /// How to equalize.
+    pub equalize: EqualizeOptions,
+    /// Where to equalize.
+    pub backend: BackendChoice,
+    /// Whether to recompute each frame with the reference.
+    pub verify: bool,
+    /// What it may cost.
+    pub limits: Limits,
+    /// What it may reach.
+    pub sandbox: Sandbox,
+    /// What is printed on stderr.
+    pub stderr: StderrOptions,
+    /// How many processes work on pieces of it, if it is to be cut.
+    pub jobs: Option<Jobs>,
+    /// Whether it ends with its parent.
+    pub is_child: bool,
+}
+
+impl FileJob {
+    /// Checks and converts `args`.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error.
+    pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
+        let (input, output, jobs, is_child) = match args.many {
+            ManyArgs { one_of: Some(one), .. } => {
+                let mut names = one.into_iter();
+                (names.next(), names.next(), None, true)
+            }
+            ManyArgs { output_dir: Some(_), .. } => {
+                return Err(usage(ErrorKind::ArgumentConflict, "--output-dir is for many files"));
+            }
+            ManyArgs { more, .. } if !more.is_empty() => {
+                let message = format!(
+                    "{} is one name too many: there is one INPUT and one OUTPUT (--output-dir DIR takes many inputs and \
+                     writes each into a folder; compare takes two inputs)",
+                    more[0]
+                );
+                return Err(usage(ErrorKind::UnknownArgument, &message));
+            }
+            ManyArgs { jobs, .. } => (args.input, args.output, jobs, false),
+        };
+        let Some(input) = input else {
+            return Err(usage(ErrorKind::MissingRequiredArgument, "an input is required"));
+        };
+        if input.is_empty() || output.as_deref() == Some("") {
+            return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
+        }
+        let input = plain_name(input);
+        let output = match output {
+            Some(output) => output_name(output),
+            None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,
+        };
+        let from_stdin = input == "-";
+        let mut equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_file(args.look_ahead, &input)?;
+        let purpose = args.purpose.purpose;
+        let mut output = args.output_options.file(output, from_stdin);
+        args.purpose.apply(&mut output, &mut equalize.output_depth)?;
+        // NVDEC needs the GPU first; --verify is to check the GPU's frames.
+        let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
+        if output.most_bytes.is_some() {
+            check_size(&output, &input, equalize.has_whole_scenes())?;
+        }
+        let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
+        let stats = stats(args.stats, &output.name)?;
+        let other = [Some(&output.name), stats.as_ref().map(|(name, _)| name)];
+        if equalize.save_curves.is_some() && other.contains(&equalize.save_curves.as_ref()) {
+            let message = "--save-curves, --stats and the output are files of their own, with names of their own";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
+        let (format, raw) = args.input_kind.check()?;
+        let decoders = args.decoders.unwrap_or(if args.decoder == DecoderArg::Nvdec { DECODERS } else { 1 });
+        let mut input = InputOptions {
+            url: input,
+            format,
+            raw,
+            video_stream: args.video_stream,
+            part: args.part.part()?,
+            // NVDEC conceals damage without a report: only on request.
+            reading: Reading::Decoded,
+            to_sdr: purpose == Some(Purpose::Web),
+            decode_on: args.decoder.on(args.device.gpu),
+            decoders: decoders.into(),
+            wall: None,
+        };
+        let has_filters = args.filters.filter.is_some() || args.filter_after.is_some();
+        let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, &mut input, has_filters)?;
+        Ok(FileJob {
+            input,
+            output,
+            purpose,
+            stats,
+            filters: args.filters.check()?,
+            filter_after: args.filter_after,
+            equalize,
+            backend,
+            verify: args.verify,
+            limits: args.limits.check()?,
+            sandbox,
+            stderr: args.stderr.into(),
+            jobs,
+            is_child,
+        })
+    }
+
+    /// Names of all files that the run writes.
+    pub fn written_files(&self) -> impl Iterator<Item = &String> {
+        let stats = self.stats.as_ref().map(|(name, _)| name);
+        [Some(&self.output.name), self.equalize.save_curves.as_ref(), stats].into_iter().flatten()
+    }
+}
+
+/// Checks that an output can be brought to a size.
+fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Result<(), clap::Error> {
+    let (name, format) = (&output.name, output.options.format.as_deref());
+    let container = Container::guess(format, name);
+    let why = if is_pipe(input) || is_url(input) {
+        "an input that can be read twice: a file"
+    } else if has_whole_scenes {
+        "--smooth with a number of seconds"
+    } else if name == "-" || is_url(name) || makes_images(name, format) || takes_only_pictures(name, format) {
+        "an output that is one file of encoded video"
+    } else if container.is_some_and(Container::writes_segments) {
+        "an output that is one file"
+    } else {
+        return Ok(());
+    };
+    Err(usage(ErrorKind::ArgumentConflict, &format!("--target-size needs {why}")))
+}
+
+/// The name of an output that is not named: `clip-equalized.mp4` for `clip.mp4`, in its folder.
+fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result<String, clap::Error> {
+    if format == Some("null") {
+        return Ok("null".to_owned());
+    }
+    if is_pipe(input) || is_url(input) || format.is_some() {
+        let message = "an output is required, unless the input is a file and decides its container";
+        return Err(usage(ErrorKind::MissingRequiredArgument, message));
+    }
+    let path = Path::new(input);
+    let has_container = |extension: &&str| Container::guess(None, &format!("a.{extension}")).is_some();
+    let own = path.extension().and_then(OsStr::to_str).filter(has_container);
+    let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    Ok(path.with_file_name(format!("{stem}-equalized.{extension}")).to_string_lossy().into_owned())
+}
+
+fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsFormat)>, clap::Error> {
+    let Some(name) = name else { return Ok(None) };
+    if name == output {
+        return Err(usage(ErrorKind::ArgumentConflict, "--stats and the output are two files, with two names"));
+    }
+    match StatsFormat::of(&name) {
+        Some(format) => Ok(Some((name, format))),
+        None => {
+            let message = format!("--stats is a file .csv, .jsonl or .html, or - for stdout, not {name}");
+            Err(usage(ErrorKind::ValueValidation, &message))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A thread that opens a GPU: the driver takes as long for that as many frames do.
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use histeq::cuda::{Error, Gpu, KernelChoice, find_driver};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// Set when a thread was left to itself.
+static LEFT_OPENING: AtomicBool = AtomicBool::new(false);
+
+/// A thread that opens a GPU.
+pub(super) struct GpuThread {
+    /// `None` once it has been joined.
+    handle: Option<JoinHandle<Result<Arc<Gpu>, Error>>>,
+    /// Receives one message if a driver is found, and is disconnected otherwise. `None` once it has been read.
+    driver: Option<Receiver<()>>,
+    has_driver: bool,
+    /// Ends the wait before the GPU is opened.
+    wanted: Sender<()>,
+}
+
+impl GpuThread {
+    /// Finds the driver at once, and opens the GPU after `delay` or when [`join`](GpuThread::join) is called, if this is not
+    /// dropped before; `None` if the system starts no thread.
+    pub(super) fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>, delay: Duration) -> Option<Self> {
+        let (found, driver) = bounded(1);
+        let (wanted, opened) = bounded(1);
+        let open = move || {
+            find_driver()?;
+            // The receiver may be gone.
+            let _ = found.send(());
+            if opened.recv_timeout(delay) == Err(RecvTimeoutError::Disconnected) {
+                return Err(Error::Refused { reason: "the job has ended".to_owned() });
+            }
+            Gpu::open_with(gpu, kernels.as_deref())
+        };
+        let handle = Builder::new().name("gpu".to_owned()).spawn(open).ok()?;
+        Some(GpuThread { handle: Some(handle), driver: Some(driver), has_driver: false, wanted })
+    }
+
+    /// Whether a driver was found and is still starting. Waits for the search for a driver.
+    pub(super) fn is_opening(&mut self) -> bool {
+        if let Some(driver) = self.driver.take() {
+            self.has_driver = driver.recv().is_ok();
+        }
+        self.has_driver && !self.is_finished()
+    }
+
+    /// Whether the GPU is open, or cannot be opened.
+    pub(super) fn is_finished(&self) -> bool {
+        self.handle.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// The GPU, waiting until it is open.
+    ///
+    /// # Errors
+    /// As for [`Gpu::open`].
+    pub(super) fn join(mut self) -> Result<Arc<Gpu>, Error> {
+        // The thread may have gone on by itself.
+        let _ = self.wanted.try_send(());
+        let handle = self.handle.take().expect("joined once");
+        handle.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+impl Drop for GpuThread {
+    /// Leaves the thread to itself: once begun, opening cannot be stopped.
+    fn drop(&mut self) {
+        if !self.is_finished() {
+            LEFT_OPENING.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether a thread may still be opening a GPU that is not needed any more. Then the process must end without the exit
+/// handlers of the driver, which rely on its start being over.
+pub fn gpu_may_be_opening() -> bool {
+    LEFT_OPENING.load(Ordering::Relaxed)
+}

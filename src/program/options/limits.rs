@@ -1,0 +1,99 @@
+//! Options that limit what an input may cost.
+
+use super::values::{parse_count, usage, value};
+use clap::Args;
+use clap::error::ErrorKind;
+use histeq::frame::limits::{self, MOST_PIXELS};
+use histeq_media::ffmpeg::limit_allocations;
+use std::time::Duration;
+
+/// The limits, as typed.
+#[derive(Args, Debug)]
+pub struct LimitArgs {
+    /// Refuse videos with more pixels in a frame, like 34M [default: 268435456, which is 16384x16384]
+    #[arg(long, value_name = "N", help_heading = "Limits", hide_short_help = true)]
+    pub max_pixels: Option<String>,
+
+    /// Memory for frames, in bytes, like 500M or 4Gi [default: half of what the machine or the container has left]
+    ///
+    /// These count: frames that are read ahead, decoded, queued, equalized or kept for later use, also in memory that is
+    /// pinned for a GPU. With large frames, fewer are under way at once; if one of them and its result do not fit, that is an
+    /// error. The memory of encoders, filters and libraries comes on top.
+    #[arg(long, value_name = "SIZE", help_heading = "Limits", hide_short_help = true)]
+    pub max_memory: Option<String>,
+
+    /// Give up after this long by the clock on the wall, with exit code 1
+    ///
+    /// What was encoded by then is kept as after an interruption.
+    #[arg(long, value_name = "T", help_heading = "Limits", hide_short_help = true)]
+    pub max_seconds: Option<String>,
+
+    /// How many threads there are.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+}
+
+/// How many threads do the work, as typed.
+#[derive(Args, Debug)]
+pub struct ThreadArgs {
+    /// Threads for each of decoding, filtering, equalizing and encoding, 1 to 256 [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(help_heading = "Limits", hide_short_help = true)]
+    pub threads: Option<u16>,
+}
+
+impl ThreadArgs {
+    /// The limits that are no others than these.
+    pub(super) fn limits(&self) -> Limits {
+        Limits { threads: self.threads, ..Limits::default() }
+    }
+}
+
+/// What an input may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pixels: u64,
+    /// Bytes; by the machine if `None`.
+    memory: Option<usize>,
+    /// How long the run may take.
+    pub time: Option<Duration>,
+    threads: Option<u16>,
+}
+
+impl LimitArgs {
+    /// Checks and converts them.
+    ///
+    /// # Errors
+    /// When a value is out of range: a usage error.
+    pub fn check(self) -> Result<Limits, clap::Error> {
+        let pixels = value("--max-pixels", "a number of pixels like 34M", self.max_pixels, parse_count)?;
+        let memory = value("--max-memory", "a number of bytes like 500M or 4Gi", self.max_memory, parse_count)?;
+        let time = super::values::time("--max-seconds", self.max_seconds)?;
+        if time == Some(0) {
+            return Err(usage(ErrorKind::ValueValidation, "--max-seconds is more than 0"));
+        }
+        let time = time.map(|time| Duration::from_micros(time.unsigned_abs()));
+        Ok(Limits {
+            pixels: pixels.unwrap_or(MOST_PIXELS),
+            memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            time,
+            threads: self.threads.threads,
+        })
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { pixels: MOST_PIXELS, memory: None, time: None, threads: None }
+    }
+}
+
+impl Limits {
+    /// Has the process keep to them.
+    pub fn apply(&self) {
+        let memory = self.memory.unwrap_or_else(|| limits::available().map_or(usize::MAX, |available| available / 2));
+        limits::set(self.pixels, memory);
+        limit_allocations(memory);
+        self.threads.into_iter().for_each(|threads| limits::set_threads(threads.into()));
+    }
+}

@@ -1,0 +1,303 @@
+//! `histeq-video live`: the options of equalizing a camera.
+
+use super::backend::{BackendChoice, threads_for_each};
+use super::backend_args::BackendArgs;
+use super::equalize::{EqualizeArgs, EqualizeOptions};
+use super::file::DecoderArg;
+use super::filter::{FilterArgs, FilterOptions};
+use super::limits::{Limits, ThreadArgs};
+use super::output::{DepthArgs, OutputArgs};
+use super::stderr::{StderrArgs, StderrOptions};
+use super::values::{duration, number, output_name, plain_name, rate, size, usage};
+use clap::Args;
+use clap::error::ErrorKind;
+use histeq::equalize::OutputDepth;
+use histeq_media::ffmpeg::DecodeOn;
+use histeq_media::sink::{EncoderChoice, Overwrite, PixelChoice, network_format, writes_segments};
+use histeq_media::source::CameraOptions;
+use histeq_media::sys::{number_pattern, numbered};
+use std::time::Duration;
+
+/// The options of `live`, as typed.
+#[derive(Args, Debug)]
+#[command(after_help = "histeq-video live --help shows all other options. Keys in the window: press F1.")]
+#[command(
+    after_long_help = "Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5. Keys in the window: press F1."
+)]
+pub struct LiveArgs {
+    /// Camera (/dev/video0), URL (rtsp://, udp://, http://), file, or - for stdin [default: the first camera]
+    ///
+    /// Several are equalized at the same time, without a window, and on one GPU. Each has outputs of its own: %d in their names
+    /// (--record 'cam-%d.mkv') is its number, from 1. All options hold for each. One that fails or ends leaves the others alone.
+    pub camera: Vec<String>,
+
+    /// Also record into this file; mp4 and mkv stay playable even after a crash
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub record: Option<String>,
+
+    /// Also write here: - for stdout (y4m), or a URL (rtsp://, rtmp://, srt://, udp://, tcp://, rtp://)
+    ///
+    /// The stream goes on when a server that was away comes back; window and recording lose nothing meanwhile.
+    #[arg(short = 'o', long, value_name = "URL")]
+    pub output: Option<String>,
+
+    /// Also feed a virtual camera (v4l2loopback) like /dev/video10, for other programs to read
+    #[arg(long, value_name = "DEV")]
+    pub loopback: Option<String>,
+
+    /// Open no window; several cameras never have one
+    #[arg(long)]
+    pub no_preview: bool,
+
+    /// Size to film in; the camera's nearest is taken [default: 1280x720]
+    #[arg(short = 's', long, value_name = "WxH")]
+    pub size: Option<String>,
+
+    /// Frames per second; the camera's nearest are taken [default: 30]
+    #[arg(short = 'r', long, value_name = "R")]
+    pub rate: Option<String>,
+
+    /// Microphone to record: default, or a name that `histeq-video devices` lists; none records no sound
+    /// [default: the sound that comes with the pictures]
+    #[arg(long, value_name = "DEV")]
+    pub audio: Option<String>,
+
+    /// Wait for a camera or sender that is not there yet, for this many seconds [default: until it comes]
+    ///
+    /// One that refuses name or password is an error at once.
+    #[arg(long, value_name = "T", value_parser = number::<f64>, num_args = 0..=1, require_equals = true)]
+    pub wait: Option<Option<f64>>,
+
+    /// Stop after this long [default: at Ctrl-C, or when the window is closed]
+    #[arg(long, value_name = "T")]
+    pub duration: Option<String>,
+
+    /// Stop after this many frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = "Camera", hide_short_help = true)]
+    pub frames: Option<u64>,
+
+    /// Input format, by FFmpeg's name, like v4l2 or lavfi [default: detected]
+    #[arg(short = 'f', long, value_name = "F", help_heading = "Camera", hide_short_help = true)]
+    pub format: Option<String>,
+
+    /// What the camera is to send: a pixel format by FFmpeg's name, mjpeg or h264 [default: chosen for size and rate]
+    #[arg(long, value_name = "P", help_heading = "Camera", hide_short_help = true)]
+    pub pixel_format: Option<String>,
+
+    /// Where to decode
+    ///
+    /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others), which leaves the CPU free, but damaged
+    /// frames are not reported; auto therefore takes the CPU.
+    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Camera", hide_short_help = true)]
+    pub decoder: DecoderArg,
+
+    /// How to equalize.
+    #[command(flatten)]
+    pub equalize: EqualizeArgs,
+
+    /// Filters ahead of it.
+    #[command(flatten)]
+    pub filters: FilterArgs,
+
+    /// How to write all of these outputs.
+    #[command(flatten)]
+    pub output_options: OutputArgs,
+
+    /// How many bits come out.
+    #[command(flatten)]
+    pub depth: DepthArgs,
+
+    /// How many threads there are.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+
+    /// What is printed on stderr, and what is an error.
+    #[command(flatten)]
+    pub stderr: StderrArgs,
+
+    /// Where equalization runs.
+    #[command(flatten)]
+    pub device: BackendArgs,
+}
+
+/// The checked options of one source of `live`.
+#[derive(Clone, Debug)]
+pub struct LiveJob {
+    /// The camera, and how to open it.
+    pub camera: CameraOptions,
+    /// A file to record into.
+    pub record: Option<String>,
+    /// What to do if an output exists.
+    pub overwrite: Overwrite,
+    /// How to encode the recording and the output.
+    pub encoder: EncoderChoice,
+    /// Options of the containers of both.
+    pub container: Vec<(String, String)>,
+    /// Pixel format to encode.
+    pub pixels: PixelChoice,
+    /// A virtual camera to feed.
+    pub loopback: Option<String>,
+    /// A pipe or a URL, and its container.
+    pub output: Option<(String, Option<String>)>,
+    /// Whether to open a window.
+    pub preview: bool,
+    /// A microphone to record.
+    pub microphone: Option<String>,
+    /// Filters ahead of equalization.
+    pub filters: FilterOptions,
+    /// How to equalize.
+    pub equalize: EqualizeOptions,
+    /// Where to equalize.
+    pub backend: BackendChoice,
+    /// How many threads there are.
+    pub limits: Limits,
+    /// What is printed on stderr.
+    pub stderr: StderrOptions,
+}
+
+impl LiveJob {
+    /// Checks and converts `args`: a job for each source, at least one.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error.
+    pub fn from_args(mut args: LiveArgs) -> Result<Vec<Self>, clap::Error> {
+        let cameras: Vec<String> = std::mem::take(&mut args.camera).into_iter().map(plain_name).collect();
+        let mut job = LiveJob::without_camera(args)?;
+        if cameras.len() < 2 {
+            let camera = CameraOptions { camera: cameras.into_iter().next(), ..job.camera };
+            return Ok(vec![LiveJob { camera, ..job }]);
+        }
+        job.check_several(&cameras)?;
+        job.backend.sources = cameras.len();
+        Ok((1..).zip(cameras).map(|(number, camera)| job.of_several(number, camera)).collect())
+    }
+
+    fn without_camera(args: LiveArgs) -> Result<Self, clap::Error> {
+        let output = args.output.map(output_name).map(|url| {
+            let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
+            (url, format)
+        });
+        let equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_live()?;
+        let backend = args.device.choice(&equalize, false)?;
+        let ten_bits = equalize.output_depth == OutputDepth::Ten;
+        let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
+        let microphone = args.audio.clone().filter(|name| name != "none" && keeps_sound);
+        Ok(LiveJob {
+            camera: CameraOptions {
+                camera: None,
+                format: args.format,
+                size: size(args.size)?,
+                rate: rate(args.rate)?,
+                pixel_format: args.pixel_format,
+                duration: duration(args.duration)?,
+                frames: args.frames,
+                wait: wait(args.wait)?,
+                with_sound: keeps_sound && args.audio.is_none(),
+                decode_on: args.decoder.on(args.device.gpu),
+            },
+            record: args.record.map(output_name),
+            overwrite: args.output_options.overwrite(false),
+            encoder: args.output_options.encoder(),
+            container: args.output_options.output_option,
+            // --strict refuses formats with fewer bits or less chroma. 10 bits that are asked for stay 10.
+            pixels: args.output_options.output_pixel_format.unwrap_or(match args.stderr.strict || ten_bits {
+                true => PixelChoice::NearInput,
+                false => PixelChoice::ForPlayers,
+            }),
+            loopback: args.loopback,
+            output,
+            preview: !args.no_preview,
+            microphone,
+            filters: args.filters.check()?,
+            equalize,
+            backend,
+            limits: args.threads.limits(),
+            stderr: args.stderr.into(),
+        })
+    }
+
+    /// Checks that the options go with several sources.
+    ///
+    /// # Errors
+    /// When they do not, or an output would get all of them: a usage error.
+    fn check_several(&self, cameras: &[String]) -> Result<(), clap::Error> {
+        let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
+        let count = cameras.len();
+        if cameras.iter().filter(|camera| *camera == "-").count() > 1 {
+            return conflict("- is stdin, which is one source: name it once");
+        }
+        if self.microphone.is_some() {
+            return conflict("--audio takes one microphone for one source: leave it out, or give none");
+        }
+        let curves = self.equalize.save_curves.as_ref();
+        let output = self.output.as_ref().map(|(name, _)| name);
+        let outputs = [
+            ("--record", self.record.as_ref()),
+            ("--output", output),
+            ("--loopback", self.loopback.as_ref()),
+            ("--save-curves", curves),
+        ];
+        for (option, name) in outputs {
+            let Some(name) = name.filter(|name| number_pattern(name).is_none()) else { continue };
+            return conflict(&format!(
+                "{option} {name} is one place for {count} sources: the last part of the name needs %d, the number of the \
+                 source (as in cam-%d.mkv)"
+            ));
+        }
+        if outputs[..3].iter().all(|(_, name)| name.is_none()) {
+            return conflict("several sources have no window: say where the pictures go (--record 'cam-%d.mkv')");
+        }
+        let format = self.output.as_ref().and_then(|(_, format)| format.as_deref());
+        for (name, format) in [(self.record.as_ref(), None), (output, format)] {
+            if let Some(name) = name.filter(|name| writes_segments(name, format)) {
+                return conflict(&format!(
+                    "{name}: the segments of several sources would have the same names (use .mkv, or a process for each source)"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The job of the source with this number, from 1, of several.
+    fn of_several(&self, number: usize, camera: String) -> Self {
+        let threads = threads_for_each(self.backend.sources);
+        let place = |name: &String| numbered(name, number as u64);
+        let mut job = self.clone();
+        job.record = self.record.as_ref().map(place);
+        job.loopback = self.loopback.as_ref().map(place);
+        job.output = self.output.as_ref().map(|(name, format)| (place(name), format.clone()));
+        job.equalize.save_curves = self.equalize.save_curves.as_ref().map(place);
+        job.preview = false;
+        // An option of the user's comes later, and replaces it.
+        job.encoder.options.insert(0, ("threads".to_owned(), threads.to_string()));
+        job.camera.camera = Some(camera);
+        if job.camera.decode_on == DecodeOn::Cpu {
+            job.camera.decode_on = DecodeOn::Threads(u16::try_from(threads).unwrap_or(u16::MAX));
+        }
+        job
+    }
+
+    /// Names of the recording and the output.
+    pub fn encoded_files(&self) -> impl Iterator<Item = &String> {
+        self.record.iter().chain(self.output.as_ref().map(|(url, _)| url))
+    }
+
+    /// Names of all files that the run writes.
+    pub fn written_files(&self) -> impl Iterator<Item = &String> {
+        self.encoded_files().chain(&self.equalize.save_curves)
+    }
+}
+
+/// How long is waited for a source that is not there: until it comes where no number is given, not at all with 0.
+fn wait(seconds: Option<Option<f64>>) -> Result<Option<Duration>, clap::Error> {
+    let wait = match seconds {
+        Some(Some(seconds)) if seconds < 0.0 => {
+            return Err(usage(ErrorKind::ValueValidation, "--wait is a number of seconds from 0, or stands alone"));
+        }
+        Some(Some(seconds)) => Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+        Some(None) => Some(Duration::MAX),
+        None => None,
+    };
+    Ok(wait.filter(|wait| !wait.is_zero()))
+}

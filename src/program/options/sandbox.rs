@@ -1,0 +1,159 @@
+//! The option of the walls around decoding, and what they have to leave open.
+
+use super::backend::{BackendArg, BackendChoice};
+use super::output::OutputFile;
+use super::values::usage;
+use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+use histeq::cuda;
+use histeq_media::ffmpeg::{Container, DecodeOn, Encoder, is_url, opens_more};
+use histeq_media::sandbox::{DecoderWall, Places, ProcessWall};
+use histeq_media::source::InputOptions;
+use std::path::{Path, PathBuf};
+
+/// Names of files that name other files.
+const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
+
+/// The option, as typed.
+#[derive(Args, Debug)]
+pub struct SandboxArgs {
+    /// Take from the program, and from its decoders even more, what they do not need: files, network, other programs
+    ///
+    /// auto takes what the kernel can take and the run can do without. Where a GPU may be used, and for URLs, devices and
+    /// playlists, it takes nothing from decoders. on takes it all, leaves a GPU alone, or is an error. docs/limits.md lists what
+    /// is left.
+    #[arg(long, value_enum, default_value_t = SandboxArg::Auto, value_name = "WHEN")]
+    #[arg(help_heading = "Limits", hide_short_help = true)]
+    pub sandbox: SandboxArg,
+}
+
+/// When there are walls.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SandboxArg {
+    /// Where nothing is lost by it.
+    #[default]
+    Auto,
+    /// Always, or an error.
+    On,
+    /// Never.
+    Off,
+}
+
+/// The walls of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Sandbox {
+    when: SandboxArg,
+    /// Is a driver of a GPU at work, which opens files, devices and sockets of its own?
+    with_driver: bool,
+    /// May filters and encoders open files that options name?
+    with_other_files: bool,
+}
+
+impl SandboxArgs {
+    /// The walls of a run without a GPU that reads `inputs`, which get theirs, and writes `output`.
+    ///
+    /// # Errors
+    /// When walls are requested, and something opens what is behind them: a usage error.
+    pub(super) fn check<'a>(
+        self,
+        inputs: impl IntoIterator<Item = &'a mut InputOptions>,
+        output: &OutputFile,
+    ) -> Result<Sandbox, clap::Error> {
+        let (when, encoder) = (self.sandbox, &output.options.encoder);
+        let is_required = when == SandboxArg::On;
+        let refuse = |name: &str, what: &str| {
+            let message = format!("--sandbox on: {name}: {what} (use --sandbox auto or off)");
+            Err(usage(ErrorKind::ArgumentConflict, &message))
+        };
+        if is_required && is_url(&output.name) {
+            return refuse(&output.name, "an output of this kind is a connection");
+        }
+        for input in inputs {
+            match opens(input) {
+                Some(what) if is_required => return refuse(&input.url, what),
+                None if when != SandboxArg::Off => input.wall = Some(DecoderWall { is_required }),
+                _ => {}
+            }
+        }
+        let named = encoder.encoder.as_deref().and_then(Encoder::find);
+        let container = Container::guess(output.options.format.as_deref(), &output.name);
+        Ok(Sandbox {
+            when,
+            with_driver: named.is_some_and(Encoder::is_hardware),
+            with_other_files: !encoder.options.is_empty()
+                || !output.options.container.is_empty()
+                || container.is_some_and(Container::opens_more),
+        })
+    }
+}
+
+impl Sandbox {
+    /// The same for a run on this backend, with `filters` if there are any.
+    ///
+    /// # Errors
+    /// When walls and a GPU are requested: a usage error.
+    pub(super) fn with(
+        mut self,
+        backend: &mut BackendChoice,
+        input: &mut InputOptions,
+        has_filters: bool,
+    ) -> Result<Self, clap::Error> {
+        self.with_other_files |= has_filters;
+        if self.when == SandboxArg::On {
+            if backend.backend == BackendArg::Cuda {
+                let message = "--sandbox on: the driver of a GPU opens devices from all threads (use --backend cpu, or \
+                     --sandbox auto)";
+                return Err(usage(ErrorKind::ArgumentConflict, message));
+            }
+            backend.backend = BackendArg::Cpu;
+        }
+        let is_there = || !matches!(cuda::find_driver(), Err(cuda::Error::NoDriver));
+        if self.when == SandboxArg::Auto && backend.backend.may_use_gpu() && is_there() {
+            self.with_driver = true;
+            // Decoders fill memory that the driver shares with the GPU.
+            input.wall = None;
+        }
+        Ok(self)
+    }
+
+    /// The wall around a process that reads `inputs`, and writes these files and folders, if there is one.
+    pub fn around_process(
+        self,
+        inputs: &[&InputOptions],
+        output: &str,
+        written: impl IntoIterator<Item = PathBuf>,
+    ) -> Option<ProcessWall> {
+        let is_required = self.when == SandboxArg::On;
+        let network = is_url(output) || inputs.iter().any(|input| is_url(&input.url));
+        let is_behind_wall = inputs.iter().all(|input| input.wall.is_some());
+        let knows_places = is_required || is_behind_wall && !network && !self.with_other_files;
+        let places = || Places {
+            read: inputs.iter().flat_map(|input| input.readable()).collect(),
+            written: written.into_iter().chain([PathBuf::from("/dev/null")]).collect(),
+        };
+        let has_wall =
+            is_required || self.when == SandboxArg::Auto && !self.with_driver && !inputs.iter().any(is_device);
+        has_wall.then(|| ProcessWall { places: knows_places.then(places), network, is_required })
+    }
+}
+
+/// Is it read from a device, whose library may do anything?
+fn is_device(input: &&InputOptions) -> bool {
+    input.format.as_deref().is_some_and(opens_more) || input.decode_on != DecodeOn::Cpu
+}
+
+/// What this input is that opens more than its file.
+fn opens(input: &InputOptions) -> Option<&'static str> {
+    let extension = Path::new(&input.url).extension().map(|text| text.to_string_lossy().to_lowercase());
+    let is_list = input.format.is_none() && extension.is_some_and(|extension| LISTS.contains(&extension.as_str()));
+    let folder = Path::new(&input.url).parent().map(|folder| folder.to_string_lossy());
+    let is_in_folder = folder.is_some_and(|folder| folder.contains('%')) && !Path::new(&input.url).exists();
+    match input.format.as_deref() {
+        _ if input.decode_on != DecodeOn::Cpu => Some("NVDEC opens devices"),
+        _ if is_url(&input.url) => Some("a URL is a connection"),
+        Some(format) if opens_more(format) => Some("an input in this format opens devices or other files"),
+        _ if is_in_folder => Some("the number of its files is in the name of a folder"),
+        _ if is_list => Some("such a file names others, which are opened, too"),
+        _ => None,
+    }
+}

@@ -1,0 +1,85 @@
+//! Parsers of single values, for all commands.
+
+use clap::error::ErrorKind;
+use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
+use std::path::Path;
+use std::str::FromStr;
+
+/// A usage error; clap adds the usage line when it formats the error.
+pub fn usage(kind: ErrorKind, message: &str) -> clap::Error {
+    clap::Error::raw(kind, message)
+}
+
+/// Turns a `file:` URL (`file:a.mp4`, `file:///a.mp4`) into the name of the file.
+pub fn plain_name(name: String) -> String {
+    match name.strip_prefix("file:").filter(|_| !Path::new(&name).exists()) {
+        Some(path) => path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path).to_owned(),
+        None => name,
+    }
+}
+
+/// The same for an output. The system's names of stdout become `-`: opening them would truncate a file that the shell
+/// appends to.
+pub fn output_name(name: String) -> String {
+    match plain_name(name) {
+        name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&name.as_str()) => "-".to_owned(),
+        name => name,
+    }
+}
+
+/// Checks the name that `--save-curves` gives.
+pub fn curves_name(name: Option<String>) -> Result<Option<String>, clap::Error> {
+    match name.as_deref() {
+        Some("-" | "") => Err(usage(ErrorKind::ValueValidation, "--save-curves takes a file's name")),
+        _ => Ok(name),
+    }
+}
+
+/// Parses the text of `option`; `kind` describes valid values in the error.
+pub fn value<T>(
+    option: &str,
+    kind: &str,
+    text: Option<String>,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, clap::Error> {
+    let Some(text) = text else { return Ok(None) };
+    match parse(&text) {
+        Some(value) => Ok(Some(value)),
+        None => Err(usage(ErrorKind::ValueValidation, &format!("{option} is {kind}, not {text}"))),
+    }
+}
+
+/// A time in microseconds, at least 0.
+pub fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+    let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
+    value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
+}
+
+/// The microseconds that `--duration` gives, more than 0.
+pub fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
+    match time("--duration", text)? {
+        Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
+        duration => Ok(duration),
+    }
+}
+
+/// The size in pixels that `--size` gives.
+pub fn size(text: Option<String>) -> Result<Option<(usize, usize)>, clap::Error> {
+    value("--size", "a size like 1920x1080", text, parse_size)
+}
+
+/// The frames a second that `--rate` gives.
+pub fn rate(text: Option<String>) -> Result<Option<Rational>, clap::Error> {
+    value("--rate", "a rate like 25, 29.97 or 30000/1001", text, parse_rate)
+}
+
+/// A number of things of which there is at least one, like 34M or 4Gi.
+pub fn parse_count(text: &str) -> Option<u64> {
+    parse_number(text).filter(|count| *count >= 1.0).map(|count| count as u64)
+}
+
+/// A number, with or without decimals.
+pub fn number<T: FromStr + Into<f64> + Copy>(text: &str) -> Result<T, String> {
+    let number = text.trim().parse().ok().filter(|&number: &T| number.into().is_finite());
+    number.ok_or_else(|| "a number is needed, like 18 or 0.5".to_owned())
+}

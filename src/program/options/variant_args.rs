@@ -1,0 +1,95 @@
+//! Options that choose kernel variants.
+
+use super::backend::BackendArg;
+use super::equalize::EqualizeOptions;
+use super::values::usage;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use histeq::cuda::KernelChoice;
+use histeq_lab::publications::{HistogramVariant, ScanVariant, Variants};
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The CUDA kernels that equalize, as typed.
+#[derive(Args, Debug)]
+pub struct VariantArgs {
+    /// CUDA kernel that counts the histogram; all give the same bytes [default: tuned for the GPU]
+    #[arg(long, value_name = "KERNEL", value_parser = named::<HistogramVariant>(HistogramVariant::names()))]
+    #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
+    pub histogram: Option<HistogramVariant>,
+
+    /// CUDA kernel that sums the histogram up, with --exact; all give the same bytes [default: tuned for the GPU]
+    #[arg(long, value_name = "KERNEL", value_parser = named::<ScanVariant>(ScanVariant::names()))]
+    #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
+    pub scan: Option<ScanVariant>,
+
+    /// Threads per block of these kernels; given alone, chooses --histogram coarsened [default: by kernel]
+    #[arg(long, value_name = "N", value_parser = named::<u32>(["64", "128", "256", "512", "1024"].into_iter()))]
+    #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
+    pub block_size: Option<u32>,
+
+    /// Pixels that each thread counts, 1 to 256; given alone, chooses --histogram coarsened [default: by kernel]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
+    pub pixels_per_thread: Option<u32>,
+}
+
+/// A parser for values with these names, which `--help` lists.
+fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}
+
+impl VariantArgs {
+    /// The chosen variants.
+    pub fn chosen(&self) -> Variants {
+        Variants {
+            histogram: self.histogram,
+            scan: self.scan,
+            block_size: self.block_size,
+            pixels_per_thread: self.pixels_per_thread,
+            ..Variants::default()
+        }
+    }
+
+    /// The chosen kernels; `None` for the default ones.
+    ///
+    /// # Errors
+    /// When they do not go with the backend or with `equalize`: a usage error.
+    pub fn resolve(
+        &self,
+        backend: BackendArg,
+        equalize: &EqualizeOptions,
+    ) -> Result<Option<Arc<dyn KernelChoice>>, clap::Error> {
+        let Some(option) = self.first_given() else { return Ok(None) };
+        let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("{option} {why}")));
+        if !backend.may_use_gpu() {
+            return conflict("is about CUDA kernels, and does not go with --backend cpu");
+        }
+        if equalize.load_curves.is_some() {
+            return conflict("does not go with --load-curves, which counts nothing");
+        }
+        if equalize.is_clahe() {
+            return conflict("does not go with --method clahe, whose kernels have no variants");
+        }
+        if self.scan.is_some() && !equalize.is_textbook() {
+            let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the kernel \
+                           that applies those also does the scan";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(Some(Arc::new(self.chosen())))
+    }
+
+    fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.histogram.is_some(), "--histogram"),
+            (self.scan.is_some(), "--scan"),
+            (self.block_size.is_some(), "--block-size"),
+            (self.pixels_per_thread.is_some(), "--pixels-per-thread"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+}

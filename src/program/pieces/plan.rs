@@ -1,0 +1,382 @@
+//! The plan: a JSON file with all that a piece is made from, so that a piece decides nothing by itself.
+
+use super::Times;
+use anyhow::{Context, Result, anyhow, ensure};
+use histeq_media::ffmpeg::{self, Rational, microseconds, rescale};
+use histeq_media::pipeline::Input;
+use histeq_media::source::{Chunk, InputChanged, PacketSurvey, PlannedPart};
+use histeq_media::sys::{Hash, Hasher};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// A plan. docs/pieces.md describes the file.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The version of the format.
+    pub histeq_plan: u32,
+    /// The version of this program that planned.
+    pub program: String,
+    /// The version of libavcodec, which decodes and encodes.
+    pub ffmpeg: String,
+    /// The folder that it was planned in.
+    pub folder: PathBuf,
+    /// The arguments of `plan`.
+    pub arguments: Vec<String>,
+    /// The files.
+    pub files: Vec<FilePlan>,
+}
+
+/// What is planned for a file.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilePlan {
+    /// The file that is read, and that is written, from the root on.
+    pub input: String,
+    /// The file that is written.
+    pub output: String,
+    /// The folder of its pieces.
+    pub folder: PathBuf,
+    /// How long the input is, in bytes.
+    pub bytes: u64,
+    /// The look, if `--look auto` chose it.
+    pub look: Option<String>,
+    /// What the options of equalization come to for this input.
+    pub settings: String,
+    /// The encoder.
+    pub encoder: String,
+    /// All its options.
+    pub encoder_options: Vec<(String, String)>,
+    /// Other files that are read, and their hashes.
+    pub read: Vec<(String, Hash)>,
+    /// The index of the video stream.
+    pub stream: usize,
+    /// Columns and rows of its pictures.
+    pub size: (usize, usize),
+    /// Numerator and denominator of the unit of its times, in seconds.
+    pub time_base: [i32; 2],
+    /// The times of all frames of the input, in the order of display.
+    pub times: Times,
+    /// The packets of the video, in the order of the file.
+    pub chunks: Vec<Chunk>,
+    /// The hash of the packets of all other streams.
+    pub others: Hash,
+    /// Whether a seek leads to the same times as reading all packets.
+    pub can_seek: bool,
+    /// How many frames before and behind a piece are needed for it.
+    pub around: (u32, u32),
+    /// Whether one frame more before a piece is equalized, to measure how its first curve differs.
+    pub measures_change: bool,
+    /// Whether a page of statistics is drawn.
+    pub draws_page: bool,
+    /// Whether curves are saved.
+    pub saves_curves: bool,
+    /// The pieces: the number of the first frame of each in the input, and how many frames it has.
+    pub pieces: Vec<(usize, usize)>,
+}
+
+/// What is known of a file before it is divided into pieces.
+pub struct Planning {
+    /// The plan as far as it is known; times and pieces follow.
+    pub file: FilePlan,
+    /// What its packets tell.
+    pub survey: PacketSurvey,
+    /// Frames from this moment on are in the part, in microseconds of the input's clock.
+    pub begin: Option<i64>,
+    /// Frames before this moment are in the part.
+    pub end: Option<i64>,
+    /// The most frames in the part.
+    pub most: Option<u64>,
+    /// How long the pieces are.
+    pub length: PieceLength,
+    /// Each piece but the last has a multiple of this many frames.
+    pub multiple: u64,
+}
+
+/// How long pieces are.
+#[derive(Clone, Copy, Debug)]
+pub enum PieceLength {
+    /// This many seconds.
+    Seconds(f64),
+    /// What suits any number of processes.
+    ByVideo,
+    /// Equal shares for this many processes. What is decoded around a piece fits into it this many times.
+    Shares(usize, usize),
+}
+
+/// The longest piece by default, in seconds.
+const LENGTH: f64 = 60.0;
+
+/// The shortest piece by default, in seconds.
+const SHORTEST: f64 = 2.0;
+
+/// The number of pieces into which a short video is divided.
+const FEWEST: usize = 8;
+
+impl Plan {
+    /// An empty plan of this program, made in this folder with these arguments.
+    pub fn new(folder: PathBuf, arguments: Vec<String>) -> Self {
+        Plan {
+            histeq_plan: VERSION,
+            program: program(),
+            ffmpeg: ffmpeg::version(),
+            folder,
+            arguments,
+            files: Vec::new(),
+        }
+    }
+
+    /// Reads the plan in this file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none that this program can work on.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+        Plan::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    /// The plan of this text.
+    ///
+    /// # Errors
+    /// When it is none that this program can work on.
+    pub fn parse(text: &[u8]) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Head {
+            histeq_plan: u32,
+            program: String,
+            ffmpeg: String,
+        }
+        let head: Head = serde_json::from_slice(text).map_err(|error| anyhow!("not a plan: {error}"))?;
+        let (ours, libraries) = (program(), ffmpeg::version());
+        ensure!(head.histeq_plan == VERSION, "a plan of version {}; this is for version {VERSION}", head.histeq_plan);
+        ensure!(head.program == ours, "planned by {}; this is {ours} (plan again, or run that one)", head.program);
+        ensure!(
+            head.ffmpeg == libraries,
+            "planned with {}; here is {libraries}, whose frames may differ (plan again, or use the same FFmpeg)",
+            head.ffmpeg
+        );
+        let plan: Plan = serde_json::from_slice(text).map_err(|error| anyhow!("not a plan: {error}"))?;
+        plan.files.iter().try_for_each(FilePlan::check)?;
+        Ok(plan)
+    }
+
+    /// How many pieces there are of all files.
+    pub fn pieces(&self) -> usize {
+        self.files.iter().map(|file| file.pieces.len()).sum()
+    }
+
+    /// The file of piece `number` of the plan, and the number of the piece in that file.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn piece(&self, number: usize) -> Result<(&FilePlan, usize)> {
+        let mut left = number;
+        for file in &self.files {
+            if left < file.pieces.len() {
+                return Ok((file, left));
+            }
+            left -= file.pieces.len();
+        }
+        let last = self.pieces().saturating_sub(1);
+        Err(anyhow!("there is no piece {number}; the last one is {last} (the first is 0)"))
+    }
+}
+
+impl FilePlan {
+    /// What its pieces have to say that they are of.
+    pub fn id(&self) -> Hash {
+        let mut hasher = Hasher::default();
+        // A plan that was read or made can be written.
+        hasher.add(&serde_json::to_vec(self).unwrap_or_default());
+        hasher.add(program().as_bytes());
+        hasher.hash()
+    }
+
+    /// The file of a piece.
+    pub fn piece_file(&self, piece: usize) -> PathBuf {
+        self.folder.join(format!("{piece:06}.piece"))
+    }
+
+    /// The file of the measurements of a piece, and that of its curves.
+    pub fn record_files(&self, piece: usize) -> [PathBuf; 2] {
+        ["stats", "curves"].map(|kind| self.folder.join(format!("{piece:06}.{kind}.jsonl")))
+    }
+
+    /// Removes the pieces, and their folder if nothing else is in it. What cannot be removed stays.
+    pub fn remove_pieces(&self) {
+        for piece in 0..self.pieces.len() {
+            let [stats, curves] = self.record_files(piece);
+            [self.piece_file(piece), stats, curves].iter().for_each(|path| drop(std::fs::remove_file(path)));
+        }
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+
+    /// Unit of its times, in seconds.
+    pub fn time_base(&self) -> Rational {
+        Rational::new(self.time_base[0], self.time_base[1])
+    }
+
+    /// Whether it is planned as `other` is, but for the length of the pieces.
+    pub fn is_like(&self, other: &FilePlan) -> bool {
+        FilePlan { pieces: other.pieces.clone(), ..self.clone() }.id() == other.id()
+    }
+
+    /// The number of the first frame of the part that is equalized.
+    pub fn first(&self) -> usize {
+        self.pieces.first().map_or(0, |(first, _)| *first)
+    }
+
+    /// How many frames are equalized.
+    pub fn frames(&self) -> usize {
+        self.pieces.iter().map(|(_, frames)| frames).sum()
+    }
+
+    /// The moment of frame `number`, in microseconds of the input's clock; `None` behind the last one.
+    pub fn moment(&self, number: usize) -> Option<i64> {
+        let times = self.times.all()?;
+        times.get(number).map(|time| rescale(*time, self.time_base(), microseconds()))
+    }
+
+    /// How many frames more than its own are equalized at the beginning of this piece.
+    pub fn left_out(&self, piece: usize) -> usize {
+        usize::from(self.measures_change && self.pieces[piece].0 > self.first())
+    }
+
+    /// What a piece is decoded from.
+    ///
+    /// # Errors
+    /// When the plan does not fit together.
+    pub fn part(&self, piece: usize) -> Result<PlannedPart> {
+        let times = self.times.all().context("its times do not increase")?;
+        let (first, frames) = *self.pieces.get(piece).context("there is no such piece")?;
+        let (begin, end) = (first - self.left_out(piece), first + frames);
+        let lead = begin.saturating_sub(self.around.0 as usize);
+        let behind = (end + self.around.1 as usize).min(times.len());
+        let (mut skipped, mut passed, mut start) = (0, 0, 0);
+        for (index, chunk) in self.chunks.iter().enumerate() {
+            if chunk.start.is_some_and(|time| time <= times[lead]) || index == 0 {
+                (start, skipped) = (index, passed);
+            }
+            passed += u64::from(chunk.packets);
+        }
+        Ok(PlannedPart {
+            times: times[lead..behind].to_vec(),
+            before: begin - lead,
+            within: end - begin,
+            skipped,
+            chunks: self.chunks[start..].to_vec(),
+            can_seek: self.can_seek,
+        })
+    }
+
+    /// Checks that the input, and the other files that are read, are those that were planned, as far as a look tells.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn check_inputs(&self) -> Result<()> {
+        let changed = |name: &str, how| Err(InputChanged(name.to_owned(), how).into());
+        match std::fs::metadata(&self.input) {
+            Ok(file) if file.len() == self.bytes => {}
+            Ok(_) => return changed(&self.input, "it has another length"),
+            Err(error) => return Err(error).with_context(|| self.input.clone()),
+        }
+        for (name, hash) in &self.read {
+            if hash_of_file(Path::new(name))? != *hash {
+                return changed(name, "it has other bytes");
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the parts of the plan fit together.
+    fn check(&self) -> Result<()> {
+        let wrong = |what: &str| anyhow!("not a plan: {what} of {} do not fit together", self.input);
+        let times = self.times.all().ok_or_else(|| wrong("the times"))?;
+        ensure!(self.time_base.iter().all(|number| *number > 0), wrong("the units of time"));
+        let mut next = self.first();
+        for (first, frames) in &self.pieces {
+            ensure!(*first == next && *frames > 0, wrong("the pieces"));
+            next = first.checked_add(*frames).ok_or_else(|| wrong("the pieces"))?;
+        }
+        ensure!(!self.pieces.is_empty() && next <= times.len(), wrong("the pieces"));
+        let packets: u64 = self.chunks.iter().map(|chunk| u64::from(chunk.packets)).sum();
+        let has_empty = self.chunks.iter().any(|chunk| chunk.packets == 0);
+        ensure!(packets >= times.len() as u64 && !has_empty, wrong("the packets"));
+        Ok(())
+    }
+}
+
+impl Planning {
+    /// Divides the file into pieces.
+    ///
+    /// # Errors
+    /// When it cannot be cut: the reason, and the way out.
+    pub fn divide(self, input: &Input) -> Result<FilePlan> {
+        let Planning { mut file, survey, begin, end, most, length, multiple } = self;
+        let name = &input.name;
+        let refused = |why: &str| anyhow!("{name}: cannot be cut into pieces: {why} (leave --jobs out)");
+        if let Some(why) = &survey.obstacle {
+            return Err(refused(why));
+        }
+        let mut times = survey.times;
+        times.sort_unstable();
+        let unit = Rational::new(file.time_base[0], file.time_base[1]);
+        let moments: Vec<i64> = times.iter().map(|time| rescale(*time, unit, microseconds())).collect();
+        ensure!(
+            !times.is_empty() && times.windows(2).all(|pair| pair[0] < pair[1]),
+            refused("its packets have no times that increase")
+        );
+        ensure!(survey.chunks[0].start.is_some(), refused("it does not begin with a key frame"));
+        let first = begin.map_or(0, |begin| moments.partition_point(|moment| *moment < begin));
+        let last = end.map_or(times.len(), |end| moments.partition_point(|moment| *moment < end));
+        let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        let frames = last.saturating_sub(first).min(most);
+        ensure!(frames > 0, "{name}: no frame in this part");
+        let rate = input.rate().unwrap_or(25.0);
+        let of_seconds = |seconds: f64| (seconds * rate).round().clamp(1.0, 1e9) as usize;
+        let around = (survey.around.0 + survey.around.1) as usize;
+        let longest = of_seconds(LENGTH);
+        let length = match length {
+            PieceLength::Seconds(seconds) => of_seconds(seconds),
+            // Short videos are worked on at once, too, as far as decoding around the pieces leaves them anything to gain.
+            PieceLength::ByVideo => (frames / FEWEST).max(4 * around).max(of_seconds(SHORTEST)).min(longest),
+            PieceLength::Shares(processes, around_it) => {
+                let rounds = frames.div_ceil(longest).div_ceil(processes);
+                let most = frames / (around_it * around).max(of_seconds(SHORTEST));
+                frames.div_ceil((rounds * processes).min(most.max(1)))
+            }
+        };
+        let multiple = usize::try_from(multiple).unwrap_or(1);
+        let length = length.div_ceil(multiple) * multiple;
+        file.pieces = (0..frames).step_by(length).map(|at| (first + at, length.min(frames - at))).collect();
+        // A piece of a few frames costs more than it spares.
+        if let [.., (_, before), (_, rest)] = &mut file.pieces[..]
+            && *rest < length / 4
+        {
+            *before += *rest;
+            file.pieces.pop();
+        }
+        (file.times, file.chunks, file.others) = (Times::of(&times), survey.chunks, survey.others);
+        (file.can_seek, file.around) = (!survey.jumps, survey.around);
+        Ok(file)
+    }
+}
+
+/// The hash of the bytes of a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn hash_of_file(path: &Path) -> Result<Hash> {
+    let mut hasher = Hasher::default();
+    let copied = File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));
+    copied.with_context(|| path.display().to_string())?;
+    Ok(hasher.hash())
+}
+
+fn program() -> String {
+    concat!("histeq-video ", env!("CARGO_PKG_VERSION")).to_owned()
+}

@@ -1,0 +1,92 @@
+//! Measurements and curves of pieces, put together to what one run writes.
+
+use super::{FilePlan, hash_of_file};
+use crate::sidecar::curves::{CurveFile, CurveWriter};
+use crate::sidecar::statistics::{PieceRecord, Recording};
+use anyhow::{Context, Result, ensure};
+use histeq_media::sys::Hash;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+/// The hashes of the measurements and of the curves of a piece, as far as there are any.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn hashes_of_records(plan: &FilePlan, piece: usize) -> Result<[Option<Hash>; 2]> {
+    let [stats, curves] = plan.record_files(piece).map(|path| match path.exists() {
+        true => hash_of_file(&path).map(Some),
+        false => Ok(None),
+    });
+    Ok([stats?, curves?])
+}
+
+/// Writes the measurements of the first `pieces` pieces to `recording`: frames and scenes are numbered on.
+///
+/// # Errors
+/// When they cannot be read or written, or some are missing.
+pub fn join_stats(plan: &FilePlan, pieces: usize, recording: &Recording) -> Result<()> {
+    let mut scenes = Scenes::default();
+    for piece in 0..pieces {
+        let [path, _] = plan.record_files(piece);
+        let name = path.display().to_string();
+        let file = BufReader::new(File::open(&path).with_context(|| name.clone())?);
+        let first = (plan.pieces[piece].0 - plan.first()) as u64;
+        let mut next = first;
+        for line in file.lines() {
+            let line: PieceRecord = serde_json::from_str(&line?).with_context(|| name.clone())?;
+            let mut record = line.record;
+            if record.frame < first {
+                continue;
+            }
+            ensure!(record.frame == next, "{name}: frame {next} is missing (run piece {piece} again)");
+            next += 1;
+            record.scene = scenes.next(record.cut, record.after_flash);
+            let levels = || line.levels.unwrap_or_default();
+            recording.write(&record, levels, || line.pictures.unwrap_or_default().map(|jpeg| jpeg.0))?;
+        }
+        let end = first + plan.pieces[piece].1 as u64;
+        ensure!(next == end, "{name}: frame {next} is missing (run piece {piece} again)");
+    }
+    Ok(())
+}
+
+/// Writes the curves of the first `pieces` pieces to `writer`.
+///
+/// # Errors
+/// When they cannot be read or written.
+pub fn join_curves(plan: &FilePlan, pieces: usize, writer: &CurveWriter) -> Result<()> {
+    for piece in 0..pieces {
+        let [_, path] = plan.record_files(piece);
+        if !path.exists() {
+            // No frame of it has a curve: `check_records` knows.
+            continue;
+        }
+        let file = CurveFile::read(&path.display().to_string())?;
+        let first = (plan.pieces[piece].0 - plan.first()) as u64;
+        for frame in first.max(file.begins_at())..first + plan.pieces[piece].1 as u64 {
+            let (curve, chroma_gain) = file.curve(file.index_at(frame));
+            writer.write(frame, file.format(), curve, chroma_gain)?;
+        }
+    }
+    Ok(())
+}
+
+/// Numbers scenes as one run does: a cut begins one, and behind a flash that was taken for a scene the one before goes on.
+#[derive(Default)]
+struct Scenes {
+    current: u64,
+    other: u64,
+    last: u64,
+}
+
+impl Scenes {
+    fn next(&mut self, cut: bool, after_flash: bool) -> u64 {
+        if cut {
+            self.last += 1;
+            (self.other, self.current) = (self.current, self.last);
+        } else if after_flash {
+            std::mem::swap(&mut self.current, &mut self.other);
+        }
+        self.current
+    }
+}

@@ -1,0 +1,133 @@
+//! What is told at the end of a run: frames, time, backend, and the time of each stage.
+
+use super::events::{OutputRecord, ResultRecord};
+use histeq_media::pipeline::live::{LiveSummary, Written};
+use histeq_media::pipeline::{Outcome, Progress, Stage, Summary};
+use histeq_media::sys::one_line;
+use std::time::Duration;
+
+/// The end of equalizing a file.
+pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
+    let busy = |stage| progress.busy(stage).as_secs_f64();
+    let damaged = match progress.damaged() {
+        0 => String::new(),
+        1 => "; 1 damaged frame or packet".to_owned(),
+        count => format!("; {count} damaged frames or packets"),
+    };
+    let line = format!(
+        "{} by {}; decode {:.2} s, equalize {:.2} s, encode {:.2} s{damaged}{}",
+        frames_in_time(progress, "", summary.elapsed),
+        summary.equalizer,
+        busy(Stage::Source),
+        busy(Stage::Equalize),
+        busy(Stage::Sink),
+        destination(summary)
+    );
+    ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
+}
+
+/// The end of a comparison.
+pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
+    let line = frames_in_time(progress, "compared ", summary.elapsed) + &destination(summary);
+    ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
+}
+
+/// The end of equalizing `frames` frames, `damaged` of them damaged, by several processes, with its line; `name` is the
+/// output, if there is one.
+pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&str>, elapsed: Duration, line: String) -> ResultRecord {
+    let outputs = name.map(|name| OutputRecord { name: name.to_owned(), frames }).into_iter().collect();
+    ResultRecord { frames, damaged, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
+}
+
+/// The end of restoring a video. `merged` samples may have been a higher level.
+pub fn restore_summary(summary: &Summary, progress: &Progress, merged: u64) -> ResultRecord {
+    let merged = match merged {
+        0 => "; every sample is certain".to_owned(),
+        1 => "; 1 sample may have been a higher level (the lowest of those that became one was taken)".to_owned(),
+        _ => format!("; {merged} samples may have been a higher level (the lowest of those that became one was taken)"),
+    };
+    let line = frames_in_time(progress, "restored ", summary.elapsed) + &merged + &destination(summary);
+    ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
+}
+
+/// The numbers of a run, and its line.
+fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultRecord {
+    let busy = |stage| rounded(progress.busy(stage));
+    ResultRecord {
+        frames: progress.written(),
+        damaged: progress.damaged(),
+        dropped: progress.dropped(),
+        seconds: rounded(elapsed),
+        decode_seconds: busy(Stage::Source),
+        equalize_seconds: busy(Stage::Equalize),
+        encode_seconds: busy(Stage::Sink),
+        summary,
+        ..ResultRecord::default()
+    }
+}
+
+/// Seconds, in milliseconds.
+fn rounded(time: Duration) -> f64 {
+    time.as_millis() as f64 / 1e3
+}
+
+fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
+    let output = |name: &String| OutputRecord { name: name.clone(), frames: progress.written() };
+    summary.output.iter().map(output).collect()
+}
+
+/// The end of a live run, with latency, and frames that outputs missed; of the source of this number, if there are several.
+pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<usize>) -> ResultRecord {
+    let mut text = format!(
+        "{} by {}, {} dropped",
+        frames_in_time(progress, "", summary.elapsed),
+        summary.equalizer,
+        summary.dropped
+    );
+    if progress.damaged() > 0 {
+        text += &format!(", {} damaged", progress.damaged());
+    }
+    let milliseconds = |share| summary.latency.percentile(share).map(|time| time.as_secs_f64() * 1e3);
+    if let (Some(half), Some(most)) = (milliseconds(0.5), milliseconds(0.95)) {
+        let end = if summary.shown.is_some() { "shown" } else { "equalized" };
+        text += &format!("; latency from capture to {end}: median {half:.1} ms, 95th percentile {most:.1} ms");
+    }
+    if let Some(shown) = summary.shown {
+        text += &format!("; {shown} shown");
+    }
+    for output in &summary.outputs {
+        text += &format!("\n{} -> {}", frames(output.frames), one_line(&output.name));
+        match (output.missed, output.dropped) {
+            (0, 0) => {}
+            (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
+            // During an attempt to reconnect, frames count as dropped.
+            (missed, dropped) => text += &format!(", {} dropped because it was away", missed + dropped),
+        }
+    }
+    let output = |output: &Written| OutputRecord { name: output.name.clone(), frames: output.frames };
+    ResultRecord {
+        source,
+        dropped: summary.dropped,
+        outputs: summary.outputs.iter().map(output).collect(),
+        ..record(progress, summary.elapsed, text)
+    }
+}
+
+/// Frames, time and rate; `verb` is empty or ends with a space.
+fn frames_in_time(progress: &Progress, verb: &str, elapsed: Duration) -> String {
+    let (written, seconds) = (progress.written(), elapsed.as_secs_f64());
+    format!("{} {verb}in {seconds:.2} s ({:.1} fps)", frames(written), written as f64 / seconds.max(1e-6))
+}
+
+fn frames(count: u64) -> String {
+    format!("{count} frame{}", if count == 1 { "" } else { "s" })
+}
+
+/// The name of the output.
+fn destination(summary: &Summary) -> String {
+    match (summary.outcome, &summary.output) {
+        (Outcome::Complete, Some(name)) => format!(" -> {}", one_line(name)),
+        (Outcome::Interrupted, Some(name)) => format!("; interrupted, what there is -> {}", one_line(name)),
+        (_, None) => "; interrupted before the first frame".to_owned(),
+    }
+}

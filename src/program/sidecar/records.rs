@@ -1,0 +1,114 @@
+//! Files written beside the video: measurements of each frame (`--stats`), and curves (`--save-curves`).
+
+use crate::options::{FileJob, LiveJob};
+use crate::pieces::{FilePlan, join_curves, join_stats};
+use crate::sidecar::curves::CurveWriter;
+use crate::sidecar::statistics::{CurveSaver, Recorder, Recording, StatsFormat};
+use anyhow::Result;
+use histeq::equalize::EqualizeStage;
+use histeq_media::pipeline::{Input, Outcome, Progress};
+use histeq_media::sink::{Files, Leftover, Overwrite, Target};
+use histeq_media::sys::{printable, without_password};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Targets of the records, checked before the input is opened.
+pub struct RecordTargets {
+    stats: Option<(Target, StatsFormat)>,
+    curves: Option<Target>,
+}
+
+impl RecordTargets {
+    /// The targets of equalizing a file.
+    pub fn of_file(job: &FileJob) -> Result<Self> {
+        let overwrite = beside(job.output.overwrite);
+        let target = |name: &String| Target::new(name, &job.input.url, Files::One, overwrite);
+        let stats = job.stats.as_ref().map(|(name, format)| target(name).map(|target| (target, *format)));
+        Ok(RecordTargets {
+            stats: stats.transpose()?,
+            curves: job.equalize.save_curves.as_ref().map(target).transpose()?,
+        })
+    }
+
+    /// No targets.
+    pub fn none() -> Self {
+        RecordTargets { stats: None, curves: None }
+    }
+
+    /// The target of `live`, written directly like a recording.
+    pub fn of_live(job: &LiveJob) -> Result<Self> {
+        let curves = job.equalize.save_curves.as_deref();
+        let curves = curves.map(|name| Target::direct(name, Files::One, beside(job.overwrite))).transpose()?;
+        Ok(RecordTargets { stats: None, curves })
+    }
+
+    /// Temporary files to remove when the program ends at once.
+    pub fn leftovers(&self) -> impl Iterator<Item = Leftover> {
+        let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
+        targets.filter_map(Target::leftover)
+    }
+
+    /// What is opened for them.
+    pub fn places(&self) -> impl Iterator<Item = PathBuf> {
+        let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
+        targets.filter_map(Target::place)
+    }
+
+    /// Opens the records. `title` is the video's name in a page of statistics.
+    pub fn open(self, title: &str) -> Result<Records> {
+        let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
+        Ok(Records { recording, saving: self.curves.map(CurveWriter::new) })
+    }
+}
+
+/// What happens to a record that exists. `-n` is about the output: without a record that is asked for, a run has failed.
+fn beside(output: Overwrite) -> Overwrite {
+    if output == Overwrite::Skip { Overwrite::No } else { output }
+}
+
+/// The records while they are written.
+#[derive(Clone)]
+pub struct Records {
+    recording: Option<Recording>,
+    saving: Option<CurveWriter>,
+}
+
+impl Records {
+    /// Has a page of statistics say how the video is made: by this command line, with these settings.
+    pub fn tell(&self, words: impl Iterator<Item = String>, settings: Map<String, Value>) {
+        if let Some(recording) = &self.recording {
+            // Behind this option is what a process of several was told beside the words of the command line.
+            let words = words.skip(1).take_while(|word| word != "--one-of").map(|word| {
+                let word = without_password(&word);
+                shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
+            });
+            let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
+            recording.tell(printable(&words.join(" ")).into_owned(), settings);
+        }
+    }
+
+    /// `stage` with observers that write the records.
+    pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
+        let Records { recording, saving } = self.clone();
+        if let Some(saving) = saving {
+            stage = stage.observed_by(Box::new(CurveSaver(saving)));
+        }
+        match recording {
+            Some(recording) => stage.observed_by(Box::new(Recorder::new(recording, input, progress.clone()))),
+            None => stage,
+        }
+    }
+
+    /// Writes the records of the first `pieces` pieces of a file.
+    pub fn join(&self, file: &FilePlan, pieces: usize) -> Result<()> {
+        self.recording.as_ref().map_or(Ok(()), |recording| join_stats(file, pieces, recording))?;
+        self.saving.as_ref().map_or(Ok(()), |saving| join_curves(file, pieces, saving))
+    }
+
+    /// Finishes the files, and gives them their names.
+    pub fn finish(self, outcome: Outcome) -> Result<()> {
+        self.recording.map_or(Ok(()), |recording| recording.finish(outcome))?;
+        self.saving.map_or(Ok(()), |saving| saving.finish(outcome))
+    }
+}

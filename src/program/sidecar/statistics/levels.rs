@@ -1,0 +1,306 @@
+//! Histograms before and after equalization, and curves, over the time of a video: at most `MAX_COLUMNS` columns of at most
+//! `MAX_BINS` bins. When there would be more columns, each two neighbours are merged into one.
+
+use super::FrameRecord;
+use super::series::Point;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use histeq::spec::{Histogram, Levels};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The largest number of columns; a plot is about twice as many pixels wide.
+const MAX_COLUMNS: usize = 480;
+
+/// The largest number of bins, each of one level or of several.
+const MAX_BINS: usize = 256;
+
+/// What is drawn of the levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The histogram before equalization.
+    Before,
+    /// The histogram after it.
+    After,
+    /// What each level became.
+    Curve,
+}
+
+/// What is drawn of a frame, in bins of its own levels.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct FrameLevels {
+    depth: u8,
+    is_full: bool,
+    /// The share of the samples in each bin.
+    before: Values,
+    after: Values,
+    /// What the level of each bin became, 0 to 1; nothing where the frame has not one curve.
+    curve: Option<Values>,
+}
+
+/// Little-endian bytes where they are stored.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(from = "Bytes", into = "Bytes")]
+struct Values(Vec<f32>);
+
+#[derive(Clone, Deserialize, Serialize)]
+struct Bytes(#[serde(with = "crate::sidecar::statistics::base64_bytes")] Vec<u8>);
+
+impl From<Values> for Bytes {
+    fn from(Values(values): Values) -> Self {
+        Bytes(values.into_iter().flat_map(f32::to_le_bytes).collect())
+    }
+}
+
+impl From<Bytes> for Values {
+    fn from(Bytes(bytes): Bytes) -> Self {
+        Values(bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)).collect())
+    }
+}
+
+impl FrameLevels {
+    /// Of a frame with these histograms before and after equalization, and this curve, if it has one: a code for each.
+    pub fn of(before: &Histogram, after: &Histogram, curve: Option<&[u16]>) -> Self {
+        let levels = before.levels();
+        let bins = Bins(levels);
+        let shares = |histogram: &Histogram| {
+            let (own, total) = (histogram.levels().count(), histogram.total().max(1) as f32);
+            let mut shares = vec![0.0; bins.count()];
+            for (level, &count) in histogram.counts().iter().enumerate() {
+                shares[level * levels.count() / own / bins.width()] += count as f32 / total;
+            }
+            Values(shares)
+        };
+        let curve = curve.map(|codes| {
+            let code = |bin: usize| codes[usize::from(levels.lo()) + bin * bins.width()];
+            let became = |bin| levels.level_of(code(bin)) as f32 / (levels.count() - 1) as f32;
+            Values((0..bins.count()).map(became).collect())
+        });
+        let is_full = levels == Levels::full(levels.depth());
+        FrameLevels { depth: levels.depth(), is_full, before: shares(before), after: shares(after), curve }
+    }
+
+    fn levels(&self) -> Levels {
+        let depth = self.depth.clamp(8, 16);
+        if self.is_full { Levels::full(depth) } else { Levels::limited(depth) }
+    }
+
+    /// A column of this frame, in these bins.
+    fn column(&self, record: &FrameRecord, bins: &Bins) -> Column {
+        let own = Bins(self.levels()).count();
+        let share = |Values(shares): &Values| {
+            let mut scaled = vec![0.0; bins.count()];
+            shares.iter().take(own).enumerate().for_each(|(bin, share)| scaled[bin * bins.count() / own] += share);
+            scaled
+        };
+        let curve = self.curve.as_ref().map(|Values(curve)| {
+            let of = |bin| curve.get(bin * own / bins.count()).copied().unwrap_or_default();
+            (0..bins.count()).map(of).collect()
+        });
+        Column {
+            at: Point::position(record),
+            frames: [1.0, if curve.is_some() { 1.0 } else { 0.0 }],
+            shares: [share(&self.before), share(&self.after)],
+            curve: curve.unwrap_or_else(|| vec![0.0; bins.count()]),
+        }
+    }
+}
+
+/// One frame, or several consecutive frames.
+#[derive(Clone)]
+struct Column {
+    /// As [`Point::at`].
+    at: f64,
+    /// Number of frames, and of those that have one curve.
+    frames: [f32; 2],
+    /// Sums over the frames: the share of the samples in each bin, before and after.
+    shares: [Vec<f32>; 2],
+    /// The sum over the frames with one curve: what the level of each bin became, 0 to 1.
+    curve: Vec<f32>,
+}
+
+impl Column {
+    fn merged(mut self, other: &Column) -> Column {
+        let add = |sums: &mut [f32], others: &[f32]| sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
+        add(&mut self.frames, &other.frames);
+        self.shares.iter_mut().zip(&other.shares).for_each(|(sums, others)| add(sums, others));
+        add(&mut self.curve, &other.curve);
+        self
+    }
+}
+
+/// The levels of a video over its time.
+#[derive(Default)]
+pub struct LevelColumns {
+    /// Those of the first frame; others are scaled to them.
+    levels: Option<Levels>,
+    columns: Vec<Column>,
+    /// Number of frames in a column; the last column can have fewer.
+    frames_per_column: u64,
+    frames: u64,
+}
+
+impl LevelColumns {
+    /// Adds the next frame.
+    pub fn add(&mut self, record: &FrameRecord, frame: &FrameLevels) {
+        let column = frame.column(record, &Bins(*self.levels.get_or_insert(frame.levels())));
+        self.frames_per_column = self.frames_per_column.max(1);
+        if !self.frames.is_multiple_of(self.frames_per_column) {
+            if let Some(last) = self.columns.last_mut() {
+                *last = last.clone().merged(&column);
+            }
+        } else {
+            if self.columns.len() == MAX_COLUMNS {
+                let merge = |pair: &[Column]| pair[1..].iter().fold(pair[0].clone(), Column::merged);
+                self.columns = self.columns.chunks(2).map(merge).collect();
+                self.frames_per_column *= 2;
+            }
+            self.columns.push(column);
+        }
+        self.frames += 1;
+    }
+
+    /// The levels, once there is a frame.
+    pub fn levels(&self) -> Option<Levels> {
+        self.levels
+    }
+
+    /// Whether any frame has one curve.
+    pub fn has_curves(&self) -> bool {
+        self.columns.iter().any(|column| column.frames[1] > 0.0)
+    }
+
+    /// The column at this time: the last that has begun.
+    pub fn at(&self, time: f64) -> usize {
+        self.columns.partition_point(|column| column.at <= time).saturating_sub(1)
+    }
+
+    /// A value for each bin of a column, 0 to 1: the share of the samples, or what the level became. Empty where no frame of the
+    /// column has one curve.
+    pub fn of_column(&self, index: usize, layer: Layer) -> Vec<f32> {
+        self.columns.get(index).map_or(Vec::new(), |column| values(column, layer))
+    }
+
+    /// The same over all frames.
+    pub fn of_all(&self, layer: Layer) -> Vec<f32> {
+        let all = self
+            .columns
+            .iter()
+            .skip(1)
+            .fold(self.columns.first().cloned(), |all, column| all.map(|all| all.merged(column)));
+        all.map_or(Vec::new(), |all| values(&all, layer))
+    }
+
+    /// All of it for the page's script, a byte a value. Shares are rooted, so that small ones are told apart. A column without a
+    /// curve has zeros.
+    pub fn packed(&self) -> Value {
+        let Some(levels) = self.levels else { return Value::Null };
+        let bins = Bins(levels);
+        let bytes = |layer: Layer| {
+            let byte = |value: f32| (if layer == Layer::Curve { value } else { value.sqrt() } * 255.0).round() as u8;
+            let column = |column: &Column| {
+                let mut bytes: Vec<u8> = values(column, layer).into_iter().map(byte).collect();
+                bytes.resize(bins.count(), 0);
+                bytes
+            };
+            STANDARD.encode(self.columns.iter().flat_map(column).collect::<Vec<u8>>())
+        };
+        json!({
+            "black": levels.lo(),
+            "white": levels.hi(),
+            "bins": bins.count(),
+            "width": bins.width(),
+            "at": self.columns.iter().map(|column| column.at).collect::<Vec<_>>(),
+            "before": bytes(Layer::Before),
+            "after": bytes(Layer::After),
+            "curve": self.has_curves().then(|| bytes(Layer::Curve)),
+        })
+    }
+}
+
+fn values(column: &Column, layer: Layer) -> Vec<f32> {
+    let (sums, frames) = match layer {
+        Layer::Before => (&column.shares[0], column.frames[0]),
+        Layer::After => (&column.shares[1], column.frames[0]),
+        Layer::Curve => (&column.curve, column.frames[1]),
+    };
+    if frames == 0.0 { Vec::new() } else { sums.iter().map(|sum| sum / frames).collect() }
+}
+
+/// The levels in bins of the same number of levels.
+struct Bins(Levels);
+
+impl Bins {
+    /// Number of levels in a bin; the last one can have fewer.
+    fn width(&self) -> usize {
+        self.0.count().div_ceil(MAX_BINS)
+    }
+
+    fn count(&self) -> usize {
+        self.0.count().div_ceil(self.width())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use histeq::spec::{Curve, Histogram};
+
+    fn histogram(levels: Levels, codes: &[u16]) -> Histogram {
+        let mut histogram = Histogram::new(levels);
+        codes.iter().for_each(|&code| histogram.add(code));
+        histogram
+    }
+
+    #[test]
+    fn a_long_video_takes_no_more_columns_than_a_short_one_and_loses_no_share() {
+        let levels = Levels::limited(8);
+        let (dark, bright) = (histogram(levels, &[16, 16, 16, 235]), histogram(levels, &[235]));
+        let identity = Curve::identity(levels);
+        let mut columns = LevelColumns::default();
+        for frame in 0..10_000 {
+            let record = FrameRecord { frame, ..FrameRecord::default() };
+            let curve = (frame >= 5000).then(|| identity.codes());
+            columns.add(&record, &FrameLevels::of(&dark, &bright, curve));
+        }
+        assert!((MAX_COLUMNS / 3..=MAX_COLUMNS).contains(&columns.columns.len()), "{}", columns.columns.len());
+        let all = columns.of_all(Layer::Before);
+        assert_eq!((all.len(), all[0], all[219], all.iter().sum::<f32>()), (220, 0.75, 0.25, 1.0));
+        assert_eq!(columns.of_column(7, Layer::After)[219], 1.0);
+        assert!(columns.of_column(columns.at(4000.0), Layer::Curve).is_empty());
+        assert_eq!(columns.of_column(columns.at(6000.0), Layer::Curve)[219], 1.0);
+        let packed = columns.packed();
+        assert_eq!((&packed["black"], &packed["bins"], &packed["width"]), (&16.into(), &220.into(), &1.into()));
+        let bytes = STANDARD.decode(packed["before"].as_str().unwrap()).unwrap();
+        assert_eq!((bytes.len(), bytes[219]), (220 * columns.columns.len(), 128));
+    }
+
+    #[test]
+    fn deep_levels_share_bins_of_one_width() {
+        let levels = Levels::limited(10);
+        let bins = Bins(levels);
+        assert_eq!((levels.count(), bins.width(), bins.count()), (877, 4, 220));
+        let all = histogram(levels, &[64, 65, 66, 67, 68, 940]);
+        let identity = Curve::identity(levels);
+        let frame = FrameLevels::of(&all, &all, Some(identity.codes()));
+        let kept: FrameLevels = serde_json::from_str(&serde_json::to_string(&frame).unwrap()).unwrap();
+        assert_eq!(kept, frame);
+        let column = kept.column(&FrameRecord::default(), &bins);
+        assert_eq!(column.shares[0][..2], [4.0 / 6.0, 1.0 / 6.0]);
+        assert_eq!((column.shares[0][219], column.curve[219]), (1.0 / 6.0, 1.0));
+    }
+
+    #[test]
+    fn frames_of_another_depth_are_scaled_to_the_first() {
+        let mut columns = LevelColumns::default();
+        for (frame, depth) in [(0, 8), (1, 10)] {
+            let levels = Levels::full(depth);
+            let white = histogram(levels, &[levels.hi()]);
+            let identity = Curve::identity(levels);
+            let record = FrameRecord { frame, ..FrameRecord::default() };
+            columns.add(&record, &FrameLevels::of(&white, &white, Some(identity.codes())));
+        }
+        assert_eq!(columns.of_all(Layer::After)[255], 1.0);
+        let curve = columns.of_column(1, Layer::Curve);
+        assert!((curve[128] - 128.0 / 255.0).abs() < 2e-3, "{}", curve[128]);
+    }
+}

@@ -1,0 +1,207 @@
+//! The observers that measure each frame before and after equalization (`--stats`) and save its curve (`--save-curves`).
+
+use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
+use super::{FrameRecord, Recording, eme::Eme, levels::FrameLevels, scenes::ROOM};
+use crate::draw::sheet::Miniatures;
+use crate::sidecar::curves::{CurveFormat, CurveWriter};
+use anyhow::{Context, Result};
+use histeq::equalize::cpu::{Engine, Isa};
+use histeq::equalize::{Observation, Observer, Role, Work};
+use histeq::frame::HostPool;
+use histeq::spec::chroma::UNIT_GAIN;
+use histeq::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, Scenes, Settings};
+use histeq_media::ffmpeg::Still;
+use histeq_media::pipeline::{Input, Progress, Stage};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Saves the curve of each frame.
+pub struct CurveSaver(pub CurveWriter);
+
+impl Observer for CurveSaver {
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
+        let format = CurveFormat::of(seen.before.frame());
+        let codes = seen.after.applied.curves.as_ref().filter(|codes| codes.len() == format.levels().codes());
+        match codes.filter(|_| !matches!(seen.before.role(), Role::WarmUp)) {
+            Some(codes) => {
+                let curve = Curve::from_codes(format.levels(), codes.to_vec()).context("a curve of these levels")?;
+                let follows = seen.before.settings().chroma == Chroma::Follow;
+                let chroma_gain = seen.after.applied.chroma_gain.filter(|_| follows).unwrap_or(UNIT_GAIN);
+                self.0.write(seen.number, format, &curve, chroma_gain)
+            }
+            // A frame of the warm-up, or one with a curve for each tile.
+            None => Ok(()),
+        }
+    }
+
+    fn asks_for_everything(&self) -> bool {
+        true
+    }
+}
+
+/// Measures each frame and writes a record of it.
+pub struct Recorder {
+    recording: Recording,
+    progress: Arc<Progress>,
+    /// Seconds in a unit of the frames' times.
+    time_unit: f64,
+    engine: Engine,
+    eme: Eme,
+    miniatures: Miniatures,
+    /// The scenes of frames with loaded curves, of which a change of size is the only cut.
+    scenes: Option<(Settings, Scenes)>,
+    /// The scene number of the first recorded frame: frames of the warm-up can have lower ones.
+    first_scene: Option<u64>,
+    /// Levels and curves of the last frame.
+    last: Option<(Levels, Arc<[u16]>)>,
+    /// Total times of decoding, equalizing and encoding at the last record.
+    recorded: [Duration; 3],
+}
+
+impl Recorder {
+    /// Writes a record of each frame of `input` to `recording`. `progress` has the times of decoding and encoding.
+    pub fn new(recording: Recording, input: &Input, progress: Arc<Progress>) -> Self {
+        let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
+            unreachable!("the best of the available instruction sets is available")
+        };
+        Recorder {
+            recording,
+            progress,
+            time_unit: f64::from(input.video_stream().time_base),
+            engine,
+            eme: Eme::default(),
+            miniatures: Miniatures::new(input, ROOM),
+            scenes: None,
+            first_scene: None,
+            last: None,
+            recorded: [Duration::ZERO; 3],
+        }
+    }
+
+    /// The histogram of the whole frame before equalization.
+    fn histogram_before(&mut self, seen: &Observation<'_>) -> Histogram {
+        let counts = seen.after.applied.counts.as_ref().filter(|_| seen.before.counts_frame());
+        match counts.and_then(|counts| counts.histogram()) {
+            Some(histogram) => histogram.clone(),
+            None => self.engine.histogram(seen.before.frame(), seen.before.frame().whole()),
+        }
+    }
+
+    /// The scene of a frame with a loaded curve.
+    fn scene_of(&mut self, before: &Work) -> Scene {
+        let (frame, settings) = (before.frame(), *before.settings());
+        let (_, scenes) = match self.scenes.take() {
+            Some((same, scenes)) if same == settings => self.scenes.insert((settings, scenes)),
+            Some((_, scenes)) => self.scenes.insert((settings, Scenes::after(&settings, &scenes))),
+            None => self.scenes.insert((settings, Scenes::new(&settings))),
+        };
+        (&scenes.next(Change::None, frame.levels(), (frame.width(), frame.height()))).into()
+    }
+
+    fn record(
+        &mut self,
+        seen: &Observation<'_>,
+        curves: Arc<[u16]>,
+        (all, equalized): (&Histogram, &Histogram),
+    ) -> FrameRecord {
+        let (before, after) = (seen.before.frame(), &seen.after.frame);
+        let scene = seen.after.applied.scene.unwrap_or_else(|| self.scene_of(seen.before));
+        let levels = all.levels();
+        // Without curves, nothing of them is known to have changed.
+        let comparable =
+            |(of, last): &(Levels, Arc<[u16]>)| *of == levels && last.len() == curves.len() && !last.is_empty();
+        let last = self.last.take().filter(comparable);
+        let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curves, levels));
+        let slope = largest_slope(&curves, levels);
+        let merged = (curves.len() == levels.codes()).then(|| merged_levels(&curves, all));
+        self.last = Some((levels, curves));
+        let [decode, equalize, encode] = self.times(seen.equalizing);
+        let tone = seen.before.guide().tone.filter(|tone| !tone.line.is_identity());
+        let (low, high) = tone.map(|tone| tone.range).unzip();
+        let gain = rounded(gain(seen));
+
+        FrameRecord {
+            frame: seen.number,
+            time: before.pts.map(|pts| rounded(pts as f64 * self.time_unit)),
+            scene: scene.number.saturating_sub(*self.first_scene.get_or_insert(scene.number)),
+            cut: scene.cut,
+            after_flash: scene.after_flash,
+            mean_before: rounded(mean(all)),
+            mean_after: rounded(mean(equalized)),
+            deviation_before: rounded(deviation(all)),
+            deviation_after: rounded(deviation(equalized)),
+            entropy_before: rounded(entropy(all)),
+            entropy_after: rounded(entropy(equalized)),
+            eme_before: rounded(self.eme.of(before)),
+            eme_after: rounded(self.eme.of(after)),
+            ambe: rounded((mean(all) - mean(equalized)).abs()),
+            low,
+            high,
+            gain,
+            slope,
+            merged,
+            curve_change: rounded(change),
+            decode_ms: decode,
+            equalize_ms: equalize,
+            encode_ms: encode,
+        }
+    }
+
+    fn write(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> Result<()> {
+        let (before, after) = (seen.before.frame(), &seen.after.frame);
+        let (all, equalized) = (self.histogram_before(seen), self.engine.histogram(after, after.whole()));
+        let record = self.record(seen, curves.clone(), (&all, &equalized));
+        let curve = Some(&*curves).filter(|curve| curve.len() == all.levels().codes());
+        let miniatures = &mut self.miniatures;
+        // What cannot be drawn small is measured all the same.
+        let mut file = |frame| miniatures.of(frame).and_then(|small| Still::Jpeg.encode(&small)).unwrap_or_default();
+        let pictures = || [before, after].map(&mut file);
+        self.recording.write(&record, || FrameLevels::of(&all, &equalized, curve), pictures)
+    }
+
+    /// The times of decoding, equalizing and encoding since the last record, in milliseconds.
+    fn times(&mut self, equalizing: Duration) -> [f64; 3] {
+        let now = [self.progress.busy(Stage::Source), equalizing, self.progress.busy(Stage::Sink)];
+        let last = std::mem::replace(&mut self.recorded, now);
+        let since = |stage: usize| rounded(now[stage].saturating_sub(last[stage]).as_secs_f64() * 1e3);
+        [since(0), since(1), since(2)]
+    }
+}
+
+impl Observer for Recorder {
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
+        match (seen.before.role(), &seen.after.applied.curves) {
+            (Role::WarmUp, _) => Ok(()),
+            (_, Some(curves)) => self.write(&seen, curves.clone()),
+            (_, None) if !seen.before.settings().method.counts() => self.write(&seen, Arc::default()),
+            (_, None) => anyhow::bail!("{} does not report its curves (a bug: please report it)", seen.backend.name()),
+        }
+    }
+
+    fn asks_for_everything(&self) -> bool {
+        true
+    }
+}
+
+/// The gain of the stretch.
+fn gain(seen: &Observation<'_>) -> f64 {
+    let given = match seen.before.role() {
+        Role::Apply(mapping) => Some(mapping),
+        _ => seen.before.guide().mapping.as_ref(),
+    };
+    let mean = |gains: &[u32]| gains.iter().map(|gain| f64::from(*gain)).sum::<f64>() / gains.len() as f64;
+    let of_4096 = match given {
+        Some(Mapping::Veil(veil)) => mean(veil.gains.as_flattened()),
+        Some(Mapping::Balance(balance)) => mean(&balance.gains),
+        _ => {
+            let of_tiles = seen.before.guide().tone.map(|tone| tone.chroma_gain);
+            f64::from(seen.after.applied.chroma_gain.or(of_tiles).unwrap_or(UNIT_GAIN))
+        }
+    };
+    of_4096 / f64::from(UNIT_GAIN)
+}
+
+/// Rounded to six decimals, to leave out digits without meaning.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

@@ -1,0 +1,146 @@
+//! Writes the file of `--stats` during the run, under a temporary name until it is complete.
+
+use super::FrameRecord;
+use super::levels::FrameLevels;
+use super::page::Page;
+use super::piece::{Jpeg, PieceRecord, SceneFrames};
+use anyhow::{Context, Result};
+use histeq_media::pipeline::Outcome;
+use histeq_media::sink::Target;
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::io::{LineWriter, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The format of a file of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatsFormat {
+    /// A table with a header line: `.csv`.
+    Csv,
+    /// A JSON object on each line: `.jsonl`.
+    JsonLines,
+    /// A page with plots: `.html`.
+    Page,
+    /// For a page of which this is a piece: a [`PieceRecord`] on each line.
+    PieceOfPage,
+}
+
+impl StatsFormat {
+    /// The format for the extension of a file name; lines of JSON for stdout.
+    pub fn of(name: &str) -> Option<Self> {
+        if name == "-" {
+            return Some(StatsFormat::JsonLines);
+        }
+        let extension = Path::new(name).extension()?.to_ascii_lowercase();
+        match extension.to_str()? {
+            "csv" => Some(StatsFormat::Csv),
+            "jsonl" => Some(StatsFormat::JsonLines),
+            "html" => Some(StatsFormat::Page),
+            _ => None,
+        }
+    }
+}
+
+/// A file of records, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is left.
+#[derive(Clone)]
+pub struct Recording(Arc<Mutex<Option<UnfinishedRecording>>>);
+
+struct UnfinishedRecording {
+    target: Target,
+    writer: RecordWriter,
+}
+
+enum RecordWriter {
+    Csv(Box<csv::Writer<File>>),
+    JsonLines(LineWriter<File>),
+    Page(Box<Page>, File),
+    PieceOfPage(LineWriter<File>, SceneFrames),
+}
+
+impl Recording {
+    /// Opens `target` for writing. `title` is the title of a page.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn create(mut target: Target, format: StatsFormat, title: &str) -> Result<Self> {
+        let file = target.writer()?;
+        let writer = match format {
+            StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
+            StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
+            StatsFormat::Page => RecordWriter::Page(Box::new(Page::new(title)), file),
+            StatsFormat::PieceOfPage => RecordWriter::PieceOfPage(LineWriter::new(file), SceneFrames::default()),
+        };
+        Ok(Recording(Arc::new(Mutex::new(Some(UnfinishedRecording { target, writer })))))
+    }
+
+    /// Writes the record of the next frame. Where a page is made, `levels` is called, and `pictures` for the frames that show
+    /// scenes: JPEG files of before and after.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(
+        &self,
+        record: &FrameRecord,
+        levels: impl FnOnce() -> FrameLevels,
+        pictures: impl FnOnce() -> [Vec<u8>; 2],
+    ) -> Result<()> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(UnfinishedRecording { target, writer }) = open.as_mut() else { return Ok(()) };
+        writer.write(record, levels, pictures).with_context(|| format!("{}: cannot be written", target.name()))
+    }
+
+    /// Has a page say how the video was made: the command line, and the settings by the names of their options.
+    pub fn tell(&self, command: String, settings: Map<String, Value>) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(UnfinishedRecording { writer: RecordWriter::Page(page, _), .. }) = open.as_mut() {
+            page.tell(command, settings);
+        }
+    }
+
+    /// Completes the file and renames it to its final name ([`Target::end`]).
+    ///
+    /// # Errors
+    /// When it cannot be written or renamed.
+    pub fn finish(self, outcome: Outcome) -> Result<()> {
+        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(UnfinishedRecording { target, writer }) = open else { return Ok(()) };
+        writer.finish().with_context(|| format!("{}: cannot be written", target.name()))?;
+        target.end(outcome)?;
+        Ok(())
+    }
+}
+
+impl RecordWriter {
+    fn write(
+        &mut self,
+        record: &FrameRecord,
+        levels: impl FnOnce() -> FrameLevels,
+        pictures: impl FnOnce() -> [Vec<u8>; 2],
+    ) -> Result<()> {
+        match self {
+            RecordWriter::Csv(writer) => writer.serialize(record)?,
+            RecordWriter::JsonLines(writer) => {
+                serde_json::to_writer(&mut *writer, record)?;
+                writer.write_all(b"\n")?;
+            }
+            RecordWriter::Page(page, _) => page.add(record, &levels(), pictures),
+            RecordWriter::PieceOfPage(writer, scenes) => {
+                let pictures = scenes.next(record).then(|| pictures().map(Jpeg));
+                let record = PieceRecord { record: record.clone(), levels: Some(levels()), pictures };
+                serde_json::to_writer(&mut *writer, &record)?;
+                writer.write_all(b"\n")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        match self {
+            RecordWriter::Csv(mut writer) => writer.flush()?,
+            RecordWriter::JsonLines(mut writer) | RecordWriter::PieceOfPage(mut writer, _) => writer.flush()?,
+            RecordWriter::Page(page, mut file) => file.write_all(page.html()?.as_bytes())?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`), a mask (`--mask`), luma only (`--gray`), and
+//! the depth of the output (`--output-depth`).
+
+use crate::mask::NamedMask;
+use crate::options::EqualizeOptions;
+use crate::sidecar::curves::{CurveFile, LoadedCurves};
+use anyhow::{Context, Result, bail};
+use histeq::equalize::cpu::Cpu;
+use histeq::equalize::{EqualizeStage, Equalizer, MappingSource, OutputDepth, Survey};
+use histeq::frame::{Frame, limits};
+use histeq::spec::{Chroma, Settings, Smoothing};
+use histeq_media::pipeline::Input;
+use histeq_media::pipeline::live::Shown;
+use histeq_media::sink::Target;
+use std::sync::Arc;
+
+/// Checks that the files to be `written` are different ones, and none of those of `--load-curves` and `--mask`.
+pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<Item = &'a String>) -> Result<()> {
+    let written: Vec<&String> = written.collect();
+    for (index, name) in written.iter().enumerate() {
+        options.read_files().try_for_each(|read| Target::differs(name, read))?;
+        if let Some(other) = written[index + 1..].iter().find(|other| Target::are_one(name, other)) {
+            bail!("{name} and {other} are one file (give each its own)");
+        }
+    }
+    Ok(())
+}
+
+/// The threads that measure frames: more than one core can do it only where cores are left by the other stages.
+pub fn measuring_threads() -> usize {
+    let cores = limits::threads();
+    if cores < 6 { 0 } else { (cores / 3).min(4) }
+}
+
+/// The options that apply ahead of the backend, with the curves read.
+#[derive(Clone)]
+pub struct StageBuilder {
+    kept: Option<Arc<CurveFile>>,
+    /// The mask.
+    pub mask: Option<NamedMask>,
+    gray: bool,
+    depth: OutputDepth,
+}
+
+impl StageBuilder {
+    /// Reads the curves of `--load-curves`, and the picture of `--mask`.
+    pub fn new(options: &EqualizeOptions) -> Result<Self> {
+        let kept = options.load_curves.as_deref().map(CurveFile::read).transpose()?;
+        let mask = options.mask.as_deref().map(NamedMask::read).transpose()?;
+        Ok(StageBuilder { kept: kept.map(Arc::new), mask, gray: options.gray, depth: options.output_depth })
+    }
+
+    /// A stage on `backend`.
+    pub fn stage(&self, backend: Box<dyn Equalizer>, mut settings: Settings) -> EqualizeStage {
+        // Chroma that stays need not go through a GPU.
+        if settings.chroma == Chroma::Follow && self.kept.as_ref().is_some_and(|file| !file.changes_chroma()) {
+            settings.chroma = Chroma::Keep;
+        }
+        let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
+        let mask = self.mask.as_ref().map(|named| named.mask.clone());
+        EqualizeStage::new(backend, settings)
+            .gray(self.gray)
+            .with_output_depth(self.depth)
+            .with_mask(mask)
+            .with_mappings(curves)
+    }
+
+    /// Checks that the mask goes with the pictures of `input`, and with these settings.
+    pub fn check(&self, input: &Input, settings: &Settings) -> Result<()> {
+        self.mask.as_ref().map_or(Ok(()), |mask| mask.check(input, settings.region))
+    }
+
+    /// The first of two passes.
+    pub fn survey(&self, settings: Settings) -> Survey {
+        Survey::new(settings, self.gray, self.depth, self.mask.as_ref().map(|named| named.mask.clone()))
+    }
+
+    /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before it.
+    pub fn equalize_shown(&self, shown: &Shown, settings: Settings) -> Result<Frame> {
+        let settings = Settings { smoothing: Smoothing::OFF, ..settings };
+        let mut stage = self.stage(Box::new(Cpu::new(1)), settings).from_frame(shown.number);
+        stage.submit(shown.original.clone())?;
+        stage.finish()?;
+        Ok(stage.collect()?.context("the CPU lost a frame")?.frame)
+    }
+}

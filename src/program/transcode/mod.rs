@@ -1,0 +1,6 @@
+//! Equalizing a file.
+
+pub mod pass;
+pub mod scene_survey;
+pub mod size;
+pub mod target_size;

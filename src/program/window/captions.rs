@@ -1,0 +1,38 @@
+//! Text over the picture: labels of the original and the equalized picture, and the status line.
+
+use super::controls::PreviewMode;
+use super::overlay;
+use crate::draw::chart::Canvas;
+use histeq::spec::Settings;
+use histeq_media::pipeline::live::Status;
+
+/// Draws the labels of the original and of the split view, and the divider.
+pub fn draw_labels(canvas: &mut Canvas, mode: PreviewMode, size: (usize, usize), at: (usize, usize), columns: usize) {
+    let points = |pixels: usize| (pixels / canvas.scale()) as i32;
+    let (left, top, bottom, border) = (points(at.0), points(at.1), points(at.1 + size.1), points(at.0 + columns));
+    match mode {
+        PreviewMode::Equalized => {}
+        PreviewMode::Original => overlay::label(canvas, "original", left, false),
+        PreviewMode::Split => {
+            overlay::label(canvas, "original", border - 1, true);
+            overlay::label(canvas, "equalized", border + 2, false);
+            overlay::divider(canvas, border, top..bottom);
+        }
+    }
+}
+
+/// The text of the status line.
+pub fn status_text(status: &Status, settings: &Settings, paused: bool, message: Option<&str>) -> String {
+    let mut words = vec![format!("{:.1} fps", status.fps)];
+    words.extend(status.latency.map(|latency| format!("latency {:.1} ms", latency.as_secs_f64() * 1e3)));
+    words.push(format!("{} dropped", status.dropped));
+    words.extend((status.unwritten > 0).then(|| format!("{} not written", status.unwritten)));
+    words.push(format!("strength {:.0}%", f64::from(settings.strength.of_256()) / 2.56));
+    words.push(match settings.smoothing.frames() {
+        1 => "smoothing off".to_owned(),
+        frames => format!("smoothing {frames} frames"),
+    });
+    words.extend(paused.then(|| "PAUSED".to_owned()));
+    words.push(message.unwrap_or("F1: keys").to_owned());
+    words.join("   ")
+}

@@ -1,0 +1,89 @@
+//! A real backend that fails where a test wants it to.
+
+use anyhow::{Result, bail};
+use histeq::equalize::{Equalized, Equalizer, Role, Work};
+use histeq::frame::Pool;
+use histeq::spec::{Chroma, Remembered};
+use std::sync::Arc;
+
+/// A call of the backend, and how many there were of its kind before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    Submit(usize),
+    Collect(usize),
+    WarmUp(usize),
+    Remember(usize),
+}
+
+type Strike = Box<dyn FnMut(Call) -> Result<()> + Send>;
+
+/// A real backend, every call of which is asked for first.
+pub struct Failing {
+    inner: Box<dyn Equalizer>,
+    strike: Strike,
+    submitted: usize,
+    collected: usize,
+    warmed_up: usize,
+    remembered: usize,
+    /// The memory that it lends.
+    pub pool: Option<Arc<dyn Pool>>,
+}
+
+impl Failing {
+    /// Fails as `strike` says.
+    pub fn new(inner: Box<dyn Equalizer>, strike: impl FnMut(Call) -> Result<()> + Send + 'static) -> Self {
+        Failing { inner, strike: Box::new(strike), submitted: 0, collected: 0, warmed_up: 0, remembered: 0, pool: None }
+    }
+
+    /// Fails at this call.
+    pub fn at(inner: Box<dyn Equalizer>, at: Call) -> Self {
+        Failing::new(inner, move |call| {
+            if call == at {
+                bail!("out of order");
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Equalizer for Failing {
+    fn submit(&mut self, work: Work) -> Result<()> {
+        let count = if let Role::WarmUp = work.role() { &mut self.warmed_up } else { &mut self.submitted };
+        let call = if let Role::WarmUp = work.role() { Call::WarmUp(*count) } else { Call::Submit(*count) };
+        (self.strike)(call)?;
+        *count += 1;
+        self.inner.submit(work)
+    }
+
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        (self.strike)(Call::Remember(self.remembered))?;
+        self.remembered += 1;
+        self.inner.remember(seen)
+    }
+
+    fn collect(&mut self) -> Result<Option<Equalized>> {
+        (self.strike)(Call::Collect(self.collected))?;
+        self.collected += 1;
+        self.inner.collect()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.inner.finish()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.inner.in_flight()
+    }
+
+    fn capacity(&self) -> usize {
+        self.inner.capacity()
+    }
+
+    fn input_pool(&self, _chroma: Chroma) -> Option<Arc<dyn Pool>> {
+        self.pool.clone()
+    }
+
+    fn name(&self) -> String {
+        "failing".to_owned()
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests of the program's own modules, which no other crate sees: a part of its unit tests.
+
+mod pages;
+mod parsers;
+#[path = "../helpers/random.rs"]
+mod random;
