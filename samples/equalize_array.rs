@@ -3,7 +3,7 @@
 //! `cargo run --no-default-features --example equalize_array`
 
 use anyhow::{Context, Result};
-use histeq::equalize::{Equalizer, Work, cpu::Cpu};
+use histeq::equalize::{Executor, Work, cpu::Cpu};
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq::spec::Settings;
 

@@ -4,7 +4,7 @@
 //! `cargo run --no-default-features --example equalize_sequence`
 
 use anyhow::Result;
-use histeq::equalize::{Equalized, Equalizer, Work, cpu::Cpu, cuda::Cuda};
+use histeq::equalize::{Equalized, Executor, Work, cpu::Cpu, cuda::Cuda};
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq::spec::{Settings, Smoothing, Threshold};
 
@@ -21,7 +21,7 @@ fn settings() -> Settings {
 }
 
 /// The GPU if it can be used, else the CPU.
-fn backend() -> Box<dyn Equalizer> {
+fn backend() -> Box<dyn Executor> {
     match Cuda::new(0, Cuda::RING_DEPTH) {
         Ok(cuda) => Box::new(cuda),
         Err(reason) => {

@@ -13,5 +13,8 @@
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod equalize;
+mod error;
 pub mod frame;
 pub mod spec;
+
+pub use error::{CallerError, Error, Result};

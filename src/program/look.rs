@@ -47,6 +47,6 @@ pub fn decide(
         let mask = mask.map(|named| &*named.mask).filter(|mask| mask.size() == (frame.width(), frame.height()));
         measures.push(measure(frame, frame.whole(), mask));
     })?;
-    let reason = equalize.choose_look(&measures.into_iter().collect::<Result<Vec<_>>>()?);
+    let reason = equalize.choose_look(&measures.into_iter().collect::<Result<Vec<_>, histeq::Error>>()?);
     Ok((source, reason))
 }

@@ -6,7 +6,7 @@ use crate::options::EqualizeOptions;
 use crate::sidecar::curves::{CurveFile, LoadedCurves};
 use anyhow::{Context, Result, bail};
 use histeq::equalize::cpu::Cpu;
-use histeq::equalize::{EqualizeStage, Equalizer, MappingSource, OutputDepth, Survey};
+use histeq::equalize::{EqualizeStage, Executor, MappingSource, OutputDepth, Survey};
 use histeq::frame::{Frame, limits};
 use histeq::spec::{Chroma, Settings, Smoothing};
 use histeq_media::pipeline::Input;
@@ -51,7 +51,7 @@ impl StageBuilder {
     }
 
     /// A stage on `backend`.
-    pub fn stage(&self, backend: Box<dyn Equalizer>, mut settings: Settings) -> EqualizeStage {
+    pub fn stage(&self, backend: Box<dyn Executor>, mut settings: Settings) -> EqualizeStage {
         // Chroma that stays need not go through a GPU.
         if settings.chroma == Chroma::Follow && self.kept.as_ref().is_some_and(|file| !file.changes_chroma()) {
             settings.chroma = Chroma::Keep;

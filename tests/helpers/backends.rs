@@ -2,12 +2,12 @@
 //! which ones it skipped.
 
 use crate::skip::skip;
-use anyhow::Result;
+use histeq::Result;
 use histeq::cuda::Gpu;
 use histeq::equalize::cpu::{Cpu, Isa};
 use histeq::equalize::cuda::Cuda;
 use histeq::equalize::reference::Reference;
-use histeq::equalize::{Applied, CountedRegion, Equalized, Equalizer, Observation, Observer, Role, Verifier, Work};
+use histeq::equalize::{Applied, CountedRegion, Equalized, Executor, Observation, Observer, Role, Verifier, Work};
 use histeq::frame::{Frame, Pool};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::{Curve, Mapping, Settings};
@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A new backend, or why this machine has none.
-type Made = Result<Box<dyn Equalizer>, String>;
+type Made = Result<Box<dyn Executor>, String>;
 
 /// A backend, by name, and how to make one with a number of threads (or of frames under way).
 pub struct Backend {
@@ -31,7 +31,7 @@ fn all() -> Vec<Backend> {
 
 fn cpu(isa: Isa) -> Backend {
     let make = move |threads| match Cpu::with_isa(threads, isa) {
-        Some(cpu) => Ok(Box::new(cpu) as Box<dyn Equalizer>),
+        Some(cpu) => Ok(Box::new(cpu) as Box<dyn Executor>),
         None => Err(format!("this CPU has no {isa}")),
     };
     Backend { name: isa.to_string(), make: Box::new(make) }
@@ -41,7 +41,7 @@ fn cpu(isa: Isa) -> Backend {
 fn cuda() -> Backend {
     let make = |depth| {
         let cuda = Cuda::on(first_gpu()?, depth).map_err(|error| error.to_string())?;
-        Ok(Box::new(cuda) as Box<dyn Equalizer>)
+        Ok(Box::new(cuda) as Box<dyn Executor>)
     };
     Backend { name: "cuda".to_owned(), make: Box::new(make) }
 }
@@ -59,7 +59,7 @@ pub fn gpu() -> Option<&'static Arc<Gpu>> {
 
 impl Backend {
     /// The backend by itself.
-    pub fn open(&self, threads: usize) -> Box<dyn Equalizer> {
+    pub fn open(&self, threads: usize) -> Box<dyn Executor> {
         (self.make)(threads).expect("a backend that was here a moment ago")
     }
 
@@ -71,7 +71,7 @@ impl Backend {
 
 /// The frames of a video, in order, through a backend: with the settings, and the curve, that are set at the time.
 pub struct Sequence {
-    backend: Box<dyn Equalizer>,
+    backend: Box<dyn Executor>,
     settings: Settings,
     curve: Option<Arc<Curve>>,
     region: CountedRegion,
@@ -87,7 +87,7 @@ pub fn by_reference(settings: Settings) -> Sequence {
 }
 
 impl Sequence {
-    pub fn new(backend: Box<dyn Equalizer>, settings: Settings) -> Self {
+    pub fn new(backend: Box<dyn Executor>, settings: Settings) -> Self {
         Sequence {
             backend,
             settings,

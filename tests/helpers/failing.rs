@@ -1,9 +1,9 @@
 //! A real backend that fails where a test wants it to.
 
-use anyhow::{Result, bail};
-use histeq::equalize::{Equalized, Equalizer, Role, Work};
+use histeq::equalize::{Equalized, Executor, Role, Work};
 use histeq::frame::Pool;
 use histeq::spec::{Chroma, Remembered};
+use histeq::{Error, Result};
 use std::sync::Arc;
 
 /// A call of the backend, and how many there were of its kind before.
@@ -19,7 +19,7 @@ type Strike = Box<dyn FnMut(Call) -> Result<()> + Send>;
 
 /// A real backend, every call of which is asked for first.
 pub struct Failing {
-    inner: Box<dyn Equalizer>,
+    inner: Box<dyn Executor>,
     strike: Strike,
     submitted: usize,
     collected: usize,
@@ -31,23 +31,23 @@ pub struct Failing {
 
 impl Failing {
     /// Fails as `strike` says.
-    pub fn new(inner: Box<dyn Equalizer>, strike: impl FnMut(Call) -> Result<()> + Send + 'static) -> Self {
+    pub fn new(inner: Box<dyn Executor>, strike: impl FnMut(Call) -> Result<()> + Send + 'static) -> Self {
         Failing { inner, strike: Box::new(strike), submitted: 0, collected: 0, warmed_up: 0, remembered: 0, pool: None }
     }
 
     /// Fails at this call.
-    pub fn at(inner: Box<dyn Equalizer>, at: Call) -> Self {
+    pub fn at(inner: Box<dyn Executor>, at: Call) -> Self {
         Failing::new(inner, move |call| {
             if call == at {
-                bail!("out of order");
+                return Err(Error::Worker("out of order".to_owned()));
             }
             Ok(())
         })
     }
 }
 
-impl Equalizer for Failing {
-    fn submit(&mut self, work: Work) -> Result<()> {
+impl Executor for Failing {
+    fn submit(&mut self, work: Work) -> histeq::Result<()> {
         let count = if let Role::WarmUp = work.role() { &mut self.warmed_up } else { &mut self.submitted };
         let call = if let Role::WarmUp = work.role() { Call::WarmUp(*count) } else { Call::Submit(*count) };
         (self.strike)(call)?;
@@ -55,19 +55,19 @@ impl Equalizer for Failing {
         self.inner.submit(work)
     }
 
-    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+    fn remember(&mut self, seen: &Remembered) -> histeq::Result<()> {
         (self.strike)(Call::Remember(self.remembered))?;
         self.remembered += 1;
         self.inner.remember(seen)
     }
 
-    fn collect(&mut self) -> Result<Option<Equalized>> {
+    fn collect(&mut self) -> histeq::Result<Option<Equalized>> {
         (self.strike)(Call::Collect(self.collected))?;
         self.collected += 1;
         self.inner.collect()
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish(&mut self) -> histeq::Result<()> {
         self.inner.finish()
     }
 

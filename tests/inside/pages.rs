@@ -3,7 +3,6 @@
 
 use crate::options::{Args, Job};
 use clap::{Arg, Command, CommandFactory, Parser};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const OPTIONS: &str = "docs/options.md";

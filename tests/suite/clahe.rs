@@ -5,7 +5,7 @@ use crate::backends::{available, by_reference};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Bytes, Content, Picture, Random, difference, placement_and_range, seed};
 use histeq::equalize::reference::Reference;
-use histeq::equalize::{Equalizer, Work, measure};
+use histeq::equalize::{Executor, Work, measure};
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
 use histeq::spec::clahe::{Neighbours, Tiles, clip, mirrored};
 use histeq::spec::{Gain, Guides, Method, Plateau, Settings, Smoothing, Strength, Stretch, Threshold};

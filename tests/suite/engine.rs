@@ -123,7 +123,9 @@ impl Run {
         let source = Frames { count: self.frames, next: 0, fault: self.source, watch: watch.clone() };
         let fault = self.equalizer;
         let equalizer = Failing::new(Box::new(Cpu::new(2)), move |call| match call {
-            Call::Submit(number) => fault.strike(number as i64, "equalizer"),
+            Call::Submit(number) => {
+                fault.strike(number as i64, "equalizer").map_err(|error| histeq::Error::Worker(error.to_string()))
+            }
             Call::Collect(_) | Call::WarmUp(_) | Call::Remember(_) => Ok(()),
         });
         let cancel_at = self.cancel_at.map(|at| (at, cancel.clone()));

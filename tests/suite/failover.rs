@@ -7,13 +7,13 @@ use crate::modifiers::{all_settings, gray, video, window, window_ahead, window_w
 use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
-use anyhow::{Result, anyhow, bail};
 use histeq::equalize::cpu::Cpu;
 use histeq::equalize::cuda::Cuda;
 use histeq::equalize::reference::Reference;
-use histeq::equalize::{EqualizeStage, Equalized, Equalizer, Failover, OnUnavailable, OpeningBackend, Work};
+use histeq::equalize::{EqualizeStage, Equalized, Executor, Failover, OnUnavailable, OpeningBackend, Work};
 use histeq::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
+use histeq::{Error, Result};
 use histeq_media::pipeline::{Cancel, Notices, Progress, Source, run};
 use histeq_media::sink::{self, EncoderChoice, Files, OutputOptions, Overwrite, Target};
 use histeq_media::source::{self, InputOptions};
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 const NEVER: usize = usize::MAX;
 const MOMENTS: [usize; 6] = [0, 1, 2, 5, 20, NEVER];
 
-type Make = Box<dyn FnOnce() -> Result<Box<dyn Equalizer>> + Send>;
+type Make = Box<dyn FnOnce() -> Result<Box<dyn Executor>> + Send>;
 
 /// A backend that is ready after it has been looked for `after` times.
 struct Due {
@@ -34,7 +34,7 @@ struct Due {
 }
 
 impl Due {
-    fn new(after: usize, make: impl FnOnce() -> Result<Box<dyn Equalizer>> + Send + 'static) -> Box<Self> {
+    fn new(after: usize, make: impl FnOnce() -> Result<Box<dyn Executor>> + Send + 'static) -> Box<Self> {
         Box::new(Due { after, looked: AtomicUsize::new(0), make: Box::new(make) })
     }
 }
@@ -44,7 +44,7 @@ impl OpeningBackend for Due {
         self.looked.fetch_add(1, Ordering::Relaxed) >= self.after
     }
 
-    fn take(self: Box<Self>) -> Result<Box<dyn Equalizer>> {
+    fn take(self: Box<Self>) -> histeq::Result<Box<dyn Executor>> {
         (self.make)()
     }
 }
@@ -63,11 +63,11 @@ fn optional(said: &Said) -> OnUnavailable {
     OnUnavailable::Tell(Box::new(move |error| said.lock().unwrap().push(format!("absent: {error}"))))
 }
 
-fn first() -> Box<dyn Equalizer> {
+fn first() -> Box<dyn Executor> {
     Box::new(Cpu::new(2))
 }
 
-fn the_reference() -> Box<dyn Equalizer> {
+fn the_reference() -> Box<dyn Executor> {
     Box::new(Reference::default())
 }
 
@@ -85,7 +85,7 @@ fn relay(backend: &Backend, settings: Settings, after: usize) -> Sequence {
 }
 
 /// This backend, with the reference behind it; and what is said.
-pub fn guarded(backend: Box<dyn Equalizer>, settings: Settings) -> (Sequence, Said) {
+pub fn guarded(backend: Box<dyn Executor>, settings: Settings) -> (Sequence, Said) {
     let said = Said::default();
     let failover = Failover::new(backend, Box::new(the_reference), saying(&said));
     (Sequence::new(Box::new(failover), settings), said)
@@ -280,7 +280,7 @@ fn without_a_second_backend_the_first_one_goes_on_and_that_is_told_once() {
     let settings = window_with_limits();
     let frames = frames(PixelFormat::Gray);
     for after in MOMENTS {
-        let (mut relay, said) = until(Due::new(after, || bail!("no such GPU")), settings);
+        let (mut relay, said) = until(Due::new(after, || Err(Error::Worker("no such GPU".to_owned()))), settings);
         assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "alone");
         drop(relay);
         // What is not known when all is done is not waited for.
@@ -295,7 +295,7 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     let frames = frames(PixelFormat::Gray);
     let insisting = |after| {
         let said = Said::default();
-        let opening = Due::new(after, || bail!("no such GPU"));
+        let opening = Due::new(after, || Err(Error::Worker("no such GPU".to_owned())));
         let failover = Failover::opening(first(), opening, OnUnavailable::Fail, Box::new(the_reference), saying(&said));
         (Sequence::new(Box::new(failover), settings), said)
     };
@@ -436,8 +436,8 @@ fn what_is_told_of_scenes_and_curves_goes_on_after_a_failure() {
 /// A CUDA backend whose driver refuses a launch for one frame.
 struct Refusing(Cuda, usize);
 
-impl Equalizer for Refusing {
-    fn submit(&mut self, work: Work) -> Result<()> {
+impl Executor for Refusing {
+    fn submit(&mut self, work: Work) -> histeq::Result<()> {
         if self.1 == 0 {
             self.0.refuse_next();
         }
@@ -445,15 +445,15 @@ impl Equalizer for Refusing {
         self.0.submit(work)
     }
 
-    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+    fn remember(&mut self, seen: &Remembered) -> histeq::Result<()> {
         self.0.remember(seen)
     }
 
-    fn collect(&mut self) -> Result<Option<Equalized>> {
+    fn collect(&mut self) -> histeq::Result<Option<Equalized>> {
         self.0.collect()
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish(&mut self) -> histeq::Result<()> {
         self.0.finish()
     }
 
@@ -487,7 +487,7 @@ fn a_gpu_whose_driver_refuses_a_launch_at_any_frame_leaves_the_bytes_as_they_wer
 
 #[test]
 fn a_failure_of_the_second_backend_is_final() {
-    let broken = || Box::new(Failing::at(the_reference(), Call::Submit(0))) as Box<dyn Equalizer>;
+    let broken = || Box::new(Failing::at(the_reference(), Call::Submit(0))) as Box<dyn Executor>;
     let failover = Failover::new(broken(), Box::new(broken), Box::new(|_| {}));
     let mut equalizer = Sequence::new(Box::new(failover), Settings::default());
     let frame = Picture::new(PixelFormat::Gray, (4, 4)).make();
@@ -507,18 +507,18 @@ fn a_backend_that_fails_while_it_warms_up_is_replaced() {
 }
 
 /// A backend that tells when it is gone.
-struct Watched(Box<dyn Equalizer>, #[expect(dead_code, reason = "it counts who lives")] Arc<()>);
+struct Watched(Box<dyn Executor>, #[expect(dead_code, reason = "it counts who lives")] Arc<()>);
 
-impl Equalizer for Watched {
-    fn submit(&mut self, work: Work) -> Result<()> {
+impl Executor for Watched {
+    fn submit(&mut self, work: Work) -> histeq::Result<()> {
         self.0.submit(work)
     }
 
-    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+    fn remember(&mut self, seen: &Remembered) -> histeq::Result<()> {
         self.0.remember(seen)
     }
 
-    fn collect(&mut self) -> Result<Option<Equalized>> {
+    fn collect(&mut self) -> histeq::Result<Option<Equalized>> {
         self.0.collect()
     }
 
@@ -554,7 +554,7 @@ fn the_first_backend_is_gone_once_another_one_has_taken_over() {
 struct Marked;
 
 impl Pool for Marked {
-    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>> {
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
         let mut buffer = HostPool::default().take(len);
         buffer.fill(7);
         Ok(Box::new(buffer))
@@ -611,7 +611,7 @@ fn a_gpu_that_turns_out_to_be_missing_leaves_no_output_where_it_was_insisted_on(
         let target = Target::new(&output, "in.mkv", Files::One, Overwrite::No).unwrap();
         let sink = sink::open(input, target, OutputOptions::default(), &mut || false, quiet()).unwrap();
         let settings = window_with_limits();
-        let opening = Due::new(after, || Err(anyhow!("no such GPU")));
+        let opening = Due::new(after, || Err(Error::Worker("no such GPU".to_owned())));
         let tell = saying(&Said::default());
         let failover = Failover::opening(first(), opening, OnUnavailable::Fail, Box::new(the_reference), tell);
         let stage = EqualizeStage::new(Box::new(failover), settings);

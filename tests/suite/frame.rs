@@ -76,7 +76,7 @@ impl Memory for Distant {
         self.memory.bytes()
     }
 
-    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>> {
+    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>, histeq::frame::MemoryError> {
         self.memory.rows(starts, row_bytes)
     }
 

@@ -7,7 +7,7 @@ use crate::kernel_arithmetic::{line, range as some_levels};
 use crate::pictures::{Content, Picture};
 use histeq::cuda::{ColourArguments, Task, words_of_modified, words_of_tiles};
 use histeq::equalize::reference::Reference;
-use histeq::equalize::{Equalizer, Work};
+use histeq::equalize::{Executor, Work};
 use histeq::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};

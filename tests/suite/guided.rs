@@ -6,7 +6,7 @@ use crate::backends::{Backend, available};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
 use histeq::equalize::reference::Reference;
-use histeq::equalize::{EqualizeStage, Equalized, Equalizer, Role, Work, measure};
+use histeq::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
 use histeq::frame::{Frame, Matrix, PixelFormat};
 use histeq::spec::tone::{Balance, Veil};
 use histeq::spec::{
@@ -79,7 +79,7 @@ fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes:
 }
 
 /// What comes out of a backend.
-fn results(backend: &mut dyn Equalizer, works: &[Work]) -> Vec<Equalized> {
+fn results(backend: &mut dyn Executor, works: &[Work]) -> Vec<Equalized> {
     let mut results = Vec::new();
     for work in works {
         while backend.in_flight() >= backend.capacity() {

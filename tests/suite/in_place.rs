@@ -7,7 +7,7 @@ use crate::pictures::difference;
 use crate::program::Dir;
 use anyhow::Result;
 use histeq::equalize::cuda::Cuda;
-use histeq::equalize::{Applied, EqualizeStage, Equalized, Equalizer, Work};
+use histeq::equalize::{Applied, EqualizeStage, Equalized, Executor, Work};
 use histeq::frame::{Buffer, Frame, HostBuffer, HostPool, Memory, PixelFormat, Plane, Pool};
 use histeq::spec::{Remembered, Settings};
 use histeq_media::ffmpeg::Picture;
@@ -41,7 +41,7 @@ struct Lent {
 }
 
 impl Pool for Ledger {
-    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>> {
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
         let memory = self.memory.take(len);
         let mut entries = self.entries.lock().unwrap();
         entries.starts.insert(memory.as_ptr().addr());
@@ -230,8 +230,8 @@ fn what_cannot_lie_in_the_pool_is_decoded_all_the_same() {
 struct Empty;
 
 impl Pool for Empty {
-    fn buffer(&self, _len: usize) -> Result<Box<dyn Buffer>> {
-        anyhow::bail!("nothing left")
+    fn buffer(&self, _len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
+        Err(histeq::frame::MemoryError::new("nothing left"))
     }
 }
 
@@ -289,8 +289,8 @@ struct Elsewhere {
     under_way: VecDeque<Frame>,
 }
 
-impl Equalizer for Elsewhere {
-    fn submit(&mut self, work: Work) -> Result<()> {
+impl Executor for Elsewhere {
+    fn submit(&mut self, work: Work) -> histeq::Result<()> {
         let [luma, cb, cr] = work.frame().planes() else { panic!("three planes") };
         let mut trace = self.trace.lock().unwrap();
         trace.uploaded.push(address(luma));
@@ -300,11 +300,11 @@ impl Equalizer for Elsewhere {
         Ok(())
     }
 
-    fn remember(&mut self, _seen: &Remembered) -> Result<()> {
+    fn remember(&mut self, _seen: &Remembered) -> histeq::Result<()> {
         unreachable!("nothing is taken over here")
     }
 
-    fn collect(&mut self) -> Result<Option<Equalized>> {
+    fn collect(&mut self) -> histeq::Result<Option<Equalized>> {
         let Some(frame) = self.under_way.pop_front() else { return Ok(None) };
         let luma = &frame.planes()[0];
         let memory = self.pool.buffer(luma.row_bytes() * luma.rows())?.freeze();

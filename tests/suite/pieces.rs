@@ -254,7 +254,7 @@ fn damage_is_the_same_and_is_said_the_same() {
 struct Narrow(Ledger, usize);
 
 impl Pool for Narrow {
-    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
         self.0.buffer(len)
     }
 

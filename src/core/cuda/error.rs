@@ -1,5 +1,6 @@
 //! The errors of a GPU. Each names the way out.
 
+use crate::frame::MemoryError;
 use cudarc::driver::DriverError;
 
 /// A GPU is missing, too old, or has failed.
@@ -67,6 +68,12 @@ pub enum Error {
         /// The driver's error.
         error: DriverError,
     },
+}
+
+impl From<Error> for MemoryError {
+    fn from(error: Error) -> Self {
+        MemoryError::new(error)
+    }
 }
 
 /// Adds to a driver's error the step that failed.

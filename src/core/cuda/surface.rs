@@ -9,7 +9,8 @@ use super::error::{Doing, Error};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::rows::{RowsAddress, copy_of_rows, interleaved};
 use crate::frame::{
-    Adopted, Buffer, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, PixelFormat, Pool, Surface, host_room,
+    Adopted, Buffer, DeviceRows, HostBuffer, HostPool, Memory, MemoryError, OnDevice, PixelFormat, Pool, Surface,
+    host_room,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, result, sys};
 use std::ops::Range;
@@ -229,7 +230,7 @@ impl Memory for DeviceLuma {
         self.host.get_or_init(|| self.copy_down().unwrap_or_else(|error| panic!("{error}")))
     }
 
-    fn rows(&self, starts: &[usize], row_bytes: usize) -> anyhow::Result<Vec<u8>> {
+    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>, MemoryError> {
         let mut rows = vec![0; starts.len() * row_bytes];
         match self.host.get() {
             Some(host) => {
@@ -254,7 +255,7 @@ impl Memory for DeviceLuma {
         self.host.get().is_some()
     }
 
-    fn bring_down(&self) -> anyhow::Result<()> {
+    fn bring_down(&self) -> Result<(), MemoryError> {
         if !self.is_on_host() {
             let host = self.copy_down()?;
             // Another thread may have set it first, with the same bytes.
@@ -301,7 +302,7 @@ impl InputPool {
 }
 
 impl Pool for InputPool {
-    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, MemoryError> {
         if let Some(pinned) = self.pinned.take_within(MOST_FOR_INPUT, len)? {
             return Ok(Box::new(pinned));
         }

@@ -1,10 +1,10 @@
 //! The GPU backend: a [`Ring`] between the pipeline's threads. It says what is to be done with each frame; `cuda` does it.
 
-use super::{Applied, Equalized, Equalizer, Report, Role, Work};
+use super::{Applied, Equalized, Executor, Report, Role, Work};
+use crate::Result;
 use crate::cuda::{Collected, Error, Gpu, Readback, Ring, Task};
 use crate::frame::Pool;
 use crate::spec::{Chroma, Remembered};
-use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl Cuda {
     }
 }
 
-impl Equalizer for Cuda {
+impl Executor for Cuda {
     fn submit(&mut self, work: Work) -> Result<()> {
         let readback = match work.report() {
             Report::Window => Readback::Window,

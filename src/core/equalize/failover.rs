@@ -11,10 +11,10 @@
 //!
 //! m = W + F: no frame further back has a part in what becomes of frame s.
 
-use super::{Equalized, Equalizer, Report, Role, Work};
+use super::{Equalized, Executor, Report, Role, Work};
 use crate::frame::{LatePool, Pool};
 use crate::spec::{Chroma, Remembered};
-use anyhow::Result;
+use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub type Tell = Box<dyn Fn(&str) + Send>;
 
 /// Makes the backend that goes on after a failure.
-pub type Build = Box<dyn FnOnce() -> Box<dyn Equalizer> + Send>;
+pub type Build = Box<dyn FnOnce() -> Box<dyn Executor> + Send>;
 
 /// A backend that is being opened.
 pub trait OpeningBackend: Send {
@@ -33,7 +33,7 @@ pub trait OpeningBackend: Send {
     ///
     /// # Errors
     /// When it cannot be had.
-    fn take(self: Box<Self>) -> Result<Box<dyn Equalizer>>;
+    fn take(self: Box<Self>) -> Result<Box<dyn Executor>>;
 }
 
 /// What it means if the backend that is being opened cannot be had.
@@ -41,12 +41,12 @@ pub enum OnUnavailable {
     /// The run has failed, even if the first backend could do it all.
     Fail,
     /// The first backend does it all; this is told why, once.
-    Tell(Box<dyn FnOnce(anyhow::Error) + Send>),
+    Tell(Box<dyn FnOnce(Error) + Send>),
 }
 
 /// A backend with others behind it.
 pub struct Failover {
-    active: Box<dyn Equalizer>,
+    active: Box<dyn Executor>,
     /// What takes over as soon as it is open.
     opening: Option<(Box<dyn OpeningBackend>, OnUnavailable)>,
     /// Builds the backend that takes over after a failure. Not used while the first backend waits for another to open.
@@ -70,7 +70,7 @@ pub struct Failover {
 
 impl Failover {
     /// `primary` until it fails; then `tell` is told and the backend that `reserve` makes goes on.
-    pub fn new(primary: Box<dyn Equalizer>, reserve: Build, tell: Tell) -> Self {
+    pub fn new(primary: Box<dyn Executor>, reserve: Build, tell: Tell) -> Self {
         Failover {
             active: primary,
             opening: None,
@@ -90,7 +90,7 @@ impl Failover {
     /// `first` until `opening` is open; `reserve` and `tell` are for the failure of that one. Input goes into memory of
     /// the host until there is a better kind.
     pub fn opening(
-        first: Box<dyn Equalizer>,
+        first: Box<dyn Executor>,
         opening: Box<dyn OpeningBackend>,
         on_unavailable: OnUnavailable,
         reserve: Build,
@@ -103,7 +103,7 @@ impl Failover {
     }
 
     /// Has `next` do what is under way, as if it had done all frames before, and gives the results that are done already.
-    fn take_over(&self, next: &mut dyn Equalizer) -> Result<VecDeque<Equalized>> {
+    fn take_over(&self, next: &mut dyn Executor) -> Result<VecDeque<Equalized>> {
         self.remembered.iter().try_for_each(|seen| next.remember(seen))?;
         let mut done = VecDeque::new();
         for work in &self.under_way {
@@ -119,7 +119,7 @@ impl Failover {
     }
 
     /// Makes `next` the backend that works; the results of what was under way came out of it.
-    fn switch_to(&mut self, next: Box<dyn Equalizer>, done: VecDeque<Equalized>) {
+    fn switch_to(&mut self, next: Box<dyn Executor>, done: VecDeque<Equalized>) {
         self.active = next;
         for equalized in done {
             self.came_out(&equalized);
@@ -157,7 +157,7 @@ impl Failover {
     }
 
     /// Has the reserve go on after `error`; the error itself if there is none.
-    fn recover(&mut self, error: anyhow::Error) -> Result<()> {
+    fn recover(&mut self, error: Error) -> Result<()> {
         // The first backend is a CPU already.
         if self.opening.is_some() {
             return Err(error);
@@ -221,7 +221,7 @@ impl Failover {
     }
 }
 
-impl Equalizer for Failover {
+impl Executor for Failover {
     fn submit(&mut self, work: Work) -> Result<()> {
         if self.opening.as_ref().is_some_and(|(opening, _)| opening.is_ready()) {
             self.hand_over(work.settings().chroma)?;

@@ -3,7 +3,7 @@
 
 use super::luminance::luminance_row;
 use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane, Range};
-use anyhow::{Context, Result};
+use crate::{Error, Result};
 
 /// Takes the colour out of frames.
 #[derive(Default)]
@@ -19,8 +19,7 @@ impl Gray {
     /// When there is no gray format of its depth.
     pub fn without_colour(&mut self, frame: &Frame) -> Result<Frame> {
         let descriptor = frame.format().descriptor();
-        let format = gray_of(descriptor.sample.depth)
-            .with_context(|| format!("no gray format of {} bits (leave --gray out)", descriptor.sample.depth))?;
+        let format = gray_of(descriptor.sample.depth).ok_or(Error::NoGrayFormat { depth: descriptor.sample.depth })?;
         let as_stored = descriptor.sample == format.descriptor().sample;
         let luma = match descriptor.luminance {
             Luminance::Stored(luma) if luma.step == 1 && as_stored => frame.planes()[luma.plane].clone(),

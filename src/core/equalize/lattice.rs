@@ -1,9 +1,9 @@
 //! The samples of a frame from which scenes, levels and colour are decided: at the points of a [`Lattice`].
 
 use super::Mask;
+use crate::Result;
 use crate::frame::{ChromaSamples, Component, Frame, Luminance};
 use crate::spec::{Lattice, Measure, Rect};
-use anyhow::Result;
 
 /// Measures the part `counted` of a frame, which lies in it, without what a mask of its size leaves out. Of a frame on a GPU,
 /// only the rows with points come down.

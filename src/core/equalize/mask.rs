@@ -11,7 +11,7 @@
 use super::luminance::Rows;
 use crate::frame::{Component, Frame, Luminance};
 use crate::spec::{Histogram, Plateau, Rect, Settings};
-use anyhow::{Result, ensure};
+use crate::{Error, Result};
 
 /// The weights of the pixels of frames of one size.
 #[derive(Clone, Debug)]
@@ -60,13 +60,8 @@ impl Mask {
     /// # Errors
     /// When the frame has another size.
     pub fn check(&self, number: u64, frame: &Frame) -> Result<()> {
-        let ((width, height), (columns, rows)) = ((frame.width(), frame.height()), self.size);
-        ensure!(
-            (width, height) == (columns, rows),
-            "frame {number} has {width}x{height} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all \
-             frames have its size)"
-        );
-        Ok(())
+        let size = (frame.width(), frame.height());
+        if size == self.size { Ok(()) } else { Err(Error::MaskSize { frame: number, size, mask: self.size }) }
     }
 
     /// Whether a pixel counts.

@@ -2,7 +2,7 @@
 
 use super::{Mask, Work, measure};
 use crate::spec::Measure;
-use anyhow::{Context, Result};
+use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl Measuring {
     /// When the frame could not be measured.
     pub fn wait(&mut self) -> Result<Option<(Work, Measure)>> {
         let Some((work, measured)) = self.begun.pop_front() else { return Ok(None) };
-        let measure = measured.recv().context("a thread that measures has ended")?;
+        let measure = measured.recv().map_err(|_| Error::Worker("a thread that measures has ended".to_owned()))?;
         Ok(Some((work, measure?)))
     }
 }

@@ -1,7 +1,7 @@
-//! Equalization of frames: [`Equalizer`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
+//! Equalization of frames: [`Executor`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 //!
 //! ```text
-//! frame -> EqualizeStage: Depth, Guides, Work -> Equalizer: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
+//! frame -> EqualizeStage: Depth, Guides, Work -> Executor: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
 //! ```
 //!
 //! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens, and
@@ -37,14 +37,14 @@ pub use survey::{SceneMappings, Survey};
 pub use verify::{Verifier, first_difference};
 pub use work::{Applied, Equalized, Report, Role, Work};
 
+use crate::Result;
 use crate::frame::Pool;
 use crate::spec::{Chroma, Remembered};
-use anyhow::Result;
 use std::sync::Arc;
 
 /// A backend. Works go in and results come out in the same order, one for each; several may be under way.
-pub trait Equalizer: Send {
-    /// Takes a frame in. Call [`collect`](Equalizer::collect) first when [`capacity`](Equalizer::capacity) frames are
+pub trait Executor: Send {
+    /// Takes a frame in. Call [`collect`](Executor::collect) first when [`capacity`](Executor::capacity) frames are
     /// under way.
     ///
     /// # Errors
@@ -52,10 +52,10 @@ pub trait Equalizer: Send {
     fn submit(&mut self, work: Work) -> Result<()>;
 
     /// Takes in what another backend has counted of a frame that it has equalized: later frames may share a window with
-    /// it. To be called before the first [`submit`](Equalizer::submit); nothing comes out.
+    /// it. To be called before the first [`submit`](Executor::submit); nothing comes out.
     ///
     /// # Errors
-    /// As for [`submit`](Equalizer::submit).
+    /// As for [`submit`](Executor::submit).
     fn remember(&mut self, seen: &Remembered) -> Result<()>;
 
     /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none. Frames that wait for
@@ -63,13 +63,13 @@ pub trait Equalizer: Send {
     /// once, or when as many frames have come; so a backend that takes over from one that failed can have fewer under way.
     ///
     /// # Errors
-    /// As for [`submit`](Equalizer::submit).
+    /// As for [`submit`](Executor::submit).
     fn collect(&mut self) -> Result<Option<Equalized>>;
 
     /// Says that no more frames will come: those that wait for later ones are under way now.
     ///
     /// # Errors
-    /// As for [`submit`](Equalizer::submit).
+    /// As for [`submit`](Executor::submit).
     fn finish(&mut self) -> Result<()> {
         Ok(())
     }

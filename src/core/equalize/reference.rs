@@ -1,13 +1,13 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{Applied, Equalized, Equalizer, Role, Work};
+use super::{Applied, Equalized, Executor, Role, Work};
+use crate::Result;
 use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMut};
 use crate::spec::chroma::{Covered, UNIT_GAIN, moved_with_gain, rescaled};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
 use crate::spec::tone::{Balance, BalanceOfYuv, Veil};
 use crate::spec::{Chroma, Counts, Decision, Histogram, Mapping, Rect, Remembered, Settings, Temporal, moved};
-use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -195,7 +195,7 @@ impl Colour<'_> {
     }
 }
 
-impl Equalizer for Reference {
+impl Executor for Reference {
     fn submit(&mut self, work: Work) -> Result<()> {
         self.take(work);
         Ok(())

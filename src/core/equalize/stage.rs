@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! frame -> Gray (--gray) -> Depth (--output-depth) -> CountedRegion (--roi auto)
-//!       -> Guides or MappingSource (--load-curves) -> Work -> Equalizer -> observers -> Depth
+//!       -> Guides or MappingSource (--load-curves) -> Work -> Executor -> observers -> Depth
 //! ```
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
@@ -11,10 +11,10 @@
 //! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies them.
 
 use super::measuring::Measuring;
-use super::{Applied, CountedRegion, Depth, Equalized, Equalizer, Gray, Mask, OutputDepth, Role, Work};
+use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, OutputDepth, Role, Work};
+use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Measure, Method, Scene, Settings, Temporal};
-use anyhow::{Context, Result, ensure};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub trait MappingSource: Send {
     ///
     /// # Errors
     /// When there is nothing for such a frame.
-    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given>;
+    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given, CallerError>;
 }
 
 /// What a frame is given.
@@ -48,7 +48,7 @@ pub struct Observation<'a> {
     /// How long the backend has worked on this thread so far, in all.
     pub equalizing: Duration,
     /// What equalized it.
-    pub backend: &'a dyn Equalizer,
+    pub backend: &'a dyn Executor,
 }
 
 /// Sees every frame, and what came of it.
@@ -57,7 +57,7 @@ pub trait Observer: Send {
     ///
     /// # Errors
     /// When the run cannot go on.
-    fn submitted(&mut self, _work: &Work) -> Result<()> {
+    fn submitted(&mut self, _work: &Work) -> Result<(), CallerError> {
         Ok(())
     }
 
@@ -65,7 +65,7 @@ pub trait Observer: Send {
     ///
     /// # Errors
     /// When the run cannot go on.
-    fn finished(&mut self) -> Result<()> {
+    fn finished(&mut self) -> Result<(), CallerError> {
         Ok(())
     }
 
@@ -73,7 +73,7 @@ pub trait Observer: Send {
     ///
     /// # Errors
     /// When the run cannot go on.
-    fn equalized(&mut self, seen: Observation<'_>) -> Result<()>;
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<(), CallerError>;
 
     /// Whether frames have to come with everything that was applied to them.
     fn asks_for_everything(&self) -> bool {
@@ -88,7 +88,7 @@ pub trait Observer: Send {
 
 /// A backend, what is done to frames before it, and who sees what comes out of it.
 pub struct EqualizeStage {
-    backend: Box<dyn Equalizer>,
+    backend: Box<dyn Executor>,
     settings: Settings,
     gray: Option<Gray>,
     depth: Depth,
@@ -116,7 +116,7 @@ pub struct EqualizeStage {
 
 impl EqualizeStage {
     /// Frames through `backend` with these settings.
-    pub fn new(backend: Box<dyn Equalizer>, settings: Settings) -> Self {
+    pub fn new(backend: Box<dyn Executor>, settings: Settings) -> Self {
         EqualizeStage {
             backend,
             settings,
@@ -300,8 +300,9 @@ impl EqualizeStage {
         let mut counted = self.region.next(&frame, &settings);
         if let Some(mask) = &self.mask {
             mask.check(self.submitted, &frame)?;
-            let is_tiled = matches!(settings.method, Method::Clahe { .. });
-            ensure!(!is_tiled, "tiles are not counted with a mask");
+            if let Method::Clahe { .. } = settings.method {
+                return Err(Error::MaskedTiles);
+            }
             counted = mask.around(counted);
         }
         let work = Work::new(frame, settings).counting(counted);
@@ -359,17 +360,19 @@ impl EqualizeStage {
         let collected = self.backend.collect();
         self.equalizing += begin.elapsed();
         let Some(mut equalized) = collected? else { return Ok(None) };
-        let (before, known) = self.under_way.pop_front().context("the backend gave a frame too many")?;
+        let (before, known) =
+            self.under_way.pop_front().ok_or_else(|| Error::Worker("the backend gave a frame too many".to_owned()))?;
         equalized.applied.counts = equalized.applied.counts.or(known.counts);
         equalized.applied.scene = equalized.applied.scene.or(known.scene);
         for observer in &mut self.observers {
-            observer.equalized(Observation {
+            let seen = Observation {
                 number: self.collected,
                 before: &before,
                 after: &equalized,
                 equalizing: self.equalizing,
                 backend: self.backend.as_ref(),
-            })?;
+            };
+            observer.equalized(seen)?;
         }
         self.collected += u64::from(!matches!(before.role(), Role::WarmUp));
         let frame = self.depth.lower(equalized.frame)?;

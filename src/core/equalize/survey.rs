@@ -3,14 +3,14 @@
 //!
 //! ```text
 //! first   frame -> Gray, Depth, CountedRegion, Mask -> Measure, Histogram -> WholeScenes -> MappedScenes
-//! second  frame -> EqualizeStage: SceneMappings (a MappingSource) -> Work -> Equalizer
+//! second  frame -> EqualizeStage: SceneMappings (a MappingSource) -> Work -> Executor
 //! ```
 
 use super::cpu::{Engine, Isa};
 use super::{CountedRegion, Depth, Given, Gray, MappingSource, Mask, OutputDepth, measure};
+use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, HostPool};
 use crate::spec::{MappedScenes, Mapping, Settings, WholeScenes};
-use anyhow::{Context, Result};
 use std::sync::Arc;
 
 /// Measures and counts all frames of a video.
@@ -83,15 +83,13 @@ impl Survey {
 pub struct SceneMappings(pub Arc<MappedScenes>);
 
 impl MappingSource for SceneMappings {
-    fn mapping(&mut self, number: u64, frame: &Frame, _settings: &Settings) -> Result<Given> {
+    fn mapping(&mut self, number: u64, frame: &Frame, _settings: &Settings) -> Result<Given, CallerError> {
         let fits = |mapping: &Mapping| match mapping {
             Mapping::Curve { curve, .. } => curve.codes().len() == frame.levels().codes(),
             _ => true,
         };
         let given = self.0.at(number).filter(|(mapping, _)| fits(mapping));
-        let (mapping, scene) = given.with_context(|| {
-            format!("frame {number} was not there in the first pass (a file must not change while it is read)")
-        })?;
+        let (mapping, scene) = given.ok_or(Error::NotSurveyed { frame: number })?;
         Ok(Given { mapping: mapping.clone(), scene: Some(scene) })
     }
 }

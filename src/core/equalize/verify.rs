@@ -1,8 +1,8 @@
 //! Recomputes every frame with the reference and stops at the first sample that differs (`--verify`).
 
-use super::{Equalized, Equalizer, Observation, Observer, Work, reference::Reference};
+use super::{Equalized, Executor, Observation, Observer, Work, reference::Reference};
+use crate::error::{CallerError, Error, Result};
 use crate::frame::Frame;
-use anyhow::{Result, bail};
 use std::collections::VecDeque;
 
 /// The reference, beside a backend.
@@ -22,7 +22,7 @@ impl Verifier {
             && let Some((name, found)) = self.ahead.pop_front()
         {
             if let Some(difference) = first_difference(&expected, &found) {
-                bail!("{name}: {difference} (a bug: please report it)");
+                return Err(Error::Differs { frame: name, difference });
             }
         }
         Ok(())
@@ -30,20 +30,20 @@ impl Verifier {
 }
 
 impl Observer for Verifier {
-    fn submitted(&mut self, work: &Work) -> Result<()> {
+    fn submitted(&mut self, work: &Work) -> Result<(), CallerError> {
         self.reference.submit(work.clone())?;
-        self.compare()
+        Ok(self.compare()?)
     }
 
-    fn finished(&mut self) -> Result<()> {
+    fn finished(&mut self) -> Result<(), CallerError> {
         self.reference.finish()?;
-        self.compare()
+        Ok(self.compare()?)
     }
 
-    fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<(), CallerError> {
         let name = format!("{}: frame {}", seen.backend.name(), seen.number);
         self.ahead.push_back((name, seen.after.frame.clone()));
-        self.compare()
+        Ok(self.compare()?)
     }
 
     fn suffix(&self) -> &'static str {

@@ -1,8 +1,31 @@
 //! The memory of planes, and buffers that sources fill.
 
-use anyhow::Result;
+use super::limits::NoRoom;
 use std::ops::DerefMut;
 use std::sync::Arc;
+
+/// The error of the GPU, decoder or pool that the memory of a plane belongs to.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct MemoryError(Box<dyn std::error::Error + Send + Sync>);
+
+impl MemoryError {
+    /// The error of the owner of the memory.
+    pub fn new(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        MemoryError(error.into())
+    }
+
+    /// That error.
+    pub fn inner(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        &*self.0
+    }
+}
+
+impl From<NoRoom> for MemoryError {
+    fn from(error: NoRoom) -> Self {
+        MemoryError::new(error)
+    }
+}
 
 /// Memory of planes: of a decoder, a pool, pinned for the GPU, or on the GPU. It does not change while it is shared.
 pub trait Memory: Send + Sync {
@@ -20,7 +43,7 @@ pub trait Memory: Send + Sync {
     ///
     /// # Panics
     /// When a row lies outside.
-    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>> {
+    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>, MemoryError> {
         let bytes = self.bytes();
         Ok(starts.iter().flat_map(|&start| &bytes[start..start + row_bytes]).copied().collect())
     }
@@ -44,7 +67,7 @@ pub trait Memory: Send + Sync {
     ///
     /// # Errors
     /// When the GPU fails.
-    fn bring_down(&self) -> Result<()> {
+    fn bring_down(&self) -> Result<(), MemoryError> {
         Ok(())
     }
 

@@ -11,7 +11,8 @@ mod pool;
 
 pub use device::{Adopted, DeviceRows, Surface};
 pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
-pub use memory::{Buffer, Memory, OnDevice};
+pub use limits::NoRoom;
+pub use memory::{Buffer, Memory, MemoryError, OnDevice};
 pub use plane::{Plane, PlaneMut, SomeRows};
 pub(crate) use pool::host_room;
 pub use pool::{HostBuffer, HostPool, LatePool, Pool};
@@ -148,7 +149,7 @@ impl Frame {
     ///
     /// # Errors
     /// When the GPU fails.
-    pub fn bring_down(&self) -> anyhow::Result<()> {
+    pub fn bring_down(&self) -> Result<(), MemoryError> {
         self.planes.iter().try_for_each(|plane| plane.memory().bring_down())
     }
 

@@ -1,8 +1,7 @@
 //! A plane of a frame: rows at a stride in shared memory.
 
-use super::memory::{Memory, OnDevice};
+use super::memory::{Memory, MemoryError, OnDevice};
 use super::pool::{HostBuffer, HostPool};
-use anyhow::Result;
 use std::sync::Arc;
 
 /// Rows of bytes in shared, immutable memory. The stride is negative for pictures stored bottom up.
@@ -42,7 +41,7 @@ impl Plane {
     ///
     /// # Panics
     /// When there is no such row.
-    pub fn rows_at<'a>(&'a self, ys: &'a [usize]) -> Result<SomeRows<'a>> {
+    pub fn rows_at<'a>(&'a self, ys: &'a [usize]) -> Result<SomeRows<'a>, MemoryError> {
         assert!(ys.iter().all(|&y| y < self.rows));
         let start_of = |&y: &usize| self.start.wrapping_add_signed(self.stride * y as isize);
         let copies = if self.memory.is_on_host() {

@@ -5,7 +5,7 @@
 use super::PixelFormat;
 use super::device::{Adopted, Surface};
 use super::limits::{self, Counted};
-use super::memory::{Buffer, Memory};
+use super::memory::{Buffer, Memory, MemoryError};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -15,7 +15,7 @@ pub trait Pool: Send + Sync {
     ///
     /// # Errors
     /// When the pool has no memory left, or there is [no room](limits::check_room) for another frame.
-    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>>;
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, MemoryError>;
 
     /// The planes of a picture that the backend reads faster from this memory; the others can lie anywhere.
     fn planes(&self, format: PixelFormat) -> Range<usize> {
@@ -136,7 +136,7 @@ impl DerefMut for HostBuffer {
 }
 
 impl Pool for HostPool {
-    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, MemoryError> {
         if let Some(idle) = self.take_idle(len) {
             return Ok(Box::new(idle));
         }
@@ -191,7 +191,7 @@ impl LatePool {
 }
 
 impl Pool for LatePool {
-    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, MemoryError> {
         self.current().buffer(len)
     }
 

@@ -353,7 +353,7 @@ mod tests {
     struct ShortPool(HostPool);
 
     impl Pool for ShortPool {
-        fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
             self.0.buffer(len / 2)
         }
     }

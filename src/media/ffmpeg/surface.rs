@@ -343,7 +343,7 @@ mod tests {
     }
 
     impl Pool for AdoptingPool {
-        fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
             self.memory.buffer(len)
         }
 

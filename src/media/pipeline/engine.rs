@@ -6,7 +6,7 @@
 use super::filtering::Filtering;
 use super::flow::Flow;
 use super::threads::{joined, start};
-use super::{Cancel, Delivery, Message, Outcome, PartPosition, Progress, Sink, Source, Stage};
+use super::{Cancel, Delivery, Message, Outcome, PartPosition, Progress, Sink, Source, Stage, from_stage};
 use crate::ffmpeg::Packet;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
@@ -170,24 +170,24 @@ impl EqualizeThread<'_> {
             let sent = match message {
                 Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Before, .. }) => {
                     let flushed = self.flush()?;
-                    self.progress.measure(Stage::Equalize, || self.stage.warm_up(frame))?;
+                    self.progress.measure(Stage::Equalize, || self.stage.warm_up(frame)).map_err(from_stage)?;
                     self.flow.taken_in(self.outputs());
                     flushed
                 }
                 Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Behind, .. }) => {
-                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
+                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame)).map_err(from_stage)?;
                     self.flow.taken_in(self.outputs());
                     Ok(())
                 }
                 Message::Delivery(Delivery { packets, frame: Some(frame), .. }) => {
-                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
+                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame)).map_err(from_stage)?;
                     self.packets.push_back(packets);
                     self.flow.taken_in(self.outputs());
                     Ok(())
                 }
                 Message::Delivery(Delivery { packets, .. }) => self.send_packets(packets)?,
                 Message::End(outcome) => {
-                    self.stage.finish()?;
+                    self.stage.finish().map_err(from_stage)?;
                     self.flush()?.and_then(|()| self.send(Message::End(outcome)))
                 }
             };
@@ -251,7 +251,7 @@ impl EqualizeThread<'_> {
 
     /// Sends on the oldest frame in flight, when it is finished.
     fn send_oldest(&mut self) -> Result<Result<(), ChannelClosed>> {
-        let equalized = self.progress.measure(Stage::Equalize, || self.stage.collect())?;
+        let equalized = self.progress.measure(Stage::Equalize, || self.stage.collect()).map_err(from_stage)?;
         let Some(equalized) = equalized else {
             // All frames in flight were for warm-up, or turned out to wait for later ones.
             self.flow.holds(self.outputs());

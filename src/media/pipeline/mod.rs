@@ -10,6 +10,7 @@ pub mod live;
 mod notices;
 mod pauses;
 mod progress;
+mod stage_errors;
 mod stages;
 mod threads;
 
@@ -19,4 +20,5 @@ pub use filtering::Filtering;
 pub use notices::{Level, Notices};
 pub use pauses::Pauses;
 pub use progress::{Progress, Stage};
+pub use stage_errors::{from_stage, to_stage};
 pub use stages::{Delivery, Input, InputKind, Message, Outcome, PartPosition, ReaderGone, Sink, Source};

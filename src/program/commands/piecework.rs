@@ -61,6 +61,7 @@ pub fn code_of(error: &anyhow::Error, is_run: bool) -> u8 {
     let is_passing = |error: &(dyn std::error::Error + 'static)| {
         let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge, ErrorKind::Interrupted];
         error.is::<cuda::Error>()
+            || error.downcast_ref::<histeq::Error>().is_some_and(|error| error.gpu().is_some())
             || error.downcast_ref::<std::io::Error>().is_some_and(|error| full.contains(&error.kind()))
             || error.downcast_ref::<TargetError>().is_some_and(|error| matches!(error, TargetError::NotWritten(..)))
     };

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use histeq::cuda::{Error, Gpu, KernelChoice};
 use histeq::equalize::cpu::Cpu;
 use histeq::equalize::cuda::Cuda;
-use histeq::equalize::{Equalizer, Failover, OnUnavailable, OpeningBackend};
+use histeq::equalize::{Executor, Failover, OnUnavailable, OpeningBackend};
 use histeq::frame::limits;
 use histeq_media::pipeline::Notices;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl BackendStartup {
     ///
     /// # Errors
     /// When the chosen backend is missing.
-    pub fn finish(mut self, notices: &Notices) -> Result<Box<dyn Equalizer>> {
+    pub fn finish(mut self, notices: &Notices) -> Result<Box<dyn Executor>> {
         if self.cpu_begins()
             && let GpuState::Opening(thread) = std::mem::replace(&mut self.gpu, GpuState::Closed)
         {
@@ -183,7 +183,7 @@ impl SharedBackend {
     ///
     /// # Errors
     /// When the GPU was chosen, and fails.
-    pub fn backend(&self, notices: &Notices) -> Result<Box<dyn Equalizer>> {
+    pub fn backend(&self, notices: &Notices) -> Result<Box<dyn Executor>> {
         let sources = self.choice.sources;
         let depth = if sources > 1 { DEPTH_OF_SEVERAL } else { Cuda::RING_DEPTH };
         let build = move || cpu(sources);
@@ -208,7 +208,7 @@ pub(super) fn threads_for_each(sources: usize) -> usize {
 }
 
 /// The CPU backend of one of this many sources.
-fn cpu(sources: usize) -> Box<dyn Equalizer> {
+fn cpu(sources: usize) -> Box<dyn Executor> {
     Box::new(Cpu::new(threads_for_each(sources).min(MOST_THREADS)))
 }
 
@@ -221,7 +221,7 @@ fn cpu_instead(reason: &anyhow::Error, has_variants: bool) -> String {
     format!("{cause}: equalizing on the CPU{loss}")
 }
 
-fn cuda(gpu: &Arc<Gpu>, depth: usize) -> Result<Box<dyn Equalizer>> {
+fn cuda(gpu: &Arc<Gpu>, depth: usize) -> Result<Box<dyn Executor>> {
     Ok(Box::new(Cuda::on(gpu, depth)?))
 }
 
@@ -231,13 +231,13 @@ fn note(notices: &Notices) -> Box<dyn Fn(&str) + Send> {
 }
 
 /// The CPU until `thread` has opened the GPU, then the GPU.
-fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notices: &Notices) -> Box<dyn Equalizer> {
+fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notices: &Notices) -> Box<dyn Executor> {
     let sources = choice.sources;
     let on_unavailable = match choice.backend {
         BackendArg::Cuda => OnUnavailable::Fail,
         BackendArg::Cpu | BackendArg::Auto => {
             let notices = notices.clone();
-            OnUnavailable::Tell(Box::new(move |reason| notices.note(&cpu_instead(&reason, false))))
+            OnUnavailable::Tell(Box::new(move |reason| notices.note(&cpu_instead(&reason.into(), false))))
         }
     };
     let opening = Box::new(OpeningGpu(thread));
@@ -253,7 +253,7 @@ impl OpeningBackend for OpeningGpu {
         self.0.is_finished()
     }
 
-    fn take(self: Box<Self>) -> Result<Box<dyn Equalizer>> {
-        cuda(&self.0.join()?, Cuda::RING_DEPTH)
+    fn take(self: Box<Self>) -> histeq::Result<Box<dyn Executor>> {
+        Ok(Box::new(Cuda::on(&self.0.join()?, Cuda::RING_DEPTH)?))
     }
 }

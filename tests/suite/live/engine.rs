@@ -4,7 +4,7 @@ use crate::pictures::Picture;
 use anyhow::{Result, bail};
 use crossbeam_channel::RecvTimeoutError::{Disconnected, Timeout};
 use histeq::equalize::reference::Reference;
-use histeq::equalize::{EqualizeStage, Equalized, Equalizer, Work};
+use histeq::equalize::{EqualizeStage, Equalized, Executor, Work};
 use histeq::frame::{Frame, PixelFormat};
 use histeq::spec::{Remembered, Settings};
 use histeq_media::pipeline::live::{
@@ -67,19 +67,19 @@ impl Sink for Slow {
 /// The reference, slowed down: the times of the first three frames, and of all others.
 struct Lazy(Reference, [Duration; 3], Duration);
 
-impl Equalizer for Lazy {
-    fn submit(&mut self, work: Work) -> Result<()> {
+impl Executor for Lazy {
+    fn submit(&mut self, work: Work) -> histeq::Result<()> {
         std::thread::sleep(self.1[0]);
         self.1.rotate_left(1);
         self.1[2] = self.2;
         self.0.submit(work)
     }
 
-    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+    fn remember(&mut self, seen: &Remembered) -> histeq::Result<()> {
         self.0.remember(seen)
     }
 
-    fn collect(&mut self) -> Result<Option<Equalized>> {
+    fn collect(&mut self) -> histeq::Result<Option<Equalized>> {
         self.0.collect()
     }
 

@@ -38,10 +38,10 @@ pub use colour::Colour;
 pub use engine::Engine;
 pub use isa::Isa;
 
-use super::{Equalized, Equalizer, Role, Work};
+use super::{Equalized, Executor, Role, Work};
 use crate::frame::HostPool;
 use crate::spec::{Remembered, Temporal};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender};
 use in_order::InOrder;
 use std::collections::VecDeque;
@@ -89,8 +89,7 @@ impl Cpu {
                 Ok(thread) => started.push(thread),
                 Err(error) => {
                     // Fewer threads do the same work, more slowly. Without any, it cannot be done.
-                    let why = || format!("no thread for the equalizer: {error} (`ulimit -u` limits them)");
-                    failure = started.is_empty().then(why);
+                    failure = started.is_empty().then(|| Error::NoThread(error).to_string());
                     break;
                 }
             }
@@ -111,7 +110,7 @@ impl Cpu {
 
     fn check(&self) -> Result<()> {
         match &self.failure {
-            Some(failure) => Err(anyhow!("{failure}")),
+            Some(failure) => Err(Error::Worker(failure.clone())),
             None => Ok(()),
         }
     }
@@ -119,7 +118,7 @@ impl Cpu {
     fn send(&mut self, task: Task) -> Result<()> {
         let job = Job { ticket: self.next_ticket, task };
         if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
-            bail!("the equalizer's threads are gone");
+            return Err(gone());
         }
         self.next_ticket += 1;
         Ok(())
@@ -127,7 +126,7 @@ impl Cpu {
 
     /// Waits for the next result, of whichever frame it is, and puts it in its place.
     fn receive(&mut self) -> Result<()> {
-        let Done { number, result } = self.done.recv().context("the equalizer's threads are gone")?;
+        let Done { number, result } = self.done.recv().map_err(|_| gone())?;
         match result {
             Ok(equalized) => {
                 let oldest = self.frames - self.under_way.len() as u64;
@@ -143,7 +142,11 @@ impl Cpu {
     }
 }
 
-impl Equalizer for Cpu {
+fn gone() -> Error {
+    Error::Worker("the equalizer's threads are gone".to_owned())
+}
+
+impl Executor for Cpu {
     fn submit(&mut self, work: Work) -> Result<()> {
         self.check()?;
         let most_waiting =

@@ -28,7 +28,7 @@ mod sibling;
 
 use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Range};
 use crate::spec::{Levels, Plateau, Settings};
-use anyhow::{Context, Result, ensure};
+use crate::{Error, Result};
 use pattern::SIZE;
 use rows::{Lift, Lower};
 use sibling::{Kind, parts, sibling};
@@ -104,14 +104,10 @@ impl Depth {
             self.under_way.push_back(below.map(|format| Below { format, was_lifted }));
             return Ok((frame, settings));
         }
-        ensure!(
-            self.output != OutputDepth::EightAgain,
-            "the video has 8 bits and was not made deeper (leave --output-depth out)"
-        );
-        let to = depths.iter().find_map(|&depth| sibling(format, depth)).with_context(|| {
-            let like = if format.has_alpha() { "yuva444p" } else { "yuv444p" };
-            format!("--output-depth: {format} has no pixel format of more bits (convert it: --filter format={like})")
-        })?;
+        if self.output == OutputDepth::EightAgain {
+            return Err(Error::NotDeeper);
+        }
+        let to = depths.iter().find_map(|&depth| sibling(format, depth)).ok_or(Error::NoDeeperFormat { format })?;
         let below = Below { format, was_lifted: true };
         self.under_way.push_back(Some(below).filter(|_| self.output == OutputDepth::Eight));
         let is_full = frame.range() == Range::Full;

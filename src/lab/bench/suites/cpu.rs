@@ -10,7 +10,7 @@ use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, ensure};
 use histeq::equalize::cpu::{Cpu, Engine, Isa};
 use histeq::equalize::reference::{histogram, map, tile_histograms};
-use histeq::equalize::{Equalizer, Work};
+use histeq::equalize::{Executor, Work};
 use histeq::frame::{Frame, HostPool, PixelFormat};
 use histeq::spec::clahe::{TileBins, TileCurves, Tiles};
 use histeq::spec::{Chroma, Curve, Settings, Tone};
@@ -108,7 +108,7 @@ fn whole_frames(
 }
 
 /// Equalizes `count` frames, and returns the last one.
-fn through(equalizer: &mut dyn Equalizer, frames: &[Frame], settings: Settings, count: usize) -> Result<Frame> {
+fn through(equalizer: &mut dyn Executor, frames: &[Frame], settings: Settings, count: usize) -> Result<Frame> {
     let mut last = None;
     for frame in frames.iter().cycle().take(count) {
         if equalizer.in_flight() >= equalizer.capacity() {

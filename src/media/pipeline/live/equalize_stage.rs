@@ -3,7 +3,7 @@
 use super::output_queue::OutputQueue;
 use super::warm_up::{self, WarmingUp};
 use super::{Captured, DropOldestQueue, Latency, SharedSettings, Shown};
-use crate::pipeline::{Progress, Stage};
+use crate::pipeline::{Progress, Stage, from_stage};
 use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Equalized};
 use std::collections::VecDeque;
@@ -44,7 +44,9 @@ impl LiveEqualizer<'_> {
                     settings = self.shared_settings.get();
                     self.stage.set(settings);
                 }
-                self.progress.measure(Stage::Equalize, || self.stage.submit(captured.frame.clone()))?;
+                self.progress
+                    .measure(Stage::Equalize, || self.stage.submit(captured.frame.clone()))
+                    .map_err(from_stage)?;
                 under_way.push_back(captured);
             } else {
                 self.collect(&mut under_way, &mut latency)?;
@@ -54,7 +56,8 @@ impl LiveEqualizer<'_> {
 
     /// Collects the oldest frame in flight and puts it into the queues; does nothing when there is none.
     fn collect(&mut self, under_way: &mut VecDeque<Captured>, latency: &mut Latency) -> Result<()> {
-        let Some(equalized) = self.progress.measure(Stage::Equalize, || self.stage.collect())? else {
+        let Some(equalized) = self.progress.measure(Stage::Equalize, || self.stage.collect()).map_err(from_stage)?
+        else {
             return Ok(());
         };
         let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(()) };

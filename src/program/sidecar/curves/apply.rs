@@ -3,10 +3,12 @@
 
 use super::{CurveFile, CurveFormat};
 use anyhow::{Result, ensure};
+use histeq::CallerError;
 use histeq::equalize::{Given, MappingSource};
 use histeq::frame::Frame;
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::{Line, Mapping, Settings, Strength};
+use histeq_media::pipeline::to_stage;
 use std::sync::Arc;
 
 /// A source of curves from a file.
@@ -24,7 +26,13 @@ impl LoadedCurves {
 }
 
 impl MappingSource for LoadedCurves {
-    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given> {
+    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given, CallerError> {
+        self.curve_for(number, frame, settings).map_err(to_stage)
+    }
+}
+
+impl LoadedCurves {
+    fn curve_for(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given> {
         let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
         ensure!(
             format == expected,

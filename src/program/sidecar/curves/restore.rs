@@ -5,12 +5,13 @@
 
 use super::{CurveFile, CurveFormat};
 use anyhow::{Context, Result, ensure};
+use histeq::CallerError;
 use histeq::equalize::cpu::{Engine, Isa};
 use histeq::equalize::{Given, MappingSource, codes_lifted_to};
 use histeq::frame::{Frame, HostPool, Model};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::{Curve, Levels, Mapping, Settings};
-use histeq_media::pipeline::Notices;
+use histeq_media::pipeline::{Notices, to_stage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -87,7 +88,13 @@ impl InverseCurves {
 }
 
 impl MappingSource for InverseCurves {
-    fn mapping(&mut self, number: u64, frame: &Frame, _: &Settings) -> Result<Given> {
+    fn mapping(&mut self, number: u64, frame: &Frame, _: &Settings) -> Result<Given, CallerError> {
+        self.inverse_for(number, frame).map_err(to_stage)
+    }
+}
+
+impl InverseCurves {
+    fn inverse_for(&mut self, number: u64, frame: &Frame) -> Result<Given> {
         let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
         ensure!(
             format == expected,

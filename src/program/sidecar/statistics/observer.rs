@@ -5,13 +5,14 @@ use super::{FrameRecord, Recording, eme::Eme, levels::FrameLevels, scenes::ROOM}
 use crate::draw::sheet::Miniatures;
 use crate::sidecar::curves::{CurveFormat, CurveWriter};
 use anyhow::{Context, Result};
+use histeq::CallerError;
 use histeq::equalize::cpu::{Engine, Isa};
 use histeq::equalize::{Observation, Observer, Role, Work};
 use histeq::frame::HostPool;
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, Scenes, Settings};
 use histeq_media::ffmpeg::Still;
-use histeq_media::pipeline::{Input, Progress, Stage};
+use histeq_media::pipeline::{Input, Progress, Stage, to_stage};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,17 @@ use std::time::Duration;
 pub struct CurveSaver(pub CurveWriter);
 
 impl Observer for CurveSaver {
-    fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<(), CallerError> {
+        self.save(&seen).map_err(to_stage)
+    }
+
+    fn asks_for_everything(&self) -> bool {
+        true
+    }
+}
+
+impl CurveSaver {
+    fn save(&mut self, seen: &Observation<'_>) -> Result<()> {
         let format = CurveFormat::of(seen.before.frame());
         let codes = seen.after.applied.curves.as_ref().filter(|codes| codes.len() == format.levels().codes());
         match codes.filter(|_| !matches!(seen.before.role(), Role::WarmUp)) {
@@ -32,10 +43,6 @@ impl Observer for CurveSaver {
             // A frame of the warm-up, or one with a curve for each tile.
             None => Ok(()),
         }
-    }
-
-    fn asks_for_everything(&self) -> bool {
-        true
     }
 }
 
@@ -169,17 +176,23 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
-        match (seen.before.role(), &seen.after.applied.curves) {
-            (Role::WarmUp, _) => Ok(()),
-            (_, Some(curves)) => self.write(&seen, curves.clone()),
-            (_, None) if !seen.before.settings().method.counts() => self.write(&seen, Arc::default()),
-            (_, None) => anyhow::bail!("{} does not report its curves (a bug: please report it)", seen.backend.name()),
-        }
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<(), CallerError> {
+        self.observe(&seen).map_err(to_stage)
     }
 
     fn asks_for_everything(&self) -> bool {
         true
+    }
+}
+
+impl Recorder {
+    fn observe(&mut self, seen: &Observation<'_>) -> Result<()> {
+        match (seen.before.role(), &seen.after.applied.curves) {
+            (Role::WarmUp, _) => Ok(()),
+            (_, Some(curves)) => self.write(seen, curves.clone()),
+            (_, None) if !seen.before.settings().method.counts() => self.write(seen, Arc::default()),
+            (_, None) => anyhow::bail!("{} does not report its curves (a bug: please report it)", seen.backend.name()),
+        }
     }
 }
 
