@@ -1,8 +1,8 @@
 //! What can go wrong: [`Error`]. Each message says what failed and the way out.
 
-#[cfg(feature = "cuda")]
 use crate::cuda;
 use crate::frame::{FrameError, MemoryError, NoRoom, PixelFormat};
+use crate::options::OptionError;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -25,9 +25,11 @@ pub enum Error {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// A GPU is missing, too old, or has failed.
-    #[cfg(feature = "cuda")]
     #[error(transparent)]
     Gpu(#[from] cuda::Error),
+    /// Options that do not go together, or are none.
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// A frame of another size than the mask.
     #[error(
         "frame {frame} has {}x{} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all frames have its size)",
@@ -89,7 +91,6 @@ pub enum Error {
 
 impl Error {
     /// The error of a GPU behind this one, if there is one.
-    #[cfg(feature = "cuda")]
     pub fn gpu(&self) -> Option<&cuda::Error> {
         match self {
             Error::Gpu(error) => Some(error),

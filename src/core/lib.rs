@@ -9,12 +9,16 @@
 //! | [`frame`] | a picture: format, planes, pool | spec |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
+//! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, equalize |
 
-#[cfg(feature = "cuda")]
+#[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;
 pub mod equalize;
 mod error;
 pub mod frame;
+mod note;
+pub mod options;
 pub mod spec;
 
 pub use error::{CallerError, Error, Result};
+pub use note::{Note, Notes};

@@ -4,11 +4,9 @@ use crate::mask::NamedMask;
 use crate::options::EqualizeOptions;
 use anyhow::Result;
 use histeq::equalize::measure;
+use histeq::options::Options;
 use histeq_media::pipeline::{Input, Notices, Source};
 use histeq_media::source::PeekedSource;
-
-/// Seconds that `--look auto` looks at.
-const SECONDS: f64 = 2.0;
 
 /// The input with its look decided. Frames that are read for that are delivered afterwards.
 ///
@@ -20,7 +18,7 @@ pub fn choose(
     mask: Option<&NamedMask>,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    if !equalize.look_is_open() {
+    if !equalize.options.look_is_open() {
         return Ok((source, input));
     }
     let (source, reason) = decide(equalize, source, &input, mask)?;
@@ -38,15 +36,15 @@ pub fn decide(
     input: &Input,
     mask: Option<&NamedMask>,
 ) -> Result<(PeekedSource, String)> {
-    let (before, behind) = equalize.most_around(input);
+    let video = equalize.video(input);
+    let (before, behind) = equalize.options.most_around(&video);
     source.look_around(before, behind);
-    let frames = (SECONDS * input.rate().unwrap_or(25.0)).clamp(1.0, 120.0) as usize;
     let mut measures = Vec::new();
-    let source = PeekedSource::new(source, frames, |frame| {
+    let source = PeekedSource::new(source, Options::frames_to_choose_by(&video), |frame| {
         // Filters may bring frames to the size of the mask afterwards.
         let mask = mask.map(|named| &*named.mask).filter(|mask| mask.size() == (frame.width(), frame.height()));
         measures.push(measure(frame, frame.whole(), mask));
     })?;
-    let reason = equalize.choose_look(&measures.into_iter().collect::<Result<Vec<_>, histeq::Error>>()?);
-    Ok((source, reason))
+    let reason = equalize.options.choose_look(&measures.into_iter().collect::<Result<Vec<_>, histeq::Error>>()?);
+    Ok((source, format!("--look auto: {reason}")))
 }

@@ -21,12 +21,12 @@ mod window;
 #[path = "../../tests/inside/mod.rs"]
 mod inside;
 
-use crate::options::{BackendStartup, FileJob, Job, PiecesJob, completions, gpu_may_be_opening, man_page, man_pages};
+use crate::options::{FileJob, Job, PiecesJob, completions, man_page, man_pages};
 use crate::report::{Console, Events, summary};
 use anyhow::{Context, Result};
-#[cfg(feature = "lab")]
 use commands::bench as benchmark;
 use commands::{compare, devices, live, piecework, preview, restore};
+use histeq::equalize::{BackendStartup, gpu_may_be_opening};
 use histeq_media::pipeline::Outcome;
 use histeq_media::sink::{self, TargetError};
 use histeq_media::sys::{Allocator, end_is_explained, print_text, printable};
@@ -68,8 +68,7 @@ fn main() -> ExitCode {
         Job::Compare(job) => compare::run(*job, &console),
         Job::Restore(job) => restore::run(*job, &console),
         Job::Preview(job) => preview::run(&job, &console),
-        #[cfg(feature = "lab")]
-        Job::Bench(job) => benchmark::run(&job, &console),
+        Job::Lab(job) => benchmark::run(&job, &console),
         Job::Devices { all } => devices::run(all).map(complete),
         Job::Completions(shell) => print(&completions(shell)).map(complete),
         Job::ManPage(command) => {
@@ -142,7 +141,7 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
 
     let mut backend = BackendStartup::begin(job.backend.clone());
     let mut scenes = None;
-    if job.equalize.has_whole_scenes() {
+    if job.equalize.options.has_whole_scenes() {
         backend.check()?;
         scenes = scenes::first_pass(&run.split(), &mut job, &builder)?;
         if scenes.is_none() {

@@ -47,7 +47,12 @@ impl StageBuilder {
     pub fn new(options: &EqualizeOptions) -> Result<Self> {
         let kept = options.load_curves.as_deref().map(CurveFile::read).transpose()?;
         let mask = options.mask.as_deref().map(NamedMask::read).transpose()?;
-        Ok(StageBuilder { kept: kept.map(Arc::new), mask, gray: options.gray, depth: options.output_depth })
+        Ok(StageBuilder {
+            kept: kept.map(Arc::new),
+            mask,
+            gray: options.options.gray,
+            depth: options.options.output_depth,
+        })
     }
 
     /// A stage on `backend`.

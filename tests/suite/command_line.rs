@@ -138,7 +138,7 @@ fn usage_errors_exit_with_2() {
         ("--backend cpu bench kernels", "histeq-video bench --help"),
         ("--no-such-option in.mkv out.mkv", "--no-such-option"),
         ("--backend abacus in.mkv out.mkv", "abacus"),
-        ("--strength 2 in.mkv out.mkv", "--strength is between 0 and 1"),
+        ("--strength 2 in.mkv out.mkv", "--strength is a number from 0 to 1"),
         ("--strength much in.mkv out.mkv", "much"),
         ("--exact --strength 1 in.mkv out.mkv", "--strength"),
         ("--start yesterday in.mkv out.mkv", "yesterday"),

@@ -138,7 +138,6 @@ impl Levels {
     }
 
     /// One level for each of `bins` bins.
-
     pub fn of_bins(bins: u32) -> Self {
         Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
     }

@@ -114,7 +114,6 @@ impl Compiled {
     }
 
     /// The file, without extension.
-
     pub fn name(&self) -> &'static str {
         self.name
     }

@@ -23,6 +23,7 @@ const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
 
 /// One GPU, ready to work.
 pub struct Gpu {
+    /// Its primary context.
     pub context: Arc<CudaContext>,
     pub(super) kernels: KernelLaunchers,
     /// Kernels that replace those of `kernels` in some stages, if a [`KernelChoice`] chose any.

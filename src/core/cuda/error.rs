@@ -2,24 +2,22 @@
 
 use crate::frame::MemoryError;
 use cudarc::driver::DriverError;
+use std::fmt;
 
 /// A GPU is missing, too old, or has failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// `libcuda` cannot be loaded.
-    #[error("no CUDA driver found (use --backend cpu)")]
     NoDriver,
     /// The driver is older than the kernels' PTX.
-    #[error("the NVIDIA driver is for CUDA {}.{}; 12.0 is needed (update it, or use --backend cpu)", .version / 1000, .version % 1000 / 10)]
     DriverTooOld {
         /// 1000 * major + 10 * minor.
         version: i32,
     },
     /// There is a driver, but no GPU.
-    #[error("no NVIDIA GPU found (use --backend cpu)")]
     NoDevice,
     /// There are GPUs, but not this one.
-    #[error("no GPU {index} (--gpu takes 0 to {}, or use --backend cpu)", .count - 1)]
     NoSuchDevice {
         /// The requested GPU.
         index: usize,
@@ -27,7 +25,6 @@ pub enum Error {
         count: usize,
     },
     /// A GPU older than the kernels' PTX.
-    #[error("{name} has compute capability {major}.{minor}; 7.5 is needed (use another --gpu, or --backend cpu)")]
     DeviceTooOld {
         /// The GPU.
         name: String,
@@ -37,7 +34,6 @@ pub enum Error {
         minor: i32,
     },
     /// A picture has more pixels than the kernels can count.
-    #[error("a picture of {width}x{height} pixels is more than the GPU backend takes (use --backend cpu)")]
     TooLarge {
         /// Pixels in a row.
         width: usize,
@@ -45,9 +41,6 @@ pub enum Error {
         height: usize,
     },
     /// The GPU has no room for a frame.
-    #[error(
-        "a frame takes {needed} MiB of the GPU's memory, {free} MiB are free (use --backend cpu, or another --gpu)"
-    )]
     NoMemory {
         /// What it takes, in MiB.
         needed: usize,
@@ -55,13 +48,11 @@ pub enum Error {
         free: usize,
     },
     /// A request that the kernels do not support.
-    #[error("{reason}")]
     Refused {
         /// Why.
         reason: String,
     },
     /// A driver call failed.
-    #[error("GPU: {doing}: {} (use --backend cpu)", described(*.error))]
     Call {
         /// The step that failed.
         doing: &'static str,
@@ -69,6 +60,61 @@ pub enum Error {
         error: DriverError,
     },
 }
+
+impl Error {
+    /// What failed, without the way out.
+    pub fn cause(&self) -> String {
+        match self {
+            Error::NoDriver => "no CUDA driver found".to_owned(),
+            Error::DriverTooOld { version } => {
+                format!("the NVIDIA driver is for CUDA {}.{}; 12.0 is needed", version / 1000, version % 1000 / 10)
+            }
+            Error::NoDevice => "no NVIDIA GPU found".to_owned(),
+            Error::NoSuchDevice { index, .. } => format!("no GPU {index}"),
+            Error::DeviceTooOld { name, major, minor } => {
+                format!("{name} has compute capability {major}.{minor}; 7.5 is needed")
+            }
+            Error::TooLarge { width, height } => {
+                format!("a picture of {width}x{height} pixels is more than the GPU backend takes")
+            }
+            Error::NoMemory { needed, free } => {
+                format!("a frame takes {needed} MiB of the GPU's memory, {free} MiB are free")
+            }
+            Error::Refused { reason } => reason.clone(),
+            Error::Call { doing, error } => format!("GPU: {doing}: {}", described(*error)),
+        }
+    }
+
+    /// The way out, if it is not in [`cause`](Error::cause).
+    fn remedy(&self) -> Option<String> {
+        Some(match self {
+            Error::NoDriver | Error::NoDevice | Error::TooLarge { .. } | Error::Call { .. } => {
+                "use --backend cpu".to_owned()
+            }
+            Error::DriverTooOld { .. } => "update it, or use --backend cpu".to_owned(),
+            Error::NoSuchDevice { count, .. } => format!("--gpu takes 0 to {}, or use --backend cpu", count - 1),
+            Error::DeviceTooOld { .. } => "use another --gpu, or --backend cpu".to_owned(),
+            Error::NoMemory { .. } => "use --backend cpu, or another --gpu".to_owned(),
+            Error::Refused { .. } => return None,
+        })
+    }
+
+    /// Whether there is no driver: most machines have none, and need none.
+    pub fn is_no_driver(&self) -> bool {
+        matches!(self, Error::NoDriver)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.remedy() {
+            Some(remedy) => write!(f, "{} ({remedy})", self.cause()),
+            None => f.write_str(&self.cause()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl From<Error> for MemoryError {
     fn from(error: Error) -> Self {
@@ -78,6 +124,7 @@ impl From<Error> for MemoryError {
 
 /// Adds to a driver's error the step that failed.
 pub trait Doing<T> {
+    /// The error of this step.
     fn doing(self, doing: &'static str) -> Result<T, Error>;
 }
 

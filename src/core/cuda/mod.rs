@@ -29,13 +29,19 @@
 //! | `tuning` | launch shapes, with their measurements |
 //! | `stage_kernels` | the interface for other kernels in place of some of these |
 
+// What follows hidden is for kernels of other crates: those of publications.
+#[doc(hidden)]
 pub mod arguments;
+#[doc(hidden)]
 pub mod compiled;
 mod context;
+#[doc(hidden)]
 pub mod error;
 mod history;
 mod kernels;
+#[doc(hidden)]
 pub mod launch;
+#[doc(hidden)]
 pub mod layout;
 mod picture;
 mod pinned;

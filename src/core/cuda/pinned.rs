@@ -63,6 +63,7 @@ pub struct PinnedPool {
 }
 
 impl PinnedPool {
+    /// A pool for copies to and from the GPU of this context.
     pub fn new(context: &Arc<CudaContext>) -> Self {
         PinnedPool { context: context.clone(), idle: Arc::default(), pinned_bytes: Arc::default() }
     }

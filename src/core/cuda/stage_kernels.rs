@@ -36,7 +36,9 @@ pub trait StageKernels: Send + Sync {
 
 /// The buffers and parameters of a stage. All buffers belong to `stream`.
 pub struct StageBuffers<'a> {
+    /// The stream of the launches.
     pub stream: Arc<CudaStream>,
+    /// The layout of the picture.
     pub layout: BufferLayout,
     /// The samples that are counted: the plane of the stored luma, or the luminance of RGB.
     pub plane: &'a mut CudaSlice<u8>,
@@ -44,7 +46,9 @@ pub struct StageBuffers<'a> {
     pub is_made: bool,
     /// The region that is counted, in pixels.
     pub counted: Rect,
+    /// The codes that are levels.
     pub levels: Levels,
+    /// The share of the equalization.
     pub strength: Strength,
     /// A count for each code.
     pub counts: &'a mut CudaSlice<u32>,

@@ -9,14 +9,17 @@
 
 mod counted_region;
 pub mod cpu;
+#[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;
 mod depth;
 mod failover;
+mod gpu_thread;
 mod gray;
 mod lattice;
 mod luminance;
 mod mask;
 mod measuring;
+mod opening;
 pub mod reference;
 mod relation;
 mod stage;
@@ -27,10 +30,12 @@ mod work;
 pub use counted_region::CountedRegion;
 pub use depth::{Depth, OutputDepth, codes_lifted_to};
 pub use failover::{Failover, OnUnavailable, OpeningBackend};
+pub use gpu_thread::gpu_may_be_opening;
 pub use gray::Gray;
 pub use lattice::measure;
 pub use luminance::luminance_row;
 pub use mask::Mask;
+pub use opening::{Backend, BackendChoice, BackendStartup, SharedBackend};
 pub use relation::relation;
 pub use stage::{EqualizeStage, Given, MappingSource, Observation, Observer};
 pub use survey::{SceneMappings, Survey};

@@ -14,8 +14,7 @@ pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model,
 pub use limits::NoRoom;
 pub use memory::{Buffer, Memory, MemoryError, OnDevice};
 pub use plane::{Plane, PlaneMut, SomeRows};
-pub(crate) use pool::host_room;
-pub use pool::{HostBuffer, HostPool, LatePool, Pool};
+pub use pool::{HostBuffer, HostPool, LatePool, Pool, host_room};
 
 use crate::spec::chroma::Colours;
 use crate::spec::clahe::Tiles;

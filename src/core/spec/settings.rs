@@ -1,6 +1,7 @@
 //! The settings of equalization.
 
-use super::{Levels, Strength};
+use super::named::named;
+use super::{Levels, MethodName, Strength};
 
 /// How frames are equalized. [`Settings::default`] is textbook equalization: each frame by itself, without modifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,6 +96,17 @@ pub enum Method {
 }
 
 impl Method {
+    /// Its name.
+    pub fn name(self) -> MethodName {
+        match self {
+            Method::Global => MethodName::Global,
+            Method::Clahe { .. } => MethodName::Clahe,
+            Method::Dehaze => MethodName::Dehaze,
+            Method::Deflicker => MethodName::Deflicker,
+            Method::Balance => MethodName::Balance,
+        }
+    }
+
     /// Whether samples are counted.
     pub fn counts(self) -> bool {
         matches!(self, Method::Global | Method::Clahe { .. })
@@ -317,16 +329,16 @@ pub enum Region {
     Auto,
 }
 
-/// The treatment of chroma when luma changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Chroma {
-    /// Chroma samples stay as they are.
-    #[default]
-    Keep,
-    /// Saturation grows by the gain of the levels ([`tone`](super::tone)), the same all over the frame or region.
-    Follow,
-    /// Saturation follows luma, by the rules of [`chroma`](super::chroma).
-    Scale,
+named! {
+    /// The treatment of chroma when luma changes. [`chroma`](super::chroma) has the rules of `Scale`, [`tone`](super::tone) the
+    /// gain that `Follow` follows.
+    #[derive(Default)]
+    pub enum Chroma {
+        #[default]
+        Keep = "keep", "Colour stays as it is";
+        Follow = "follow", "Saturation grows with the contrast of the stretched levels";
+        Scale = "scale", "Saturation rises and falls with brightness";
+    }
 }
 
 impl Chroma {

@@ -21,4 +21,4 @@ pub use notices::{Level, Notices};
 pub use pauses::Pauses;
 pub use progress::{Progress, Stage};
 pub use stage_errors::{from_stage, to_stage};
-pub use stages::{Delivery, Input, InputKind, Message, Outcome, PartPosition, ReaderGone, Sink, Source};
+pub use stages::{Delivery, Input, Message, Outcome, PartPosition, ReaderGone, Sink, Source};

@@ -1,6 +1,7 @@
 //! Messages of a run: notes, and warnings, which `--strict` turns into errors.
 
 use anyhow::{Result, bail};
+use histeq::{Note, Notes};
 use std::sync::Arc;
 
 /// The level of a message.
@@ -37,6 +38,16 @@ impl Notices {
     pub fn of(&self, name: &str) -> Self {
         let (print, name) = (self.print.clone(), name.to_owned());
         Notices::new(self.strict, move |level, message| print(level, &format!("{name}: {message}")))
+    }
+
+    /// The same for the core. Its warnings are no errors: what the core refuses is an error of its own.
+    pub fn for_core(&self) -> Notes {
+        let print = self.print.clone();
+        Notes::new(move |note| match note {
+            Note::Detail(text) => print(Level::Detail, text),
+            Note::Note(text) => print(Level::Note, text),
+            Note::Warning(text) => print(Level::Warning, text),
+        })
     }
 
     /// Drops all messages.

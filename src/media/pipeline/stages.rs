@@ -106,15 +106,6 @@ pub trait Sink: Send {
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>>;
 }
 
-/// The kind of pictures of an input, on which the default look depends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputKind {
-    /// Gray of more than 8 bits: thermal cameras, medical pictures.
-    DeepGray,
-    /// Everything else.
-    Video,
-}
-
 /// Properties of an input, known before its first frame.
 #[derive(Clone)]
 pub struct Input {
@@ -174,13 +165,6 @@ impl Input {
         (before as f64 / 1e6 * self.rate().unwrap_or(0.0) - 0.01).ceil().max(0.0) as i32
     }
 
-    /// Upper bound of the bytes of a frame, if known: chroma counts as 4:4:4.
-    pub fn frame_bytes(&self) -> Option<usize> {
-        let (format, (width, height)) = self.picture?;
-        let components = if format.is_gray() { 1 } else { 3 };
-        Some(width * height * components * usize::from(format.depth().div_ceil(8)))
-    }
-
     /// Whether it is one still image.
     pub fn is_image(&self) -> bool {
         // FFmpeg reads a single image by the `_pipe` demuxer of its format, but images on stdin can be several.
@@ -189,14 +173,6 @@ impl Input {
         // The length of the whole sequence decides: a part of it must look the same as in the whole.
         let all = self.media.duration.zip(self.rate()).map(|(duration, rate)| (duration as f64 / 1e6 * rate).round());
         is_image || self.media.is_images() && all == Some(1.0)
-    }
-
-    /// The kind of its pictures.
-    pub fn kind(&self) -> InputKind {
-        match self.picture {
-            Some((format, _)) if format.is_gray() && format.depth() > 8 => InputKind::DeepGray,
-            _ => InputKind::Video,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `histeq-video bench`: runs suites and writes their figures.
 
-use crate::options::BenchJob;
+use crate::options::LabJob;
 use crate::report::Console;
 use crate::signals;
 use crate::stdout::print;
@@ -14,13 +14,13 @@ use std::path::Path;
 const ENDING: &str = "interrupted, ending after this step";
 
 /// Runs the suites, and prints their tables on stdout.
-pub fn run(job: &BenchJob, console: &Console) -> Result<Outcome> {
+pub fn run(job: &LabJob, console: &Console) -> Result<Outcome> {
     console.set_bar(job.setup.steps.bar());
     // The bar goes before an error is printed.
     measure(job, console).inspect_err(|_| job.setup.steps.finish())
 }
 
-fn measure(job: &BenchJob, console: &Console) -> Result<Outcome> {
+fn measure(job: &LabJob, console: &Console) -> Result<Outcome> {
     if job.suites.is_empty() {
         return print(list().as_bytes()).map(|()| Outcome::Complete);
     }
@@ -49,7 +49,7 @@ fn list() -> String {
     list
 }
 
-fn write_files(job: &BenchJob, report: &SuiteReport) -> Result<()> {
+fn write_files(job: &LabJob, report: &SuiteReport) -> Result<()> {
     let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
     if let Some(file) = &job.csv {
         write(file, bench::csv(report)?)?;

@@ -1,7 +1,7 @@
 //! `histeq-video live`: from a camera to a window, a recording and other outputs, or from several cameras to theirs.
 
 use crate::look;
-use crate::options::{BackendStartup, LiveJob, SharedBackend};
+use crate::options::LiveJob;
 use crate::report::{Console, ResultRecord, live_summary};
 use crate::session::Run;
 use crate::sidecar::records::RecordTargets;
@@ -9,6 +9,7 @@ use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use crate::window::PreviewWindow;
 use anyhow::{Result, bail};
+use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::camera::Microphone;
 use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
@@ -32,7 +33,7 @@ pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
             run.listen_for_signals(Vec::new(), "finishing")?;
             let backend = BackendStartup::begin(job.backend.clone());
             let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
-            let open = || backend.open(&run.notices);
+            let open = || Ok(backend.open(&run.notices.for_core())?);
             console.summary(film(
                 planned,
                 &run,
@@ -58,7 +59,7 @@ fn run_several(jobs: &[LiveJob], run: &mut Run<'_>, builder: &StageBuilder, cons
     let planned = jobs.iter().zip(&runs).map(|(job, run)| Plan::check(job, &run.cancel));
     let planned = planned.collect::<Result<Vec<_>>>()?;
     run.listen_for_signals(Vec::new(), "finishing")?;
-    let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&run.notices)?;
+    let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&run.notices.for_core())?;
     let warm_up = WarmUp::default();
     let mut failed = Vec::new();
     // All warm-ups begin before the first source is opened.
@@ -151,8 +152,8 @@ fn film<'a>(
     builder.check(&input, &settings)?;
     shared_settings.set(settings);
     let shared_backend = open()?;
-    let backend = shared_backend.backend(notices)?;
-    run.start(&input, job.written_files().chain(&job.loopback), equalize.told(&settings));
+    let backend = shared_backend.backend(&notices.for_core())?;
+    run.start(&input, job.written_files().chain(&job.loopback), equalize.report(&settings));
     let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let records = records.open(&input.name)?;
     let stage = records.observe(builder.stage(backend, settings), &input, progress);

@@ -1,6 +1,6 @@
 //! The commands.
 
-#[cfg(feature = "lab")]
+#[cfg_attr(not(feature = "lab"), path = "without_bench.rs")]
 pub mod bench;
 pub mod compare;
 pub mod devices;

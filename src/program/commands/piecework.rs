@@ -1,9 +1,7 @@
 //! `plan`, `run`, `join` and `status`: files in pieces.
 
 use crate::look;
-use crate::options::{
-    BackendStartup, FileJob, Job, Jobs, JoinJob, ManyJob, PiecesJob, PlanJob, RunJob, StatusJob, planned_job,
-};
+use crate::options::{FileJob, Job, Jobs, JoinJob, ManyJob, PiecesJob, PlanJob, RunJob, StatusJob, planned_job};
 use crate::pieces::jobs::{most_jobs, piece_task};
 use crate::pieces::processes::{self, Failed, Task, Workers, end_with_parent, said_as};
 use crate::pieces::{
@@ -17,10 +15,11 @@ use crate::signals;
 use crate::stage_builder::{StageBuilder, measuring_threads};
 use crate::stdout;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use clap::ValueEnum;
 use histeq::cuda;
+use histeq::equalize::BackendStartup;
 use histeq::equalize::Verifier;
 use histeq::frame::limits;
+use histeq::spec::Named;
 use histeq_media::ffmpeg::{DecodeOn, microseconds, rescale};
 use histeq_media::pipeline::{self, Cancel, Delivery, Input, Notices, Outcome, Sink};
 use histeq_media::sink::{
@@ -92,7 +91,7 @@ fn plan(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: &Cons
     if job.output.most_bytes.is_some() {
         return refuse("--target-size is shared out over the whole video");
     }
-    if job.equalize.has_whole_scenes() {
+    if job.equalize.options.has_whole_scenes() {
         return refuse("--smooth scene looks at whole scenes, which pieces have not");
     }
     let target = run.target(&job.output, &name)?;
@@ -108,10 +107,10 @@ fn plan(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: &Cons
     let Run { cancel, notices, progress, .. } = &run;
     job.input.decoders = 1;
     let mut look = None;
-    if job.equalize.look_is_open() {
+    if job.equalize.options.look_is_open() {
         let opened = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
         look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
-        look = job.equalize.look().to_possible_value().map(|look| look.get_name().to_owned());
+        look = Some(job.equalize.options.look.name().to_owned());
     }
     let found: Arc<Mutex<PacketSurvey>> = Arc::default();
     job.input.reading = Reading::Packets(None, found.clone());
@@ -310,7 +309,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let options = whole.output.options.clone();
     let sink = PieceSink::create(input.clone(), target, &file.output, options, of, notices.clone())?;
     let first = file.pieces[piece].0 - file.left_out(piece) - file.first();
-    let stage = builder.stage(backend.finish(notices)?, settings).from_frame(first as u64);
+    let stage = builder.stage(backend.finish(&notices.for_core())?, settings).from_frame(first as u64);
     let mut stage = records.observe(stage.measuring_on(measuring_threads()), &input, progress);
     if whole.verify {
         stage = stage.observed_by(Box::new(Verifier::default()));
@@ -470,7 +469,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let is_whole_command = plan.arguments.iter().any(|word| word == "--one-of");
     let program = ["histeq-video", "plan"].into_iter().take(if is_whole_command { 1 } else { 2 });
     let words = program.map(str::to_owned).chain(plan.arguments.iter().cloned());
-    records.tell(words, whole.equalize.told(&settings));
+    records.tell(words, whole.equalize.report(&settings));
     let mut joined = JoinedFile::create(input, target, options, &video, begin, notices.clone())?;
     // About a second of both in turns, so that few of them wait.
     let mut written = 0;

@@ -2,15 +2,15 @@
 
 use crate::draw::sheet::{self, Column, Miniatures, Row};
 use crate::look;
-use crate::options::{EqualizeOptions, FilterOptions, LookArg, PreviewJob};
+use crate::options::{EqualizeOptions, FilterOptions, PreviewJob};
 use crate::report::Console;
 use crate::session::Run;
 use crate::signals;
 use anyhow::{Context, Result, ensure};
-use clap::ValueEnum;
 use histeq::equalize::EqualizeStage;
 use histeq::equalize::cpu::Cpu;
 use histeq::frame::{Frame, limits};
+use histeq::spec::{Look, Named};
 use histeq::spec::{Settings, Smoothing};
 use histeq_media::ffmpeg::{microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosition, ReaderGone, Source};
@@ -53,7 +53,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         "{name}: the input of preview is read several times, which a live stream does not allow (record some of it first: \
          histeq-video --duration 10 {name} part.mkv)"
     );
-    let mut auto = EqualizeOptions::of_look(LookArg::Auto);
+    let mut auto = EqualizeOptions::of_look(Look::Auto);
     let (source, reason) = look::decide(&mut auto, source, &input, None)?;
     let starts = if is_image { vec![job.input.part.start] } else { starts(job, &input, Box::new(source))? };
 
@@ -74,12 +74,12 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     if cancel.is_cancelled() {
         return Ok(Outcome::Interrupted);
     }
-    let drawn = sheet::draw(&rows(auto.look()), &columns)?;
+    let drawn = sheet::draw(&rows(auto.options.look), &columns)?;
     match write_drawn(drawn, "the sheet", target, job.output.options.clone()) {
         Ok(name) => {
             let frames = if columns.len() == 1 { "1 frame".to_owned() } else { format!("{} frames", columns.len()) };
             let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
-            console.info(&format!("{frames} under {} looks in {seconds:.1} s -> {name}; {reason}", LOOKS.len()));
+            console.info(&format!("{frames} under {} looks in {seconds:.1} s -> {name}; {reason}", looks().count()));
         }
         Err(error) if error.is::<ReaderGone>() => {}
         Err(error) => return Err(error),
@@ -87,19 +87,19 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-/// The looks of the sheet, from the top to the bottom.
-const LOOKS: [LookArg; 6] =
-    [LookArg::Natural, LookArg::Night, LookArg::Haze, LookArg::Underwater, LookArg::Thermal, LookArg::Exact];
+/// The looks of the sheet, from the top to the bottom: all that are not decided by the video.
+fn looks() -> impl Iterator<Item = Look> {
+    Look::ALL.iter().copied().filter(|look| *look != Look::Auto)
+}
 
 /// The rows of the sheet, of which the one of the look that `--look auto` takes is marked.
-fn rows(auto: LookArg) -> Vec<Row> {
-    let of_look = |look: LookArg| {
-        let name = look.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+fn rows(auto: Look) -> Vec<Row> {
+    let of_look = |look: Look| {
         let is_marked = look == auto;
-        Row { label: format!("--look {name}{}", if is_marked { "\n(auto)" } else { "" }), is_marked }
+        Row { label: format!("--look {look}{}", if is_marked { "\n(auto)" } else { "" }), is_marked }
     };
     let original = Row { label: "original".to_owned(), is_marked: false };
-    std::iter::once(original).chain(LOOKS.map(of_look)).collect()
+    std::iter::once(original).chain(looks().map(of_look)).collect()
 }
 
 /// The largest size of a cell in pixels (width, height) on a sheet with this number of columns.
@@ -140,7 +140,7 @@ fn starts(job: &PreviewJob, input: &Input, mut source: Box<dyn Source>) -> Resul
 /// The original and every look of the first frame of `options`.
 fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Result<Column> {
     let (mut source, input) = source::open(options, cancel, Notices::silent(), Arc::default())?;
-    let plans = LOOKS.map(|look| Plan::new(look, &input)).into_iter().collect::<Result<Vec<_>>>()?;
+    let plans = looks().map(|look| Plan::new(look, &input)).collect::<Result<Vec<_>>>()?;
     let most = |count: fn(&Plan) -> u32| plans.iter().map(count).max().unwrap_or(0);
     let frames = Around::read(source.as_mut(), most(Plan::before), most(Plan::behind))?;
     let shown = frames.shown.as_ref().with_context(|| format!("{}: interrupted", input.name))?;
@@ -229,11 +229,11 @@ struct Plan {
 
 impl Plan {
     /// Those of `look` for `input`, with a shorter temporal window where it would take long, or much memory.
-    fn new(look: LookArg, input: &Input) -> Result<Self> {
+    fn new(look: Look, input: &Input) -> Result<Self> {
         let options = EqualizeOptions::of_look(look);
         let filters = FilterOptions::default().of_look(options.denoiser());
         let mut settings = options.resolve(input, &Notices::silent())?;
-        let held = (MEMORY / input.frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
+        let held = (MEMORY / options.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
         let window = settings.smoothing;
         if filters.denoise.is_some() && window.frames() > DENOISED {
             // The frames behind the shown one would have to be denoised, too.

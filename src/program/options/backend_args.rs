@@ -1,17 +1,17 @@
 //! Options that choose the backend.
 
-use super::backend::{BackendArg, BackendChoice};
 use super::equalize::EqualizeOptions;
-#[cfg(feature = "lab")]
-use super::variant_args::VariantArgs;
+use super::lab::KernelArgs;
+use super::values::named;
 use clap::Args;
+use histeq::equalize::{Backend, BackendChoice};
 
 /// Where equalization runs, as typed.
 #[derive(Args, Debug)]
 pub struct BackendArgs {
     /// Where to equalize
-    #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "GPU", hide_short_help = true)]
-    pub backend: BackendArg,
+    #[arg(long, value_parser = named::<Backend>(), default_value_t = Backend::Auto, help_heading = "GPU", hide_short_help = true)]
+    pub backend: Backend,
 
     /// GPU to use, counted from 0 in the list that `histeq-video devices` prints
     #[arg(
@@ -25,9 +25,8 @@ pub struct BackendArgs {
     pub gpu: usize,
 
     /// Kernels to use.
-    #[cfg(feature = "lab")]
     #[command(flatten)]
-    pub kernels: VariantArgs,
+    pub kernels: KernelArgs,
 }
 
 impl BackendArgs {
@@ -35,13 +34,9 @@ impl BackendArgs {
     ///
     /// # Errors
     /// When the chosen kernels do not go with the backend or with `equalize`: a usage error.
-    #[cfg_attr(not(feature = "lab"), expect(unused_variables, reason = "only the laboratory has other kernels"))]
     pub(super) fn choice(&self, equalize: &EqualizeOptions, cpu_may_begin: bool) -> Result<BackendChoice, clap::Error> {
-        #[cfg(feature = "lab")]
         let kernels = self.kernels.resolve(self.backend, equalize)?;
-        #[cfg(not(feature = "lab"))]
-        let kernels = None;
         let hand_over = cpu_may_begin && kernels.is_none();
-        Ok(BackendChoice { backend: self.backend, gpu: self.gpu, kernels, hand_over, sources: 1 })
+        Ok(BackendChoice { backend: self.backend, gpu: self.gpu, kernels, hand_over, ..BackendChoice::default() })
     }
 }

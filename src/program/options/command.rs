@@ -1,10 +1,9 @@
 //! The whole command line: the commands with their options, and the job that each stands for.
 
-#[cfg(feature = "lab")]
-use super::bench::{BenchArgs, BenchJob};
 use super::compare::{CompareArgs, CompareJob};
 use super::defaults::{asks_for_help, with_defaults};
 use super::file::{FileArgs, FileJob};
+use super::lab::{LabCommand, LabJob};
 use super::live::{LiveArgs, LiveJob};
 use super::many::ManyJob;
 use super::pieces::{JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
@@ -63,9 +62,9 @@ pub enum Command {
     Join(JoinArgs),
     /// Tell which pieces of a plan are done
     Status(StatusArgs),
-    /// Measure this machine: GPU kernels, memory transfers, CPU, whole files
-    #[cfg(feature = "lab")]
-    Bench(Box<BenchArgs>),
+    /// A command of the laboratory.
+    #[command(flatten)]
+    Lab(LabCommand),
     /// List the GPUs, cameras, microphones and video encoders of this machine
     Devices {
         /// List all encoders, not those alone that people use
@@ -104,8 +103,7 @@ pub enum Job {
     /// Plan pieces, work on them, or join them.
     Pieces(PiecesJob),
     /// Measure this machine.
-    #[cfg(feature = "lab")]
-    Bench(Box<BenchJob>),
+    Lab(Box<LabJob>),
     /// List devices and encoders: all, or those that people use.
     Devices {
         /// Whether all.
@@ -186,8 +184,7 @@ impl Job {
             Job::Preview(job) => job.stderr.verbosity,
             Job::Many(_, job) => job.as_ref().map_or(Verbosity::Normal, |job| job.stderr.verbosity),
             Job::Pieces(job) => job.verbosity(),
-            #[cfg(feature = "lab")]
-            Job::Bench(job) => job.verbosity,
+            Job::Lab(job) => job.verbosity,
             Job::Devices { .. } | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
         }
     }
@@ -255,8 +252,7 @@ impl Job {
             Some(Command::Run(args)) => Job::Pieces(PiecesJob::Run(RunJob::from_args(args)?)),
             Some(Command::Join(args)) => Job::Pieces(PiecesJob::Join(JoinJob::from_args(args))),
             Some(Command::Status(args)) => Job::Pieces(PiecesJob::Status(StatusJob::from_args(args))),
-            #[cfg(feature = "lab")]
-            Some(Command::Bench(args)) => Job::Bench(Box::new(BenchJob::from_args(*args)?)),
+            Some(Command::Lab(command)) => Job::Lab(command.job()?),
             Some(Command::Devices { all }) => Job::Devices { all },
             Some(Command::Completions { shell }) => Job::Completions(shell),
             Some(Command::Man { out: Some(folder), .. }) => Job::ManPages(folder),

@@ -1,21 +1,22 @@
 //! `histeq-video INPUT OUTPUT`: the options of equalizing a file.
 
-use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterArgs, FilterOptions};
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::many::{Jobs, ManyArgs, ManyJob, listed};
-use super::output::{DepthArgs, OutputArgs, OutputFile};
+use super::option_args::{FILES, OUTPUT, OptionArgs};
+use super::output::{OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::purpose::{Purpose, PurposeArgs};
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{number, output_name, plain_name, usage};
+use super::values::{output_name, plain_name, usage};
 use crate::sidecar::statistics::StatsFormat;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
+use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
 use histeq_media::sink::{makes_images, takes_only_pictures};
 use histeq_media::source::{InputOptions, Reading};
@@ -45,7 +46,7 @@ pub struct FileArgs {
 
     /// How to equalize.
     #[command(flatten)]
-    pub equalize: EqualizeArgs,
+    pub equalize: EqualizeArgs<FILES>,
 
     /// Filters ahead of it.
     #[command(flatten)]
@@ -57,15 +58,6 @@ pub struct FileArgs {
     /// of the filtered video. Measurements, curves and --roi are those of the video ahead of these filters.
     #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
     pub filter_after: Option<String>,
-
-    /// Length of the part of --smooth that lies ahead of each frame, in seconds, 0 to 3600
-    /// [default: half of --smooth for files, within 256 MiB of frames; 0 for pipes and URLs]
-    ///
-    /// With a look-ahead, the first frames of a scene flicker no more than the rest. It delays the output by its length
-    /// and holds that many frames in memory; 0 delays nothing.
-    #[arg(long, value_parser = number::<f64>, value_name = "SECONDS", conflicts_with = "exact")]
-    #[arg(help_heading = "Equalization", hide_short_help = true)]
-    pub look_ahead: Option<f64>,
 
     /// Which part of the input to equalize.
     #[command(flatten)]
@@ -102,9 +94,9 @@ pub struct FileArgs {
     #[command(flatten)]
     pub purpose: PurposeArgs,
 
-    /// How many bits come out.
+    /// What comes out of equalization.
     #[command(flatten)]
-    pub depth: DepthArgs,
+    pub equalized: OptionArgs<OUTPUT>,
 
     /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with plots (.html)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -244,14 +236,14 @@ impl FileJob {
             None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,
         };
         let from_stdin = input == "-";
-        let mut equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_file(args.look_ahead, &input)?;
+        let mut equalize = EqualizeOptions::for_file(args.equalize, args.equalized, &input)?;
         let purpose = args.purpose.purpose;
         let mut output = args.output_options.file(output, from_stdin);
-        args.purpose.apply(&mut output, &mut equalize.output_depth)?;
+        args.purpose.apply(&mut output, &mut equalize.options.output_depth)?;
         // NVDEC needs the GPU first; --verify is to check the GPU's frames.
         let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
         if output.most_bytes.is_some() {
-            check_size(&output, &input, equalize.has_whole_scenes())?;
+            check_size(&output, &input, equalize.options.has_whole_scenes())?;
         }
         let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
         let stats = stats(args.stats, &output.name)?;

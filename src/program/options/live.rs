@@ -1,17 +1,17 @@
 //! `histeq-video live`: the options of equalizing a camera.
 
-use super::backend::{BackendChoice, threads_for_each};
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::file::DecoderArg;
 use super::filter::{FilterArgs, FilterOptions};
 use super::limits::{Limits, ThreadArgs};
-use super::output::{DepthArgs, OutputArgs};
+use super::option_args::{LIVE, OUTPUT, OptionArgs};
+use super::output::OutputArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, number, output_name, plain_name, rate, size, usage};
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq::equalize::OutputDepth;
+use histeq::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::sink::{EncoderChoice, Overwrite, PixelChoice, network_format, writes_segments};
 use histeq_media::source::CameraOptions;
@@ -94,7 +94,7 @@ pub struct LiveArgs {
 
     /// How to equalize.
     #[command(flatten)]
-    pub equalize: EqualizeArgs,
+    pub equalize: EqualizeArgs<LIVE>,
 
     /// Filters ahead of it.
     #[command(flatten)]
@@ -104,9 +104,9 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub output_options: OutputArgs,
 
-    /// How many bits come out.
+    /// What comes out of equalization.
     #[command(flatten)]
-    pub depth: DepthArgs,
+    pub equalized: OptionArgs<OUTPUT>,
 
     /// How many threads there are.
     #[command(flatten)]
@@ -178,9 +178,9 @@ impl LiveJob {
             let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
             (url, format)
         });
-        let equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_live()?;
+        let equalize = EqualizeOptions::for_live(args.equalize, args.equalized)?;
         let backend = args.device.choice(&equalize, false)?;
-        let ten_bits = equalize.output_depth == OutputDepth::Ten;
+        let ten_bits = equalize.options.output_depth == OutputDepth::Ten;
         let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
         let microphone = args.audio.clone().filter(|name| name != "none" && keeps_sound);
         Ok(LiveJob {
@@ -261,7 +261,7 @@ impl LiveJob {
 
     /// The job of the source with this number, from 1, of several.
     fn of_several(&self, number: usize, camera: String) -> Self {
-        let threads = threads_for_each(self.backend.sources);
+        let threads = self.backend.threads_for_each();
         let place = |name: &String| numbered(name, number as u64);
         let mut job = self.clone();
         job.record = self.record.as_ref().map(place);

@@ -3,9 +3,9 @@
 //! | file | what it is |
 //! |---|---|
 //! | `command` | the commands, and the job that each stands for |
-//! | `file`, `live`, `compare`, `restore`, `preview`, `bench` | the options of each command |
+//! | `file`, `live`, `compare`, `restore`, `preview` | the options of each command |
 //! | `defaults` | options from presets, the environment and a configuration file |
-//! | `equalize`, `look`, `region` | options that choose how to equalize |
+//! | `equalize`, `option_args` | options that choose how to equalize: the table of the core as arguments |
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |
 //! | `many` | options for many cores and many files |
 //! | `filter` | options of the filters ahead of that |
@@ -16,44 +16,36 @@
 //! | `sandbox` | the option of the walls around decoding |
 //! | `part` | options that choose a part of the input |
 //! | `stderr` | options that choose what is printed on stderr |
-//! | `backend_args`, `variant_args` | options that choose the backend and its kernels |
+//! | `backend_args` | options that choose the backend |
+//! | `lab` | what the laboratory adds |
 //! | `values` | parsers of single values |
-//! | `backend`, `gpu_thread` | opening the chosen backend |
 //! | `shell` | completions and man pages |
 
-mod backend;
 mod backend_args;
-#[cfg(feature = "lab")]
-mod bench;
 mod command;
 mod compare;
 mod defaults;
 mod equalize;
 mod file;
 mod filter;
-mod gpu_thread;
 mod input;
+#[cfg_attr(not(feature = "lab"), path = "without_lab.rs")]
+mod lab;
 mod limits;
 mod live;
-mod look;
 mod many;
+mod option_args;
 mod output;
 mod part;
 mod pieces;
 mod preview;
 mod purpose;
-mod region;
 mod restore;
 mod sandbox;
 mod shell;
 mod stderr;
 mod values;
-#[cfg(feature = "lab")]
-mod variant_args;
 
-pub use backend::{BackendStartup, SharedBackend};
-#[cfg(feature = "lab")]
-pub use bench::BenchJob;
 #[cfg(test)]
 pub use command::Args;
 pub use command::Job;
@@ -61,10 +53,9 @@ pub use compare::CompareJob;
 pub use equalize::EqualizeOptions;
 pub use file::FileJob;
 pub use filter::FilterOptions;
-pub use gpu_thread::gpu_may_be_opening;
+pub use lab::LabJob;
 pub use limits::Limits;
 pub use live::LiveJob;
-pub use look::LookArg;
 pub use many::{Jobs, ManyJob};
 pub use output::OutputFile;
 pub use pieces::{JoinJob, PiecesJob, PlanJob, RunJob, StatusJob, planned_job};

@@ -1,8 +1,7 @@
 //! Options that choose how to write a file.
 
 use super::values::number;
-use clap::{ArgAction, Args, ValueEnum};
-use histeq::equalize::OutputDepth;
+use clap::{ArgAction, Args};
 use histeq_media::ffmpeg::{RawFormat, parse_number};
 use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality};
 
@@ -59,41 +58,6 @@ pub struct OutputArgs {
     /// null writes nothing, for measurements and --stats.
     #[arg(long, value_name = "F", help_heading = "Output", hide_short_help = true)]
     pub output_format: Option<String>,
-}
-
-/// How many bits come out of equalization, as typed.
-#[derive(Args, Debug)]
-pub struct DepthArgs {
-    /// Bits of the output: against bands in skies and other smooth areas of 8-bit video
-    ///
-    /// With 8 and 10, 8-bit video gets noise of half a level, too fine to be seen, before its contrast grows, so that no gaps
-    /// come between the levels. For files that are encoded, 10 serves best.
-    #[arg(long, value_enum, default_value_t = DepthArg::Auto, value_name = "BITS")]
-    #[arg(help_heading = "Output", hide_short_help = true)]
-    pub output_depth: DepthArg,
-}
-
-/// How many bits come out of equalization.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DepthArg {
-    /// As many as the input has, without noise.
-    Auto,
-    /// 8; video of more bits is dithered.
-    #[value(name = "8")]
-    Eight,
-    /// 10; video of more bits keeps them.
-    #[value(name = "10")]
-    Ten,
-}
-
-impl From<DepthArgs> for OutputDepth {
-    fn from(args: DepthArgs) -> Self {
-        match args.output_depth {
-            DepthArg::Auto => OutputDepth::AsInput,
-            DepthArg::Eight => OutputDepth::Eight,
-            DepthArg::Ten => OutputDepth::Ten,
-        }
-    }
 }
 
 /// A pixel format by FFmpeg's name, or `keep`.

@@ -1,7 +1,6 @@
 //! `histeq-video plan`, `run`, `join` and `status`: the options of working on files in pieces.
 
 use super::file::{FileArgs, FileJob};
-use super::look::LookArg;
 use super::many::{Jobs, ManyJob};
 use super::stderr::{EventsTo, StderrArgs, StderrOptions};
 use super::values::usage;
@@ -9,7 +8,8 @@ use crate::pieces::{FilePlan, Plan};
 use crate::report::Verbosity;
 use anyhow::{Context, Result, anyhow};
 use clap::error::ErrorKind;
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser};
+use histeq::spec::{Look, Named};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -277,7 +277,7 @@ pub fn planned_job(plan: &Plan, file: &FilePlan) -> Result<FileJob> {
     args.many.more.clear();
     (args.input, args.output) = (Some(file.input.clone()), Some(file.output.clone()));
     if let Some(look) = &file.look {
-        args.equalize.look = LookArg::from_str(look, false).ok().context("not a plan: its look is unknown")?;
+        args.equalize.table.options.look = Look::from_name(look).context("not a plan: its look is unknown")?;
     }
     let equalize = &mut args.equalize;
     for name in [&mut args.stats, &mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves] {

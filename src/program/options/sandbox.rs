@@ -1,11 +1,11 @@
 //! The option of the walls around decoding, and what they have to leave open.
 
-use super::backend::{BackendArg, BackendChoice};
 use super::output::OutputFile;
 use super::values::usage;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use histeq::cuda;
+use histeq::equalize::{Backend, BackendChoice};
 use histeq_media::ffmpeg::{Container, DecodeOn, Encoder, is_url, opens_more};
 use histeq_media::sandbox::{DecoderWall, Places, ProcessWall};
 use histeq_media::source::InputOptions;
@@ -100,14 +100,14 @@ impl Sandbox {
     ) -> Result<Self, clap::Error> {
         self.with_other_files |= has_filters;
         if self.when == SandboxArg::On {
-            if backend.backend == BackendArg::Cuda {
+            if backend.backend.needs_gpu() {
                 let message = "--sandbox on: the driver of a GPU opens devices from all threads (use --backend cpu, or \
                      --sandbox auto)";
                 return Err(usage(ErrorKind::ArgumentConflict, message));
             }
-            backend.backend = BackendArg::Cpu;
+            backend.backend = Backend::Cpu;
         }
-        let is_there = || !matches!(cuda::find_driver(), Err(cuda::Error::NoDriver));
+        let is_there = || !cuda::find_driver().is_err_and(|error| error.is_no_driver());
         if self.when == SandboxArg::Auto && backend.backend.may_use_gpu() && is_there() {
             self.with_driver = true;
             // Decoders fill memory that the driver shares with the GPU.

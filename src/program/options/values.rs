@@ -1,6 +1,8 @@
 //! Parsers of single values, for all commands.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
+use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
 use std::path::Path;
 use std::str::FromStr;
@@ -82,4 +84,10 @@ pub fn parse_count(text: &str) -> Option<u64> {
 pub fn number<T: FromStr + Into<f64> + Copy>(text: &str) -> Result<T, String> {
     let number = text.trim().parse().ok().filter(|&number: &T| number.into().is_finite());
     number.ok_or_else(|| "a number is needed, like 18 or 0.5".to_owned())
+}
+
+/// A parser of the names of these values, which `--help` lists.
+pub fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let values = T::ALL.iter().map(|value| PossibleValue::new(value.name()).help(value.about()));
+    PossibleValuesParser::new(values).map(|name| T::from_name(&name).expect("one of the listed names"))
 }

@@ -1,12 +1,13 @@
 //! Equalizing a file once, from its source to its outputs.
 
 use crate::look;
-use crate::options::{BackendStartup, FileJob};
+use crate::options::FileJob;
 use crate::pieces::processes;
 use crate::session::Run;
 use crate::sidecar::records::RecordTargets;
 use crate::stage_builder::{StageBuilder, measuring_threads};
 use anyhow::Result;
+use histeq::equalize::BackendStartup;
 use histeq::equalize::{SceneMappings, Verifier};
 use histeq::spec::MappedScenes;
 use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Progress, Summary};
@@ -48,7 +49,7 @@ pub fn pass(
     }
     backend.check()?;
     let records = records.open(&input.name)?;
-    let told = job.equalize.told(&settings);
+    let told = job.equalize.report(&settings);
     records.tell(std::env::args_os().map(|word| word.to_string_lossy().into_owned()), told.clone());
     run.start(&input, job.written_files(), told);
     let (filtering, filtered) = match &job.filter_after {
@@ -60,7 +61,7 @@ pub fn pass(
         None => (None, input.clone()),
     };
     let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
-    let mut stage = builder.stage(backend.finish(notices)?, settings);
+    let mut stage = builder.stage(backend.finish(&notices.for_core())?, settings);
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
     }

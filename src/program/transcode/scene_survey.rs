@@ -30,7 +30,7 @@ pub fn first_pass(run: &Run<'_>, job: &mut FileJob, builder: &StageBuilder) -> R
         Ok((source, input))
     };
     let mut opened = open()?;
-    if job.equalize.look_is_open() {
+    if job.equalize.options.look_is_open() {
         // Frames around the part are read for that, which have no place in a scene of it.
         look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
         opened = open()?;

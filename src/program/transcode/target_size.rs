@@ -1,11 +1,12 @@
 //! `--target-size`: a first pass that measures, and a second one that meets the size.
 
-use crate::options::{BackendStartup, FileJob};
+use crate::options::FileJob;
 use crate::session::Run;
 use crate::sidecar::records::RecordTargets;
 use crate::stage_builder::StageBuilder;
 use crate::transcode::pass::{Outputs, pass};
 use anyhow::{Context, Result, ensure};
+use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::Container;
 use histeq_media::pipeline::{Notices, Outcome, Summary};
 use histeq_media::sink::{Files, Measured, OutputOptions, Overwrite, Pass, SizeRule, Target, TooLarge};

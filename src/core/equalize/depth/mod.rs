@@ -48,6 +48,15 @@ pub enum OutputDepth {
     EightAgain,
 }
 
+impl OutputDepth {
+    /// What can be asked for: name, what it is, value. The fourth one is for what was made deeper before.
+    pub(crate) const CHOICES: [(&'static str, &'static str, OutputDepth); 3] = [
+        ("auto", "As many as the input has, without noise", OutputDepth::AsInput),
+        ("8", "8; video of more bits is dithered", OutputDepth::Eight),
+        ("10", "10; video of more bits keeps them", OutputDepth::Ten),
+    ];
+}
+
 /// For each code of `depth` bits, 9 to 16, the one of 8 bits that is lifted to it with noise, if there is one.
 pub fn codes_lifted_to(depth: u8, is_full: bool) -> Vec<Option<u16>> {
     let mut codes = vec![None; 1 << depth];

@@ -1,12 +1,12 @@
 //! `histeq-video bench`: the options of measuring this machine.
 
-use super::backend::BackendArg;
-use super::backend_args::BackendArgs;
-use super::values::usage;
+use crate::options::backend_args::BackendArgs;
+use crate::options::values::usage;
 use crate::report::Verbosity;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
+use histeq::equalize::Backend;
 use histeq_lab::bench::{Arithmetic, Repeats, Setup, Steps, Suite, TranscodeBackend};
 use histeq_media::pipeline::Cancel;
 use std::cell::OnceCell;
@@ -205,7 +205,7 @@ impl BenchJob {
             suites,
             setup,
             compare,
-            needs_gpu: args.device.backend == BackendArg::Cuda,
+            needs_gpu: args.device.backend == Backend::Cuda,
             csv: args.csv,
             json: args.json,
             plot: args.plot,

@@ -1,34 +1,45 @@
-//! Chooses the backend: by default a GPU if there is one. The CPU equalizes while the GPU opens, and after a failure of it.
+//! Opens the chosen backend: by default a GPU if there is one. The CPU equalizes while the GPU opens, and after a failure of
+//! it.
 
+use super::cpu::Cpu;
+use super::cuda::Cuda;
 use super::gpu_thread::GpuThread;
-use anyhow::Result;
-use clap::ValueEnum;
-use histeq::cuda::{Error, Gpu, KernelChoice};
-use histeq::equalize::cpu::Cpu;
-use histeq::equalize::cuda::Cuda;
-use histeq::equalize::{Executor, Failover, OnUnavailable, OpeningBackend};
-use histeq::frame::limits;
-use histeq_media::pipeline::Notices;
+use super::{Executor, Failover, OnUnavailable, OpeningBackend};
+use crate::cuda::{self, Gpu, KernelChoice};
+use crate::frame::limits;
+use crate::note::Notes;
+use crate::spec::named;
+use crate::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where equalization runs.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackendArg {
-    /// A GPU if there is one, else the CPU.
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// An NVIDIA GPU, or an error.
-    Cuda,
+named! {
+    /// Where equalization runs. [`BackendStartup`] opens it; what may need a GPU's driver asks
+    /// [`may_use_gpu`](Backend::may_use_gpu).
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Backend {
+        #[default]
+        Auto = "auto", "A GPU if there is one, else the CPU";
+        Cpu = "cpu", "The CPU";
+        Cuda = "cuda", "An NVIDIA GPU, or an error";
+    }
 }
 
-impl BackendArg {
+impl Backend {
     /// Whether a GPU is opened if there is one.
-    pub(super) fn may_use_gpu(self) -> bool {
+    pub fn may_use_gpu(self) -> bool {
         match self {
-            BackendArg::Auto | BackendArg::Cuda => true,
-            BackendArg::Cpu => false,
+            Backend::Auto | Backend::Cuda => true,
+            Backend::Cpu => false,
+        }
+    }
+
+    /// Whether it is an error if there is no GPU.
+    pub fn needs_gpu(self) -> bool {
+        match self {
+            Backend::Cuda => true,
+            Backend::Auto | Backend::Cpu => false,
         }
     }
 }
@@ -37,7 +48,7 @@ impl BackendArg {
 #[derive(Clone, Debug)]
 pub struct BackendChoice {
     /// Where to equalize.
-    pub backend: BackendArg,
+    pub backend: Backend,
     /// Index of the GPU.
     pub gpu: usize,
     /// Kernels in place of the default ones, if any.
@@ -46,6 +57,14 @@ pub struct BackendChoice {
     pub hand_over: bool,
     /// How many sources share the machine, at least 1.
     pub sources: usize,
+    /// Threads of the CPU backend, if not as many as the machine has cores.
+    pub threads: Option<usize>,
+}
+
+impl Default for BackendChoice {
+    fn default() -> Self {
+        BackendChoice { backend: Backend::Auto, gpu: 0, kernels: None, hand_over: false, sources: 1, threads: None }
+    }
 }
 
 /// How long a job runs on the CPU before a GPU is opened that may or may not be used: a process whose driver is starting takes
@@ -66,13 +85,13 @@ enum GpuState {
     /// Being opened.
     Opening(GpuThread),
     /// Open, or the error.
-    Done(Result<Arc<Gpu>, Error>),
+    Done(Result<Arc<Gpu>, cuda::Error>),
 }
 
 impl BackendStartup {
     /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
-        let delay = if choice.backend == BackendArg::Auto { SHORT_JOB } else { Duration::ZERO };
+        let delay = if choice.backend.needs_gpu() { Duration::ZERO } else { SHORT_JOB };
         let thread = choice.backend.may_use_gpu().then(|| GpuThread::start(choice.gpu, choice.kernels.clone(), delay));
         // Without a thread, `take_gpu` opens it.
         let gpu = thread.flatten().map_or(GpuState::Closed, GpuState::Opening);
@@ -84,7 +103,7 @@ impl BackendStartup {
     /// # Errors
     /// When the chosen backend is known to be missing.
     pub fn check(&mut self) -> Result<()> {
-        if self.choice.backend == BackendArg::Cuda && !self.cpu_begins() && !self.has_gpu() {
+        if self.choice.backend.needs_gpu() && !self.cpu_begins() && !self.has_gpu() {
             self.take_gpu()?;
         }
         Ok(())
@@ -103,24 +122,24 @@ impl BackendStartup {
     ///
     /// # Errors
     /// When the chosen backend is missing.
-    pub fn finish(mut self, notices: &Notices) -> Result<Box<dyn Executor>> {
+    pub fn finish(mut self, notes: &Notes) -> Result<Box<dyn Executor>> {
         if self.cpu_begins()
             && let GpuState::Opening(thread) = std::mem::replace(&mut self.gpu, GpuState::Closed)
         {
-            return Ok(cpu_until_open(thread, &self.choice, notices));
+            return Ok(cpu_until_open(thread, &self.choice, notes));
         }
-        self.open(notices)?.backend(notices)
+        self.open(notes)?.backend(notes)
     }
 
     /// Waits until the GPU is open, for backends that share it. Without one, a note says why the CPU equalizes.
     ///
     /// # Errors
     /// When a GPU was chosen, and there is none.
-    pub fn open(mut self, notices: &Notices) -> Result<SharedBackend> {
+    pub fn open(mut self, notes: &Notes) -> Result<SharedBackend> {
         let gpu = match self.choice.backend.may_use_gpu().then(|| self.take_gpu()).transpose() {
             Ok(gpu) => gpu,
             Err(error) => {
-                self.choice.refuse(error.into(), notices)?;
+                self.choice.refuse(error, notes)?;
                 None
             }
         };
@@ -136,7 +155,7 @@ impl BackendStartup {
     }
 
     /// The GPU, waiting until it is open.
-    fn take_gpu(&mut self) -> Result<Arc<Gpu>, Error> {
+    fn take_gpu(&mut self) -> Result<Arc<Gpu>, cuda::Error> {
         match std::mem::replace(&mut self.gpu, GpuState::Closed) {
             GpuState::Closed => Gpu::open_with(self.choice.gpu, self.choice.kernels.as_deref()),
             GpuState::Opening(thread) => thread.join(),
@@ -146,20 +165,26 @@ impl BackendStartup {
 }
 
 impl BackendChoice {
-    /// Tells that the CPU equalizes because of `error`, unless a GPU was chosen.
+    /// Threads for each of the sources: together one for each core, but at least one each.
+    pub fn threads_for_each(&self) -> usize {
+        (limits::threads() / self.sources).max(1)
+    }
+
+    /// Notes that the CPU equalizes because of `error`, unless a GPU was chosen.
     ///
     /// # Errors
     /// `error`, if a GPU was chosen.
-    fn refuse(&self, error: anyhow::Error, notices: &Notices) -> Result<()> {
-        if self.backend == BackendArg::Cuda {
-            return Err(error);
+    fn refuse(&self, error: cuda::Error, notes: &Notes) -> Result<()> {
+        if self.backend.needs_gpu() {
+            return Err(error.into());
         }
         let message = cpu_instead(&error, self.kernels.is_some());
         // On a machine without an NVIDIA driver, that is no news, unless something of a GPU was asked for.
         let is_asked_for = self.kernels.is_some() || self.gpu > 0;
-        match error.downcast_ref() {
-            Some(Error::NoDriver) if !is_asked_for => notices.detail(&message),
-            _ => notices.note(&message),
+        if error.is_no_driver() && !is_asked_for {
+            notes.detail(message)
+        } else {
+            notes.note(message)
         }
         Ok(())
     }
@@ -179,17 +204,22 @@ impl SharedBackend {
         self.gpu.is_some()
     }
 
+    /// The GPU, if one equalizes.
+    pub fn gpu(&self) -> Option<&Arc<Gpu>> {
+        self.gpu.as_ref()
+    }
+
     /// A backend for one source. If it fails, the CPU goes on, with a note.
     ///
     /// # Errors
     /// When the GPU was chosen, and fails.
-    pub fn backend(&self, notices: &Notices) -> Result<Box<dyn Executor>> {
-        let sources = self.choice.sources;
-        let depth = if sources > 1 { DEPTH_OF_SEVERAL } else { Cuda::RING_DEPTH };
-        let build = move || cpu(sources);
-        match self.gpu.as_ref().map(|gpu| cuda(gpu, depth)) {
-            Some(Ok(cuda)) => return Ok(Box::new(Failover::new(cuda, Box::new(build), note(notices)))),
-            Some(Err(error)) => self.choice.refuse(error, notices)?,
+    pub fn backend(&self, notes: &Notes) -> Result<Box<dyn Executor>> {
+        let depth = if self.choice.sources > 1 { DEPTH_OF_SEVERAL } else { Cuda::RING_DEPTH };
+        let choice = self.choice.clone();
+        let build = Box::new(move || cpu(&choice));
+        match self.gpu.as_ref().map(|gpu| Cuda::on(gpu, depth)) {
+            Some(Ok(cuda)) => return Ok(Box::new(Failover::new(Box::new(cuda), build, tell(notes)))),
+            Some(Err(error)) => self.choice.refuse(error, notes)?,
             None => {}
         }
         Ok(build())
@@ -202,47 +232,39 @@ const DEPTH_OF_SEVERAL: usize = 3;
 /// Most threads of the CPU backend: eight equalize faster than decoders decode, more only hold frames in memory.
 const MOST_THREADS: usize = 8;
 
-/// The threads for each of this many sources: together one per core, but at least one each.
-pub(super) fn threads_for_each(sources: usize) -> usize {
-    (limits::threads() / sources).max(1)
-}
-
-/// The CPU backend of one of this many sources.
-fn cpu(sources: usize) -> Box<dyn Executor> {
-    Box::new(Cpu::new(threads_for_each(sources).min(MOST_THREADS)))
+/// The CPU backend of one of the sources.
+fn cpu(choice: &BackendChoice) -> Box<dyn Executor> {
+    Box::new(Cpu::new(choice.threads.unwrap_or_else(|| choice.threads_for_each().min(MOST_THREADS))))
 }
 
 /// The note that the CPU equalizes in place of the GPU.
-fn cpu_instead(reason: &anyhow::Error, has_variants: bool) -> String {
-    // The remedy in parentheses is for --backend cuda.
-    let reason = format!("{reason:#}");
-    let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
+fn cpu_instead(error: &cuda::Error, has_variants: bool) -> String {
     let loss = if has_variants { ", which has no kernel variants" } else { "" };
-    format!("{cause}: equalizing on the CPU{loss}")
+    format!("{}: equalizing on the CPU{loss}", error.cause())
 }
 
-fn cuda(gpu: &Arc<Gpu>, depth: usize) -> Result<Box<dyn Executor>> {
-    Ok(Box::new(Cuda::on(gpu, depth)?))
-}
-
-fn note(notices: &Notices) -> Box<dyn Fn(&str) + Send> {
-    let notices = notices.clone();
-    Box::new(move |message| notices.note(message))
+fn tell(notes: &Notes) -> Box<dyn Fn(&str) + Send> {
+    let notes = notes.clone();
+    Box::new(move |message| notes.note(message.to_owned()))
 }
 
 /// The CPU until `thread` has opened the GPU, then the GPU.
-fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notices: &Notices) -> Box<dyn Executor> {
-    let sources = choice.sources;
-    let on_unavailable = match choice.backend {
-        BackendArg::Cuda => OnUnavailable::Fail,
-        BackendArg::Cpu | BackendArg::Auto => {
-            let notices = notices.clone();
-            OnUnavailable::Tell(Box::new(move |reason| notices.note(&cpu_instead(&reason.into(), false))))
-        }
+fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notes: &Notes) -> Box<dyn Executor> {
+    let on_unavailable = if choice.backend.needs_gpu() {
+        OnUnavailable::Fail
+    } else {
+        let notes = notes.clone();
+        OnUnavailable::Tell(Box::new(move |error| {
+            let message = error
+                .gpu()
+                .map_or_else(|| format!("{error}: equalizing on the CPU"), |error| cpu_instead(error, false));
+            notes.note(message);
+        }))
     };
     let opening = Box::new(OpeningGpu(thread));
-    let build = Box::new(move || cpu(sources));
-    Box::new(Failover::opening(cpu(sources), opening, on_unavailable, build, note(notices)))
+    let reserve = choice.clone();
+    let build = Box::new(move || cpu(&reserve));
+    Box::new(Failover::opening(cpu(choice), opening, on_unavailable, build, tell(notes)))
 }
 
 /// The backend on a GPU that is being opened.
@@ -253,7 +275,8 @@ impl OpeningBackend for OpeningGpu {
         self.0.is_finished()
     }
 
-    fn take(self: Box<Self>) -> histeq::Result<Box<dyn Executor>> {
-        Ok(Box::new(Cuda::on(&self.0.join()?, Cuda::RING_DEPTH)?))
+    fn take(self: Box<Self>) -> Result<Box<dyn Executor>> {
+        let gpu = self.0.join().map_err(Error::from)?;
+        Ok(Box::new(Cuda::on(&gpu, Cuda::RING_DEPTH)?))
     }
 }

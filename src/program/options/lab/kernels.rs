@@ -1,19 +1,19 @@
 //! Options that choose kernel variants.
 
-use super::backend::BackendArg;
-use super::equalize::EqualizeOptions;
-use super::values::usage;
+use crate::options::equalize::EqualizeOptions;
+use crate::options::values::usage;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use histeq::cuda::KernelChoice;
+use histeq::equalize::Backend;
 use histeq_lab::publications::{HistogramVariant, ScanVariant, Variants};
 use std::str::FromStr;
 use std::sync::Arc;
 
 /// The CUDA kernels that equalize, as typed.
 #[derive(Args, Debug)]
-pub struct VariantArgs {
+pub struct KernelArgs {
     /// CUDA kernel that counts the histogram; all give the same bytes [default: tuned for the GPU]
     #[arg(long, value_name = "KERNEL", value_parser = named::<HistogramVariant>(HistogramVariant::names()))]
     #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
@@ -43,7 +43,7 @@ where
     PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
-impl VariantArgs {
+impl KernelArgs {
     /// The chosen variants.
     pub fn chosen(&self) -> Variants {
         Variants {
@@ -61,7 +61,7 @@ impl VariantArgs {
     /// When they do not go with the backend or with `equalize`: a usage error.
     pub fn resolve(
         &self,
-        backend: BackendArg,
+        backend: Backend,
         equalize: &EqualizeOptions,
     ) -> Result<Option<Arc<dyn KernelChoice>>, clap::Error> {
         let Some(option) = self.first_given() else { return Ok(None) };
@@ -72,10 +72,10 @@ impl VariantArgs {
         if equalize.load_curves.is_some() {
             return conflict("does not go with --load-curves, which counts nothing");
         }
-        if equalize.is_clahe() {
+        if equalize.options.is_clahe() {
             return conflict("does not go with --method clahe, whose kernels have no variants");
         }
-        if self.scan.is_some() && !equalize.is_textbook() {
+        if self.scan.is_some() && !(equalize.options.is_textbook() && equalize.mask.is_none()) {
             let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the kernel \
                            that applies those also does the scan";
             return Err(usage(ErrorKind::ArgumentConflict, message));

@@ -1,7 +1,7 @@
 //! A thread that opens a GPU: the driver takes as long for that as many frames do.
 
+use crate::cuda::{Error, Gpu, KernelChoice, find_driver};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use histeq::cuda::{Error, Gpu, KernelChoice, find_driver};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ pub(super) struct GpuThread {
 impl GpuThread {
     /// Finds the driver at once, and opens the GPU after `delay` or when [`join`](GpuThread::join) is called, if this is not
     /// dropped before; `None` if the system starts no thread.
-    pub(super) fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>, delay: Duration) -> Option<Self> {
+    pub fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>, delay: Duration) -> Option<Self> {
         let (found, driver) = bounded(1);
         let (wanted, opened) = bounded(1);
         let open = move || {
@@ -42,7 +42,7 @@ impl GpuThread {
     }
 
     /// Whether a driver was found and is still starting. Waits for the search for a driver.
-    pub(super) fn is_opening(&mut self) -> bool {
+    pub fn is_opening(&mut self) -> bool {
         if let Some(driver) = self.driver.take() {
             self.has_driver = driver.recv().is_ok();
         }
@@ -50,7 +50,7 @@ impl GpuThread {
     }
 
     /// Whether the GPU is open, or cannot be opened.
-    pub(super) fn is_finished(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.handle.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
@@ -58,7 +58,7 @@ impl GpuThread {
     ///
     /// # Errors
     /// As for [`Gpu::open`].
-    pub(super) fn join(mut self) -> Result<Arc<Gpu>, Error> {
+    pub fn join(mut self) -> Result<Arc<Gpu>, Error> {
         // The thread may have gone on by itself.
         let _ = self.wanted.try_send(());
         let handle = self.handle.take().expect("joined once");

@@ -1,0 +1,89 @@
+//! Which options go together, and what is said of those that do not.
+
+use super::{MaxGain, Options, Smooth};
+use crate::spec::{Look, MethodName};
+use std::fmt;
+
+/// An option that is unknown, whose value is none of its values, or that does not go with another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionError {
+    /// The names of options stand in braces.
+    text: String,
+    is_conflict: bool,
+}
+
+impl OptionError {
+    pub(super) fn unknown(name: &str) -> Self {
+        OptionError { text: format!("there is no option {name}"), is_conflict: false }
+    }
+
+    /// `text` is no value of the option `name`, whose values are these.
+    pub(super) fn value(name: &str, values: &str, text: &str) -> Self {
+        OptionError { text: format!("{{{name}}} is {values}, not {text}"), is_conflict: false }
+    }
+
+    pub(super) fn conflict(text: &str) -> Self {
+        OptionError { text: text.to_owned(), is_conflict: true }
+    }
+
+    pub(super) fn invalid(text: String) -> Self {
+        OptionError { text, is_conflict: false }
+    }
+
+    /// Whether options do not go together, each of which is right by itself.
+    pub fn is_conflict(&self) -> bool {
+        self.is_conflict
+    }
+
+    /// The text with `before` before the name of each option: `--` for a command line.
+    pub fn with_prefix(&self, before: &str) -> String {
+        self.text.replace('{', before).replace('}', "")
+    }
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.with_prefix(""))
+    }
+}
+
+impl std::error::Error for OptionError {}
+
+impl Options {
+    /// Checks that the options go together.
+    ///
+    /// # Errors
+    /// When two do not.
+    pub fn check(&self) -> Result<(), OptionError> {
+        use MethodName::{Clahe, Deflicker, Global};
+        let conflict = |text: &str| Err(OptionError::conflict(text));
+        let (clahe, scene) = (self.is_clahe(), self.has_whole_scenes());
+        if scene && matches!(self.method, Some(Clahe | Deflicker)) {
+            return conflict("{smooth} scene does not go with {method} clahe or {method} deflicker");
+        }
+        if clahe && self.plateau.is_some() {
+            return conflict("{plateau} does not go with {method} clahe");
+        }
+        if self.tiles.is_some() && !clahe {
+            return conflict("{tiles} goes with {method} clahe only");
+        }
+        if scene && self.look_ahead.is_some() {
+            return conflict("{look-ahead} does not go with {smooth} scene, which looks at all of a scene");
+        }
+        if self.max_gain == Some(MaxGain::Auto) {
+            if self.method.is_some_and(|method| !matches!(method, Global | Clahe)) {
+                return conflict("{max-gain} auto goes with {method} global and {method} clahe only");
+            }
+            let has_no_window = match self.smooth {
+                Some(Smooth::Seconds(seconds)) => seconds == 0.0,
+                Some(Smooth::Scene) => false,
+                None => self.look == Look::Exact,
+            };
+            if has_no_window {
+                let text = "{max-gain} auto measures noise over the temporal window: give {smooth} more than 0 seconds";
+                return conflict(text);
+            }
+        }
+        Ok(())
+    }
+}

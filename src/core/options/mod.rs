@@ -1,0 +1,114 @@
+//! What a caller asks for, before it is known of which video: a look, and options that replace values of it.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `table.rs` | every option once: name, values, help, how it is set and reported |
+//! | `parse.rs` | the values that texts stand for |
+//! | `check.rs` | which options go together |
+//! | `resolve.rs` | the settings for a video |
+//!
+//! The command line, and every other host, makes its options of [`OPTIONS`]: an option that is new there is new everywhere.
+
+mod check;
+mod parse;
+mod resolve;
+mod table;
+
+pub use check::OptionError;
+pub use resolve::{Resolved, Video};
+pub use table::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind};
+
+use crate::equalize::OutputDepth;
+use crate::spec::{Chroma, Gain, Look, MethodName, Plateau, Region, Strength, Threshold};
+
+/// What is asked for. [`Options::default`] is the look for most video; where an option is `None`, the look decides.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Options {
+    /// The preset.
+    pub look: Look,
+    /// The share of the equalization to apply.
+    pub strength: Option<Strength>,
+    /// What is done.
+    pub method: Option<MethodName>,
+    /// The most that the range of levels in use is stretched.
+    pub levels: Option<Gain>,
+    /// The contrast limit.
+    pub max_gain: Option<MaxGain>,
+    /// The temporal window.
+    pub smooth: Option<Smooth>,
+    /// The difference between two frames above which they are a scene cut.
+    pub scene_threshold: Option<Threshold>,
+    /// The largest count of one level of a frame.
+    pub plateau: Option<Plateau>,
+    /// Tiles of local equalization, across and down, 1 to 256 each.
+    pub tiles: Option<(u32, u32)>,
+    /// Number of histogram bins, 2 to 65536.
+    pub bins: Option<u32>,
+    /// What happens to colour.
+    pub chroma: Option<Chroma>,
+    /// Only luma is written.
+    pub gray: bool,
+    /// The part of the frame that is counted.
+    pub region: Region,
+    /// Length of the part of the temporal window that lies ahead of each frame, in seconds.
+    pub look_ahead: Option<f64>,
+    /// How many bits come out.
+    pub output_depth: OutputDepth,
+}
+
+/// The contrast limit that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxGain {
+    /// This one.
+    Fixed(Gain),
+    /// That of the look, lowered as far as keeps the noise of each scene from being seen.
+    Auto,
+}
+
+/// The temporal window that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Smooth {
+    /// This many seconds, 0 to 3600.
+    Seconds(f64),
+    /// All of a scene, which a first pass finds.
+    Scene,
+}
+
+impl Options {
+    /// Those of this look, without others.
+    pub fn of_look(look: Look) -> Self {
+        Options { look, ..Options::default() }
+    }
+
+    /// Sets the option `name` of [`OPTIONS`] to what `text` stands for.
+    ///
+    /// # Errors
+    /// When there is no such option, or `text` is none of its values.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), OptionError> {
+        let option = OptionInfo::named(name).ok_or_else(|| OptionError::unknown(name))?;
+        option.set(self, text)
+    }
+
+    /// Whether all of a scene has one curve, which a first pass finds.
+    pub fn has_whole_scenes(&self) -> bool {
+        self.smooth == Some(Smooth::Scene)
+    }
+
+    /// Whether each tile gets a curve.
+    pub fn is_clahe(&self) -> bool {
+        self.method == Some(MethodName::Clahe)
+    }
+
+    /// Whether the curve is that of the plain histogram of each frame, for any video.
+    pub fn is_textbook(&self) -> bool {
+        let plain = Options { look: Look::Exact, ..Options::default() };
+        let Options { look, method, max_gain, smooth, plateau, bins, output_depth, .. } = self.clone();
+        let asked = Options { look, bins, output_depth, ..plain.clone() };
+        asked == plain
+            && method.is_none_or(|method| method != MethodName::Clahe)
+            && max_gain.is_none_or(|gain| gain == MaxGain::Fixed(Gain::OFF))
+            && smooth.is_none_or(|smooth| smooth == Smooth::Seconds(0.0))
+            && plateau.is_none_or(|plateau| plateau == Plateau::Off)
+    }
+}

@@ -1,0 +1,217 @@
+//! The settings for a video: those of its look, replaced by the options that are given.
+
+use super::{MaxGain, OptionError, Options, Smooth};
+use crate::Note;
+use crate::equalize::OutputDepth;
+use crate::frame::{Model, PixelFormat};
+use crate::spec::clahe::TileBins;
+use crate::spec::{
+    Footage, Gain, Look, LookParameters, Measure, Method, MethodName, Plateau, Rect, Region, Settings, Smoothing,
+    Strength, Stretch, Threshold,
+};
+
+/// What is known of a video before its first frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Video {
+    /// Bits of a sample; `None` if not known.
+    pub depth: Option<u8>,
+    /// Whether its pictures are gray.
+    pub is_gray: bool,
+    /// Columns and rows of its pictures; `None` if not known.
+    pub size: Option<(usize, usize)>,
+    /// Frames a second; `None` if not known: 25 are taken then.
+    pub rate: Option<f64>,
+    /// Whether all of it is there already, so that waiting for later frames delays nothing: a file, not a camera.
+    pub is_stored: bool,
+}
+
+/// Memory for the frames of the default look-ahead, bytes.
+const LOOK_AHEAD_MEMORY: usize = 256 << 20;
+
+/// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.
+const DEFLICKER_SECONDS: f64 = 1.0;
+
+/// Frames of the longest reach of a denoiser on each side, rounded up.
+const DENOISER_REACH: u32 = 16;
+
+/// Settings for a video, and what is to be said of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// The settings.
+    pub settings: Settings,
+    /// What the caller may not expect.
+    pub notes: Vec<Note>,
+}
+
+impl Video {
+    /// A stored video of these pictures, of unknown rate.
+    pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
+        let is_gray = format.descriptor().model == Model::Gray;
+        Video { depth: Some(format.depth()), is_gray, size: Some(size), rate: None, is_stored: true }
+    }
+
+    /// Gray of more than 8 bits: thermal cameras, medical pictures.
+    fn is_deep_gray(&self) -> bool {
+        self.is_gray && self.depth.is_some_and(|depth| depth > 8)
+    }
+
+    /// Frames a second.
+    fn frames_a_second(&self) -> f64 {
+        self.rate.filter(|rate| rate.is_finite() && *rate > 0.0).unwrap_or(25.0)
+    }
+
+    /// Upper bound of the bytes of a frame, if known: chroma counts as 4:4:4.
+    pub fn frame_bytes(&self) -> Option<usize> {
+        let (width, height) = self.size?;
+        let components = if self.is_gray { 1 } else { 3 };
+        Some(width * height * components * usize::from(self.depth?.div_ceil(8)))
+    }
+}
+
+impl Options {
+    /// The parameters of the look for this video.
+    pub fn look_parameters(&self, video: &Video) -> LookParameters {
+        self.look.parameters(video.is_deep_gray())
+    }
+
+    /// Whether the look is still to be chosen, by [`choose_look`](Options::choose_look).
+    pub fn look_is_open(&self) -> bool {
+        self.look == Look::Auto
+    }
+
+    /// The number of first frames by which the look is chosen: those of two seconds.
+    pub fn frames_to_choose_by(video: &Video) -> usize {
+        (2.0 * video.frames_a_second()).clamp(1.0, 120.0) as usize
+    }
+
+    /// Chooses the look that suits these frames, and returns why.
+    pub fn choose_look(&mut self, frames: &[Measure]) -> String {
+        let footage = Footage::of(frames);
+        self.look = Look::for_footage(footage);
+        footage.reason()
+    }
+
+    /// The most frames before and behind a frame on which its result depends under any look, denoisers included.
+    pub fn most_around(&self, video: &Video) -> (u32, u32) {
+        // Night has the longest window.
+        let smooth = self.smooth.unwrap_or(Smooth::Seconds(Look::Night.parameters(video.is_deep_gray()).smooth));
+        let smoothing = self.smoothing(smooth, video);
+        let settings =
+            Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };
+        (settings.warm_up() + DENOISER_REACH, settings.look_ahead() + DENOISER_REACH)
+    }
+
+    /// The settings for this video. [`Look::Auto`] that was not decided is [`Look::Natural`].
+    ///
+    /// # Errors
+    /// When options do not go together, or the counted region lies outside of the picture.
+    pub fn resolve(&self, video: &Video) -> Result<Resolved, OptionError> {
+        self.check()?;
+        let mut notes = Vec::new();
+        let look = self.look_parameters(video);
+        let method = self.method.unwrap_or(look.method);
+        let is_clahe = method == MethodName::Clahe;
+        // The plateaus of the looks are for a single curve, and so is their strength.
+        let (max_gain, plateau, strength) = if is_clahe {
+            (look.max_gain_of_tiles, Plateau::Off, 1.0)
+        } else {
+            (look.max_gain, look.plateau, look.strength)
+        };
+        if is_clahe && self.look != Look::Exact {
+            let fixed = self.max_gain.and_then(MaxGain::fixed);
+            let given = [("--max-gain", max_gain, fixed.is_some()), ("--strength", strength, self.strength.is_some())];
+            let own = given.iter().filter(|(.., given)| !given).map(|(option, value, _)| format!("{option} {value}"));
+            let own: Vec<String> = own.collect();
+            if !own.is_empty() {
+                let own = own.join(" and ");
+                notes.push(Note::Note(format!("--method clahe has its own {own}, not those of the look")));
+            }
+        }
+        let levels_there = video.depth.map(|depth| 1_u32 << depth.min(16));
+        let resolution = self.bins.or(levels_there).filter(|&bins| bins as usize > TileBins::MAX);
+        if let Some(bins) = resolution.filter(|_| is_clahe) {
+            let most = TileBins::MAX;
+            notes.push(Note::Note(format!("--method clahe counts {most} steps of brightness in a tile, not {bins}")));
+        }
+        let smooth = if method == MethodName::Deflicker { DEFLICKER_SECONDS } else { look.smooth };
+        // The parameters of the looks are in range.
+        let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
+        let levels = self.levels.unwrap_or(gain(look.levels));
+        let (columns, rows) = self.tiles.unwrap_or((8, 8));
+        let settings = Settings {
+            method: match method {
+                MethodName::Global => Method::Global,
+                MethodName::Clahe => Method::Clahe { columns, rows },
+                MethodName::Dehaze => Method::Dehaze,
+                MethodName::Deflicker => Method::Deflicker,
+                MethodName::Balance => Method::Balance,
+            },
+            smoothing: self.smoothing(self.smooth.unwrap_or(Smooth::Seconds(smooth)), video),
+            scene_threshold: self
+                .scene_threshold
+                .unwrap_or_else(|| Threshold::from_share(look.scene_threshold).unwrap_or_default()),
+            plateau: self.plateau.unwrap_or(plateau),
+            bins: self.bins,
+            max_gain: self.max_gain.and_then(MaxGain::fixed).unwrap_or(gain(max_gain)),
+            hides_noise: self.max_gain == Some(MaxGain::Auto),
+            strength: self.strength.unwrap_or_else(|| Strength::from_share(strength).unwrap_or_default()),
+            stretch: match (method, levels == gain(1.0), look.is_dark) {
+                // What is asked for is done, needed or not.
+                (MethodName::Global, false, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
+                (MethodName::Clahe, true, false) if look.fills_range && self.levels.is_none() => Stretch::Full,
+                (MethodName::Clahe, false, false) => Stretch::Unused { most: levels, fades: false },
+                (MethodName::Global | MethodName::Clahe, false, true) => Stretch::Dark { most: levels },
+                _ => Stretch::Off,
+            },
+            region: self.region,
+            chroma: self.chroma.unwrap_or(look.chroma),
+            keeps_peak: self.look != Look::Exact,
+        };
+        notes.extend(self.check_region(video)?);
+        Ok(Resolved { settings, notes })
+    }
+
+    /// Checks the counted rectangle against the picture. The part past its edge is not counted.
+    fn check_region(&self, video: &Video) -> Result<Option<Note>, OptionError> {
+        let (Region::Fixed(rect), Some(size)) = (self.region, video.size) else { return Ok(None) };
+        let within = rect.within(size);
+        if within == Some(rect) {
+            return Ok(None);
+        }
+        let Rect { x, y, width, height } = rect;
+        let picture = format!("picture of {}x{} pixels", size.0, size.1);
+        match within {
+            None => Err(OptionError::invalid(format!(
+                "{{roi}} {x},{y},{width},{height} lies outside of its {picture} (X,Y is the rectangle's upper left corner, \
+                 counted from 0,0)"
+            ))),
+            Some(counted) => Ok(Some(Note::Warning(format!(
+                "--roi {x},{y},{width},{height} extends past the edge of its {picture}: only {}x{} is counted",
+                counted.width, counted.height
+            )))),
+        }
+    }
+
+    /// The temporal window, with its look-ahead.
+    fn smoothing(&self, smooth: Smooth, video: &Video) -> Smoothing {
+        let rate = video.frames_a_second();
+        let seconds = match smooth {
+            Smooth::Seconds(seconds) => seconds,
+            // The window is found in the first pass. How long a flash may be depends on the rate alone.
+            Smooth::Scene => return Smoothing::of_seconds(1.0, rate),
+        };
+        let smoothing = Smoothing::of_seconds(seconds, rate);
+        smoothing.looking_ahead(match self.look_ahead {
+            Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MOST)) as u32,
+            None if video.is_stored => {
+                // Frames wait in the depth that they are equalized in: those of 8 bits take twice the memory.
+                let is_lifted = self.output_depth != OutputDepth::AsInput && video.depth == Some(8);
+                let memory = if is_lifted { LOOK_AHEAD_MEMORY / 2 } else { LOOK_AHEAD_MEMORY };
+                let frames = memory / video.frame_bytes().unwrap_or(memory).max(1);
+                // As many as the longest flash has wait for their scene to be known.
+                (smoothing.frames() / 2).min((frames as u32).saturating_sub(smoothing.flash()))
+            }
+            None => 0,
+        })
+    }
+}

@@ -1,0 +1,342 @@
+//! Every option of equalization once: its name, values and help, how a text sets it, and how it is reported.
+
+use super::{MaxGain, OptionError, Options, Smooth, parse};
+use crate::equalize::OutputDepth;
+use crate::spec::{Chroma, Gain, Look, Method, MethodName, Named, Plateau, Rect, Region, Settings, Stretch};
+
+/// One option.
+pub struct OptionInfo {
+    /// Its name: `max-gain`.
+    pub name: &'static str,
+    /// Where it is listed.
+    pub section: Section,
+    /// What it takes.
+    pub kind: ValueKind,
+    /// What a value looks like in a command line's help: `SECONDS`.
+    pub placeholder: &'static str,
+    /// Its values in a phrase, for errors: `a number from 0 to 1`.
+    pub values: &'static str,
+    /// What holds where it is not set; `by look` if the look decides.
+    pub default: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// More about it, or nothing. Names of options stand as `--name`.
+    pub details: &'static str,
+    /// Sets it; `None` if the text is none of its values.
+    parse: fn(&mut Options, &str) -> Option<()>,
+    /// The value that holds in a video with these settings; `None` where it has no effect.
+    report: fn(&Options, &Settings) -> Option<OptionValue>,
+}
+
+/// Where an option is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// Among those that most people need.
+    Everyday,
+    /// Among those of equalization.
+    Equalization,
+    /// Among those of equalization, but only where all of a video is there: files.
+    Files,
+    /// Among those of what comes out.
+    Output,
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug)]
+pub enum ValueKind {
+    /// Nothing: it is set or not.
+    Flag,
+    /// A number from `least` to `most`.
+    Number {
+        /// The least value.
+        least: f64,
+        /// The largest value.
+        most: f64,
+    },
+    /// One of these names, with what each is.
+    Choice(fn() -> Vec<(&'static str, &'static str)>),
+    /// A text.
+    Text,
+}
+
+/// The value of an option, as it is reported.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// A name or another text.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// Whether a flag is set.
+    Flag(bool),
+}
+
+fn text(value: impl Into<String>) -> Option<OptionValue> {
+    Some(OptionValue::Text(value.into()))
+}
+
+fn count(value: impl Into<u64>) -> Option<OptionValue> {
+    Some(OptionValue::Count(value.into()))
+}
+
+fn slope(gain: Gain) -> Option<OptionValue> {
+    Some(OptionValue::Number(gain.of_256().map_or(0.0, |slope| f64::from(slope) / 256.0)))
+}
+
+fn choices<T: Named>() -> Vec<(&'static str, &'static str)> {
+    T::ALL.iter().map(|value| (value.name(), value.about())).collect()
+}
+
+impl OptionInfo {
+    /// The option of this name.
+    pub fn named(name: &str) -> Option<&'static OptionInfo> {
+        OPTIONS.iter().find(|option| option.name == name)
+    }
+
+    /// Sets it in `options` to what `text` stands for; a flag by `true` and `false`.
+    ///
+    /// # Errors
+    /// When `text` is none of its values.
+    pub fn set(&self, options: &mut Options, text: &str) -> Result<(), OptionError> {
+        (self.parse)(options, text).ok_or_else(|| OptionError::value(self.name, self.values, text))
+    }
+
+    /// The value that holds in a video with these settings; `None` where it has no effect. Times are in frames.
+    pub fn report(&self, options: &Options, settings: &Settings) -> Option<OptionValue> {
+        (self.report)(options, settings)
+    }
+}
+
+/// All options, in the order in which they are listed.
+pub static OPTIONS: [OptionInfo; 15] = [
+    OptionInfo {
+        name: "look",
+        section: Section::Everyday,
+        kind: ValueKind::Choice(choices::<Look>),
+        placeholder: "LOOK",
+        values: "the name of a look",
+        default: "natural",
+        summary: "Preset for a kind of footage",
+        details: "A preset sets --method, --levels, --strength, --max-gain, --plateau, --chroma, --smooth and \
+                  --scene-threshold. Each of these options, if given, replaces the preset's value.",
+        parse: |options, text| Look::from_name(text).map(|look| options.look = look),
+        report: |options, _| text(options.look.name()),
+    },
+    OptionInfo {
+        name: "strength",
+        section: Section::Everyday,
+        kind: ValueKind::Number { least: 0.0, most: 1.0 },
+        placeholder: "S",
+        values: "a number from 0 to 1",
+        default: "by look",
+        summary: "Share of the equalization to apply, 0 to 1",
+        details: "0 leaves the levels as --levels has them, 1 is fully equalized; there are 256 steps.",
+        parse: |options, text| parse::strength(text).map(|strength| options.strength = Some(strength)),
+        report: |_, settings| Some(OptionValue::Number(f64::from(settings.strength.of_256()) / 256.0)),
+    },
+    OptionInfo {
+        name: "method",
+        section: Section::Everyday,
+        kind: ValueKind::Choice(choices::<MethodName>),
+        placeholder: "METHOD",
+        values: "the name of a method",
+        default: "by look",
+        summary: "What is done",
+        details: "",
+        parse: |options, text| MethodName::from_name(text).map(|method| options.method = Some(method)),
+        report: |_, settings| text(settings.method.name().name()),
+    },
+    OptionInfo {
+        name: "levels",
+        section: Section::Equalization,
+        kind: ValueKind::Number { least: 1.0, most: Gain::MAX },
+        placeholder: "S",
+        values: "a number from 1 (not stretched) to 4096",
+        default: "by look",
+        summary: "The most that the range of levels in use is stretched, 1 (not at all) to 4096",
+        details: "The darkest and the brightest colours of a scene are moved towards black and white, as far as the range \
+                  between is unused; equalization adds its share to that.",
+        parse: |options, text| parse::levels(text).map(|levels| options.levels = Some(levels)),
+        report: |_, settings| match settings.stretch {
+            Stretch::Off => Some(OptionValue::Number(1.0)),
+            Stretch::Unused { most, .. } | Stretch::Dark { most } => slope(most),
+            Stretch::Full => text("full"),
+        },
+    },
+    OptionInfo {
+        name: "max-gain",
+        section: Section::Equalization,
+        kind: ValueKind::Text,
+        placeholder: "G",
+        values: "0 (no limit), from 1 to 4096, or auto",
+        default: "by look",
+        summary: "Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit; or auto",
+        details: "This is about the most by which equalization amplifies contrast, and with it noise, beyond --levels. \
+                  Higher values show more, lower ones are calmer, and 1 adds nothing. auto measures the noise of each scene, \
+                  and lowers the look's limit and --levels as far as keeps noise from being seen; with --method global and \
+                  clahe, and a temporal window.",
+        parse: |options, text| parse::max_gain(text).map(|gain| options.max_gain = Some(gain)),
+        report: |_, settings| if settings.hides_noise { text("auto") } else { slope(settings.max_gain) },
+    },
+    OptionInfo {
+        name: "smooth",
+        section: Section::Equalization,
+        kind: ValueKind::Text,
+        placeholder: "SECONDS",
+        values: "a number of seconds from 0 to 3600, or scene",
+        default: "by look",
+        summary: "Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene",
+        details: "The frames of a scene within the window share one histogram, which prevents flicker. A longer window is \
+                  steadier and follows changes of light more slowly; 0 equalizes each frame by itself. scene gives all \
+                  frames of a scene the same curve: a file is then read twice. Not with --look-ahead, --method clahe or \
+                  --method deflicker, pipes, network streams and live.",
+        parse: |options, text| parse::smooth(text).map(|smooth| options.smooth = Some(smooth)),
+        report: |options, settings| match options.smooth {
+            Some(Smooth::Scene) => text("scene"),
+            _ => count(settings.smoothing.frames()),
+        },
+    },
+    OptionInfo {
+        name: "scene-threshold",
+        section: Section::Equalization,
+        kind: ValueKind::Number { least: 0.0, most: 1.0 },
+        placeholder: "T",
+        values: "a number from 0 to 1",
+        default: "by look",
+        summary: "Difference between two frames, 0 to 1, above which they are a scene cut",
+        details: "The difference is that of brightness in most parts of the picture. A cut restarts the temporal window. \
+                  Lower values find more cuts, at each of which brightness may jump; 1 finds none.",
+        parse: |options, text| parse::threshold(text).map(|threshold| options.scene_threshold = Some(threshold)),
+        report: |_, settings| Some(OptionValue::Number(f64::from(settings.scene_threshold.of_1000()) / 1e3)),
+    },
+    OptionInfo {
+        name: "plateau",
+        section: Section::Equalization,
+        kind: ValueKind::Text,
+        placeholder: "P",
+        values: "a count like 500 or a percentage like 0.5%",
+        default: "by look",
+        summary: "Maximum count of one level of a frame, in samples (500) or in percent of the frame (0.5%); 0 is no cap",
+        details: "A cap keeps large flat areas from taking contrast away from small details; the lower it is, the more \
+                  range small details get. Not with --method clahe.",
+        parse: |options, text| parse::plateau(text).map(|plateau| options.plateau = Some(plateau)),
+        report: |_, settings| match settings.plateau {
+            Plateau::Off => count(0_u32),
+            Plateau::Count(samples) => count(samples),
+            Plateau::Millionths(millionths) => text(format!("{}%", f64::from(millionths) / 1e4)),
+        },
+    },
+    OptionInfo {
+        name: "tiles",
+        section: Section::Equalization,
+        kind: ValueKind::Text,
+        placeholder: "CxR",
+        values: "two numbers from 1 to 256 like 8x8",
+        default: "8x8",
+        summary: "Number of tiles of --method clahe, across and down, 1 to 256 each",
+        details: "More tiles bring out smaller structures, and their noise.",
+        parse: |options, text| parse::tiles(text).map(|tiles| options.tiles = Some(tiles)),
+        report: |_, settings| match settings.method {
+            Method::Clahe { columns, rows } => text(format!("{columns}x{rows}")),
+            _ => None,
+        },
+    },
+    OptionInfo {
+        name: "bins",
+        section: Section::Equalization,
+        kind: ValueKind::Number { least: 2.0, most: 65536.0 },
+        placeholder: "B",
+        values: "a number from 2 to 65536",
+        default: "one for each level",
+        summary: "Number of histogram bins, 2 to 65536",
+        details: "With fewer bins than levels the curve is smoother: it is straight within each bin.",
+        parse: |options, text| parse::bins(text).map(|bins| options.bins = Some(bins)),
+        report: |_, settings| settings.bins.and_then(count),
+    },
+    OptionInfo {
+        name: "chroma",
+        section: Section::Equalization,
+        kind: ValueKind::Choice(choices::<Chroma>),
+        placeholder: "CHROMA",
+        values: "the name of a treatment of colour",
+        default: "by look",
+        summary: "What happens to colour",
+        details: "",
+        parse: |options, text| Chroma::from_name(text).map(|chroma| options.chroma = Some(chroma)),
+        report: |_, settings| text(settings.chroma.name()),
+    },
+    OptionInfo {
+        name: "gray",
+        section: Section::Equalization,
+        kind: ValueKind::Flag,
+        placeholder: "",
+        values: "true or false",
+        default: "false",
+        summary: "Write luma only",
+        details: "",
+        parse: |options, text| text.parse().ok().map(|gray| options.gray = gray),
+        report: |options, _| Some(OptionValue::Flag(options.gray)),
+    },
+    OptionInfo {
+        name: "roi",
+        section: Section::Equalization,
+        kind: ValueKind::Text,
+        placeholder: "X,Y,W,H",
+        values: "X,Y,W,H in pixels, or auto",
+        default: "whole frame",
+        summary: "Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but black bars",
+        details: "X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. With --method \
+                  clahe, which counts each tile, the levels that are stretched are those of the rectangle.",
+        parse: |options, text| parse::region(text).map(|region| options.region = region),
+        report: |_, settings| match settings.region {
+            Region::Whole => None,
+            Region::Fixed(Rect { x, y, width, height }) => text(format!("{x},{y},{width},{height}")),
+            Region::Auto => text("auto"),
+        },
+    },
+    OptionInfo {
+        name: "look-ahead",
+        section: Section::Files,
+        kind: ValueKind::Number { least: 0.0, most: 3600.0 },
+        placeholder: "SECONDS",
+        values: "a number of seconds from 0 to 3600",
+        default: "half of --smooth for files, within 256 MiB of frames; 0 for pipes and URLs",
+        summary: "Length of the part of --smooth that lies ahead of each frame, in seconds, 0 to 3600",
+        details: "With a look-ahead, the first frames of a scene flicker no more than the rest. It delays the output by its \
+                  length and holds that many frames in memory; 0 delays nothing.",
+        parse: |options, text| parse::seconds(text).map(|seconds| options.look_ahead = Some(seconds)),
+        report: |_, settings| count(settings.look_ahead()),
+    },
+    OptionInfo {
+        name: "output-depth",
+        section: Section::Output,
+        kind: ValueKind::Choice(|| OutputDepth::CHOICES.map(|(name, about, _)| (name, about)).to_vec()),
+        placeholder: "BITS",
+        values: "auto, 8 or 10",
+        default: "auto",
+        summary: "Bits of the output: against bands in skies and other smooth areas of 8-bit video",
+        details: "With 8 and 10, 8-bit video gets noise of half a level, too fine to be seen, before its contrast grows, so \
+                  that no gaps come between the levels. For files that are encoded, 10 serves best.",
+        parse: |options, text| {
+            let (.., depth) = OutputDepth::CHOICES.into_iter().find(|(name, ..)| *name == text)?;
+            options.output_depth = depth;
+            Some(())
+        },
+        report: |options, _| match options.output_depth {
+            OutputDepth::AsInput => text("auto"),
+            OutputDepth::Eight | OutputDepth::EightAgain => count(8_u32),
+            OutputDepth::Ten => count(10_u32),
+        },
+    },
+];
+
+impl MaxGain {
+    /// The limit itself, if it is a fixed one.
+    pub(super) fn fixed(self) -> Option<Gain> {
+        match self {
+            MaxGain::Fixed(gain) => Some(gain),
+            MaxGain::Auto => None,
+        }
+    }
+}

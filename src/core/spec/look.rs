@@ -1,0 +1,154 @@
+//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures.md` has the measurements behind them.
+
+use super::named::named;
+use super::{Chroma, Footage, Plateau};
+
+named! {
+    /// A named set of parameters.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Look {
+        #[default]
+        Natural = "natural", "Most video; gray video of more than 8 bits gets thermal";
+        Night = "night", "Dark and noisy footage";
+        Haze = "haze", "Haze, fog, smoke";
+        Underwater = "underwater", "Under water";
+        Thermal = "thermal", "Thermal cameras, and other footage that uses a small part of the range";
+        Exact = "exact", "Textbook equalization of each frame by itself";
+        Auto = "auto", "One of natural, night, haze and underwater: what suits the first two seconds";
+    }
+}
+
+named! {
+    /// What is done to a frame, by name; [`Method`](super::Method) has it with its parameters.
+    #[non_exhaustive]
+    pub enum MethodName {
+        Global = "global", "One curve for the frame";
+        Clahe = "clahe", "A curve per tile, blended between tiles (contrast-limited adaptive histogram equalization)";
+        Dehaze = "dehaze", "A veil of haze is taken off, more of it where it is denser";
+        Deflicker = "deflicker", "Flicker of the light is evened out";
+        Balance = "balance", "Red, green and blue are each stretched by themselves, which takes a cast away";
+    }
+}
+
+named! {
+    /// How much noise a look wants removed before equalization. This crate removes none: the program does it by filters of
+    /// FFmpeg, others by what they have.
+    pub enum Denoise {
+        Off = "off", "None";
+        Light = "light", "A little, within each frame";
+        Strong = "strong", "Much, within each frame and over several";
+    }
+}
+
+/// The parameters of a look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LookParameters {
+    /// Length of the temporal window, seconds.
+    pub smooth: f64,
+    /// Threshold of a scene cut, 0 to 1.
+    pub scene_threshold: f64,
+    /// Largest slope of the curve; 0 is no limit.
+    pub max_gain: f64,
+    /// Largest count of a bin.
+    pub plateau: Plateau,
+    /// Share of the equalization, 0 to 1.
+    pub strength: f64,
+    /// The most that the levels in use are stretched, 1 or more.
+    pub levels: f64,
+    /// Where each tile has a curve, the levels in use are stretched to the whole range, however few they are.
+    pub fills_range: bool,
+    /// Largest slope of the curve of a tile, in multiples of that of the stretched levels; 0 is no limit.
+    pub max_gain_of_tiles: f64,
+    /// Levels are stretched fully and lifted, as dark footage needs.
+    pub is_dark: bool,
+    /// What is done.
+    pub method: MethodName,
+    /// What happens to colour.
+    pub chroma: Chroma,
+    /// What removes noise first.
+    pub denoise: Denoise,
+}
+
+const EXACT: LookParameters = LookParameters {
+    smooth: 0.0,
+    scene_threshold: 1.0,
+    max_gain: 0.0,
+    plateau: Plateau::Off,
+    strength: 1.0,
+    levels: 1.0,
+    fills_range: false,
+    max_gain_of_tiles: 3.0,
+    is_dark: false,
+    method: MethodName::Global,
+    chroma: Chroma::Keep,
+    denoise: Denoise::Off,
+};
+const NATURAL: LookParameters = LookParameters {
+    smooth: 2.0,
+    scene_threshold: 0.25,
+    max_gain: 1.5,
+    strength: 0.25,
+    levels: 8.0,
+    max_gain_of_tiles: 2.0,
+    chroma: Chroma::Follow,
+    ..EXACT
+};
+const NIGHT: LookParameters =
+    LookParameters { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Denoise::Strong, ..NATURAL };
+const HAZE: LookParameters = LookParameters { method: MethodName::Dehaze, ..NATURAL };
+const UNDERWATER: LookParameters = LookParameters { method: MethodName::Balance, denoise: Denoise::Light, ..NATURAL };
+const THERMAL: LookParameters = LookParameters {
+    smooth: 2.0,
+    scene_threshold: 0.25,
+    plateau: Plateau::Millionths(1000),
+    fills_range: true,
+    max_gain_of_tiles: 32.0,
+    ..EXACT
+};
+
+impl Look {
+    /// The parameters of this look, for gray video of more than 8 bits if `is_deep_gray`: thermal cameras, medical pictures.
+    /// [`Look::Auto`] has those of [`Look::Natural`] until it is decided.
+    pub fn parameters(self, is_deep_gray: bool) -> LookParameters {
+        match self {
+            Look::Exact => EXACT,
+            Look::Natural | Look::Auto if is_deep_gray => THERMAL,
+            Look::Natural | Look::Auto => NATURAL,
+            Look::Night => NIGHT,
+            Look::Haze => HAZE,
+            Look::Underwater => UNDERWATER,
+            Look::Thermal => THERMAL,
+        }
+    }
+
+    /// The look that suits this footage.
+    pub fn for_footage(footage: Footage) -> Self {
+        match footage {
+            Footage::UnderWater { .. } => Look::Underwater,
+            Footage::Dark { .. } => Look::Night,
+            Footage::Hazy { .. } => Look::Haze,
+            Footage::Other { .. } => Look::Natural,
+        }
+    }
+}
+
+impl Footage {
+    /// The look that suits it, and what was measured: `night, since nothing is bright (...)`.
+    pub fn reason(self) -> String {
+        match self {
+            Footage::UnderWater { red, others } => {
+                format!("underwater, since red is weak (mean {red}, the other colours {others}, of 255)")
+            }
+            Footage::Dark { brightest, mean } => {
+                format!("night, since nothing is bright (mean {mean}, brightest {brightest}, of 255)")
+            }
+            Footage::Hazy { clearest, densest } => {
+                format!("haze, since nothing is dark, some regions less than others ({clearest} to {densest} of 255)")
+            }
+            Footage::Other { darkest, brightest } => {
+                format!("natural (levels {darkest} to {brightest} of 255 are used)")
+            }
+        }
+    }
+}

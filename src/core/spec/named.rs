@@ -1,0 +1,49 @@
+//! Values with names: what options, help and documents call them. Each list is made by the macro that makes the values, so that
+//! none can be missing from it.
+
+/// A value of a small set, each of which has a name.
+pub trait Named: Copy + PartialEq + 'static {
+    /// All of them, in the order in which they are listed.
+    const ALL: &'static [Self];
+
+    /// The name: lower case, words joined by dashes.
+    fn name(self) -> &'static str;
+
+    /// What it is, in a phrase.
+    fn about(self) -> &'static str;
+
+    /// The value of this name.
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.name() == name)
+    }
+}
+
+/// Declares an enum of named values: `Value = "name", "what it is";`.
+macro_rules! named {
+    ($(#[$of:meta])* pub enum $type:ident { $($(#[$value_of:meta])* $value:ident = $name:literal, $about:literal;)* }) => {
+        $(#[$of])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $type {
+            $(#[doc = $about] #[doc = "."] $(#[$value_of])* $value,)*
+        }
+
+        impl $crate::spec::Named for $type {
+            const ALL: &'static [Self] = &[$($type::$value),*];
+
+            fn name(self) -> &'static str {
+                match self { $($type::$value => $name),* }
+            }
+
+            fn about(self) -> &'static str {
+                match self { $($type::$value => $about),* }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($crate::spec::Named::name(*self))
+            }
+        }
+    };
+}
+pub(crate) use named;

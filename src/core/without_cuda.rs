@@ -1,0 +1,63 @@
+//! In place of `cuda` where this crate was built without it: there is no GPU, and its backend says so.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// There is no GPU backend.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// This crate was built without it.
+    #[error("built without CUDA (use --backend cpu)")]
+    NotBuilt,
+    /// A request that is not met.
+    #[error("{reason}")]
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// What failed, without the way out.
+    pub fn cause(&self) -> String {
+        match self {
+            Error::NotBuilt => "built without CUDA".to_owned(),
+            Error::Refused { reason } => reason.clone(),
+        }
+    }
+
+    /// Whether that is no news to anybody.
+    pub fn is_no_driver(&self) -> bool {
+        true
+    }
+}
+
+/// A GPU, of which there is none.
+pub struct Gpu(Infallible);
+
+impl Gpu {
+    /// Opens no GPU.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn open_with(_index: usize, _choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
+        Err(Error::NotBuilt)
+    }
+
+    /// The backend on it.
+    pub(crate) fn never(&self) -> ! {
+        match self.0 {}
+    }
+}
+
+/// A choice of kernels, of which there are none.
+pub trait KernelChoice: std::fmt::Debug + Send + Sync {}
+
+/// Finds no driver.
+///
+/// # Errors
+/// Always.
+pub fn find_driver() -> Result<(), Error> {
+    Err(Error::NotBuilt)
+}
