@@ -30,6 +30,65 @@ pub enum Error {
     /// Options that do not go together, or are none.
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// The bytes of a frame are too many or too few.
+    #[error("a {format} picture of {}x{} pixels has {needed} bytes, not {found}", .size.0, .size.1)]
+    FrameBytes {
+        /// The format.
+        format: PixelFormat,
+        /// Columns and rows.
+        size: (usize, usize),
+        /// Bytes of all planes without padding.
+        needed: usize,
+        /// Bytes that were given.
+        found: usize,
+    },
+    /// A frame of another format or size than the equalizer was built for.
+    #[error("a {found} picture of {}x{} pixels, but {expected} of {}x{} was announced", .size.0, .size.1, .wanted.0, .wanted.1)]
+    OtherPicture {
+        /// The format that was announced.
+        expected: PixelFormat,
+        /// The columns and rows that were announced.
+        wanted: (usize, usize),
+        /// The format of the frame.
+        found: PixelFormat,
+        /// Its columns and rows.
+        size: (usize, usize),
+    },
+    /// Too many or too few planes.
+    #[error("{format} has {needed} planes, not {found}")]
+    PlaneCount {
+        /// The format.
+        format: PixelFormat,
+        /// Planes of the format.
+        needed: usize,
+        /// Planes that were given.
+        found: usize,
+    },
+    /// The rows of a plane do not lie in the bytes that were given.
+    #[error("plane {plane} has {} rows of {} bytes, which do not lie in {} bytes with a stride of {}", .needed.1, .needed.0, .found.0, .found.1)]
+    PlaneBytes {
+        /// Index of the plane.
+        plane: usize,
+        /// Bytes a row and rows.
+        needed: (usize, usize),
+        /// Bytes and stride that were given.
+        found: (usize, isize),
+    },
+    /// A mask that does not fit, or leaves nothing to count.
+    #[error("a mask has a weight for each of {}x{} pixels, one of them more than 0", .size.0, .size.1)]
+    NoMask {
+        /// Columns and rows.
+        size: (usize, usize),
+    },
+    /// `smooth scene` without scenes, or scenes without it.
+    #[error("--smooth scene and the scenes of a survey go together: make a survey first")]
+    NoScenes,
+    /// The look is decided by the first frames, which have not come.
+    #[error("the look is not decided: push the first two seconds first, or choose one")]
+    LookIsOpen,
+    /// A frame after the end.
+    #[error("the video has ended: restart before another frame")]
+    Finished,
     /// A frame of another size than the mask.
     #[error(
         "frame {frame} has {}x{} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all frames have its size)",

@@ -1,4 +1,53 @@
-//! Histogram equalization of video frames: arrays in, arrays out, on the CPU or on an NVIDIA GPU, with the same bytes.
+//! Histogram equalization for video: arrays in, arrays out, on the CPU or on an NVIDIA GPU, with the same bytes.
+//!
+//! ```
+//! use histeq::{Equalizer, Look, PixelFormat};
+//!
+//! # fn main() -> histeq::Result<()> {
+//! // A dark shot, a cut, and a bright one: 30 frames each of 64 x 48 pixels, one byte a pixel.
+//! let (width, height) = (64, 48);
+//! let frame = |level: usize| -> Vec<u8> { (0..width * height).map(|at| (level + at % width / 2) as u8).collect() };
+//! let video = (0..60).map(|number| frame(if number < 30 { 40 } else { 180 }));
+//!
+//! let mut equalizer = Equalizer::builder(PixelFormat::Gray, width, height).look(Look::Natural).rate(25.0).build()?;
+//! let mut output = vec![0; width * height];
+//! let mut spans = Vec::new();
+//! let mut span = |pixels: &[u8]| spans.push((*pixels.iter().min().unwrap(), *pixels.iter().max().unwrap()));
+//! for input in video {
+//!     // A frame comes out some calls after it went in: the look-ahead waits for later ones.
+//!     if let Some(done) = equalizer.push(&input)? {
+//!         done.copy_into(&mut output)?;
+//!         span(&output);
+//!     }
+//! }
+//! for done in equalizer.finish()? {
+//!     done?.copy_into(&mut output)?;
+//!     span(&output);
+//! }
+//! assert_eq!(spans.len(), 60);
+//! // Each shot has one curve from its first frame to its last: nothing flashes at the cut, nothing flickers.
+//! assert!(spans[..30].iter().all(|span| *span == spans[0]) && spans[30..].iter().all(|span| *span == spans[30]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The bytes are those of the program `histeq-video` with the same options.
+//!
+//! * **What goes in**: [`Input`], borrowed bytes with any stride, in any [`PixelFormat`]: 8 to 16 bits, gray, YUV, RGB, packed or
+//!   planar, with the names and layouts of FFmpeg. Also a shared [`frame::Frame`].
+//! * **What is done**: a [`Look`], and [`Options`] in place of its values. [`options::OPTIONS`] is the table of them, of which a
+//!   host makes its own: names, ranges, defaults, help. Each is also set by name: `.set("max-gain", "1.5")?`.
+//! * **Where**: [`Backend`]. Without a GPU, or after a failure of it, the CPU does the work, with a [`Note`].
+//! * **In order or not**: a frame's result depends on the frames around it, [`Equalizer::reach`] says on how many.
+//!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin anywhere. With [`SceneSurvey`] a first pass finds the scenes; then
+//!   each frame depends on itself alone.
+//! * **Errors**: [`Error`]. Each says what failed and the way out; names of options stand as on the command line.
+//!
+//! Two programs to start from: `samples/equalize_array.rs` (a gray array in, an array out) and
+//! `samples/equalize_sequence.rs` (a video with a cut, on a GPU if there is one).
+//!
+//! Neither FFmpeg nor system headers are needed. The GPU's driver is loaded when it is there; without the feature `cuda`, which
+//! is on by default, there is none.
 //!
 //! # Modules
 //! Lowest layer first. Each may use what its row names; a test holds the code to it.
@@ -10,15 +59,22 @@
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 //! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, equalize |
+//! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, equalize, options |
 
 #[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;
 pub mod equalize;
 mod error;
 pub mod frame;
+pub mod front;
 mod note;
 pub mod options;
 pub mod spec;
 
+pub use equalize::Backend;
 pub use error::{CallerError, Error, Result};
+pub use frame::{Matrix, PixelFormat, Range};
+pub use front::{Builder, Equalizer, Input, Output, PlaneInput, PlaneOutput, Reach, SceneSurvey, Scenes};
 pub use note::{Note, Notes};
+pub use options::Options;
+pub use spec::{Look, Named, Settings};

@@ -25,6 +25,7 @@ mod figures;
 mod filters;
 mod formats;
 mod frame;
+mod front;
 mod fused_kernels;
 mod grid;
 mod guided;

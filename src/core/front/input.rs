@@ -1,0 +1,155 @@
+//! A frame in the caller's memory.
+
+use crate::frame::{Frame, HostPool, PixelFormat, Plane, PlaneMut, Pool};
+use crate::{Error, Result};
+
+/// A frame that goes in: borrowed bytes, of which a copy is made, or a [`Frame`], of which none is.
+///
+/// Bytes are made of by `into()`: all planes of the format one after the other, row by row, without padding.
+pub struct Input<'a> {
+    source: Source<'a>,
+    pts: Option<i64>,
+}
+
+enum Source<'a> {
+    /// All planes one after the other, without padding.
+    Packed(&'a [u8]),
+    Planes(&'a [PlaneInput<'a>]),
+    Frame(&'a Frame),
+}
+
+/// A plane in the caller's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaneInput<'a> {
+    /// Its bytes, padding included.
+    pub bytes: &'a [u8],
+    /// Bytes from one row to the next. Negative for a picture that is stored bottom up, whose last row is the first one in
+    /// `bytes`.
+    pub stride: isize,
+}
+
+impl<'a> Input<'a> {
+    /// Planes of the format, in its order.
+    pub fn planes(planes: &'a [PlaneInput<'a>]) -> Self {
+        Input { source: Source::Planes(planes), pts: None }
+    }
+
+    /// The same with a time, which comes out with the frame: in whatever unit the caller has.
+    #[must_use]
+    pub fn at(self, pts: i64) -> Self {
+        Input { pts: Some(pts), ..self }
+    }
+
+    pub(super) fn pts(&self) -> Option<i64> {
+        match self.source {
+            Source::Frame(frame) => self.pts.or(frame.pts),
+            _ => self.pts,
+        }
+    }
+
+    /// The frame whose memory is shared, if it is one.
+    pub(super) fn shared(&self) -> Option<&'a Frame> {
+        match self.source {
+            Source::Frame(frame) => Some(frame),
+            Source::Packed(_) | Source::Planes(_) => None,
+        }
+    }
+
+    /// Planes with its bytes. Those that the backend reads lie in memory of `pool`, if there is one.
+    pub(super) fn copied(
+        &self,
+        (format, size): (PixelFormat, (usize, usize)),
+        host: &HostPool,
+        pool: Option<&dyn Pool>,
+    ) -> Result<Vec<Plane>> {
+        let count = format.descriptor().planes().len();
+        let shape = |plane: usize| (format.row_bytes(plane, size.0), format.rows(plane, size.1));
+        let copy = |index: usize, bytes: &[u8], stride: isize| {
+            let (row_bytes, rows) = shape(index);
+            let rows_in = Rows::new(bytes, stride, (row_bytes, rows)).ok_or(Error::PlaneBytes {
+                plane: index,
+                needed: (row_bytes, rows),
+                found: (bytes.len(), stride),
+            })?;
+            let pool = pool.filter(|pool| pool.planes(format).contains(&index)).unwrap_or(host);
+            let to = PlaneMut::stride_for(row_bytes);
+            let mut buffer = pool.buffer(to * rows)?;
+            for (y, row) in rows_in.enumerate() {
+                buffer[y * to..][..row_bytes].copy_from_slice(row);
+            }
+            let plane = Plane::new(buffer.freeze(), 0, to as isize, row_bytes, rows);
+            plane.ok_or_else(|| Error::Worker("a pool's buffer is too short".to_owned()))
+        };
+        match self.source {
+            Source::Frame(frame) => Ok(frame.planes().to_vec()),
+            Source::Planes(planes) if planes.len() == count => {
+                planes.iter().enumerate().map(|(index, plane)| copy(index, plane.bytes, plane.stride)).collect()
+            }
+            Source::Planes(planes) => Err(Error::PlaneCount { format, needed: count, found: planes.len() }),
+            Source::Packed(bytes) => {
+                let needed = packed_bytes(format, size);
+                if bytes.len() != needed {
+                    return Err(Error::FrameBytes { format, size, needed, found: bytes.len() });
+                }
+                let mut rest = bytes;
+                let part = |index: usize| {
+                    let (row_bytes, rows) = shape(index);
+                    let (plane, behind) = rest.split_at(row_bytes * rows);
+                    rest = behind;
+                    copy(index, plane, row_bytes as isize)
+                };
+                (0..count).map(part).collect()
+            }
+        }
+    }
+}
+
+/// The bytes of a picture without padding.
+pub(super) fn packed_bytes(format: PixelFormat, (width, height): (usize, usize)) -> usize {
+    let planes = 0..format.descriptor().planes().len();
+    planes.map(|plane| format.row_bytes(plane, width) * format.rows(plane, height)).sum()
+}
+
+/// The rows of a plane, top row first.
+struct Rows<'a> {
+    bytes: &'a [u8],
+    row_bytes: usize,
+    stride: isize,
+    /// Where the next row begins.
+    at: isize,
+    left: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// `None` unless all rows of this shape (bytes a row, rows) lie in `bytes`.
+    fn new(bytes: &'a [u8], stride: isize, (row_bytes, rows): (usize, usize)) -> Option<Self> {
+        let last = stride.unsigned_abs().checked_mul(rows.checked_sub(1)?)?;
+        let fits = last.checked_add(row_bytes)? <= bytes.len() && (rows == 1 || stride.unsigned_abs() >= row_bytes);
+        let at = if stride < 0 { isize::try_from(last).ok()? } else { 0 };
+        fits.then_some(Rows { bytes, row_bytes, stride, at, left: rows })
+    }
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        self.left = self.left.checked_sub(1)?;
+        let row = &self.bytes[self.at as usize..][..self.row_bytes];
+        self.at += self.stride;
+        Some(row)
+    }
+}
+
+impl<'a, T: AsRef<[u8]> + ?Sized> From<&'a T> for Input<'a> {
+    fn from(bytes: &'a T) -> Self {
+        Input { source: Source::Packed(bytes.as_ref()), pts: None }
+    }
+}
+
+impl<'a> Input<'a> {
+    /// A frame whose memory is shared: no copy is made.
+    pub fn frame(frame: &'a Frame) -> Self {
+        Input { source: Source::Frame(frame), pts: None }
+    }
+}

@@ -1,0 +1,114 @@
+//! An equalized frame.
+
+use super::input::packed_bytes;
+use crate::equalize::Equalized;
+use crate::frame::{Frame, PixelFormat};
+use crate::spec::Scene;
+use crate::{Error, Result};
+
+/// A frame that has come out.
+pub struct Output {
+    equalized: Equalized,
+    number: u64,
+}
+
+/// A plane in the caller's memory, to be written.
+pub struct PlaneOutput<'a> {
+    /// Its bytes, padding included.
+    pub bytes: &'a mut [u8],
+    /// Bytes from one row to the next, top row first.
+    pub stride: usize,
+}
+
+impl Output {
+    pub(super) fn new(equalized: Equalized, number: u64) -> Self {
+        Output { equalized, number }
+    }
+
+    /// Its number, from 0 or from where [`Equalizer::restart`](super::Equalizer::restart) began.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The time that went in with it.
+    pub fn pts(&self) -> Option<i64> {
+        self.frame().pts
+    }
+
+    /// Its format: that of the input, unless `gray` or `output-depth` chose another one.
+    pub fn format(&self) -> PixelFormat {
+        self.frame().format()
+    }
+
+    /// Its columns and rows.
+    pub fn size(&self) -> (usize, usize) {
+        (self.frame().width(), self.frame().height())
+    }
+
+    /// The bytes of [`copy_into`](Output::copy_into).
+    pub fn packed_bytes(&self) -> usize {
+        packed_bytes(self.format(), self.size())
+    }
+
+    /// Copies all planes into `bytes`, one after the other, row by row, without padding.
+    ///
+    /// # Errors
+    /// When `bytes` has another length than [`packed_bytes`](Output::packed_bytes), or the GPU that the frame is on fails.
+    pub fn copy_into(&self, bytes: &mut [u8]) -> Result<()> {
+        let needed = self.packed_bytes();
+        if bytes.len() != needed {
+            let (format, size, found) = (self.format(), self.size(), bytes.len());
+            return Err(Error::FrameBytes { format, size, needed, found });
+        }
+        self.frame().bring_down()?;
+        let mut rest = bytes;
+        for plane in self.frame().planes() {
+            for y in 0..plane.rows() {
+                let (row, behind) = rest.split_at_mut(plane.row_bytes());
+                row.copy_from_slice(plane.row(y));
+                rest = behind;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies its planes into those of the caller, in their order. Bytes between rows stay as they are.
+    ///
+    /// # Errors
+    /// When there are more or fewer planes, one has not enough bytes, or the GPU that the frame is on fails.
+    pub fn copy_into_planes(&self, planes: &mut [PlaneOutput<'_>]) -> Result<()> {
+        let own = self.frame().planes();
+        if planes.len() != own.len() {
+            return Err(Error::PlaneCount { format: self.format(), needed: own.len(), found: planes.len() });
+        }
+        self.frame().bring_down()?;
+        for (index, (from, to)) in own.iter().zip(planes).enumerate() {
+            let (row_bytes, rows) = (from.row_bytes(), from.rows());
+            let needed = (rows - 1).checked_mul(to.stride).and_then(|last| last.checked_add(row_bytes));
+            let fits = needed.is_some_and(|needed| needed <= to.bytes.len()) && (rows == 1 || to.stride >= row_bytes);
+            if !fits {
+                let found = (to.bytes.len(), to.stride as isize);
+                return Err(Error::PlaneBytes { plane: index, needed: (row_bytes, rows), found });
+            }
+            for y in 0..rows {
+                to.bytes[y * to.stride..][..row_bytes].copy_from_slice(from.row(y));
+            }
+        }
+        Ok(())
+    }
+
+    /// The scene that it belongs to, where one was decided.
+    pub fn scene(&self) -> Option<Scene> {
+        self.equalized.applied.scene
+    }
+
+    /// The frame itself, for callers who share its memory.
+    pub fn frame(&self) -> &Frame {
+        &self.equalized.frame
+    }
+
+    /// The frame itself.
+    pub fn into_frame(self) -> Frame {
+        self.equalized.frame
+    }
+}

@@ -1,0 +1,53 @@
+//! The scenes of a video, found in a pass of its own. With them, each frame depends on itself alone: frames may be asked for in
+//! any order.
+
+use super::Input;
+use super::builder::Picture;
+use crate::Result;
+use crate::equalize::Survey;
+use crate::spec::MappedScenes;
+use std::sync::Arc;
+
+/// The first pass over a video: all frames, in order.
+pub struct SceneSurvey {
+    survey: Survey,
+    picture: Picture,
+}
+
+/// The scenes of a video, and what is done to the frames of each.
+#[derive(Clone)]
+pub struct Scenes {
+    pub(super) mapped: Arc<MappedScenes>,
+}
+
+impl SceneSurvey {
+    pub(super) fn new(survey: Survey, picture: Picture) -> Self {
+        SceneSurvey { survey, picture }
+    }
+
+    /// Adds the next frame.
+    ///
+    /// # Errors
+    /// When the input does not have the bytes of such a picture.
+    pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<()> {
+        let frame = self.picture.frame(&input.into(), None)?;
+        self.survey.add(&frame)
+    }
+
+    /// Ends the video.
+    pub fn finish(self) -> Scenes {
+        Scenes { mapped: Arc::new(self.survey.finish()) }
+    }
+}
+
+impl Scenes {
+    /// The number of frames.
+    pub fn frames(&self) -> u64 {
+        self.mapped.frames()
+    }
+
+    /// The number of scenes.
+    pub fn count(&self) -> usize {
+        self.mapped.scenes().len()
+    }
+}
