@@ -53,6 +53,12 @@ pub enum Error {
         /// What is free, in MiB.
         free: usize,
     },
+    /// A setting that the kernels do not know.
+    #[error("the GPU backend does not know the setting {setting} (use --backend cpu)")]
+    Unsupported {
+        /// Its name.
+        setting: &'static str,
+    },
     /// A request that the kernels do not support.
     #[error("{reason}")]
     Refused {

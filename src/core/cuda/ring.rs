@@ -131,11 +131,11 @@ impl Ring {
             Counts::Tiles { tiles, .. } => (tiles.bins().levels(), 0),
             Counts::Nothing { levels, .. } => (*levels, 0),
         };
-        let task = Task::for_counts(levels, seen.counts.size(), seen.settings, samples).guided(seen.guide.clone());
+        let task = Task::for_counts(levels, seen.counts.size(), seen.settings, samples)?.guided(seen.guide.clone());
         if self.history.next(&task).reset {
             self.finish()?;
         }
-        if task.settings.method.counts() && History::slots_for(&task.settings) > 0 {
+        if task.parameters.method.counts() && History::slots_for(&task.parameters) > 0 {
             self.gpu.context.bind_to_thread().doing("binding the context")?;
             let layout = BufferLayout::of_counts(seen.counts.size(), levels.depth());
             let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {

@@ -55,7 +55,7 @@ impl Equalizer for Cuda {
             Report::Window => Readback::Window,
             Report::Everything => Readback::Everything,
         };
-        let task = Task::new(work.frame(), *work.settings(), work.counted());
+        let task = Task::new(work.frame(), *work.settings(), work.counted())?;
         let task = task.reading_back(readback).guided(work.guide().clone());
         let frame = work.frame().clone();
         match work.role() {

@@ -57,7 +57,9 @@ pub use luminance::{Weights, moved};
 pub use mapping::Mapping;
 pub use measure::{Lattice, Measure};
 pub use scenes::{EvictedFrame, Scenes, WindowUpdate};
-pub use settings::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch, Threshold, bins};
+pub use settings::{
+    Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch, Threshold, WindowKind, bins,
+};
 pub use strength::Strength;
 pub use temporal::{Counts, Decision, Remembered, Scene, Temporal};
 pub use tone::{Line, Tone};
