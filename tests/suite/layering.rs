@@ -95,6 +95,7 @@ fn every_source_file_opens_with_what_it_is_for() {
 const UNSAFE_FILES: &[&str] = &[
     "core/cuda/arguments.rs",
     "core/cuda/context.rs",
+    "core/cuda/device_memory.rs",
     "core/cuda/kernels/balance.rs",
     "core/cuda/kernels/chroma.rs",
     "core/cuda/kernels/equalization.rs",
@@ -112,6 +113,7 @@ const UNSAFE_FILES: &[&str] = &[
     "core/cuda/pinned.rs",
     "core/cuda/slot.rs",
     "core/cuda/surface.rs",
+    "core/cuda/transfer.rs",
     "core/equalize/cpu/simd/avx2.rs",
     "core/equalize/cpu/simd/avx512.rs",
     "core/equalize/cpu/simd/mod.rs",

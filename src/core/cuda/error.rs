@@ -1,5 +1,6 @@
 //! The errors of a GPU. Each names the way out.
 
+use crate::frame::FrameError;
 use cudarc::driver::DriverError;
 
 /// A GPU is missing, too old, or has failed.
@@ -53,6 +54,28 @@ pub enum Error {
         /// What is free, in MiB.
         free: usize,
     },
+    /// Pictures on the GPU take all the memory that they may.
+    #[error(
+        "a picture of {needed} MiB does not fit into the {most} MiB for pictures on the GPU, {in_use} of which are in use \
+         (release some of them, or allow more)"
+    )]
+    PicturesFull {
+        /// What it takes, in MiB.
+        needed: usize,
+        /// What pictures take, in MiB.
+        in_use: usize,
+        /// The most that they may take, in MiB.
+        most: usize,
+    },
+    /// A picture in memory of another context.
+    #[error(
+        "the picture lies in a context of the GPU driver other than the equalizer's (use the primary context of the GPU that \
+         the equalizer is on, as the CUDA runtime does, or hand the picture over in host memory)"
+    )]
+    OtherContext,
+    /// Planes on the GPU that are not those of a picture of the format and size.
+    #[error("a picture on the GPU: {0}")]
+    Planes(FrameError),
     /// A setting that the kernels do not know.
     #[error("the GPU backend does not know the setting {setting} (use --backend cpu)")]
     Unsupported {

@@ -12,6 +12,8 @@
 //! | `context` | driver and device |
 //! | `layout` | the planes of a frame that are uploaded, and their places in a buffer |
 //! | `pinned` | pools of pinned host memory |
+//! | `device_memory` | a pool of GPU memory for planes |
+//! | `transfer` | pictures of callers that are on this GPU, in and out |
 //! | `surface` | the memory of decoded frames, and pictures of a decoder on this GPU |
 //! | `rows` | two-dimensional copies |
 //! | `task` | the parameters of one frame |
@@ -32,6 +34,7 @@
 pub mod arguments;
 pub mod compiled;
 mod context;
+mod device_memory;
 pub mod error;
 mod history;
 mod kernels;
@@ -47,6 +50,7 @@ mod stage_kernels;
 mod surface;
 mod task;
 mod timeline;
+mod transfer;
 mod tuning;
 
 #[doc(hidden)]
