@@ -13,7 +13,7 @@
 use super::measuring::Measuring;
 use super::{Applied, CountedRegion, Depth, Equalized, Equalizer, Gray, Mask, OutputDepth, Role, Work};
 use crate::frame::{Frame, Pool};
-use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Measure, Method, Region, Scene, Settings, Temporal};
+use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Measure, Method, Scene, Settings, Temporal};
 use anyhow::{Context, Result, ensure};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -306,10 +306,7 @@ impl EqualizeStage {
             None => frame,
         };
         let (frame, settings) = self.depth.lift(frame, self.settings)?;
-        if settings.region == Region::Auto && !matches!(settings.method, Method::Clahe { .. }) {
-            frame.bring_luminance_down()?;
-        }
-        let mut counted = self.region.next(&frame, &settings);
+        let mut counted = self.region.next(&frame, &settings)?;
         if let Some(mask) = &self.mask {
             mask.check(self.submitted, &frame)?;
             let is_tiled = matches!(settings.method, Method::Clahe { .. });
