@@ -4,7 +4,8 @@
 //! A frame's samples are uploaded, in place if the decoder wrote them into pinned memory ([`InputPool`]). Kernels
 //! equalize them, and they are downloaded into pinned memory that the encoder reads in place. The upload of the next
 //! frame and the download of the previous one run at the same time. Only [`Ring::collect`] waits. Luma that was decoded
-//! on this GPU is not uploaded. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
+//! on this GPU is not uploaded, nor are pictures that a caller has on it ([`Gpu::import`]), and results can stay
+//! there. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
 //! up the window, makes the curve, and maps.
 //!
 //! | file | what it is |

@@ -14,14 +14,15 @@ use std::sync::Arc;
 impl Gpu {
     /// Copies a picture of `format` and `size` (columns, rows) within the GPU, into memory of this library. The copy begins when
     /// the work is done that was enqueued on the stream of `picture` before the call. It is done when this returns, with an
-    /// error too: the caller can overwrite or free its memory at once.
+    /// error too: the caller can overwrite or free its memory at once. Like every call that uses the GPU, this makes its context
+    /// the current one of the thread.
     ///
     /// The planes make a [`Frame`] that is equalized where it lies. Each comes down to the host when it is read there:
     /// measuring ([`measure`](crate::equalize::measure)) takes down some rows of it, and what works on all of its samples on the
     /// host takes down the plane (the CPU backends, [`Gray`](crate::equalize::Gray) where luma does not lie by itself,
     /// [`Depth`](crate::equalize::Depth), counting with a [`Mask`](crate::equalize::Mask), and looking for black bars).
     ///
-    /// Copies and results that stay on the GPU take at most 512 MiB, or a quarter of what was free when the first one was made,
+    /// These copies and results that stay on the GPU take at most 512 MiB, or a quarter of what was free when the first one was made,
     /// if that is more ([`allow_for_pictures`](Gpu::allow_for_pictures)).
     ///
     /// # Errors
