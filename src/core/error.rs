@@ -86,6 +86,9 @@ pub enum Error {
     /// The look is decided by the first frames, which have not come.
     #[error("the look is not decided: push the first two seconds first, or choose one")]
     LookIsOpen,
+    /// Pictures on a GPU, but the CPU equalizes.
+    #[error("pictures on a GPU need the GPU backend, and the CPU equalizes here: hand them over in host memory")]
+    NotOnGpu,
     /// A frame after the end.
     #[error("the video has ended: restart before another frame")]
     Finished,

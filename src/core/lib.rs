@@ -35,6 +35,7 @@
 //!
 //! * **What goes in**: [`Input`], borrowed bytes with any stride, in any [`PixelFormat`]: 8 to 16 bits, gray, YUV, RGB, packed or
 //!   planar, with the names and layouts of FFmpeg. Also a shared [`frame::Frame`].
+//!   A picture that is on the GPU already goes in by [`Equalizer::push_device`], and stays there with [`Builder::stay_on_gpu`].
 //! * **What is done**: a [`Look`], and [`Options`] in place of its values. [`options::OPTIONS`] is the table of them, of which a
 //!   host makes its own: names, ranges, defaults, help. Each is also set by name: `.set("max-gain", "1.5")?`.
 //! * **Where**: [`Backend`]. Without a GPU, or after a failure of it, the CPU does the work, with a [`Note`].
@@ -59,7 +60,7 @@
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 //! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, equalize |
-//! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, equalize, options |
+//! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, cuda, equalize, options |
 
 #[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;

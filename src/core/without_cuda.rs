@@ -1,5 +1,7 @@
 //! In place of `cuda` where this crate was built without it: there is no GPU, and its backend says so.
+#![allow(unsafe_code, reason = "the signatures of the GPU backend")]
 
+use crate::frame::{DevicePlanes, Frame, PixelFormat, Plane};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -43,6 +45,28 @@ impl Gpu {
     /// Always.
     pub fn open_with(_index: usize, _choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
         Err(Error::NotBuilt)
+    }
+
+    /// Copies no picture.
+    ///
+    /// # Errors
+    /// Never: there is no GPU.
+    ///
+    /// # Safety
+    /// That of the GPU backend.
+    pub unsafe fn import(&self, _: PixelFormat, _: (usize, usize), _: &DevicePlanes) -> Result<Vec<Plane>, Error> {
+        self.never()
+    }
+
+    /// Copies no picture.
+    ///
+    /// # Errors
+    /// Never: there is no GPU.
+    ///
+    /// # Safety
+    /// That of the GPU backend.
+    pub unsafe fn export(&self, _: &Frame, _: &DevicePlanes) -> Result<(), Error> {
+        self.never()
     }
 
     /// The backend on it.

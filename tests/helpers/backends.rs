@@ -119,7 +119,7 @@ impl Sequence {
     }
 
     fn work(&mut self, frame: Frame) -> Work {
-        let counted = self.region.next(&frame, &self.settings);
+        let counted = self.region.next(&frame, &self.settings).expect("a GPU that works, if the frame is on one");
         let work = Work::new(frame, self.settings).counting(counted);
         if self.everything { work.reporting_everything() } else { work }
     }

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 fn task(frame: &Frame) -> Task {
-    Task::new(frame, Settings::default(), frame.whole())
+    Task::new(frame, Settings::default(), frame.whole()).unwrap()
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
     let frames =
         [Content::Noise, Content::Ramp].map(|content| Picture { content, ..Picture::new(format, (3841, 2161)) }.make());
     let expected = frames.each_ref().map(|frame| samples(&by_reference(settings).equalize(frame)));
-    let task = task(&frames[0]).with(settings);
+    let task = task(&frames[0]).with(settings).unwrap();
     let layout = BufferLayout::of(&frames[0], false).unwrap();
     let frames = frames.each_ref().map(samples);
     let mut pictures = DevicePicture::several(gpu, &layout, 8).unwrap();
@@ -215,7 +215,7 @@ fn a_task_for_another_kind_of_picture_never_reaches_the_kernels() {
     let within = Rect { x: 60, y: 40, width: 4, height: 8 };
     let found = [beyond, within].map(|counted| {
         let mut ring = Ring::new(gpu, 1).unwrap();
-        ring.submit(narrow.clone(), Task::new(&narrow, Settings::default(), counted)).unwrap();
+        ring.submit(narrow.clone(), Task::new(&narrow, Settings::default(), counted).unwrap()).unwrap();
         ring.collect().unwrap().unwrap().frame
     });
     assert_eq!(difference(&found[0], &found[1]), None, "a region is cut off where the frame ends");

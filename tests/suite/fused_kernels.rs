@@ -408,7 +408,7 @@ fn videos_with_cuts_and_flashes_become_what_the_specification_says() {
             let mut question = format!(" {depth} {blocks} {threads} {share} {kept} {rows} {FRAMES} {pixels}");
             for _ in 0..FRAMES {
                 let guide = guide_of(levels, &settings, &mut numbers);
-                let task = Task::new(&frame, settings, frame.whole()).guided(guide.clone());
+                let task = Task::new(&frame, settings, frame.whole()).unwrap().guided(guide.clone());
                 let (samples, _) = plane(sample, levels, settings.strength, pixels, &mut numbers);
                 question += &format!(" {} {}", order(&task, levels, &guide, &mut windows), text(&samples));
                 let mut histogram = Histogram::new(levels);
@@ -471,7 +471,7 @@ fn counts_of_videos_become_curves_in_one_block_and_in_several() {
                 // Where the region varies, frames have more or fewer samples.
                 let height = if settings.region == Region::Auto { 1 + numbers.below(100) as usize } else { 100 };
                 let counted = Rect { x: 0, y: 0, width: 200, height };
-                let task = Task::new(&frame, settings, counted).guided(guide.clone());
+                let task = Task::new(&frame, settings, counted).unwrap().guided(guide.clone());
                 let of_levels = counts_of(levels.count(), 200 * height as u32, &mut numbers);
                 let mut counts = vec![0; codes];
                 counts[usize::from(levels.lo())..][..levels.count()].copy_from_slice(&of_levels);
@@ -503,13 +503,13 @@ fn counts_of_tiles_of_videos_become_their_curves() {
             let mut windows = Windows::new(settings, size);
             let mut equalization = Equalization::new(settings);
             let (rows, codes, mut expected) = (windows.rows(), levels.codes(), Vec::new());
-            let task = Task::new(&frame, settings, frame.whole());
+            let task = Task::new(&frame, settings, frame.whole()).unwrap();
             let has_room = numbers.below(4) != 0;
             let of_tiles = text(&words_of_tiles(&frame, &task, has_room));
             let mut question = format!("l {codes} {threads} {rows} {FRAMES} {of_tiles}");
             for _ in 0..FRAMES {
                 let guide = guide_of(levels, &settings, &mut numbers);
-                let task = Task::new(&frame, settings, frame.whole()).guided(guide.clone());
+                let task = Task::new(&frame, settings, frame.whole()).unwrap().guided(guide.clone());
                 let samples = (tiles.width * tiles.height) as u32;
                 let counts: Vec<u32> =
                     (0..tiles.count()).flat_map(|_| counts_of(bins.count(), samples, &mut numbers)).collect();
@@ -544,11 +544,11 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
             let frame = frame_of(depth, numbers.below(2) == 0, size);
             let levels = frame.levels();
             let guide = Guide { change: Change::None, ..guide_of(levels, &settings, &mut numbers) };
-            let task = Task::new(&frame, settings, frame.whole()).guided(guide.clone());
+            let task = Task::new(&frame, settings, frame.whole()).unwrap().guided(guide.clone());
             // The kernels have the histogram of one frame, whose history is not looked at.
             let alone = Settings { smoothing: Smoothing::OFF, ..settings };
             let mut windows = Windows::new(alone, size);
-            let order = order(&task.clone().with(alone), levels, &guide, &mut windows);
+            let order = order(&task.clone().with(alone).unwrap(), levels, &guide, &mut windows);
             let (Method::Clahe { columns, rows }, bins) = (method, TileBins::new(levels, settings.bins)) else {
                 panic!()
             };
@@ -680,7 +680,7 @@ fn colours_that_follow_scale_or_are_balanced_become_what_the_specification_says(
         let frame = Picture { range, content, seed: turn as u64 + 1, ..Picture::new(format, size) }.make();
         for (kind, chroma) in [(0, Chroma::Follow), (0, Chroma::Scale), (1, Chroma::Follow), (2, Chroma::Keep)] {
             let mapping = mapping_of(frame.levels(), kind, &mut numbers);
-            let task = Task::new(&frame, Settings::default(), frame.whole());
+            let task = Task::new(&frame, Settings::default(), frame.whole()).unwrap();
             let arguments = ColourArguments::new(&frame, &task, &mapping);
             let expected = buffer_of(&mapped(&frame, chroma, &mapping), &arguments);
             let planes = frame.planes()[arguments.planes.clone()].iter().zip(&arguments.starts);

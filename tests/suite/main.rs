@@ -15,6 +15,7 @@ mod curves;
 mod cuts;
 mod defaults;
 mod depth;
+mod device_surfaces;
 mod engine;
 mod events;
 mod everywhere;

@@ -367,18 +367,18 @@ impl Modifiers {
     /// What a level keeps of the frame, at most.
     pub fn cap(task: &Task) -> u32 {
         // A larger cap has no effect: a frame has fewer samples.
-        let cap = task.settings.plateau.cap(task.samples).unwrap_or(u64::MAX);
+        let cap = task.parameters.plateau.cap(task.samples).unwrap_or(u64::MAX);
         cap.min(Modifiers::UNCAPPED.into()) as u32
     }
 
     /// The modifiers of a window of `frames` frames.
     pub fn new(task: &Task, frames: u32) -> Self {
-        let settings = &task.settings;
-        let bins = spec::bins(task.levels, settings.bins);
+        let parameters = &task.parameters;
+        let bins = spec::bins(task.levels, parameters.bins);
         let tone = task.tone();
-        let (first, last) = match settings.method {
+        let (first, last) = match parameters.method {
             Method::Clahe { .. } => {
-                let (first, last) = TileBins::new(task.levels, settings.bins).of_range(tone.range);
+                let (first, last) = TileBins::new(task.levels, parameters.bins).of_range(tone.range);
                 (first as u32, last as u32)
             }
             _ => tone.range,
@@ -387,7 +387,7 @@ impl Modifiers {
         Modifiers {
             frames,
             samples: task.samples as u32,
-            varies: (settings.region == spec::Region::Auto).into(),
+            varies: (parameters.region == spec::Region::Auto).into(),
             cap: Modifiers::cap(task),
             bins: if bins == task.levels.count() { 0 } else { bins as u32 },
             gain: tone.max_gain.of_256().unwrap_or(0),
@@ -585,7 +585,7 @@ by_value! {
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
     let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");
     let (tiles, bins) = task.tiles(&layout).expect("local equalization");
-    let place = CurvePlace::of((&tiles, bins), task.levels, task.settings.smoothing.frames(), has_room);
+    let place = CurvePlace::of((&tiles, bins), task.levels, task.parameters.smoothing.frames(), has_room);
     let mut words: Vec<u32> = bytemuck::cast_slice(&[Tiles::new(&tiles, bins, task.levels, &layout)]).to_vec();
     words.push(place as u32);
     words.extend_from_slice(bytemuck::cast_slice(&[place.inverse(&tiles, layout.codes())]));

@@ -3,13 +3,14 @@
 #![allow(unsafe_code, reason = "driver calls without a safe binding, and streams that are ordered by hand")]
 
 use super::compiled::{self, LoadReport};
+use super::device_memory::DevicePool;
 use super::error::{Doing, Error};
 use super::kernels::KernelLaunchers;
 use super::pinned::PinnedPool;
 use super::stage_kernels::{KernelChoice, StageKernels};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, result};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The oldest CUDA version whose drivers accept the kernels' PTX (ISA 8.0), as `cuDriverGetVersion` returns it.
 const OLDEST_DRIVER: i32 = 12_000;
@@ -30,6 +31,8 @@ pub struct Gpu {
     pub(super) stages: Option<Box<dyn StageKernels>>,
     /// Pinned memory for frames that wait for upload, of all rings.
     pub(super) input: PinnedPool,
+    /// The memory of pictures that callers copy to it, and of results that stay; made for the first one.
+    pub(super) pictures: OnceLock<Arc<DevicePool>>,
     multiprocessors: u32,
     most_pitch: usize,
     name: String,
@@ -71,12 +74,18 @@ impl Gpu {
         let kernels = KernelLaunchers::load(&context)?;
         let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
         let input = PinnedPool::new(&context);
-        Ok(Arc::new(Gpu { context, kernels, stages, input, multiprocessors, most_pitch, name }))
+        let pictures = OnceLock::new();
+        Ok(Arc::new(Gpu { context, kernels, stages, input, pictures, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The handle of its context (`CUcontext`): the GPU's primary context, which the CUDA runtime and what builds on it use.
+    pub fn handle(&self) -> usize {
+        self.context.cu_ctx() as usize
     }
 
     /// The largest pitch of a plane that its copy engines accept, in bytes.

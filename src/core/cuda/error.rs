@@ -1,6 +1,6 @@
 //! The errors of a GPU. Each names the way out.
 
-use crate::frame::MemoryError;
+use crate::frame::{FrameError, MemoryError};
 use cudarc::driver::DriverError;
 use std::fmt;
 
@@ -47,6 +47,24 @@ pub enum Error {
         /// What is free, in MiB.
         free: usize,
     },
+    /// Pictures on the GPU take all the memory that they may.
+    PicturesFull {
+        /// What it takes, in MiB.
+        needed: usize,
+        /// What pictures take, in MiB.
+        in_use: usize,
+        /// The most that they may take, in MiB.
+        most: usize,
+    },
+    /// A picture in memory of another context.
+    OtherContext,
+    /// Planes on the GPU that are not those of a picture of the format and size.
+    Planes(FrameError),
+    /// A setting that the kernels do not know.
+    Unsupported {
+        /// Its name.
+        setting: &'static str,
+    },
     /// A request that the kernels do not support.
     Refused {
         /// Why.
@@ -80,6 +98,15 @@ impl Error {
             Error::NoMemory { needed, free } => {
                 format!("a frame takes {needed} MiB of the GPU's memory, {free} MiB are free")
             }
+            Error::PicturesFull { needed, in_use, most } => format!(
+                "a picture of {needed} MiB does not fit into the {most} MiB for pictures on the GPU, {in_use} of which are \
+                 in use"
+            ),
+            Error::OtherContext => {
+                "the picture lies in a context of the GPU driver other than the equalizer's".to_owned()
+            }
+            Error::Planes(error) => format!("a picture on the GPU: {error}"),
+            Error::Unsupported { setting } => format!("the GPU backend does not know the setting {setting}"),
             Error::Refused { reason } => reason.clone(),
             Error::Call { doing, error } => format!("GPU: {doing}: {}", described(*error)),
         }
@@ -88,14 +115,22 @@ impl Error {
     /// The way out, if it is not in [`cause`](Error::cause).
     fn remedy(&self) -> Option<String> {
         Some(match self {
-            Error::NoDriver | Error::NoDevice | Error::TooLarge { .. } | Error::Call { .. } => {
-                "use --backend cpu".to_owned()
+            Error::NoDriver
+            | Error::NoDevice
+            | Error::TooLarge { .. }
+            | Error::Unsupported { .. }
+            | Error::Call { .. } => "use --backend cpu".to_owned(),
+            Error::PicturesFull { .. } => "release some of them, or allow more".to_owned(),
+            Error::OtherContext => {
+                "use the primary context of the GPU that the equalizer is on, as the CUDA runtime does, or hand the picture \
+                 over in host memory"
+                    .to_owned()
             }
             Error::DriverTooOld { .. } => "update it, or use --backend cpu".to_owned(),
             Error::NoSuchDevice { count, .. } => format!("--gpu takes 0 to {}, or use --backend cpu", count - 1),
             Error::DeviceTooOld { .. } => "use another --gpu, or --backend cpu".to_owned(),
             Error::NoMemory { .. } => "use --backend cpu, or another --gpu".to_owned(),
-            Error::Refused { .. } => return None,
+            Error::Planes(_) | Error::Refused { .. } => return None,
         })
     }
 

@@ -5,8 +5,8 @@ use super::arguments::{Line, Modifiers, Turn};
 use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
-use super::task::Task;
-use crate::spec::{Equalization, Method, Scene, Settings, Smoothing, WindowUpdate};
+use super::task::{Parameters, Task};
+use crate::spec::{Method, Scene, Scenes, Smoothing, WindowKind, WindowUpdate};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
@@ -23,7 +23,9 @@ const MOST_BLOCKS: usize = 64;
 pub struct History {
     stream: Arc<CudaStream>,
     /// Which frames are in which window.
-    windows: Equalization,
+    scenes: Scenes,
+    /// What the frames of these windows have in common; `None` before the first frame.
+    kind: Option<WindowKind>,
     /// How the next frame that is enqueued changes the windows.
     update: Option<WindowUpdate>,
     /// Whether the buffers suit the frames since the last reset.
@@ -123,7 +125,8 @@ impl History {
     pub fn on(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         Ok(History {
             stream: stream.clone(),
-            windows: Equalization::new(Settings::default()),
+            scenes: Scenes::new(Smoothing::OFF),
+            kind: None,
             update: None,
             is_prepared: false,
             asked_bins: None,
@@ -141,21 +144,25 @@ impl History {
     }
 
     /// The number of frames whose histograms are kept; 0 without a temporal window.
-    pub(super) fn slots_for(settings: &Settings) -> u32 {
-        if settings.smoothing.frames() > 1 { settings.smoothing.memory() } else { 0 }
+    pub(super) fn slots_for(parameters: &Parameters) -> u32 {
+        if parameters.smoothing.frames() > 1 { parameters.smoothing.memory() } else { 0 }
     }
 
     /// The rows of `slots`. With one curve per frame there is one more than frames that are kept: a frame never writes a
     /// histogram that another block may still read.
-    pub(super) fn rows_for(settings: &Settings) -> usize {
-        History::slots_for(settings) as usize + usize::from(settings.method == Method::Global)
+    pub(super) fn rows_for(parameters: &Parameters) -> usize {
+        History::slots_for(parameters) as usize + usize::from(parameters.method == Method::Global)
     }
 
     /// Finds the window of the next frame. If all frames before are forgotten, those of the look-ahead have to be completed
     /// before anything of this one is enqueued.
     pub(super) fn next(&mut self, task: &Task) -> WindowUpdate {
-        self.windows.set(task.settings);
-        let update = self.windows.next_uncounted(task.levels, task.size(), &task.guide);
+        let kind = task.parameters.window_kind();
+        if self.kind != Some(kind) {
+            self.kind = Some(kind);
+            self.forget();
+        }
+        let update = self.scenes.next(task.guide.change, task.levels, task.size());
         if update.reset {
             self.is_prepared = false;
             self.number = 0;
@@ -164,9 +171,15 @@ impl History {
         update
     }
 
+    /// Forgets which frames were in a window. The numbers of scenes go on.
+    fn forget(&mut self) {
+        let smoothing = self.kind.map_or(Smoothing::OFF, |kind| kind.smoothing());
+        self.scenes = Scenes::after(smoothing, &self.scenes);
+    }
+
     /// Sets the number of the scene of the last frame, and the number of scenes so far, to those of another backend.
     pub(super) fn set_scene_number(&mut self, scene: Scene) {
-        self.windows.set_scene_number(scene.number, scene.begun);
+        self.scenes.set_current_number(scene.number, scene.begun);
     }
 
     /// Prepares the buffers for the frame that [`next`](History::next) was called for. Returns how it changes the windows, and
@@ -175,20 +188,20 @@ impl History {
     /// # Errors
     /// When the GPU has no memory left.
     pub(super) fn prepare(&mut self, layout: &BufferLayout, task: &Task) -> Result<(Turn, u32), Error> {
-        let bins = task.settings.bins;
+        let bins = task.parameters.bins;
         let tiles = task.tiles(layout);
         let codes = layout.codes();
         let entries = tiles.map_or(codes, |(tiles, bins)| tiles.count() * bins);
         let stream = self.stream.clone();
-        let slots = History::slots_for(&task.settings) as usize;
-        let rows = History::rows_for(&task.settings);
+        let slots = History::slots_for(&task.parameters) as usize;
+        let rows = History::rows_for(&task.parameters);
         if !self.is_prepared {
             let turns = if tiles.is_some() { 1 } else { 2 };
             // At least one entry each: an empty buffer has no address.
             resize(&stream, &mut self.slots, (rows * entries).max(1))?;
             resize(&stream, &mut self.sums, turns * 2 * entries)?;
             let curves = tiles.map_or(1, |(tiles, _)| tiles.count());
-            let smoothing = task.settings.smoothing;
+            let smoothing = task.parameters.smoothing;
             let places = if smoothing.ahead() > 0 { places(&smoothing) } else { 0 };
             resize(&stream, &mut self.kept_curves, (places * curves * codes).max(1))?;
             stream.memset_zeros(&mut self.grid).doing(CLEARING)?;
@@ -214,7 +227,7 @@ impl History {
     /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host has
     /// noted.
     pub(super) fn reset(&mut self) {
-        self.windows.reset(*self.windows.settings());
+        self.forget();
         self.update = None;
         self.is_prepared = false;
         self.number = 0;
@@ -274,9 +287,9 @@ fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
 /// `caps` is kept from frame to frame, and empty before the first.
 #[doc(hidden)]
 pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64, caps: &mut Vec<u32>) -> Vec<u32> {
-    let slots = History::slots_for(&task.settings) as usize;
+    let slots = History::slots_for(&task.parameters) as usize;
     let (turn, frames) = if slots > 0 {
-        caps.resize(History::rows_for(&task.settings), 0);
+        caps.resize(History::rows_for(&task.parameters), 0);
         let turn = Turn::new(update, number, slots, caps);
         caps[turn.row as usize] = Modifiers::cap(task);
         (turn, update.frames)

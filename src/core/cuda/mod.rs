@@ -4,7 +4,8 @@
 //! A frame's samples are uploaded, in place if the decoder wrote them into pinned memory ([`InputPool`]). Kernels
 //! equalize them, and they are downloaded into pinned memory that the encoder reads in place. The upload of the next
 //! frame and the download of the previous one run at the same time. Only [`Ring::collect`] waits. Luma that was decoded
-//! on this GPU is not uploaded. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
+//! on this GPU is not uploaded, nor are pictures that a caller has on it ([`Gpu::import`]), and results can stay
+//! there. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
 //! up the window, makes the curve, and maps.
 //!
 //! | file | what it is |
@@ -12,6 +13,8 @@
 //! | `context` | driver and device |
 //! | `layout` | the planes of a frame that are uploaded, and their places in a buffer |
 //! | `pinned` | pools of pinned host memory |
+//! | `device_memory` | a pool of GPU memory for planes |
+//! | `transfer` | pictures of callers that are on this GPU, in and out |
 //! | `surface` | the memory of decoded frames, and pictures of a decoder on this GPU |
 //! | `rows` | two-dimensional copies |
 //! | `task` | the parameters of one frame |
@@ -35,6 +38,7 @@ pub mod arguments;
 #[doc(hidden)]
 pub mod compiled;
 mod context;
+mod device_memory;
 #[doc(hidden)]
 pub mod error;
 mod history;
@@ -53,6 +57,7 @@ mod stage_kernels;
 mod surface;
 mod task;
 mod timeline;
+mod transfer;
 mod tuning;
 
 #[doc(hidden)]

@@ -199,13 +199,13 @@ impl DevicePicture {
     ) -> Result<Applied, Error> {
         task.assert_suits(&self.layout);
         (self.is_mapped, self.kept_curve) = (false, None);
-        if !task.settings.method.counts() {
+        if !task.parameters.method.counts() {
             let given = task.guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
             return Ok(Applied::Given(given));
         }
         let everything = task.readback == Readback::Everything;
         let readback = ReadbackLayout::of(&self.layout, task);
-        let windowed = History::slots_for(&task.settings) > 0;
+        let windowed = History::slots_for(&task.parameters) > 0;
         let chroma_gain = task.tone().chroma_gain;
         let gpu = self.gpu.clone();
         // The fused kernel writes no curve, and in a window of one frame no counts.
@@ -245,7 +245,7 @@ impl DevicePicture {
         }
         let number = history.latest_number();
         if let Some(local) = &self.local {
-            let begin = history.place(number, &task.settings.smoothing) * local.curves.len();
+            let begin = history.place(number, &task.parameters.smoothing) * local.curves.len();
             let mut kept = history.kept_curves.slice_mut(begin..begin + local.curves.len());
             self.stream.memcpy_dtod(&local.curves, &mut kept).doing("keeping a curve")?;
         }
@@ -275,7 +275,7 @@ impl DevicePicture {
 
     /// Takes the curve of frame `number` of the look-ahead, or enqueues a copy of the curves of its tiles.
     fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
-        let smoothing = &task.settings.smoothing;
+        let smoothing = &task.parameters.smoothing;
         let Some(local) = &mut self.local else {
             self.kept_curve = Some(history.kept_curve(number, smoothing));
             return Ok(());
@@ -293,7 +293,7 @@ impl DevicePicture {
             }
             Applied::Curves { chroma_gain, .. } => {
                 let gains = (*chroma_gain != UNIT_GAIN).then(|| Gains::one(*chroma_gain));
-                self.apply_locally(task, task.settings.strength, gains.as_ref())
+                self.apply_locally(task, task.parameters.strength, gains.as_ref())
             }
             Applied::Given(Mapping::Curve { curve, chroma_gain }) => {
                 self.supply_curve(curve, task)?;
@@ -346,7 +346,7 @@ impl DevicePicture {
 
     /// Enqueues a copy of the stored luma, if chroma is scaled with luma.
     fn keep_luma(&mut self, task: &Task) -> Result<(), Error> {
-        if self.layout.chroma().is_none() || !task.settings.chroma.is_scaled() {
+        if self.layout.chroma().is_none() || !task.parameters.chroma.is_scaled() {
             return Ok(());
         }
         let bytes = self.layout.spans()[0].bytes();
@@ -363,7 +363,7 @@ impl DevicePicture {
             return Ok(());
         }
         let gpu = self.gpu.clone();
-        match (task.settings.chroma, gains) {
+        match (task.parameters.chroma, gains) {
             (Chroma::Scale, _) => gpu.kernels.chroma()?.launch(self, task, gpu.multiprocessors()),
             (Chroma::Follow, Some(gains)) => {
                 gpu.kernels.chroma()?.launch_following(self, task, gains, gpu.multiprocessors())
@@ -426,7 +426,7 @@ impl DevicePicture {
 
     fn make_tile_curves(&mut self, history: &mut History, task: &Task, tiles: Tiles, bins: usize) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        let frames = task.settings.smoothing.frames();
+        let frames = task.parameters.smoothing.frames();
         let place = gpu.kernels.tile_map()?.place((&tiles, bins), task.levels, frames);
         self.prepare_local(tiles, bins, place)?;
         let readback = ReadbackLayout::of(&self.layout, task);
@@ -446,7 +446,7 @@ impl DevicePicture {
     /// Enqueues a copy of this frame's counts from `history`, whose last frame it is, to the readback; nothing if they
     /// are not read back.
     fn copy_window_counts(&mut self, history: &History, task: &Task, readback: &ReadbackLayout) -> Result<(), Error> {
-        if readback.counts.is_empty() || History::slots_for(&task.settings) == 0 {
+        if readback.counts.is_empty() || History::slots_for(&task.parameters) == 0 {
             return Ok(());
         }
         let row = history.latest_row();
@@ -511,7 +511,7 @@ impl DevicePicture {
                 stream.memcpy_htod(&counts, &mut local.counts).doing("copying to the device")?;
                 gpu.kernels.tile_curves()?.launch(self, history, task)
             }
-            (Counts::Frame { histogram, .. }, None) if task.settings.method.counts() => {
+            (Counts::Frame { histogram, .. }, None) if task.parameters.method.counts() => {
                 let mut counts = vec![0; self.layout.codes()];
                 for (count, held) in counts[usize::from(task.levels.lo())..].iter_mut().zip(histogram.counts()) {
                     *count = *held as u32;
@@ -607,7 +607,7 @@ impl DevicePicture {
     /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled, or follows with these gains.
     fn map_to(&mut self, task: &Task, locally: bool, gains: Option<&Gains>) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        let gains = match (task.settings.chroma, gains) {
+        let gains = match (task.parameters.chroma, gains) {
             (Chroma::Scale, _) => Some(&Gains::OF_LUMA),
             (Chroma::Follow, gains) => gains,
             (Chroma::Keep, _) => None,

@@ -27,10 +27,10 @@ pub(super) struct ReadbackLayout {
 impl ReadbackLayout {
     /// The readback of `task` for a picture of this layout.
     pub fn of(layout: &BufferLayout, task: &Task) -> Self {
-        let everything = task.settings.method.counts() && task.readback == Readback::Everything;
-        let is_windowed = task.settings.method.counts() && History::slots_for(&task.settings) > 0;
+        let everything = task.parameters.method.counts() && task.readback == Readback::Everything;
+        let is_windowed = task.parameters.method.counts() && History::slots_for(&task.parameters) > 0;
         let counted = everything || is_windowed && task.readback == Readback::Window;
-        let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.settings.bins)));
+        let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.parameters.bins)));
         let codes = layout.codes();
         let start = layout.buffer_bytes();
         // The codes of a frame with tiles are only told.

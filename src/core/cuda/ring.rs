@@ -131,11 +131,11 @@ impl Ring {
             Counts::Tiles { tiles, .. } => (tiles.bins().levels(), 0),
             Counts::Nothing { levels, .. } => (*levels, 0),
         };
-        let task = Task::for_counts(levels, seen.counts.size(), seen.settings, samples).guided(seen.guide.clone());
+        let task = Task::for_counts(levels, seen.counts.size(), seen.settings, samples)?.guided(seen.guide.clone());
         if self.history.next(&task).reset {
             self.finish()?;
         }
-        if task.settings.method.counts() && History::slots_for(&task.settings) > 0 {
+        if task.parameters.method.counts() && History::slots_for(&task.parameters) > 0 {
             self.gpu.context.bind_to_thread().doing("binding the context")?;
             let layout = BufferLayout::of_counts(seen.counts.size(), levels.depth());
             let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
@@ -185,6 +185,10 @@ impl Ring {
         task.assert_suits(&layout);
         let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
+        if task.stays_on_device {
+            // The frames under way and their results may take half of the memory for pictures, and the caller's the other half.
+            self.depth = self.depth.min(self.gpu.pictures()?.most_bytes() / (4 * layout.bytes())).max(1);
+        }
         let operation =
             if let (Operation::EqualizeStaged, false) = (operation, used) { Operation::Equalize } else { operation };
         let update = if let Operation::Apply = operation { None } else { Some(self.history.next(&task)) };
@@ -217,8 +221,7 @@ impl Ring {
     }
 
     fn complete(&mut self, mut slot: Slot, applied: &Applied) -> Result<(), Error> {
-        let target = self.pool.take(slot.buffer_bytes())?;
-        slot.complete(target, &self.history, applied)?;
+        slot.complete(&self.history, applied)?;
         self.under_way.push_back(slot);
         Ok(())
     }

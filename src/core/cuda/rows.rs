@@ -1,5 +1,6 @@
 //! The driver's two-dimensional copies: rows with padding between them.
 
+use crate::frame::Plane;
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype};
 use std::ptr;
 
@@ -55,17 +56,28 @@ pub(super) fn copy_of_rows(
     }
 }
 
-/// The fewest groups of equally spaced rows that these places are, every such number of which belongs to one group, and the
-/// distance of rows in a group.
-pub(super) fn interleaved(starts: &[usize]) -> (usize, usize) {
+/// Bytes from one row of a plane to the next, as copies take them; `None` if the rows lie bottom up, or more than `most` bytes
+/// apart.
+pub(super) fn pitch_of(plane: &Plane, most: usize) -> Option<usize> {
+    // The stride of a single row has no meaning.
+    if plane.is_contiguous() {
+        return Some(plane.row_bytes());
+    }
+    usize::try_from(plane.stride()).ok().filter(|pitch| (plane.row_bytes()..=most).contains(pitch))
+}
+
+/// The fewest groups of equally spaced rows of `row_bytes` bytes that begin at these places, every such number of which belongs
+/// to one group, and the distance of rows in a group. Rows of a group do not overlap, so a row that is asked for twice is in
+/// two groups.
+pub(super) fn interleaved(starts: &[usize], row_bytes: usize) -> (usize, usize) {
     let count = starts.len();
     let distance = |groups: usize| {
         let mut distances = (groups..count).map(|index| starts[index].checked_sub(starts[index - groups]));
-        let first = distances.next().unwrap_or(Some(0))?;
-        distances.all(|other| other == Some(first)).then_some(first)
+        let first = distances.next().unwrap_or(Some(row_bytes))?;
+        (first >= row_bytes && distances.all(|other| other == Some(first))).then_some(first)
     };
     let groups = (1..=count).filter(|groups| count.is_multiple_of(*groups));
-    groups.filter_map(|groups| Some((groups, distance(groups)?))).next().unwrap_or((count, 0))
+    groups.filter_map(|groups| Some((groups, distance(groups)?))).next().unwrap_or((count, row_bytes))
 }
 
 #[cfg(test)]
@@ -78,12 +90,21 @@ mod tests {
         let groups = |height: usize| {
             let rows = Lattice::size_for((1, height)).1;
             let starts: Vec<usize> = (0..rows).map(|row| 256 * Lattice::pixel(row, rows, height)).collect();
-            let (groups, distance) = interleaved(&starts);
+            let (groups, distance) = interleaved(&starts, 250);
             for (index, start) in starts.iter().enumerate() {
                 assert_eq!(*start, starts[index % groups] + index / groups * distance, "{height}");
             }
             groups
         };
         assert_eq!([1080, 720, 2160, 480, 1088, 36, 1, 1079].map(groups), [1, 1, 1, 3, 9, 1, 1, 36]);
+    }
+
+    #[test]
+    fn rows_of_chroma_that_are_asked_for_twice_are_copied_twice() {
+        let twice = [0, 0, 256, 256, 512, 512];
+        assert_eq!(interleaved(&twice, 250), (2, 256));
+        assert_eq!(interleaved(&twice[..5], 250), (5, 250));
+        assert_eq!(interleaved(&[0, 0], 250), (2, 250));
+        assert_eq!(interleaved(&[512, 256, 0], 250), (3, 250));
     }
 }

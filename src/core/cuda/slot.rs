@@ -3,13 +3,14 @@
 #![allow(unsafe_code, reason = "copies that run on while the function returns")]
 
 use super::context::Gpu;
+use super::device_memory::DeviceMemory;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::BufferLayout;
 use super::picture::{Applied, DevicePicture};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::readback::ReadbackLayout;
-use super::rows::{RowsAddress, copy_of_rows};
+use super::rows::{RowsAddress, copy_of_rows, pitch_of};
 use super::task::{Readback, Task};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, OnDevice, Plane};
@@ -59,7 +60,7 @@ pub(super) enum Operation {
     WarmUp,
 }
 
-/// A frame under way, and the target of its download once its curve is known.
+/// A frame under way, and where its result goes once its curve is known.
 struct UnderWay {
     frame: Frame,
     task: Task,
@@ -72,12 +73,15 @@ struct UnderWay {
     warms_up: bool,
     /// The scene that it belongs to, if it is added to the history.
     scene: Option<Scene>,
+    /// The target of the download: of the samples and the readback, or of the readback alone.
     target: Option<PinnedBuffer>,
+    /// The samples, if they stay on the device.
+    staying: Option<DeviceMemory>,
 }
 
-/// A frame that was downloaded.
+/// A frame that has left the ring.
 pub struct Collected {
-    /// The frame, equalized.
+    /// The frame, equalized. Its new planes are in pinned memory, or on the device if the task says so.
     pub frame: Frame,
     /// Its counts, if they are read back.
     pub counts: Option<Arc<Counts>>,
@@ -132,11 +136,6 @@ impl Slot {
         })
     }
 
-    /// Bytes of a buffer that its frames come down into.
-    pub fn buffer_bytes(&self) -> usize {
-        self.buffer_bytes
-    }
-
     /// Whether it was made for this layout, and buffers of `buffer_bytes` bytes.
     pub fn fits(&self, layout: &BufferLayout, buffer_bytes: usize) -> bool {
         self.picture.layout() == layout && self.buffer_bytes == buffer_bytes
@@ -172,6 +171,7 @@ impl Slot {
             warms_up,
             scene,
             target: None,
+            staying: None,
         };
         self.under_way = Some(under_way);
 
@@ -189,14 +189,12 @@ impl Slot {
         self.picture.analyze(history, &task, waiting)
     }
 
-    /// Enqueues the mapping of the frame by what is `applied`, and its download into `target`. `history` has the frames of its
-    /// look-ahead.
-    pub fn complete(&mut self, target: PinnedBuffer, history: &History, applied: &Applied) -> Result<(), Error> {
-        assert!(target.len() >= self.buffer_bytes);
+    /// Enqueues the mapping of the frame by what is `applied`, and its download, or the copy of its samples on the device if
+    /// they stay there. `history` has the frames of its look-ahead.
+    pub fn complete(&mut self, history: &History, applied: &Applied) -> Result<(), Error> {
         let streams = self.streams.clone();
         let Streams { compute, download, .. } = &*streams;
         let under_way = self.under_way.as_mut().expect("a frame under way");
-        under_way.target = Some(target);
         let (task, readback) = (under_way.task.clone(), under_way.readback.clone());
         if let (Applied::Given(Mapping::Curve { curve, .. }), Readback::Everything) = (applied, task.readback) {
             under_way.told_curve = Some(curve.clone());
@@ -208,18 +206,25 @@ impl Slot {
             }
             Applied::Given(_) => None,
         };
-        let bytes = if under_way.warms_up {
-            readback.range()
-        } else {
+        let samples = 0..self.picture.layout().bytes();
+        let stays = task.stays_on_device && !under_way.warms_up;
+        let bytes = match readback.range() {
+            range if stays || under_way.warms_up => range,
+            range if range.is_empty() => samples.clone(),
+            range => samples.start..range.end,
+        };
+        under_way.target = if bytes.is_empty() { None } else { Some(self.pool.take(self.buffer_bytes)?) };
+        under_way.staying = if stays { Some(self.gpu.pictures()?.take(samples.len())?) } else { None };
+        if !under_way.warms_up {
             self.picture.complete(history, &task, applied)?;
             self.picture.copy_curves(&task, &readback)?;
-            if readback.range().is_empty() { 0..self.picture.layout().bytes() } else { 0..readback.buffer_bytes() }
-        };
+        }
         self.mark(|marks| marks.kernels.end(compute))?;
         self.computed.record(compute).doing("recording an event")?;
 
         download.wait(&self.computed).doing("ordering streams")?;
         self.mark(|marks| marks.download.begin(download))?;
+        self.keep(samples)?;
         self.download(bytes)?;
         self.mark(|marks| marks.download.end(download))?;
         self.downloaded.record(download).doing("recording an event")
@@ -256,15 +261,14 @@ impl Slot {
     /// Whether the copy engines can read a plane in place: it is pinned or on this GPU, top row first, and its pitch is
     /// not too large.
     fn reaches(&self, plane: &Plane) -> bool {
-        let pitch = plane.row_bytes()..=self.gpu.most_pitch();
         (plane.memory().is_pinned() || self.address(plane).is_some())
-            && (plane.is_contiguous() || usize::try_from(plane.stride()).is_ok_and(|stride| pitch.contains(&stride)))
+            && pitch_of(plane, self.gpu.most_pitch()).is_some()
     }
 
     /// The address of a plane on this GPU; `None` if it is not there.
     fn address(&self, plane: &Plane) -> Option<u64> {
         let OnDevice { context, address } = plane.on_device()?;
-        (context == self.gpu.context.cu_ctx() as usize).then_some(address)
+        (context == self.gpu.handle()).then_some(address)
     }
 
     /// Uploads planes from pinned memory, or copies them on this GPU, without the padding between rows.
@@ -284,7 +288,9 @@ impl Slot {
                 Some(bytes) => unsafe { result::memcpy_htod_async(device, bytes, stream.cu_stream()) },
                 None => {
                     let from = address.map_or_else(|| RowsAddress::Host(plane.row(0).as_ptr()), RowsAddress::Device);
-                    let copy = rows_to_device(plane, from, device);
+                    let (row_bytes, rows) = (plane.row_bytes(), plane.rows());
+                    let pitch = pitch_of(plane, self.gpu.most_pitch()).expect("a plane within reach");
+                    let copy = copy_of_rows((from, pitch), (RowsAddress::Device(device), row_bytes), row_bytes, rows);
                     // SAFETY: `Plane` has checked that every row lies in its memory, and the span has as many rows of
                     // as many bytes; all else as above. Memory on the GPU was written before the plane was made. The
                     // driver reads `copy` before it returns, and `begin` has bound the context to this thread.
@@ -322,7 +328,7 @@ impl Slot {
     fn staging(&mut self) -> Result<&mut PinnedBuffer, Error> {
         let staging = match self.staging.take() {
             Some(staging) => staging,
-            None => self.pool.take(self.buffer_bytes())?,
+            None => self.pool.take(self.buffer_bytes)?,
         };
         Ok(self.staging.insert(staging))
     }
@@ -341,6 +347,23 @@ impl Slot {
         // again before `finish` or `drop` has waited; the device buffer is idle, as the slot's last frame was
         // downloaded.
         unsafe { result::memcpy_htod_async(device, &staging[bytes], stream.cu_stream()) }.doing("copying to the device")
+    }
+
+    /// Enqueues the copy of the samples, which are these bytes of the buffer, to where they stay on the device; nothing if they
+    /// do not stay.
+    fn keep(&mut self, samples: Range<usize>) -> Result<(), Error> {
+        let Some(staying) = self.under_way.as_ref().and_then(|under_way| under_way.staying.as_ref()) else {
+            return Ok(());
+        };
+        assert_eq!(samples.len(), staying.size());
+        let stream = &self.streams.download;
+        let bytes = samples.len();
+        let pixels = self.picture.pixels.slice(samples);
+        let (from, _order) = pixels.device_ptr(stream);
+        // SAFETY: both sides have these bytes. `staying` is new, and is not shared before `finish` has waited, or dropped before
+        // `drop` has; the stream has waited for the kernels that write the device buffer (`computed`).
+        unsafe { result::memcpy_dtod_async(staying.address(), from, bytes, stream.cu_stream()) }
+            .doing("copying on the device")
     }
 
     /// Enqueues the copy of these bytes of the buffer from the device.
@@ -367,18 +390,21 @@ impl Slot {
     pub fn finish(&mut self) -> Result<(Collected, Option<Timeline>), Error> {
         self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
-        let UnderWay { frame, target, readback, told_curve, chroma_gain, warms_up, scene, .. } =
+        let UnderWay { frame, target, staying, readback, told_curve, chroma_gain, warms_up, scene, .. } =
             self.under_way.take().expect("a frame under way");
-        let target = target.expect("a frame on its way down");
-        let counts = readback.read_counts(&target);
+        let read = target.as_deref().filter(|_| !readback.range().is_empty());
+        let counts = read.and_then(|read| readback.read_counts(read));
         let curves = match told_curve {
             Some(curve) => Some(curve.codes().into()),
-            None => readback.read_curves(&target),
+            None => read.and_then(|read| readback.read_curves(read)),
         };
         if warms_up {
             return Ok((Collected { frame, counts, scene, curves: None, chroma_gain }, timeline));
         }
-        let memory: Arc<dyn Memory> = Arc::new(target);
+        let memory: Arc<dyn Memory> = match staying {
+            Some(staying) => Arc::new(staying),
+            None => Arc::new(target.expect("a frame on its way down")),
+        };
         let layout = self.picture.layout();
         let rewritten = layout.planes();
         let frame = frame.with_planes(|index| {
@@ -403,13 +429,6 @@ impl Drop for Slot {
             }
         }
     }
-}
-
-/// The copy of a plane, whose first row is `from`, to `device`, where its rows follow each other without padding.
-fn rows_to_device(plane: &Plane, from: RowsAddress, device: sys::CUdeviceptr) -> sys::CUDA_MEMCPY2D {
-    // The stride of a single row has no meaning.
-    let pitch = if plane.rows() == 1 { plane.row_bytes() } else { plane.stride().unsigned_abs() };
-    copy_of_rows((from, pitch), (RowsAddress::Device(device), plane.row_bytes()), plane.row_bytes(), plane.rows())
 }
 
 /// Copies rows of a plane into `target`, without padding.

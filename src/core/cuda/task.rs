@@ -1,11 +1,15 @@
 //! The parameters of one frame on the GPU. A task is made for a frame, and is checked against the buffers that it is
 //! used with, because the kernels do not check levels and region.
 
+use super::error::Error;
 use super::layout::{Arrangement, BufferLayout};
 use super::tuning;
 use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
-use crate::spec::{self, Gain, Guide, Levels, Mapping, Method, Plateau, Rect, Settings, Smoothing, Tone, Weights};
+use crate::spec::{
+    self, Chroma, Gain, Guide, Levels, Mapping, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Tone,
+    Weights, WindowKind,
+};
 
 /// The data that is downloaded with a frame's samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +23,76 @@ pub enum Readback {
     Everything,
 }
 
+/// The settings that the kernels know. The rest of `cuda` sees these in place of [`Settings`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parameters {
+    /// One curve for the frame, or one for each tile, or what the guide gives.
+    pub method: Method,
+    /// The temporal window.
+    pub smoothing: Smoothing,
+    /// The cap of a bin.
+    pub plateau: Plateau,
+    /// Number of bins of a histogram; `None` is one for each level.
+    pub bins: Option<u32>,
+    /// The contrast limit, where the guide has none.
+    pub max_gain: Gain,
+    /// The share of equalization, where the guide has none.
+    pub strength: Strength,
+    /// Where the counted rectangle comes from: whether it may change from frame to frame.
+    pub region: Region,
+    /// The treatment of chroma.
+    pub chroma: Chroma,
+}
+
+impl TryFrom<Settings> for Parameters {
+    type Error = Error;
+
+    /// A new field, method or treatment of chroma does not compile until it is decided on here: the kernels know it, or it is
+    /// part of the guide before they see the frame, or it is refused with [`Error::Unsupported`], so that the CPU does it.
+    fn try_from(settings: Settings) -> Result<Self, Error> {
+        let Settings {
+            // The kernels know these.
+            method,
+            smoothing,
+            plateau,
+            bins,
+            region,
+            chroma,
+            // And these, where the guide has no tone; a tone has its own, made of these.
+            max_gain,
+            strength,
+            // Decided before: the change of scene in the guide.
+            scene_threshold: _,
+            // Decided before: the tone in the guide, or its mapping.
+            hides_noise: _,
+            stretch: _,
+            keeps_peak: _,
+        } = settings;
+        match method {
+            // Counted.
+            Method::Global | Method::Clahe { .. } => {}
+            // Decided before: the mapping in the guide.
+            Method::Dehaze | Method::Deflicker | Method::Balance => {}
+        }
+        match chroma {
+            Chroma::Keep | Chroma::Follow | Chroma::Scale => {}
+        }
+        Ok(Parameters { method, smoothing, plateau, bins, max_gain, strength, region, chroma })
+    }
+}
+
+impl Parameters {
+    /// What frames of one window have in common.
+    pub fn window_kind(&self) -> WindowKind {
+        WindowKind::new(self.method, self.smoothing, self.region, self.plateau, self.bins)
+    }
+
+    /// The number of later frames that a frame waits for.
+    pub fn look_ahead(&self) -> u32 {
+        self.method.look_ahead(self.smoothing)
+    }
+}
+
 /// The parameters of one frame.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -26,8 +100,8 @@ pub struct Task {
     pub(super) levels: Levels,
     /// The weights of R, G and B in the luminance.
     pub(super) weights: Weights,
-    /// The settings of the equalization.
-    pub(super) settings: Settings,
+    /// How it is equalized.
+    pub(super) parameters: Parameters,
     /// What was decided of the frame before.
     pub(super) guide: Guide,
     /// The region that is counted, within `size`.
@@ -37,25 +111,46 @@ pub struct Task {
     pub(super) samples: u64,
     /// The data that is downloaded with it.
     pub(super) readback: Readback,
+    /// Whether its equalized planes stay on the device.
+    pub(super) stays_on_device: bool,
 }
 
 impl Task {
     /// Equalizes `frame`. Counts the samples of `counted` that lie in the frame, or the whole frame if none of them do.
-    pub fn new(frame: &Frame, settings: Settings, counted: Rect) -> Self {
+    ///
+    /// # Errors
+    /// When the kernels do not know one of the settings.
+    pub fn new(frame: &Frame, settings: Settings, counted: Rect) -> Result<Self, Error> {
         let size = (frame.width(), frame.height());
         let (levels, weights) = (frame.levels(), frame.weights());
         let counted = counted.within(size).unwrap_or(frame.whole());
         let samples = counted.width as u64 * counted.height as u64;
-        let (guide, readback) = (Guide::default(), Readback::Nothing);
-        Task { levels, weights, settings, guide, counted, size, samples, readback }
+        let task = Task::for_counts(levels, size, settings, samples)?;
+        Ok(Task { weights, counted, ..task })
     }
 
     /// Adds the counts of another backend to the history: of `samples` samples of these levels, from a picture of this
     /// size.
-    pub(super) fn for_counts(levels: Levels, size: (usize, usize), settings: Settings, samples: u64) -> Self {
-        let (weights, counted) = (Weights::BT601, Rect::whole(size));
-        let (guide, readback) = (Guide::default(), Readback::Nothing);
-        Task { levels, weights, settings, guide, counted, size, samples, readback }
+    ///
+    /// # Errors
+    /// When the kernels do not know one of the settings.
+    pub(super) fn for_counts(
+        levels: Levels,
+        size: (usize, usize),
+        settings: Settings,
+        samples: u64,
+    ) -> Result<Self, Error> {
+        Ok(Task {
+            levels,
+            weights: Weights::BT601,
+            parameters: settings.try_into()?,
+            guide: Guide::default(),
+            counted: Rect::whole(size),
+            size,
+            samples,
+            readback: Readback::Nothing,
+            stays_on_device: false,
+        })
     }
 
     /// The same, with this read back.
@@ -68,6 +163,12 @@ impl Task {
     #[must_use]
     pub fn guided(self, guide: Guide) -> Self {
         Task { guide, ..self }
+    }
+
+    /// The same, with the equalized planes of the result on the device, if `stays` says so; they are not downloaded then.
+    #[must_use]
+    pub fn staying_on_device(self, stays: bool) -> Self {
+        Task { stays_on_device: stays, ..self }
     }
 
     /// The same, with `mapping` applied and nothing counted: the method becomes one whose mapping is decided before. For
@@ -83,14 +184,16 @@ impl Task {
             Mapping::Balance(_) => Method::Balance,
             Mapping::Tiles { .. } => panic!("tiles are counted here"),
         };
-        let settings = Settings { method, smoothing: Smoothing::OFF, ..self.settings };
-        Task { settings, guide: Guide { mapping: Some(mapping), ..Guide::default() }, ..self }
+        let parameters = Parameters { method, smoothing: Smoothing::OFF, ..self.parameters };
+        Task { parameters, guide: Guide { mapping: Some(mapping), ..Guide::default() }, ..self }
     }
 
     /// The same, with other settings.
-    #[must_use]
-    pub fn with(self, settings: Settings) -> Self {
-        Task { settings, ..self }
+    ///
+    /// # Errors
+    /// When the kernels do not know one of them.
+    pub fn with(self, settings: Settings) -> Result<Self, Error> {
+        Ok(Task { parameters: settings.try_into()?, ..self })
     }
 
     /// Checks that it is for pictures of this layout.
@@ -106,7 +209,7 @@ impl Task {
 
     /// The number of later frames that a frame waits for.
     pub fn look_ahead(&self) -> u32 {
-        self.settings.backend_look_ahead()
+        self.parameters.look_ahead()
     }
 
     /// Columns and rows of the picture, in pixels.
@@ -116,19 +219,19 @@ impl Task {
 
     /// What is done to the levels of a frame that is counted.
     pub(super) fn tone(&self) -> Tone {
-        let plain = Tone::plain(self.levels, &self.settings);
-        if self.settings.method.counts() { self.guide.tone.unwrap_or(plain) } else { plain }
+        let plain = Tone::equalization(self.levels, self.parameters.strength, self.parameters.max_gain);
+        if self.parameters.method.counts() { self.guide.tone.unwrap_or(plain) } else { plain }
     }
 
     /// Whether chroma samples may change.
     pub(super) fn rewrites_chroma(&self) -> bool {
-        self.settings.chroma.changes() || self.settings.method == Method::Balance
+        self.parameters.chroma.changes() || self.parameters.method == Method::Balance
     }
 
     /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.
     pub(super) fn tiles(&self, layout: &BufferLayout) -> Option<(Tiles, usize)> {
-        let Method::Clahe { columns, rows } = self.settings.method else { return None };
-        let bins = TileBins::new(self.levels, self.settings.bins).count();
+        let Method::Clahe { columns, rows } = self.parameters.method else { return None };
+        let bins = TileBins::new(self.levels, self.parameters.bins).count();
         Some((Tiles::new(columns, rows, layout.size()), bins))
     }
 
@@ -139,21 +242,10 @@ impl Task {
 
     /// Whether the curve depends on the plain histogram of the frame alone, and is blended with the codes themselves.
     pub(super) fn is_plain(&self) -> bool {
-        // Without a contrast limit, the range of the tone has no effect. A new setting has to say here whether the kernels for plain histograms know it: each field is named.
-        let Settings {
-            smoothing,
-            plateau,
-            bins,
-            max_gain: _,
-            hides_noise: _,
-            method: _,
-            scene_threshold: _,
-            strength: _,
-            region: _,
-            chroma: _,
-            stretch: _,
-            keeps_peak: _,
-        } = self.settings;
+        // Without a contrast limit, the range of the tone has no effect. A new parameter has to say here whether the kernels for
+        // plain histograms know it: each field is named.
+        let Parameters { smoothing, plateau, bins, max_gain: _, method: _, strength: _, region: _, chroma: _ } =
+            self.parameters;
         let tone = self.tone();
         let is_textbook =
             smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && tone.max_gain == Gain::OFF;
@@ -166,8 +258,8 @@ impl Task {
             && layout.padded_row() == 0
             && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
             && self.is_whole(layout)
-            && self.settings.method == Method::Global
-            && spec::bins(self.levels, self.settings.bins) == self.levels.count()
+            && self.parameters.method == Method::Global
+            && spec::bins(self.levels, self.parameters.bins) == self.levels.count()
     }
 
     /// Whether the fused kernel can do this task for a batch of pictures.

@@ -7,6 +7,7 @@
 //! W + F frames alone.
 
 use super::luminance::Rows;
+use crate::Result;
 use crate::frame::Frame;
 use crate::spec::{Levels, Method, Rect, Region, Settings};
 use std::collections::VecDeque;
@@ -22,13 +23,19 @@ pub struct CountedRegion {
 }
 
 impl CountedRegion {
-    /// The part of the next frame that is counted.
-    pub fn next(&mut self, frame: &Frame, settings: &Settings) -> Rect {
-        match (settings.method, settings.region) {
+    /// The part of the next frame that is counted. To look for bars, the luminance of a frame on a GPU is brought down.
+    ///
+    /// # Errors
+    /// When that GPU fails.
+    pub fn next(&mut self, frame: &Frame, settings: &Settings) -> Result<Rect> {
+        Ok(match (settings.method, settings.region) {
             (Method::Clahe { .. }, _) | (_, Region::Whole) => frame.whole(),
             (_, Region::Fixed(rect)) => rect.within((frame.width(), frame.height())).unwrap_or(frame.whole()),
-            (_, Region::Auto) => self.without_bars(frame, settings.smoothing.memory() as usize),
-        }
+            (_, Region::Auto) => {
+                frame.bring_luminance_down()?;
+                self.without_bars(frame, settings.smoothing.memory() as usize)
+            }
+        })
     }
 
     fn without_bars(&mut self, frame: &Frame, memory: usize) -> Rect {

@@ -55,8 +55,8 @@ impl Executor for Cuda {
             Report::Window => Readback::Window,
             Report::Everything => Readback::Everything,
         };
-        let task = Task::new(work.frame(), *work.settings(), work.counted());
-        let task = task.reading_back(readback).guided(work.guide().clone());
+        let task = Task::new(work.frame(), *work.settings(), work.counted())?;
+        let task = task.reading_back(readback).guided(work.guide().clone()).staying_on_device(work.stays_on_device());
         let frame = work.frame().clone();
         match work.role() {
             Role::Equalize => self.ring.submit(frame, task)?,

@@ -13,17 +13,20 @@ pub struct Gray {
 }
 
 impl Gray {
-    /// `frame` without colour; its luma is shared where it lies by itself.
+    /// `frame` without colour; its luma is shared where it lies by itself, on a GPU too.
     ///
     /// # Errors
-    /// When there is no gray format of its depth.
+    /// When there is no gray format of its depth, or the GPU that it is on fails.
     pub fn without_colour(&mut self, frame: &Frame) -> Result<Frame> {
         let descriptor = frame.format().descriptor();
         let format = gray_of(descriptor.sample.depth).ok_or(Error::NoGrayFormat { depth: descriptor.sample.depth })?;
         let as_stored = descriptor.sample == format.descriptor().sample;
         let luma = match descriptor.luminance {
             Luminance::Stored(luma) if luma.step == 1 && as_stored => frame.planes()[luma.plane].clone(),
-            _ => self.luminance(frame, format),
+            _ => {
+                frame.bring_luminance_down()?;
+                self.luminance(frame, format)
+            }
         };
         let range = if descriptor.model == Model::Rgb { Range::Full } else { frame.range() };
         let mut gray = Frame::new(format, (frame.width(), frame.height()), range, frame.matrix(), vec![luma])?;

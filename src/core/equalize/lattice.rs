@@ -2,8 +2,10 @@
 
 use super::Mask;
 use crate::Result;
-use crate::frame::{ChromaSamples, Component, Frame, Luminance};
+use crate::frame::{ChromaSamples, Component, Frame, Luminance, SomeRows};
 use crate::spec::{Lattice, Measure, Rect};
+use std::array;
+use std::rc::Rc;
 
 /// Measures the part `counted` of a frame, which lies in it, without what a mask of its size leaves out. Of a frame on a GPU,
 /// only the rows with points come down.
@@ -27,10 +29,9 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
     let mut luma = Vec::with_capacity(columns * rows);
     let mut rgb = Vec::new();
     let ys: Vec<usize> = (0..rows).map(|row| counted.y + Lattice::pixel(row, rows, counted.height)).collect();
-    let rows_of = |component: Component, ys| frame.planes()[component.plane].rows_at(ys);
     match (descriptor.luminance, descriptor.chroma) {
         (Luminance::FromRgb { r, g, b }, _) => {
-            let [of_r, of_g, of_b] = [rows_of(r, &ys)?, rows_of(g, &ys)?, rows_of(b, &ys)?];
+            let [of_r, of_g, of_b] = rows_of(frame, [r, g, b], &ys)?;
             for row in 0..rows {
                 let rows = [of_r.row(row), of_g.row(row), of_b.row(row)];
                 for &x in &xs {
@@ -41,7 +42,7 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
             }
         }
         (Luminance::Stored(of_luma), None) => {
-            let luma_rows = rows_of(of_luma, &ys)?;
+            let [luma_rows] = rows_of(frame, [of_luma], &ys)?;
             for row in (0..rows).map(|row| luma_rows.row(row)) {
                 luma.extend(xs.iter().map(|&x| levels.level_of(read(row, of_luma, x)) as u16));
             }
@@ -49,8 +50,8 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
         (Luminance::Stored(of_luma), Some(ChromaSamples { cb, cr, log2_width, log2_height })) => {
             let colours = frame.colours();
             let chroma_ys: Vec<usize> = ys.iter().map(|y| y >> log2_height).collect();
-            let luma_rows = rows_of(of_luma, &ys)?;
-            let [cb_rows, cr_rows] = [rows_of(cb, &chroma_ys)?, rows_of(cr, &chroma_ys)?];
+            let [luma_rows] = rows_of(frame, [of_luma], &ys)?;
+            let [cb_rows, cr_rows] = rows_of(frame, [cb, cr], &chroma_ys)?;
             for row in 0..rows {
                 let [luma_row, cb_row, cr_row] = [luma_rows.row(row), cb_rows.row(row), cr_rows.row(row)];
                 for &x in &xs {
@@ -68,4 +69,21 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
         left_out.clear();
     }
     Ok(Lattice { size, luma, rgb, left_out })
+}
+
+/// The rows of each component's plane; components of one plane share them.
+fn rows_of<'a, const N: usize>(
+    frame: &'a Frame,
+    components: [Component; N],
+    ys: &'a [usize],
+) -> Result<[Rc<SomeRows<'a>>; N]> {
+    let mut rows: Vec<Rc<SomeRows<'a>>> = Vec::new();
+    for Component { plane, .. } in components {
+        let same = components.iter().take(rows.len()).position(|other| other.plane == plane);
+        rows.push(match same {
+            Some(index) => rows[index].clone(),
+            None => Rc::new(frame.planes()[plane].rows_at(ys)?),
+        });
+    }
+    Ok(array::from_fn(|index| rows[index].clone()))
 }

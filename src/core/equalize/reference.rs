@@ -197,6 +197,7 @@ impl Colour<'_> {
 
 impl Executor for Reference {
     fn submit(&mut self, work: Work) -> Result<()> {
+        work.frame().bring_down()?;
         self.take(work);
         Ok(())
     }

@@ -97,6 +97,7 @@ pub struct EqualizeStage {
     mask: Option<Arc<Mask>>,
     /// The windows of frames that are counted with the mask.
     masked: Temporal<(Work, Arc<Counts>)>,
+    stays_on_device: bool,
     measuring: Measuring,
     guides: Guides,
     /// Works that wait for their guides, oldest first.
@@ -126,6 +127,7 @@ impl EqualizeStage {
             given: None,
             mask: None,
             masked: Temporal::default(),
+            stays_on_device: false,
             measuring: Measuring::default(),
             guides: Guides::default(),
             undecided: VecDeque::new(),
@@ -162,6 +164,13 @@ impl EqualizeStage {
     #[must_use]
     pub fn with_mask(self, mask: Option<Arc<Mask>>) -> Self {
         EqualizeStage { mask, ..self }
+    }
+
+    /// The same, with results that stay on the GPU, if `stays` says so and the backend is a GPU
+    /// ([`Work::staying_on_device`]). With [`OutputDepth`], those whose depth changes are on the host all the same.
+    #[must_use]
+    pub fn staying_on_device(self, stays: bool) -> Self {
+        EqualizeStage { stays_on_device: stays, ..self }
     }
 
     /// The same, with frames measured on this many threads besides that of the stage. They take frames from the source and give
@@ -297,7 +306,7 @@ impl EqualizeStage {
             None => frame,
         };
         let (frame, settings) = self.depth.lift(frame, self.settings)?;
-        let mut counted = self.region.next(&frame, &settings);
+        let mut counted = self.region.next(&frame, &settings)?;
         if let Some(mask) = &self.mask {
             mask.check(self.submitted, &frame)?;
             if let Method::Clahe { .. } = settings.method {
@@ -305,7 +314,7 @@ impl EqualizeStage {
             }
             counted = mask.around(counted);
         }
-        let work = Work::new(frame, settings).counting(counted);
+        let work = Work::new(frame, settings).counting(counted).staying_on_device(self.stays_on_device);
         let everything = self.observers.iter().any(|observer| observer.asks_for_everything());
         Ok(if everything { work.reporting_everything() } else { work })
     }

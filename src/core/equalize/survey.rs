@@ -52,7 +52,7 @@ impl Survey {
         self.depth.drop_lifted();
         let frame = &frame;
         let mask = self.mask.as_deref();
-        let mut counted = self.region.next(frame, &settings);
+        let mut counted = self.region.next(frame, &settings)?;
         if let Some(mask) = mask {
             mask.check(self.frames, frame)?;
             counted = mask.around(counted);

@@ -13,6 +13,7 @@ pub struct Work {
     guide: Guide,
     role: Role,
     report: Report,
+    stays_on_device: bool,
 }
 
 /// What a frame is to a backend.
@@ -47,7 +48,7 @@ impl Work {
             Region::Whole | Region::Auto => frame.whole(),
         };
         let (guide, role, report) = (Guide::default(), Role::Equalize, Report::Window);
-        Work { frame, settings, counted, guide, role, report }.counting(counted)
+        Work { frame, settings, counted, guide, role, report, stays_on_device: false }.counting(counted)
     }
 
     /// The same, with the samples in `region` counted, as far as it lies in the frame; all of them where none of it does.
@@ -93,6 +94,14 @@ impl Work {
         Work { report: Report::Everything, ..self }
     }
 
+    /// The same, with the equalized planes of the result in memory of the GPU, if `stays` says so and a GPU does it: they come
+    /// down when they are read on the host. Planes that equalization does not rewrite are passed on where they lie. Without
+    /// effect on a CPU, also on one that goes on for a GPU that has failed: the result is on the host then.
+    #[must_use]
+    pub fn staying_on_device(self, stays: bool) -> Self {
+        Work { stays_on_device: stays, ..self }
+    }
+
     /// The frame, as it came.
     pub fn frame(&self) -> &Frame {
         &self.frame
@@ -121,6 +130,11 @@ impl Work {
     /// What is to be done with it.
     pub fn role(&self) -> &Role {
         &self.role
+    }
+
+    /// Whether its result stays on the GPU, if a GPU does it.
+    pub fn stays_on_device(&self) -> bool {
+        self.stays_on_device
     }
 
     /// What is to be told of it.

@@ -1,5 +1,6 @@
 //! Memory of a GPU as plain addresses, for modules that pass it on without a GPU library.
 
+use super::format::{FrameError, PixelFormat};
 use super::memory::{Buffer, Memory};
 use std::sync::Arc;
 
@@ -14,6 +15,34 @@ pub struct DeviceRows {
     pub row_bytes: usize,
     /// Rows.
     pub rows: usize,
+}
+
+/// The planes of a picture in a GPU's memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DevicePlanes {
+    /// Handle of the context that the planes belong to (`CUcontext`).
+    pub context: usize,
+    /// Handle of a stream of that context (`CUstream`): copies wait for the work that is enqueued on it; 0 is the default
+    /// stream.
+    pub stream: usize,
+    /// A plane for each of the format, in FFmpeg's order.
+    pub planes: Vec<DeviceRows>,
+}
+
+impl DevicePlanes {
+    /// Checks that they are those of a picture of this format and size (columns, rows).
+    ///
+    /// # Errors
+    /// When they are not, a plane has no address, or its rows overlap.
+    pub fn check(&self, format: PixelFormat, size: (usize, usize)) -> Result<(), FrameError> {
+        format.check_planes(size, self.planes.iter().map(|plane| (plane.row_bytes, plane.rows)))?;
+        for (plane, &DeviceRows { address, pitch, row_bytes, rows }) in self.planes.iter().enumerate() {
+            if address == 0 || rows > 1 && pitch < row_bytes {
+                return Err(FrameError::PlanePlace { plane, address, pitch, row_bytes });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A decoded 4:2:0 picture in the memory of the GPU's decoder. The decoder has few surfaces, and stops while all of them

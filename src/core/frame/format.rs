@@ -487,6 +487,31 @@ impl PixelFormat {
         height.div_ceil(1 << self.descriptor().planes()[plane].log2_height)
     }
 
+    /// Checks that planes of these bytes a row and rows are those of a picture of this size (columns, rows).
+    ///
+    /// # Errors
+    /// When they are not, or the picture has no pixels.
+    pub(super) fn check_planes(
+        self,
+        (width, height): (usize, usize),
+        planes: impl ExactSizeIterator<Item = (usize, usize)>,
+    ) -> Result<(), FrameError> {
+        if width == 0 || height == 0 {
+            return Err(FrameError::Empty { width, height });
+        }
+        let expected = self.descriptor().planes().len();
+        if planes.len() != expected {
+            return Err(FrameError::PlaneCount { format: self, expected, found: planes.len() });
+        }
+        for (plane, found) in planes.enumerate() {
+            let expected = (self.row_bytes(plane, width), self.rows(plane, height));
+            if expected != found {
+                return Err(FrameError::PlaneSize { format: self, plane, expected, found });
+            }
+        }
+        Ok(())
+    }
+
     /// The planes that equalization rewrites, as in [`Frame::rewritten_planes`](super::Frame::rewritten_planes).
     pub fn rewritten_planes(self, with_chroma: bool) -> std::ops::Range<usize> {
         let descriptor = self.descriptor();
@@ -497,6 +522,55 @@ impl PixelFormat {
         };
         0..last + 1
     }
+}
+
+/// A picture whose planes do not fit its format and size.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum FrameError {
+    /// Width or height is zero.
+    #[error("a picture of {width}x{height} pixels")]
+    Empty {
+        /// Pixels in a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+    },
+    /// Too few or too many planes.
+    #[error("{format} has {expected} planes, not {found}")]
+    PlaneCount {
+        /// The format.
+        format: PixelFormat,
+        /// Number of planes of the format.
+        expected: usize,
+        /// Number of planes given.
+        found: usize,
+    },
+    /// A plane of a GPU without an address, or whose rows overlap.
+    #[error(
+        "plane {plane} begins at address {address:#x}, with {pitch} bytes from one row of {row_bytes} bytes to the next"
+    )]
+    PlanePlace {
+        /// Index of the plane.
+        plane: usize,
+        /// Address of its first byte.
+        address: u64,
+        /// Bytes from one row to the next.
+        pitch: usize,
+        /// Bytes in a row.
+        row_bytes: usize,
+    },
+    /// A plane of the wrong size.
+    #[error("plane {plane} of a {format} picture has {expected:?} (bytes a row, rows), not {found:?}")]
+    PlaneSize {
+        /// The format.
+        format: PixelFormat,
+        /// Index of the plane.
+        plane: usize,
+        /// Bytes a row and rows of the format.
+        expected: (usize, usize),
+        /// Bytes a row and rows of the plane given.
+        found: (usize, usize),
+    },
 }
 
 impl std::fmt::Display for PixelFormat {

@@ -53,7 +53,8 @@ pub trait Memory: Send + Sync {
         self.bytes().len()
     }
 
-    /// Its address on a GPU, if it lies there.
+    /// Its address on a GPU, if it lies there. Work that reads it there has to be done before the last reference to this is
+    /// dropped, and writes nothing.
     fn on_device(&self) -> Option<OnDevice> {
         None
     }

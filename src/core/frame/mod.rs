@@ -9,8 +9,10 @@ mod memory;
 mod plane;
 mod pool;
 
-pub use device::{Adopted, DeviceRows, Surface};
-pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
+pub use device::{Adopted, DevicePlanes, DeviceRows, Surface};
+pub use format::{
+    ChromaSamples, Component, Descriptor, Endian, FrameError, Luminance, Model, PixelFormat, PlaneShape, Sample,
+};
 pub use limits::NoRoom;
 pub use memory::{Buffer, Memory, MemoryError, OnDevice};
 pub use plane::{Plane, PlaneMut, SomeRows};
@@ -62,41 +64,6 @@ pub struct Frame {
     pub attachment: Option<Attachment>,
 }
 
-/// A picture whose planes do not fit its format and size.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum FrameError {
-    /// Width or height is zero.
-    #[error("a picture of {width}x{height} pixels")]
-    Empty {
-        /// Pixels in a row.
-        width: usize,
-        /// Rows.
-        height: usize,
-    },
-    /// Too few or too many planes.
-    #[error("{format} has {expected} planes, not {found}")]
-    PlaneCount {
-        /// The format.
-        format: PixelFormat,
-        /// Number of planes of the format.
-        expected: usize,
-        /// Number of planes given.
-        found: usize,
-    },
-    /// A plane of the wrong size.
-    #[error("plane {plane} of a {format} picture has {expected:?} (bytes a row, rows), not {found:?}")]
-    PlaneSize {
-        /// The format.
-        format: PixelFormat,
-        /// Index of the plane.
-        plane: usize,
-        /// Bytes a row and rows of the format.
-        expected: (usize, usize),
-        /// Bytes a row and rows of the plane given.
-        found: (usize, usize),
-    },
-}
-
 impl Frame {
     /// A frame of these planes.
     ///
@@ -111,20 +78,7 @@ impl Frame {
         matrix: Matrix,
         planes: Vec<Plane>,
     ) -> Result<Self, FrameError> {
-        if width == 0 || height == 0 {
-            return Err(FrameError::Empty { width, height });
-        }
-        let expected = format.descriptor().planes().len();
-        if planes.len() != expected {
-            return Err(FrameError::PlaneCount { format, expected, found: planes.len() });
-        }
-        for (index, plane) in planes.iter().enumerate() {
-            let expected = (format.row_bytes(index, width), format.rows(index, height));
-            let found = (plane.row_bytes(), plane.rows());
-            if expected != found {
-                return Err(FrameError::PlaneSize { format, plane: index, expected, found });
-            }
-        }
+        format.check_planes((width, height), planes.iter().map(|plane| (plane.row_bytes(), plane.rows())))?;
         let range = if format.descriptor().model == Model::Rgb { Range::Full } else { range };
         Ok(Frame { format, width, height, range, matrix, planes, is_hdr: false, pts: None, attachment: None })
     }
@@ -150,6 +104,14 @@ impl Frame {
     /// When the GPU fails.
     pub fn bring_down(&self) -> Result<(), MemoryError> {
         self.planes.iter().try_for_each(|plane| plane.memory().bring_down())
+    }
+
+    /// The same for the planes that its luminance is made of.
+    ///
+    /// # Errors
+    /// When the GPU fails.
+    pub fn bring_luminance_down(&self) -> Result<(), MemoryError> {
+        self.planes[self.rewritten_planes(false)].iter().try_for_each(|plane| plane.memory().bring_down())
     }
 
     /// The pixel format.

@@ -1,9 +1,9 @@
 //! What is asked for of an equalizer, until its first frame.
 
 use super::choosing::Choosing;
-use super::{Equalizer, Input, SceneSurvey, Scenes, State};
+use super::{Done, Equalizer, Input, SceneSurvey, Scenes, State};
 use crate::equalize::{Backend, BackendChoice, BackendStartup, Mask, Survey};
-use crate::frame::{Frame, HostPool, Matrix, Model, PixelFormat, Pool, Range};
+use crate::frame::{Frame, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range};
 use crate::note::{Note, Notes};
 use crate::options::{Options, Resolved, Video};
 use crate::spec::{Look, Settings};
@@ -21,6 +21,7 @@ pub struct Builder {
     choice: BackendChoice,
     scenes: Option<Scenes>,
     notes: Notes,
+    stays_on_gpu: bool,
 }
 
 /// The pictures that go in.
@@ -48,10 +49,21 @@ impl Picture {
             frame.pts = input.pts();
             return Ok(frame);
         }
-        let planes = input.copied((self.format, self.size), &self.host, pool)?;
-        let mut frame = Frame::new(self.format, self.size, self.range, self.matrix, planes)?;
-        (frame.is_hdr, frame.pts) = (self.is_hdr, input.pts());
+        let mut frame = self.of_planes(input.copied(self.kind(), &self.host, pool)?)?;
+        frame.pts = input.pts();
         Ok(frame)
+    }
+
+    /// A frame of these planes.
+    pub fn of_planes(&self, planes: Vec<Plane>) -> Result<Frame> {
+        let mut frame = Frame::new(self.format, self.size, self.range, self.matrix, planes)?;
+        frame.is_hdr = self.is_hdr;
+        Ok(frame)
+    }
+
+    /// Format and size.
+    pub fn kind(&self) -> (PixelFormat, (usize, usize)) {
+        (self.format, self.size)
     }
 }
 
@@ -80,6 +92,7 @@ impl Builder {
             choice: BackendChoice::default(),
             scenes: None,
             notes: Notes::default(),
+            stays_on_gpu: false,
         }
     }
 
@@ -169,6 +182,14 @@ impl Builder {
         self
     }
 
+    /// Leaves results in memory of the GPU, for [`Output::copy_to_device`](super::Output::copy_to_device). Each comes down when
+    /// it is read on the host. Without effect where the CPU equalizes.
+    #[must_use]
+    pub fn stay_on_gpu(mut self) -> Self {
+        self.stays_on_gpu = true;
+        self
+    }
+
     /// Counts each pixel by its weight, 0 to 255: a weight for each, row by row from the top.
     ///
     /// # Errors
@@ -203,11 +224,11 @@ impl Builder {
             return Err(Error::NoScenes);
         }
         let backend = BackendStartup::begin(self.choice).open(&self.notes)?;
-        let Builder { picture, video, options, scenes, notes, .. } = self;
+        let Builder { picture, video, options, scenes, notes, stays_on_gpu, .. } = self;
         let state = State::Choosing(Choosing::new(Options::frames_to_choose_by(&video), picture.mask.clone()));
         let is_open = options.look_is_open();
-        let (done, number) = (VecDeque::new(), 0);
-        let mut equalizer = Equalizer { picture, options, video, backend, scenes, notes, state, done, number };
+        let done = Done { outputs: VecDeque::new(), number: 0, gpu: backend.gpu().cloned() };
+        let mut equalizer = Equalizer { picture, options, video, backend, scenes, notes, stays_on_gpu, state, done };
         if !is_open {
             let settings = resolved(&equalizer.options, &equalizer.video, &equalizer.notes)?;
             equalizer.state = State::Running(equalizer.stage(settings)?, settings);

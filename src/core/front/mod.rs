@@ -10,11 +10,13 @@
 //! | `builder.rs` | what is asked for, until the first frame |
 //! | `input.rs` | a frame in the caller's memory |
 //! | `output.rs` | an equalized frame |
+//! | `device.rs` | frames in the memory of a GPU, in and out |
 //! | `choosing.rs` | the look that is decided by the first frames |
 //! | `survey.rs` | the scenes of a video, found in a pass of its own |
 
 mod builder;
 mod choosing;
+mod device;
 mod input;
 mod output;
 mod survey;
@@ -24,6 +26,7 @@ pub use input::{Input, PlaneInput};
 pub use output::{Output, PlaneOutput};
 pub use survey::{SceneSurvey, Scenes};
 
+use crate::cuda::Gpu;
 use crate::equalize::{EqualizeStage, SceneMappings, SharedBackend};
 use crate::frame::{Frame, PixelFormat};
 use crate::note::Notes;
@@ -33,6 +36,7 @@ use crate::{Error, Result};
 use builder::Picture;
 use choosing::Choosing;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A video on its way through an equalizer: the bytes that come out are those of the program with the same options, but for
 /// what the program's filters do before (the denoisers of the looks night and underwater).
@@ -46,10 +50,18 @@ pub struct Equalizer {
     backend: SharedBackend,
     scenes: Option<Scenes>,
     notes: Notes,
+    /// Whether results stay on the GPU.
+    stays_on_gpu: bool,
     state: State,
-    done: VecDeque<Output>,
-    /// The number of the next frame that comes out.
+    done: Done,
+}
+
+/// Frames that have come out of the stage.
+struct Done {
+    outputs: VecDeque<Output>,
+    /// The number of the next one.
     number: u64,
+    gpu: Option<Arc<Gpu>>,
 }
 
 /// What becomes of a frame that goes in.
@@ -84,16 +96,20 @@ impl Equalizer {
     /// When the input does not have the bytes of such a picture, the backend fails, or no frames are expected any more.
     pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<Option<Output>> {
         let frame = self.frame(&input.into())?;
+        self.submit(frame)
+    }
+
+    fn submit(&mut self, frame: Frame) -> Result<Option<Output>> {
         match &mut self.state {
             State::Choosing(choosing) => {
                 if choosing.hold(frame)? {
                     self.choose()?;
                 }
             }
-            State::Running(stage, _) => submit(stage, frame, &mut self.done, &mut self.number)?,
+            State::Running(stage, _) => self.done.submit(stage, frame)?,
             State::Finished(..) => return Err(Error::Finished),
         }
-        Ok(self.done.pop_front())
+        Ok(self.done.outputs.pop_front())
     }
 
     /// The oldest frame that needs no later one, waiting until it is done; `None` if all frames that went in have come out, or
@@ -102,14 +118,12 @@ impl Equalizer {
     /// # Errors
     /// When the backend fails.
     pub fn collect(&mut self) -> Result<Option<Output>> {
-        if self.done.is_empty()
+        if self.done.outputs.is_empty()
             && let State::Running(stage, _) | State::Finished(stage, _) = &mut self.state
-            && let Some(equalized) = stage.collect()?
         {
-            self.done.push_back(Output::new(equalized, self.number));
-            self.number += 1;
+            self.done.collect(stage)?;
         }
-        Ok(self.done.pop_front())
+        Ok(self.done.outputs.pop_front())
     }
 
     /// Ends the video: the frames that are left come out of the iterator, also those that waited for later ones.
@@ -136,8 +150,8 @@ impl Equalizer {
     /// # Errors
     /// When the backend fails.
     pub fn restart(&mut self, number: u64) -> Result<()> {
-        self.done.clear();
-        self.number = number;
+        self.done.outputs.clear();
+        self.done.number = number;
         self.state = match &self.state {
             State::Choosing(choosing) => State::Choosing(choosing.again()),
             State::Running(_, settings) | State::Finished(_, settings) => {
@@ -224,7 +238,7 @@ impl Equalizer {
         let settings = builder::resolved(&self.options, &self.video, &self.notes)?;
         let mut stage = self.stage(settings)?;
         for frame in frames {
-            submit(&mut stage, frame, &mut self.done, &mut self.number)?;
+            self.done.submit(&mut stage, frame)?;
         }
         self.state = State::Running(stage, settings);
         Ok(())
@@ -237,18 +251,29 @@ impl Equalizer {
             .gray(self.options.gray)
             .with_output_depth(self.options.output_depth)
             .with_mask(self.picture.mask.clone())
-            .from_frame(self.number);
+            .staying_on_device(self.stays_on_gpu)
+            .from_frame(self.done.number);
         let mappings = self.scenes.as_ref().map(|scenes| Box::new(SceneMappings(scenes.mapped.clone())) as _);
         Ok(Box::new(stage.with_mappings(mappings)))
     }
 }
 
-/// Submits a frame; what has to come out first for that is `done`.
-fn submit(stage: &mut EqualizeStage, frame: Frame, done: &mut VecDeque<Output>, number: &mut u64) -> Result<()> {
-    while !stage.has_room() {
-        let Some(equalized) = stage.collect()? else { break };
-        done.push_back(Output::new(equalized, *number));
-        *number += 1;
+impl Done {
+    /// Submits a frame, after what has to come out first for that.
+    fn submit(&mut self, stage: &mut EqualizeStage, frame: Frame) -> Result<()> {
+        while !stage.has_room() {
+            if !self.collect(stage)? {
+                break;
+            }
+        }
+        stage.submit(frame)
     }
-    stage.submit(frame)
+
+    /// Takes the oldest frame out that needs no later one. Answers whether there was one.
+    fn collect(&mut self, stage: &mut EqualizeStage) -> Result<bool> {
+        let Some(equalized) = stage.collect()? else { return Ok(false) };
+        self.outputs.push_back(Output::new(equalized, self.number, self.gpu.clone()));
+        self.number += 1;
+        Ok(true)
+    }
 }

@@ -1,15 +1,19 @@
 //! An equalized frame.
 
 use super::input::packed_bytes;
+use crate::cuda::Gpu;
 use crate::equalize::Equalized;
 use crate::frame::{Frame, PixelFormat};
 use crate::spec::Scene;
 use crate::{Error, Result};
+use std::sync::Arc;
 
 /// A frame that has come out.
 pub struct Output {
     equalized: Equalized,
     number: u64,
+    /// The GPU that the equalizer is on.
+    pub(super) gpu: Option<Arc<Gpu>>,
 }
 
 /// A plane in the caller's memory, to be written.
@@ -21,8 +25,8 @@ pub struct PlaneOutput<'a> {
 }
 
 impl Output {
-    pub(super) fn new(equalized: Equalized, number: u64) -> Self {
-        Output { equalized, number }
+    pub(super) fn new(equalized: Equalized, number: u64, gpu: Option<Arc<Gpu>>) -> Self {
+        Output { equalized, number, gpu }
     }
 
     /// Its number, from 0 or from where [`Equalizer::restart`](super::Equalizer::restart) began.

@@ -2,7 +2,7 @@
 
 use super::clahe::{TileHistograms, Tiles};
 use super::modifiers::{capped, in_bins, limited};
-use super::{Curve, Guide, Histogram, Levels, Method, Scenes, Settings, Tone, WindowSums, WindowUpdate};
+use super::{Curve, Guide, Histogram, Levels, Scenes, Settings, Tone, WindowSums, WindowUpdate};
 
 /// Computes the curve of each frame of a video from their histograms, which come in the order of the frames.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct TileStep {
 impl Equalization {
     /// The state before the first frame.
     pub fn new(settings: Settings) -> Self {
-        Equalization { settings, scenes: Scenes::new(&settings), window: WindowSums::default(), tiles: None }
+        Equalization { settings, scenes: Scenes::new(settings.smoothing), window: WindowSums::default(), tiles: None }
     }
 
     /// The settings of the next frame.
@@ -50,13 +50,7 @@ impl Equalization {
         if settings == self.settings {
             return;
         }
-        let window_of = |settings: &Settings| {
-            let Settings { method, smoothing, region, plateau, .. } = *settings;
-            // A window of frames has a count for each level, a window of tiles has one for each bin.
-            let bins = if method == Method::Global { None } else { settings.bins };
-            (method, smoothing, region, plateau, bins)
-        };
-        if window_of(&settings) == window_of(&self.settings) {
+        if settings.window_kind() == self.settings.window_kind() {
             self.settings = settings;
         } else {
             self.reset(settings);
@@ -65,7 +59,7 @@ impl Equalization {
 
     /// Forgets all frames. The numbers of scenes go on, so that frames in the look-ahead do not share a scene with new ones.
     pub fn reset(&mut self, settings: Settings) {
-        *self = Equalization { scenes: Scenes::after(&settings, &self.scenes), ..Equalization::new(settings) };
+        *self = Equalization { scenes: Scenes::after(settings.smoothing, &self.scenes), ..Equalization::new(settings) };
     }
 
     /// The curve of the next frame, with this histogram, this size (columns, rows) and this guide; for [`Method::Global`]. A

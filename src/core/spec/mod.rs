@@ -62,7 +62,9 @@ pub use measure::{Lattice, Measure};
 pub use named::Named;
 pub(crate) use named::named;
 pub use scenes::{EvictedFrame, Scenes, WindowUpdate};
-pub use settings::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch, Threshold, bins};
+pub use settings::{
+    Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch, Threshold, WindowKind, bins,
+};
 pub use strength::Strength;
 pub use temporal::{Counts, Decision, Remembered, Scene, Temporal};
 pub use tone::{Line, Tone};

@@ -7,7 +7,7 @@
 //! A frame is forgotten W + F frames later, in either window. So the result for a frame depends on the W + F frames that end
 //! with it, and on no frame before them.
 
-use super::{Change, Levels, Settings, Smoothing};
+use super::{Change, Levels, Smoothing};
 
 /// How a frame changes the sums of the two windows. The histograms of the last frames are kept in [`Smoothing::memory`]
 /// slots, one for each frame.
@@ -76,8 +76,7 @@ pub struct Scenes {
 
 impl Scenes {
     /// The state before the first frame.
-    pub fn new(settings: &Settings) -> Self {
-        let Settings { smoothing, .. } = *settings;
+    pub fn new(smoothing: Smoothing) -> Self {
         Scenes {
             smoothing,
             shape: None,
@@ -92,8 +91,8 @@ impl Scenes {
 
     /// The state before the first frame, except that the numbers of scenes continue those of `before`.
     #[must_use]
-    pub fn after(settings: &Settings, before: &Scenes) -> Self {
-        Scenes { next_scene: before.next_scene, ..Scenes::new(settings) }
+    pub fn after(smoothing: Smoothing, before: &Scenes) -> Self {
+        Scenes { next_scene: before.next_scene, ..Scenes::new(smoothing) }
     }
 
     /// Adds the next frame, with these levels and this size (columns, rows).

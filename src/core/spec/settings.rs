@@ -60,8 +60,12 @@ impl Settings {
 
     /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.
     pub fn backend_look_ahead(&self) -> u32 {
-        // The curve of this method is the frame's own.
-        if self.method == Method::Deflicker { 0 } else { self.smoothing.ahead }
+        self.method.look_ahead(self.smoothing)
+    }
+
+    /// What frames of one window have in common.
+    pub fn window_kind(&self) -> WindowKind {
+        WindowKind::new(self.method, self.smoothing, self.region, self.plateau, self.bins)
     }
 
     /// The number of frames behind a frame that have to be measured before its guide is decided.
@@ -110,6 +114,36 @@ impl Method {
     /// Whether samples are counted.
     pub fn counts(self) -> bool {
         matches!(self, Method::Global | Method::Clahe { .. })
+    }
+
+    /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.
+    pub fn look_ahead(self, smoothing: Smoothing) -> u32 {
+        // The curve of this method is the frame's own.
+        if self == Method::Deflicker { 0 } else { smoothing.ahead }
+    }
+}
+
+/// What frames of one window have in common: a frame of another kind begins a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowKind {
+    method: Method,
+    smoothing: Smoothing,
+    region: Region,
+    plateau: Plateau,
+    bins: Option<u32>,
+}
+
+impl WindowKind {
+    /// Of frames with these settings.
+    pub fn new(method: Method, smoothing: Smoothing, region: Region, plateau: Plateau, bins: Option<u32>) -> Self {
+        // A window of frames has a count for each level, a window of tiles has one for each bin.
+        let bins = if method == Method::Global { None } else { bins };
+        WindowKind { method, smoothing, region, plateau, bins }
+    }
+
+    /// Its window.
+    pub fn smoothing(&self) -> Smoothing {
+        self.smoothing
     }
 }
 

@@ -136,7 +136,11 @@ pub struct Tone {
 impl Tone {
     /// Equalization alone, with the strength and the contrast limit of `settings`.
     pub fn plain(levels: Levels, settings: &Settings) -> Self {
-        let Settings { strength, max_gain, .. } = *settings;
+        Tone::equalization(levels, settings.strength, settings.max_gain)
+    }
+
+    /// Equalization alone, with this strength and this contrast limit.
+    pub fn equalization(levels: Levels, strength: Strength, max_gain: Gain) -> Self {
         let white = levels.count() as u32 - 1;
         let (line, chroma_gain) = (Line::IDENTITY, UNIT_GAIN);
         Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false, max_gain }

@@ -65,7 +65,7 @@ pub(super) fn run(
     repeats: KernelRepeats,
 ) -> Result<Run, Error> {
     let frame = frame_like(plane)?;
-    let full = Task::new(&frame, Settings::default(), Rect::whole((frame.width(), frame.height())));
+    let full = Task::new(&frame, Settings::default(), Rect::whole((frame.width(), frame.height())))?;
     let mut pictures = pictures(gpu, plane, &frame, &full)?;
     let stream = pictures[0].stream().clone();
     let history = &mut History::on(&stream)?;
@@ -81,7 +81,7 @@ pub(super) fn run(
 
     // Strength 0 does all the work and leaves the picture unchanged, so that it can be equalized again.
     let strength = Strength::from_share(0.0).unwrap_or_default();
-    let task = &full.with(Settings { strength, ..Settings::default() });
+    let task = &full.with(Settings { strength, ..Settings::default() })?;
     let copies = pictures.len();
     let total = measured(loaded, &stream, repeats, |launch| pictures[launch % copies].equalize(history, task))?;
     let mut time = |step: KernelStep| {

@@ -45,7 +45,8 @@ impl EqualizationLauncher {
         let (codes, levels) = (codes as u32, Levels::new(task.levels, tone.strength));
         let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&tone.line));
         let stream = picture.stream().clone();
-        let kept = (task.look_ahead() > 0).then(|| history.kept_curve(history.next_number(), &task.settings.smoothing));
+        let kept =
+            (task.look_ahead() > 0).then(|| history.kept_curve(history.next_number(), &task.parameters.smoothing));
         // Told apart from the launches before it; its lower 32 bits are enough for that.
         let number = (history.next_number() + 1) as u32;
         let mut launch = if spread { self.spread.on(&stream) } else { self.function.on(&stream) };

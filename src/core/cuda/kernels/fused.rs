@@ -162,7 +162,7 @@ impl FusedLauncher {
             Some((Modifiers::new(task, frames), turn, Line::new(&tone.line)))
         };
         let kept_curve =
-            if looks_ahead { history.kept_curve(history.next_number(), &task.settings.smoothing) } else { NULL };
+            if looks_ahead { history.kept_curve(history.next_number(), &task.parameters.smoothing) } else { NULL };
         let (totals, emptied) = history.totals.next(&stream, codes)?;
         let mut launch = function.on(&stream);
         launch.arg(&plane);

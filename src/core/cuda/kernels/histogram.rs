@@ -52,7 +52,7 @@ impl HistogramLauncher {
             Some(luma) => (luma, Samples::of_luminance(layout)),
             None => (&picture.pixels, Samples::of(layout)),
         };
-        let levels = Levels::new(task.levels, task.settings.strength);
+        let levels = Levels::new(task.levels, task.parameters.strength);
         let region = Region::new(task.counted, layout);
         let is_whole = task.is_whole(layout);
         let mut launch = match is_whole {

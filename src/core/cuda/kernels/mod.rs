@@ -91,7 +91,7 @@ impl KernelLaunchers {
 }
 
 /// The value of the cell, made by `make` on first use. Threads that come at the same time may make it twice.
-fn get_or_load<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+pub(super) fn get_or_load<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
     match cell.get() {
         Some(made) => Ok(made),
         None => {

@@ -36,7 +36,7 @@ impl TileCurvesLauncher {
             shared_mem_bytes: 8 * local.bins as u32,
         };
         let codes = layout.codes() as u32;
-        let levels = Levels::new(task.levels, task.settings.strength);
+        let levels = Levels::new(task.levels, task.parameters.strength);
         let (modifiers, tiles) =
             (Modifiers::new(task, frames), Tiles::new(&local.tiles, local.bins, task.levels, &layout));
         let place = local.place as u32;
@@ -58,7 +58,7 @@ impl TileCurvesLauncher {
         let local = picture.local.as_ref().expect("buffers for tiles");
         let count = local.tiles.count();
         assert_eq!((local.place, bytes.len()), (CurvePlace::AsSteps, 2 * count * layout.codes()));
-        let (codes, levels) = (layout.codes() as u32, Levels::new(task.levels, task.settings.strength));
+        let (codes, levels) = (layout.codes() as u32, Levels::new(task.levels, task.parameters.strength));
         let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
         let config = LaunchConfig { grid_dim: (count as u32, 1, 1), block_dim: (1024, 1, 1), shared_mem_bytes: 0 };
         let target = picture.pixels.slice(bytes);

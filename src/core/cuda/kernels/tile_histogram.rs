@@ -38,7 +38,7 @@ impl TileHistogramLauncher {
             block_dim: (tuning::TILE_HISTOGRAM_THREADS, 1, 1),
             shared_mem_bytes: (layout.codes().min(tuning::MOST_TILE_COUNTERS) as u32 * 4) << log2_copies,
         };
-        let levels = Levels::new(task.levels, task.settings.strength);
+        let levels = Levels::new(task.levels, task.parameters.strength);
         let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
         let mut launch = self.variants.of(&layout).on(&stream);
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);

@@ -149,6 +149,7 @@ fn gone() -> Error {
 impl Executor for Cpu {
     fn submit(&mut self, work: Work) -> Result<()> {
         self.check()?;
+        work.frame().bring_down()?;
         let most_waiting =
             if let Role::Equalize = work.role() { work.settings().backend_look_ahead() as usize } else { 0 };
         // With a shorter look-ahead than before, frames wait no longer.

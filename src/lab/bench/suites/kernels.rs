@@ -128,10 +128,10 @@ fn one_stream(gpu: &Arc<Gpu>) -> Result<Arc<cudarc::driver::CudaStream>> {
 }
 
 /// Strength 0 does all the work and leaves the picture unchanged, so that it can be equalized again.
-fn task(frame: &Frame, settings: Settings) -> Task {
+fn task(frame: &Frame, settings: Settings) -> Result<Task> {
     let strength = Strength::from_share(0.0).expect("a share");
     let settings = Settings { strength, ..settings };
-    Task::new(frame, settings, frame.whole())
+    Ok(Task::new(frame, settings, frame.whole())?)
 }
 
 /// Copies of this frame on the device, which together are larger than the cache.
@@ -190,9 +190,9 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Fra
     for (_, settings) in columns(case) {
         verify(gpu, &frame, settings)?;
     }
-    let exact = task(&frame, Settings::default());
+    let exact = task(&frame, Settings::default())?;
     for (name, settings) in columns(case) {
-        let task = task(&frame, settings);
+        let task = task(&frame, settings)?;
         // Measured in turn, at the same clocks.
         let time = each(setup, &mut pictures, |pictures, index| equalize(pictures, index, &mut history, &task))?;
         if name == "exact" {
@@ -218,7 +218,7 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Fra
 /// Microseconds per frame with many frames per launch; `None` where there is no such kernel. Verified at full strength
 /// first.
 fn batch(setup: &Setup, pictures: &mut [DevicePicture], history: &mut History, frame: &Frame) -> Result<Option<Value>> {
-    let full = Task::new(frame, Settings::default(), frame.whole());
+    let full = Task::new(frame, Settings::default(), frame.whole())?;
     if !DevicePicture::equalize_batch(pictures, history, &full)? {
         return Ok(None);
     }
@@ -229,7 +229,8 @@ fn batch(setup: &Setup, pictures: &mut [DevicePicture], history: &mut History, f
         check_values("a frame of a batch", &expected, &found)?;
         picture.fill(&before)?;
     }
-    let (stream, count, task) = (pictures[0].stream().clone(), pictures.len() as f64, task(frame, Settings::default()));
+    let (stream, count, task) =
+        (pictures[0].stream().clone(), pictures.len() as f64, task(frame, Settings::default())?);
     let mut work = || Ok(DevicePicture::equalize_batch(pictures, history, &task).map(drop)?);
     Ok(Some(setup.repeats.of(|| on_device(&stream, &mut work))?.times(1.0 / count)))
 }
@@ -238,7 +239,7 @@ fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row>
     let size = if setup.quick { (96, 64) } else { TYPICAL };
     let frame = picture(format, size, Content::Photo);
     verify(gpu, &frame, Settings::default())?;
-    let task = task(&frame, Settings::default());
+    let task = task(&frame, Settings::default())?;
     let mut pictures = pictures(setup, gpu, &frame)?;
     let mut history = History::on(pictures[0].stream())?;
     let mut row = Row::new([format.to_string(), size_name(size), Content::Photo.name().to_owned()]);
@@ -264,7 +265,7 @@ fn verify(gpu: &Arc<Gpu>, frame: &Frame, settings: Settings) -> Result<()> {
     // A frame of a look-ahead has the curve of a later one.
     expected.skip(ahead);
     for number in 0..ahead + 2 {
-        let task = Task::new(frame, settings, frame.whole());
+        let task = Task::new(frame, settings, frame.whole())?;
         ring.submit(frame.clone(), task)?;
         if number >= ahead {
             let found = ring.collect()?.ok_or_else(|| anyhow!("no frame came back"))?;

@@ -89,7 +89,7 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, memory: I
         InputMemory::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
         InputMemory::Copied => several(frame, FRAMES),
     };
-    let task = Task::new(frame, Settings::default(), frame.whole());
+    let task = Task::new(frame, Settings::default(), frame.whole())?;
     let frames = count(setup, frame.width() * frame.height());
     let mut expected = Expected::of(frame, Settings::default());
     // The first round allocates.

@@ -99,8 +99,8 @@ impl Recorder {
         let (frame, settings) = (before.frame(), *before.settings());
         let (_, scenes) = match self.scenes.take() {
             Some((same, scenes)) if same == settings => self.scenes.insert((settings, scenes)),
-            Some((_, scenes)) => self.scenes.insert((settings, Scenes::after(&settings, &scenes))),
-            None => self.scenes.insert((settings, Scenes::new(&settings))),
+            Some((_, scenes)) => self.scenes.insert((settings, Scenes::after(settings.smoothing, &scenes))),
+            None => self.scenes.insert((settings, Scenes::new(settings.smoothing))),
         };
         (&scenes.next(Change::None, frame.levels(), (frame.width(), frame.height()))).into()
     }
