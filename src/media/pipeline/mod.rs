@@ -10,6 +10,7 @@ pub mod live;
 mod notices;
 mod pauses;
 mod progress;
+mod remedy;
 mod stages;
 mod threads;
 
@@ -19,4 +20,5 @@ pub use filtering::Filtering;
 pub use notices::{Level, Notices};
 pub use pauses::Pauses;
 pub use progress::{Progress, Stage};
+pub use remedy::ErrorWithRemedy;
 pub use stages::{Delivery, Input, InputKind, Message, Outcome, PartPosition, ReaderGone, Sink, Source};

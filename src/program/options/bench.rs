@@ -2,8 +2,8 @@
 
 use super::backend::BackendArg;
 use super::backend_args::BackendArgs;
+use super::stderr::Verbosity;
 use super::values::usage;
-use crate::report::Verbosity;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};

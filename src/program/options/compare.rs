@@ -6,7 +6,6 @@ use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, usage};
-use crate::draw::comparison::View;
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::source::{InputOptions, Part};
@@ -61,6 +60,17 @@ pub struct CompareArgs {
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
     pub stderr: StderrArgs,
+}
+
+/// The arrangement of the two pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// B to the right of A.
+    SideBySide,
+    /// The left half of A, the right half of B.
+    Split,
+    /// How much B differs from A, times this factor.
+    Difference(u8),
 }
 
 /// The checked options of `compare`.

@@ -13,7 +13,6 @@ use super::purpose::{Purpose, PurposeArgs};
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{number, output_name, plain_name, usage};
-use crate::sidecar::statistics::StatsFormat;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
@@ -175,6 +174,35 @@ impl DecoderArg {
     }
 }
 
+/// The format of a file of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatsFormat {
+    /// A table with a header line: `.csv`.
+    Csv,
+    /// A JSON object on each line: `.jsonl`.
+    JsonLines,
+    /// A page with plots: `.html`.
+    Page,
+    /// For a page of which this is a piece: a `PieceRecord` on each line.
+    PieceOfPage,
+}
+
+impl StatsFormat {
+    /// The format for the extension of a file name; lines of JSON for stdout.
+    pub fn of(name: &str) -> Option<Self> {
+        if name == "-" {
+            return Some(StatsFormat::JsonLines);
+        }
+        let extension = Path::new(name).extension()?.to_ascii_lowercase();
+        match extension.to_str()? {
+            "csv" => Some(StatsFormat::Csv),
+            "jsonl" => Some(StatsFormat::JsonLines),
+            "html" => Some(StatsFormat::Page),
+            _ => None,
+        }
+    }
+}
+
 /// The checked options of equalizing a file.
 #[derive(Debug)]
 pub struct FileJob {
@@ -204,8 +232,6 @@ pub struct FileJob {
     pub stderr: StderrOptions,
     /// How many processes work on pieces of it, if it is to be cut.
     pub jobs: Option<Jobs>,
-    /// Whether it ends with its parent.
-    pub is_child: bool,
 }
 
 impl FileJob {
@@ -289,9 +315,8 @@ impl FileJob {
             verify: args.verify,
             limits: args.limits.check()?,
             sandbox,
-            stderr: args.stderr.into(),
+            stderr: StderrOptions { is_child, ..args.stderr.into() },
             jobs,
-            is_child,
         })
     }
 

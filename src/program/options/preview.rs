@@ -5,9 +5,8 @@ use super::limits::{LimitArgs, Limits};
 use super::output::OutputFile;
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
-use super::stderr::{EventsTo, StderrOptions};
+use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 use super::values::{output_name, plain_name, usage};
-use crate::report::{MeterStyle, Verbosity};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, makes_images};
@@ -146,6 +145,7 @@ impl PreviewJob {
                 },
                 meter: MeterStyle::Silent,
                 events: EventsTo::Nowhere,
+                is_child: false,
             },
         })
     }

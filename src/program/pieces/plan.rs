@@ -1,9 +1,10 @@
 //! The plan: a JSON file with all that a piece is made from, so that a piece decides nothing by itself.
 
 use super::Times;
+use crate::options::{FileJob, PlannedFile};
 use anyhow::{Context, Result, anyhow, ensure};
 use histeq_media::ffmpeg::{self, Rational, microseconds, rescale};
-use histeq_media::pipeline::Input;
+use histeq_media::pipeline::{ErrorWithRemedy, Input};
 use histeq_media::source::{Chunk, InputChanged, PacketSurvey, PlannedPart};
 use histeq_media::sys::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
@@ -164,6 +165,16 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The job of equalizing a file of the plan, with all that was decided when it was planned.
+    ///
+    /// # Errors
+    /// When the arguments in the plan are none of `plan`.
+    pub fn job(&self, file: &FilePlan) -> Result<FileJob> {
+        let (arguments, folder) = (&self.arguments, &self.folder);
+        let (input, output, look) = (&file.input, &file.output, file.look.as_deref());
+        PlannedFile { arguments, folder, input, output, look }.job()
+    }
+
     /// How many pieces there are of all files.
     pub fn pieces(&self) -> usize {
         self.files.iter().map(|file| file.pieces.len()).sum()
@@ -187,7 +198,7 @@ impl Plan {
 }
 
 impl FilePlan {
-    /// What its pieces have to say that they are of.
+    /// Identifies it in its pieces.
     pub fn id(&self) -> Hash {
         let mut hasher = Hasher::default();
         // A plan that was read or made can be written.
@@ -318,9 +329,9 @@ impl Planning {
     pub fn divide(self, input: &Input) -> Result<FilePlan> {
         let Planning { mut file, survey, begin, end, most, length, multiple } = self;
         let name = &input.name;
-        let refused = |why: &str| anyhow!("{name}: cannot be cut into pieces: {why} (leave --jobs out)");
+        let refused = |why: &str| ErrorWithRemedy::not_in_pieces(format!("{name}: cannot be cut into pieces: {why}"));
         if let Some(why) = &survey.obstacle {
-            return Err(refused(why));
+            return Err(refused(why).into());
         }
         let mut times = survey.times;
         times.sort_unstable();

@@ -2,6 +2,7 @@
 
 use super::bar_line::BarLine;
 use super::events::{Event, Events, ProgressRecord};
+use crate::options::MeterStyle;
 use histeq_media::pipeline::Progress;
 use histeq_media::sys::print_line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,31 +10,6 @@ use std::time::{Duration, Instant};
 
 /// Time between two printed lines.
 const INTERVAL: Duration = Duration::from_millis(500);
-
-/// How progress is shown on stderr.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MeterStyle {
-    /// A progress bar.
-    Bar,
-    /// Lines of text.
-    Plain,
-    /// Nothing.
-    Silent,
-}
-
-impl MeterStyle {
-    /// The style for each of several sources: a bar is for all of them.
-    #[must_use]
-    pub fn of_each(self) -> Self {
-        if self == MeterStyle::Bar { MeterStyle::Silent } else { self }
-    }
-
-    /// The style for all of several sources: lines are for each of them.
-    #[must_use]
-    pub fn of_all(self) -> Self {
-        if self == MeterStyle::Bar { self } else { MeterStyle::Silent }
-    }
-}
 
 /// Shows the progress of one run.
 pub struct Meter {
@@ -142,6 +118,7 @@ impl Meter {
             frames: self.frames,
             percent: if done { Some(100.0) } else { share.map(|share| rounded(share * 100.0, 10.0)) },
             fps: rounded(fps, 10.0),
+            position: rounded(progress.position() as f64 / 1e6, 1000.0),
             speed: rounded(progress.position() as f64 / 1e6 / seconds, 100.0),
             eta: if done { Some(0.0) } else { rest.map(|rest| rounded(rest, 10.0)) },
             damaged: progress.damaged(),
@@ -152,7 +129,7 @@ impl Meter {
     }
 
     fn print(&self, record: &ProgressRecord) {
-        self.events.iter().for_each(|events| events.send(&Event::Progress(record)));
+        self.events.iter().for_each(|events| events.send(&Event::Progress(record.clone())));
         if self.style == MeterStyle::Plain {
             let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
             let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
