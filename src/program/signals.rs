@@ -66,9 +66,6 @@ pub fn out_of_time() -> anyhow::Error {
 }
 
 /// Cancels the run after `time`. If it does not end soon, the files `temporary` are removed and the program ends.
-///
-/// # Errors
-/// When the system starts no thread.
 pub fn end_after(time: Duration, cancel: Cancel, console: Console, temporary: Vec<Leftover>) -> Result<()> {
     let wait = move || {
         sleep(time);
@@ -103,9 +100,6 @@ fn ignored() -> Vec<libc::c_int> {
 
 /// Installs the handler. The first signal sets `cancel` and prints `answer`; the second one removes the files `temporary` and
 /// ends the program. In a later call, all of these take the places of those before.
-///
-/// # Errors
-/// When the system refuses.
 pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
     let listener = Listener { cancel: cancel.clone(), console, temporary, answer };
     if LISTENER.lock().unwrap_or_else(PoisonError::into_inner).replace(listener).is_some() {

@@ -128,10 +128,6 @@ pub enum Job {
 
 impl Job {
     /// What this command line asks for.
-    ///
-    /// # Errors
-    /// When it cannot be understood, options conflict, or a value is out of range: a usage error for clap to print. Also when it
-    /// asks for help.
     pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
         if words.iter().any(|word| asks_for_help(word)) {
@@ -151,17 +147,11 @@ impl Job {
     }
 
     /// The words of this process's command line, with the defaults of its configuration behind the command.
-    ///
-    /// # Errors
-    /// When the configuration cannot be read: a usage error.
     pub fn words() -> Result<Vec<OsString>, clap::Error> {
         Ok(with_defaults(Args::command(), std::env::args_os().collect())?.0)
     }
 
     /// Its options, for another process that gets names of its own.
-    ///
-    /// # Errors
-    /// When the configuration cannot be read: a usage error.
     pub fn options() -> Result<Vec<OsString>, clap::Error> {
         let words = Job::words()?;
         // Behind two dashes are names alone. There has to be one.
@@ -176,9 +166,6 @@ impl Job {
     }
 
     /// Checks and converts the options.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error for clap to print.
     pub fn from_args(args: Args) -> Result<Self, clap::Error> {
         Self::checked(args).map_err(|error| error.format(&mut Args::command()))
     }

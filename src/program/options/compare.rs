@@ -84,19 +84,13 @@ pub struct CompareJob {
     pub view: View,
     /// Whether nothing is drawn over them.
     pub plain: bool,
-    /// What they may cost.
     pub limits: Limits,
-    /// What they may reach.
     pub sandbox: Sandbox,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 impl CompareJob {
     /// Checks and converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub fn from_args(args: CompareArgs) -> Result<Self, clap::Error> {
         if args.a == "-" && args.b == "-" {
             return Err(usage(ErrorKind::ArgumentConflict, "only one of the two videos can come through stdin"));

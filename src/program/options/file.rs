@@ -133,9 +133,6 @@ pub struct FileArgs {
 
 impl FileArgs {
     /// The job of many files, if these options have a folder for them.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub(super) fn many(&mut self) -> Result<Option<ManyJob>, clap::Error> {
         if self.many.one_of.is_some() {
             return Ok(None);
@@ -224,11 +221,8 @@ pub struct FileJob {
     pub backend: BackendChoice,
     /// Whether to recompute each frame with the reference.
     pub verify: bool,
-    /// What it may cost.
     pub limits: Limits,
-    /// What it may reach.
     pub sandbox: Sandbox,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
     /// How many processes work on pieces of it, if it is to be cut.
     pub jobs: Option<Jobs>,
@@ -236,9 +230,6 @@ pub struct FileJob {
 
 impl FileJob {
     /// Checks and converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
         let (input, output, jobs, is_child) = match args.many {
             ManyArgs { one_of: Some(one), .. } => {

@@ -130,7 +130,6 @@ pub struct PlanJob {
 
 /// The checked options of `run`.
 pub struct RunJob {
-    /// File with the plan.
     pub plan: PathBuf,
     /// Which pieces; all if `None`.
     pub pieces: Option<RangeInclusive<usize>>,
@@ -138,13 +137,11 @@ pub struct RunJob {
     pub jobs: usize,
     /// Which GPU.
     pub gpu: Option<usize>,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 /// The checked options of `join`.
 pub struct JoinJob {
-    /// File with the plan.
     pub plan: PathBuf,
     /// Which file of it; all if `None`.
     pub file: Option<usize>,
@@ -154,13 +151,11 @@ pub struct JoinJob {
     pub keeps: bool,
     /// Whether the first pieces are joined if others are missing.
     pub is_partial: bool,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 /// The checked options of `status`.
 pub struct StatusJob {
-    /// File with the plan.
     pub plan: PathBuf,
     /// Whether JSON is printed.
     pub json: bool,
@@ -168,9 +163,6 @@ pub struct StatusJob {
 
 impl PlanJob {
     /// Checks and converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub(super) fn from_args(args: PlanArgs) -> Result<Self, clap::Error> {
         let piece = args.piece;
         if piece.is_some_and(|seconds| !(0.1..=86400.0).contains(&seconds)) {
@@ -189,9 +181,6 @@ impl PlanJob {
 
 impl RunJob {
     /// Converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict: a usage error.
     pub(super) fn from_args(args: RunArgs) -> Result<Self, clap::Error> {
         let RunArgs { plan, piece, jobs, gpu, child, stderr } = args;
         if gpu.is_some() && jobs > 1 {
@@ -246,9 +235,6 @@ pub struct PlannedFile<'a> {
 
 impl PlannedFile<'_> {
     /// The job of equalizing this file, with all that was decided when it was planned.
-    ///
-    /// # Errors
-    /// When the arguments are none of `plan`.
     pub fn job(&self) -> Result<FileJob> {
         let arguments = ["plan"].into_iter().chain(self.arguments.iter().map(String::as_str));
         let wrong =

@@ -70,7 +70,6 @@ pub enum ProgressArg {
 /// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
-    /// Errors only.
     Quiet,
     /// Warnings too.
     Warnings,
@@ -83,7 +82,6 @@ pub enum Verbosity {
 /// How progress is shown on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterStyle {
-    /// A progress bar.
     Bar,
     /// Lines of text.
     Plain,
@@ -108,7 +106,6 @@ impl MeterStyle {
 /// Where events go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EventsTo {
-    /// Nowhere.
     #[default]
     Nowhere,
     /// Stderr.

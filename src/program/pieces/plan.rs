@@ -28,7 +28,6 @@ pub struct Plan {
     pub folder: PathBuf,
     /// The arguments of `plan`.
     pub arguments: Vec<String>,
-    /// The files.
     pub files: Vec<FilePlan>,
 }
 
@@ -48,7 +47,6 @@ pub struct FilePlan {
     pub look: Option<String>,
     /// What the options of equalization come to for this input.
     pub settings: String,
-    /// The encoder.
     pub encoder: String,
     /// All its options.
     pub encoder_options: Vec<(String, String)>,
@@ -84,7 +82,7 @@ pub struct FilePlan {
 pub struct Planning {
     /// The plan as far as it is known; times and pieces follow.
     pub file: FilePlan,
-    /// What its packets tell.
+    /// The survey of its packets.
     pub survey: PacketSurvey,
     /// Frames from this moment on are in the part, in microseconds of the input's clock.
     pub begin: Option<i64>,
@@ -132,18 +130,12 @@ impl Plan {
     }
 
     /// Reads the plan in this file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is none that this program can work on.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read(path).with_context(|| path.display().to_string())?;
         Plan::parse(&text).with_context(|| path.display().to_string())
     }
 
     /// The plan of this text.
-    ///
-    /// # Errors
-    /// When it is none that this program can work on.
     pub fn parse(text: &[u8]) -> Result<Self> {
         #[derive(Deserialize)]
         struct Head {
@@ -166,9 +158,6 @@ impl Plan {
     }
 
     /// The job of equalizing a file of the plan, with all that was decided when it was planned.
-    ///
-    /// # Errors
-    /// When the arguments in the plan are none of `plan`.
     pub fn job(&self, file: &FilePlan) -> Result<FileJob> {
         let (arguments, folder) = (&self.arguments, &self.folder);
         let (input, output, look) = (&file.input, &file.output, file.look.as_deref());
@@ -181,9 +170,6 @@ impl Plan {
     }
 
     /// The file of piece `number` of the plan, and the number of the piece in that file.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn piece(&self, number: usize) -> Result<(&FilePlan, usize)> {
         let mut left = number;
         for file in &self.files {
@@ -258,9 +244,6 @@ impl FilePlan {
     }
 
     /// What a piece is decoded from.
-    ///
-    /// # Errors
-    /// When the plan does not fit together.
     pub fn part(&self, piece: usize) -> Result<PlannedPart> {
         let times = self.times.all().context("its times do not increase")?;
         let (first, frames) = *self.pieces.get(piece).context("there is no such piece")?;
@@ -284,10 +267,7 @@ impl FilePlan {
         })
     }
 
-    /// Checks that the input, and the other files that are read, are those that were planned, as far as a look tells.
-    ///
-    /// # Errors
-    /// When they are not.
+    /// Checks that the input, and the other files that are read, are those that were planned, by length and hashes.
     pub fn check_inputs(&self) -> Result<()> {
         let changed = |name: &str, how| Err(InputChanged(name.to_owned(), how).into());
         match std::fs::metadata(&self.input) {
@@ -378,9 +358,6 @@ impl Planning {
 }
 
 /// The hash of the bytes of a file.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn hash_of_file(path: &Path) -> Result<Hash> {
     let mut hasher = Hasher::default();
     let copied = File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));

@@ -168,9 +168,6 @@ impl<'a> ProcessPool<'a> {
     }
 
     /// Works on these runs.
-    ///
-    /// # Errors
-    /// When processes cannot be started.
     pub fn run(&self, runs: &[ChildRun]) -> Result<PoolResult> {
         let now = Instant::now();
         let mut waiting: VecDeque<Waiting> =

@@ -10,9 +10,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 /// The hashes of the measurements and of the curves of a piece, as far as there are any.
-///
-/// # Errors
-/// When a file cannot be read.
 pub fn hashes_of_records(plan: &FilePlan, piece: usize) -> Result<[Option<Hash>; 2]> {
     let [stats, curves] = plan.record_files(piece).map(|path| match path.exists() {
         true => hash_of_file(&path).map(Some),
@@ -61,9 +58,6 @@ fn join_stats(plan: &FilePlan, pieces: usize, recording: &Recording) -> Result<(
 }
 
 /// Writes the curves of the first `pieces` pieces to `writer`.
-///
-/// # Errors
-/// When they cannot be read or written.
 fn join_curves(plan: &FilePlan, pieces: usize, writer: &CurveWriter) -> Result<()> {
     for piece in 0..pieces {
         let [_, path] = plan.record_files(piece);

@@ -153,7 +153,6 @@ pub struct ResultRecord {
 /// An output that was written.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct OutputRecord {
-    /// Its name.
     pub name: String,
     /// Frames written.
     pub frames: u64,

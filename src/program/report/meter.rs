@@ -59,12 +59,12 @@ impl Meter {
         self.bar.clone()
     }
 
-    /// This many of the frames were there before: they tell nothing of the speed.
+    /// This many of the frames were there before: they do not count for the speed.
     pub fn set_before(&mut self, frames: u64) {
         self.before = frames;
     }
 
-    /// Has people told how many parts are done.
+    /// Shows how many parts are done.
     pub fn set_part(&mut self, part: String) {
         self.part = Some(part);
     }
