@@ -23,6 +23,8 @@ pub struct Meter {
     /// How many of its parts are done, if it has parts.
     part: Option<String>,
     begin: Instant,
+    /// The time between two lines, and when the last one was printed.
+    interval: Duration,
     printed: Instant,
     bar: ProgressBar,
 }
@@ -51,7 +53,19 @@ impl Meter {
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix(prefix(pass, source));
         let now = Instant::now();
-        Meter { style, events, pass, source, frames, before: 0, part: None, begin: now, printed: now, bar }
+        Meter {
+            style,
+            events,
+            pass,
+            source,
+            frames,
+            before: 0,
+            part: None,
+            begin: now,
+            interval: INTERVAL,
+            printed: now,
+            bar,
+        }
     }
 
     /// The bar; hidden in other styles.
@@ -62,6 +76,11 @@ impl Meter {
     /// This many of the frames were there before: they do not count for the speed.
     pub fn set_before(&mut self, frames: u64) {
         self.before = frames;
+    }
+
+    /// Prints a line, and sends an event, this often.
+    pub fn set_interval(&mut self, interval: Duration) {
+        self.interval = interval;
     }
 
     /// Shows how many parts are done.
@@ -83,7 +102,7 @@ impl Meter {
                 None => format!("{:.0} fps, {:.2}x{}", record.fps, record.speed, self.part()),
             });
         }
-        if self.has_lines() && self.printed.elapsed() >= INTERVAL {
+        if self.has_lines() && self.printed.elapsed() >= self.interval {
             self.printed = Instant::now();
             self.print(&self.record(progress, false));
         }

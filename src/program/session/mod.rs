@@ -21,6 +21,10 @@ use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::without_password;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a child process reports its progress: as often as the bar of its parent is drawn.
+const FOR_PARENT: Duration = Duration::from_millis(100);
 
 /// One run of the pipeline, and what it prints on stderr.
 pub struct Session<'a> {
@@ -133,6 +137,9 @@ impl<'a> Session<'a> {
     ) -> Result<T> {
         let events = self.console.events().filter(|_| !self.is_sum).cloned();
         let mut meter = Meter::start((self.stderr.meter, events), frames, self.pass, self.source);
+        if self.stderr.is_child {
+            meter.set_interval(FOR_PARENT);
+        }
         if self.stderr.meter == MeterStyle::Bar {
             self.console.set_bar(meter.bar());
         }
