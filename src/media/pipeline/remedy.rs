@@ -7,12 +7,12 @@ pub struct ErrorWithRemedy {
     /// What failed, and where.
     pub cause: String,
     /// What helps.
-    pub remedy: &'static str,
+    pub remedy: String,
 }
 
 impl ErrorWithRemedy {
     /// The error of a video that is to be worked on in pieces, which it cannot be.
     pub fn not_in_pieces(cause: String) -> Self {
-        ErrorWithRemedy { cause, remedy: "leave --jobs out" }
+        ErrorWithRemedy { cause, remedy: "leave --jobs out".to_owned() }
     }
 }

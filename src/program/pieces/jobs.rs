@@ -5,7 +5,7 @@ use super::{FilePlan, PieceState, Plan, is_intact, state_of};
 use crate::options::{FileJob, Job, Jobs};
 use crate::report::{Console, StartRecord, jobs_summary};
 use crate::signals;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use histeq::frame::limits;
 use histeq_media::pipeline::{Cancel, Outcome};
 use histeq_media::sink::{self, Overwrite};
@@ -248,7 +248,7 @@ pub fn most_jobs(cores: usize, pixels: usize) -> usize {
 /// The error of a child process as if this process had failed.
 fn without_name(error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<ChildError>() {
-        Ok(failed) => anyhow!(failed.error.message),
+        Ok(failed) => failed.error.into_error(),
         Err(error) => error,
     }
 }

@@ -1,5 +1,6 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
+use anyhow::anyhow;
 use histeq_media::pipeline::ErrorWithRemedy;
 use histeq_media::sys::{give_up_with_an_event, print_line};
 use serde::{Deserialize, Serialize};
@@ -65,7 +66,14 @@ impl ErrorRecord {
         ErrorRecord {
             message: format!("{error:#}"),
             cause: parts.map(|parts| parts.cause.clone()),
-            remedy: parts.map(|parts| parts.remedy.to_owned()),
+            remedy: parts.map(|parts| parts.remedy.clone()),
+        }
+    }
+    /// The error of this record.
+    pub fn into_error(self) -> anyhow::Error {
+        match (self.cause, self.remedy) {
+            (Some(cause), Some(remedy)) => ErrorWithRemedy { cause, remedy }.into(),
+            _ => anyhow!(self.message),
         }
     }
 }
@@ -228,7 +236,8 @@ mod tests {
             assert!(!line.contains('\n'), "{line}");
             assert_eq!(serde_json::from_str::<Event>(&line).expect("an event"), event);
         }
-        let text = "in.mkv: cannot be cut (leave --jobs out)";
-        assert_eq!(ErrorRecord::of(&error).message, text);
+        let record = ErrorRecord::of(&error);
+        assert_eq!(record.message, "in.mkv: cannot be cut (leave --jobs out)");
+        assert_eq!(ErrorRecord::of(&record.clone().into_error()), record);
     }
 }
