@@ -7,7 +7,7 @@
 //!                        Session::outputs    where the video and its records are written
 //!                        Session::guard      wall around the process, signals
 //!                        Session::open       the input, by histeq-media
-//!                        session::Prepared   look, filters, settings, checks, frames around the part
+//!                        session::prepare    look, filters, settings, checks, frames around the part
 //!                        sink, stage         the encoder; the backend with its observers
 //!                        pipeline::run       the frames, by histeq-media
 //! ```

@@ -3,7 +3,7 @@
 use crate::draw::comparison::{Comparer, Partners, draw_pairs};
 use crate::options::CompareJob;
 use crate::report::{Console, compare_summary};
-use crate::session::{Guard, Outputs, Session};
+use crate::session::{Outputs, Session};
 use crate::signals;
 use anyhow::{Result, bail};
 use histeq_media::pipeline::{self, Outcome, Progress};
@@ -20,14 +20,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let [a, b] = &job.inputs;
     Target::differs(&job.output.name, &b.url)?;
     let outputs = Outputs::from(session.target(&job.output, &a.url)?);
-    session.guard(Guard {
-        sandbox: job.sandbox,
-        inputs: &[a, b],
-        output: &job.output.name,
-        outputs: &outputs,
-        folder: None,
-        answer: signals::FINISHING,
-    })?;
+    session.guard(job.sandbox, &[a, b], &outputs, signals::FINISHING)?;
 
     let a = session.open(a, notices)?;
     let b = source::open(b, cancel, notices.clone(), Arc::new(Progress::default()))?;

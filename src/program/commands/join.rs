@@ -3,7 +3,7 @@
 use crate::options::JoinJob;
 use crate::pieces::{ChildRun, FilePlan, Joining, Plan, ProcessPool, as_strict_and_verbose, join_records};
 use crate::report::{Console, jobs_summary};
-use crate::session::{Around, Guard, Preparation, Prepared, Session};
+use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;
 use anyhow::{Context, Result, anyhow, bail};
 use histeq_media::ffmpeg::{microseconds, rescale};
@@ -58,7 +58,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
         whole.output.overwrite = Overwrite::Yes;
     }
     let session = Session::new(job.stderr.clone(), whole.limits, console);
-    let outputs = session.outputs(&whole)?;
+    let outputs = Outputs { folder: Some(file.folder.clone()), ..session.outputs(&whole)? };
     let mut joining = Joining::new(file, job.is_partial)?;
     let pieces = joining.pieces();
     let is_whole = pieces == file.pieces.len();
@@ -66,28 +66,15 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let (first, frames) = file.pieces[pieces - 1];
     let is_counted = whole.input.part.frames.is_some();
     let end = file.moment(first + frames).filter(|_| is_counted || !is_whole);
-    session.guard(Guard {
-        sandbox: whole.sandbox,
-        inputs: &[&whole.input],
-        output: &whole.output.name,
-        outputs: &outputs,
-        folder: Some(file.folder.clone()),
-        answer: signals::GIVING_UP,
-    })?;
+    session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
 
     let Session { cancel, notices, progress, .. } = &session;
     let found: Arc<Mutex<PacketSurvey>> = Arc::default();
     whole.input.reading = Reading::Packets(end, found.clone());
-    let Prepared { mut source, input, settings } = Preparation {
-        equalize: &mut whole.equalize,
-        filters: &whole.filters,
-        // The mask was checked with each piece.
-        builder: None,
-        around: Around::BySource,
-        notices,
-        on_settings: &Notices::silent(),
-    }
-    .of(session.open(&whole.input, notices)?)?;
+    let opened = session.open(&whole.input, notices)?;
+    // The mask was checked with each piece, and `plan` has reported on the settings.
+    let Prepared { mut source, input, settings } =
+        prepare(opened, &mut whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
     let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
     let (video, options) = (joining.video.clone(), whole.output.options.clone());
     joining.check_records()?;

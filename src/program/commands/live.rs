@@ -2,7 +2,7 @@
 
 use crate::options::{BackendStartup, LiveJob, SharedBackend};
 use crate::report::{Console, ResultRecord, live_summary};
-use crate::session::{Around, Preparation, Session};
+use crate::session::{Around, Session, prepare};
 use crate::sidecar::records::RecordTargets;
 use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
@@ -143,15 +143,8 @@ fn film<'a>(
     let mut microphone = microphone.transpose()?;
     let (source, input) = LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
     let mut equalize = job.equalize.clone();
-    let mut prepared = Preparation {
-        equalize: &mut equalize,
-        filters: &job.filters,
-        builder: Some(builder),
-        around: Around::BySource,
-        notices,
-        on_settings: notices,
-    }
-    .of((Box::new(source), input))?;
+    let mut prepared =
+        prepare((Box::new(source), input), &mut equalize, &job.filters, Some(builder), Around::BySource, [notices; 2])?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut prepared.input.media.streams));
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     shared_settings.set(settings);

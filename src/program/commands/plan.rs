@@ -6,7 +6,7 @@ use crate::pieces::{
     FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of_file, make_folder_of, most_jobs,
 };
 use crate::report::Console;
-use crate::session::{Around, Guard, Preparation, Prepared, Session};
+use crate::session::{Around, Prepared, Session, prepare};
 use crate::signals;
 use crate::stage_builder::StageBuilder;
 use crate::stdout;
@@ -60,14 +60,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     let builder = StageBuilder::new(&job.equalize)?;
     let read = job.equalize.load_curves.iter().chain(&job.equalize.mask);
     let read = read.map(|name| Ok((rooted(name)?, hash_of_file(Path::new(name))?))).collect::<Result<_>>()?;
-    session.guard(Guard {
-        sandbox: job.sandbox,
-        inputs: &[&job.input],
-        output: &job.output.name,
-        outputs: &outputs,
-        folder: None,
-        answer: signals::GIVING_UP,
-    })?;
+    session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
 
     let Session { cancel, notices, .. } = &session;
     job.input.decoders = 1;
@@ -84,15 +77,8 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     if opened.1.media.is_raw() || opened.1.media.is_images() {
         return Err(not_in_pieces(&name, "pictures without packets that tell their times cannot be cut"));
     }
-    let Prepared { mut source, input, settings } = Preparation {
-        equalize: &mut job.equalize,
-        filters: &job.filters,
-        builder: Some(&builder),
-        around: Around::AsSettings,
-        notices,
-        on_settings: notices,
-    }
-    .of(opened)?;
+    let Prepared { mut source, input, settings } =
+        prepare(opened, &mut job.equalize, &job.filters, Some(&builder), Around::AsSettings, [notices; 2])?;
     let PieceEncoder { name: encoder, options: encoder_options, multiple } =
         piece_encoder(&input, &job.output.name, job.output.options.clone())?;
     check_joined(input.clone(), &job.output.name, job.output.options.clone(), notices.clone())?;

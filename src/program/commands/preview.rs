@@ -4,7 +4,7 @@ use crate::draw::sheet::{self, Column, Miniatures, Row};
 use crate::look;
 use crate::options::{EqualizeOptions, FilterOptions, LookArg, PreviewJob};
 use crate::report::Console;
-use crate::session::{Around, Guard, Outputs, Preparation, Session};
+use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
@@ -43,14 +43,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
     );
     let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
-    session.guard(Guard {
-        sandbox: job.sandbox,
-        inputs: &[&job.input],
-        output: &job.output.name,
-        outputs: &outputs,
-        folder: None,
-        answer: signals::GIVING_UP,
-    })?;
+    session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
 
     let (source, input) = session.open(&job.input, notices)?;
     let is_image = input.is_image();
@@ -267,16 +260,14 @@ impl ShownLook {
     /// The shown frame, equalized on the CPU.
     fn equalized(&self, frames: &FrameAndNeighbours, input: &Input) -> Result<Frame> {
         let held = Box::new(frames.source(self.before(), self.behind()));
-        let silent = Notices::silent();
-        let prepared = Preparation {
-            equalize: &mut self.equalize.clone(),
-            filters: &FilterOptions::default(),
-            builder: None,
-            around: Around::BySource,
-            notices: &silent,
-            on_settings: &silent,
-        }
-        .of((held, input.clone()))?;
+        let prepared = prepare(
+            (held, input.clone()),
+            &mut self.equalize.clone(),
+            &FilterOptions::default(),
+            None,
+            Around::BySource,
+            [&Notices::silent(); 2],
+        )?;
         let mut source = prepared.source;
         source.look_around(self.before(), self.settings.look_ahead());
 

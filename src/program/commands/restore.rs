@@ -2,7 +2,7 @@
 
 use crate::options::RestoreJob;
 use crate::report::{Console, restore_summary};
-use crate::session::{Guard, Outputs, Session};
+use crate::session::{Outputs, Session};
 use crate::sidecar::curves::{CurveFile, InverseCurves};
 use crate::signals;
 use anyhow::Result;
@@ -23,14 +23,7 @@ pub fn run(job: RestoreJob, console: &Console) -> Result<Outcome> {
     Target::differs(&job.output.name, &job.curves)?;
     let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
     let file = CurveFile::read(&job.curves)?;
-    session.guard(Guard {
-        sandbox: job.sandbox,
-        inputs: &[&job.input],
-        output: &job.output.name,
-        outputs: &outputs,
-        folder: None,
-        answer: signals::FINISHING,
-    })?;
+    session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
     let (source, input) = session.open(&job.input, notices)?;
     session.start(&input, [&job.output.name].into_iter(), Map::new());

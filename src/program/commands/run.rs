@@ -3,7 +3,7 @@
 use crate::options::{BackendStartup, FileJob, RunJob, StatsFormat};
 use crate::pieces::{ChildRun, FilePlan, PieceState, Plan, ProcessPool, hashes_of_records, state_of};
 use crate::report::{Console, summary};
-use crate::session::{Around, Guard, Outputs, Preparation, Session};
+use crate::session::{Around, Outputs, Session, prepare};
 use crate::sidecar::records::{RecordTargets, Records};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, measuring_threads};
@@ -61,29 +61,21 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
 
     let session = Session::new(job.stderr.clone(), whole.limits, console);
     let target = Target::new(&path, &file.input, Files::One, Overwrite::Yes)?;
-    let outputs = Outputs { target, records: RecordTargets::of_file(&whole)? };
+    let outputs = Outputs { target, records: RecordTargets::of_file(&whole)?, folder: Some(file.folder.clone()) };
     let builder = StageBuilder::new(&whole.equalize)?;
-    session.guard(Guard {
-        sandbox: whole.sandbox,
-        inputs: &[&whole.input],
-        output: &path,
-        outputs: &outputs,
-        folder: Some(file.folder.clone()),
-        answer: signals::GIVING_UP,
-    })?;
+    session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
 
     let Session { cancel, notices, progress, .. } = &session;
     let mut backend = BackendStartup::begin(whole.backend.clone());
-    let mut prepared = Preparation {
-        equalize: &mut whole.equalize,
-        filters: &whole.filters,
-        builder: Some(&builder),
-        around: Around::AsSettings,
-        notices,
-        // `plan` has reported on them.
-        on_settings: &Notices::silent(),
-    }
-    .of(session.open(&whole.input, notices)?)?;
+    let opened = session.open(&whole.input, notices)?;
+    let mut prepared = prepare(
+        opened,
+        &mut whole.equalize,
+        &whole.filters,
+        Some(&builder),
+        Around::AsSettings,
+        [notices, &Notices::silent()],
+    )?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     check_resolved(file, &input, &format!("{settings:?}"), &whole)?;
     backend.check()?;

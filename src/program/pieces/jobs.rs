@@ -51,7 +51,8 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     arguments.extend(Job::options()?);
     arguments.extend(was_asked.then(|| "-y".into()));
     arguments.extend(["--one-of".into(), name.clone().into(), output.name.clone().into()]);
-    let planned = match pool.run_one_silently(&arguments, &name) {
+    let mut messages = Vec::new();
+    let planned = match pool.run_one_silently(&arguments, &name, &mut messages) {
         Ok(planned) if planned.outcome == Outcome::Complete && !pool.cancel.is_cancelled() => planned,
         Err(error) if !pool.cancel.is_cancelled() => {
             if jobs != Jobs::Auto {
@@ -83,7 +84,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         // This process reports the same on the input.
         return Ok(None);
     }
-    planned.messages.into_iter().for_each(|message| pool.pass_on(message));
+    messages.into_iter().for_each(|message| pool.pass_on(message));
     let mut lock = locked(file, &plan_file)?;
     pool.listen_for_signals(signals::FINISHING)?;
     console.start(StartRecord {

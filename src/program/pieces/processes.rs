@@ -95,8 +95,6 @@ pub struct Answer {
     pub outcome: Outcome,
     pub result: ResultRecord,
     pub stdout: Vec<u8>,
-    /// Its messages, which are not printed yet.
-    pub messages: Vec<Output>,
 }
 
 /// Child processes that work at the same time.
@@ -239,21 +237,17 @@ impl<'a> ProcessPool<'a> {
     /// # Errors
     /// [`ChildError`], with this name, when it fails otherwise than by being interrupted.
     pub fn run_one(&self, arguments: &[OsString], name: &str) -> Result<Answer> {
-        let (answer, messages) = self.wait_for(arguments, name)?;
+        let mut messages = Vec::new();
+        let answer = self.run_one_silently(arguments, name, &mut messages);
         messages.into_iter().for_each(|message| self.pass_on(message));
         answer
     }
 
-    /// As [`run_one`](Self::run_one), but messages are kept; those of a process that fails are dropped.
+    /// As [`run_one`](Self::run_one), but its messages are added to `messages`.
     ///
     /// # Errors
     /// As `run_one`.
-    pub fn run_one_silently(&self, arguments: &[OsString], name: &str) -> Result<Answer> {
-        let (answer, messages) = self.wait_for(arguments, name)?;
-        answer.map(|answer| Answer { messages, ..answer })
-    }
-
-    fn wait_for(&self, arguments: &[OsString], name: &str) -> Result<(Result<Answer>, Vec<Output>)> {
+    pub fn run_one_silently(&self, arguments: &[OsString], name: &str, messages: &mut Vec<Output>) -> Result<Answer> {
         let mut child = spawn(arguments)?;
         let mut stdin = child.stdin.take();
         let mut stdout = child.stdout.take().context("a pipe")?;
@@ -263,7 +257,7 @@ impl<'a> ProcessPool<'a> {
             let mut text = Vec::new();
             stdout.read_to_end(&mut text).map(|_| text)
         })?;
-        let (mut reported, mut messages) = (Reported::default(), Vec::new());
+        let mut reported = Reported::default();
         loop {
             match outputs.recv_timeout(TICK) {
                 Ok((_, Output::Closed)) | Err(RecvTimeoutError::Disconnected) => break,
@@ -278,9 +272,9 @@ impl<'a> ProcessPool<'a> {
         let outcome = match status.code() {
             Some(0) => Outcome::Complete,
             Some(code) if code == i32::from(signals::INTERRUPTED) => Outcome::Interrupted,
-            _ => return Ok((Err(reported.error(name, status).into()), messages)),
+            _ => return Err(reported.error(name, status).into()),
         };
-        Ok((Ok(Answer { outcome, result: reported.result, stdout, messages: Vec::new() }), messages))
+        Ok(Answer { outcome, result: reported.result, stdout })
     }
 }
 

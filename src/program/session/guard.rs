@@ -18,25 +18,14 @@ pub struct Outputs {
     pub target: Target,
     /// What is written beside it.
     pub records: RecordTargets,
+    /// A folder of pieces, which is written into, too.
+    pub folder: Option<PathBuf>,
 }
 
 impl From<Target> for Outputs {
     fn from(target: Target) -> Self {
-        Outputs { target, records: RecordTargets::none() }
+        Outputs { target, records: RecordTargets::none(), folder: None }
     }
-}
-
-/// What a run has to open once it is guarded, and how it ends early.
-pub struct Guard<'a> {
-    pub sandbox: Sandbox,
-    pub inputs: &'a [&'a InputOptions],
-    /// The name of the output.
-    pub output: &'a str,
-    pub outputs: &'a Outputs,
-    /// A folder that is written into beside the outputs.
-    pub folder: Option<PathBuf>,
-    /// What is printed at the first signal.
-    pub answer: &'static str,
 }
 
 impl Session<'_> {
@@ -50,14 +39,21 @@ impl Session<'_> {
     /// Where the output of `job` and the records beside it are written.
     pub fn outputs(&self, job: &FileJob) -> Result<Outputs> {
         let target = self.target(&job.output, &job.input.url)?;
-        Ok(Outputs { target, records: RecordTargets::of_file(job)? })
+        Ok(Outputs { target, records: RecordTargets::of_file(job)?, folder: None })
     }
 
-    /// Puts the wall around this process, if there is one, and then handles signals; a child process also ends with its parent.
-    pub fn guard(&self, guard: Guard<'_>) -> Result<()> {
-        let Guard { sandbox, inputs, output, outputs: Outputs { target, records }, folder, answer } = guard;
-        let written = target.place().into_iter().chain(records.places()).chain(folder);
-        if let Some(wall) = sandbox.around_process(inputs, output, written) {
+    /// Puts the wall around this process, if there is one: `inputs` can be read, and `outputs` written. Then listens for signals,
+    /// and prints `answer` at the first one.
+    pub fn guard(
+        &self,
+        sandbox: Sandbox,
+        inputs: &[&InputOptions],
+        outputs: &Outputs,
+        answer: &'static str,
+    ) -> Result<()> {
+        let Outputs { target, records, folder } = outputs;
+        let written = target.place().into_iter().chain(records.places()).chain(folder.clone());
+        if let Some(wall) = sandbox.around_process(inputs, target.name(), written) {
             let holds = wall.close()?;
             let has_another = inputs.iter().all(|input| input.wall.is_some());
             let decoders = if has_another { "; decoders can do even less" } else { "" };

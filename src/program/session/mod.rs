@@ -9,8 +9,8 @@
 mod guard;
 mod prepared;
 
-pub use guard::{Guard, Outputs};
-pub use prepared::{Around, Preparation, Prepared};
+pub use guard::Outputs;
+pub use prepared::{Around, Prepared, prepare};
 
 use crate::options::{Limits, MeterStyle, StderrOptions};
 use crate::report::{Console, Meter, StartRecord};

@@ -12,22 +12,6 @@ use histeq_media::pipeline::{Input, Notices, Progress, Source};
 use histeq_media::source;
 use std::sync::Arc;
 
-/// How an input is made ready to be equalized.
-pub struct Preparation<'a> {
-    /// The options of equalization. A look that is open is chosen.
-    pub equalize: &'a mut EqualizeOptions,
-    /// The filters ahead of it.
-    pub filters: &'a FilterOptions,
-    /// Has the mask; without, no mask is checked.
-    pub builder: Option<&'a StageBuilder>,
-    /// Which frames around the requested part are read.
-    pub around: Around,
-    /// Gets messages on the input and its filters.
-    pub notices: &'a Notices,
-    /// Gets messages on the settings.
-    pub on_settings: &'a Notices,
-}
-
 /// Which frames around the requested part are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Around {
@@ -46,25 +30,30 @@ pub struct Prepared {
     pub settings: Settings,
 }
 
-impl Preparation<'_> {
-    /// Makes this input ready.
-    ///
-    /// # Errors
-    /// When its first frames cannot be read, filters cannot be opened, or region or mask do not go with its pictures.
-    pub fn of(self, opened: (Box<dyn Source>, Input)) -> Result<Prepared> {
-        let Preparation { equalize, filters, builder, around, notices, on_settings } = self;
-        let mask = builder.and_then(|builder| builder.mask.as_ref());
-        let opened = look::choose(equalize, opened, mask, notices)?;
-        let (mut source, input) = source::filtered(opened, &filters.of_look(equalize.denoiser()), notices)?;
-        let settings = equalize.resolve(&input, on_settings)?;
-        builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;
-        match around {
-            Around::AsSettings => source.look_around(settings.warm_up(), settings.look_ahead()),
-            Around::Nothing => source.look_around(0, 0),
-            Around::BySource => {}
-        }
-        Ok(Prepared { source, input, settings })
+/// Makes an input ready to be equalized. A look that is open in `equalize` is chosen. Without `builder`, which has the mask, no
+/// mask is checked. The first of `notices` gets messages on the input and its filters, the second one those on the settings.
+///
+/// # Errors
+/// When its first frames cannot be read, filters cannot be opened, or region or mask do not go with its pictures.
+pub fn prepare(
+    opened: (Box<dyn Source>, Input),
+    equalize: &mut EqualizeOptions,
+    filters: &FilterOptions,
+    builder: Option<&StageBuilder>,
+    around: Around,
+    [notices, on_settings]: [&Notices; 2],
+) -> Result<Prepared> {
+    let mask = builder.and_then(|builder| builder.mask.as_ref());
+    let opened = look::choose(equalize, opened, mask, notices)?;
+    let (mut source, input) = source::filtered(opened, &filters.of_look(equalize.denoiser()), notices)?;
+    let settings = equalize.resolve(&input, on_settings)?;
+    builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;
+    match around {
+        Around::AsSettings => source.look_around(settings.warm_up(), settings.look_ahead()),
+        Around::Nothing => source.look_around(0, 0),
+        Around::BySource => {}
     }
+    Ok(Prepared { source, input, settings })
 }
 
 impl Prepared {

@@ -14,7 +14,7 @@ mod target_size;
 use crate::options::{BackendStartup, FileJob};
 use crate::pieces;
 use crate::report::{Console, summary};
-use crate::session::{Around, Guard, Outputs, Preparation, Session};
+use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ, measuring_threads};
 use anyhow::Result;
@@ -36,14 +36,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     check_files_differ(&job.equalize, job.written_files())?;
     let outputs = session.outputs(&job)?;
     let builder = StageBuilder::new(&job.equalize)?;
-    session.guard(Guard {
-        sandbox: job.sandbox,
-        inputs: &[&job.input],
-        output: &job.output.name,
-        outputs: &outputs,
-        folder: None,
-        answer: signals::FINISHING,
-    })?;
+    session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
     let mut backend = BackendStartup::begin(job.backend.clone());
     let mut scenes = None;
@@ -83,7 +76,7 @@ fn transcode(
     builder: &StageBuilder,
     scenes: Option<Arc<MappedScenes>>,
     mut backend: BackendStartup,
-    (Outputs { target, records }, options): (Outputs, OutputOptions),
+    (Outputs { target, records, .. }, options): (Outputs, OutputOptions),
 ) -> Result<Option<Summary>> {
     let Session { cancel, notices, progress, .. } = session;
     // The first pass has reported on the input.
@@ -91,15 +84,8 @@ fn transcode(
         Some(_) => (&Notices::silent(), Around::Nothing),
         None => (notices, Around::AsSettings),
     };
-    let mut prepared = Preparation {
-        equalize: &mut job.equalize,
-        filters: &job.filters,
-        builder: Some(builder),
-        around,
-        notices: of_input,
-        on_settings: of_input,
-    }
-    .of(session.open(&job.input, of_input)?)?;
+    let opened = session.open(&job.input, of_input)?;
+    let mut prepared = prepare(opened, &mut job.equalize, &job.filters, Some(builder), around, [of_input; 2])?;
     backend.check()?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     let records = records.open(&input.name)?;

@@ -2,7 +2,7 @@
 
 use crate::look;
 use crate::options::FileJob;
-use crate::session::{Around, Preparation, Prepared, Session};
+use crate::session::{Around, Prepared, Session, prepare};
 use crate::stage_builder::StageBuilder;
 use anyhow::{Result, ensure};
 use crossbeam_channel::{Receiver, Sender};
@@ -38,15 +38,8 @@ pub fn find_scenes(
         look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
         opened = open()?;
     }
-    let Prepared { source, input, settings } = Preparation {
-        equalize: &mut job.equalize,
-        filters: &job.filters,
-        builder: Some(builder),
-        around: Around::Nothing,
-        notices,
-        on_settings: notices,
-    }
-    .of(opened)?;
+    let Prepared { source, input, settings } =
+        prepare(opened, &mut job.equalize, &job.filters, Some(builder), Around::Nothing, [notices; 2])?;
     let mut survey = builder.survey(settings);
     let measure = |before: &Receiver<Message>, next: &Sender<Message>| {
         for message in before {
