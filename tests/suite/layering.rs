@@ -88,6 +88,17 @@ fn the_tables_have_lower_modules_first_and_none_that_is_gone() {
 }
 
 #[test]
+fn no_command_uses_another_one() {
+    let commands = Path::new("src/program/commands");
+    for path in source_files().iter().filter(|path| path.starts_with(commands)) {
+        let text = code(&read(path));
+        assert!(!text.contains("crate::commands"), "{} uses another command", path.display());
+        let is_alone = path.parent() == Some(commands) && !path.ends_with("mod.rs");
+        assert!(!is_alone || !text.contains("super::"), "{} uses what is beside it", path.display());
+    }
+}
+
+#[test]
 fn every_source_file_opens_with_what_it_is_for() {
     for path in source_files() {
         assert!(read(&path).starts_with("//! "), "{} does not open with //!", below_src(&path).display());
