@@ -12,13 +12,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, sleep};
 use std::time::Duration;
 
-/// Printed at the first Ctrl-C while a file is written.
+/// Printed at the first signal while a file is written.
 pub const FINISHING: &str = "interrupted, finishing the file";
 
-/// The answer to the first signal where nothing is kept of a run that is interrupted.
+/// Printed at the first signal where nothing is kept of an interrupted run.
 pub const GIVING_UP: &str = "interrupted";
 
-/// The answer of a process whose parent answers.
+/// Child process: the parent prints the message.
 pub const NOTHING: &str = "";
 
 /// What a signal does.
@@ -49,13 +49,13 @@ extern "C" fn terminate(_signal: libc::c_int) {
     unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
 }
 
-/// Whether the time of the run was over before the run.
+/// Whether the run took longer than it may.
 static OUT_OF_TIME: AtomicBool = AtomicBool::new(false);
 
 /// How long a run whose time is over may take to finish its output.
 const FINISH: Duration = Duration::from_secs(10);
 
-/// Whether the time of the run was over before the run.
+/// Whether the run took longer than it may.
 pub fn is_out_of_time() -> bool {
     OUT_OF_TIME.load(Ordering::Relaxed)
 }
@@ -66,9 +66,6 @@ pub fn out_of_time() -> anyhow::Error {
 }
 
 /// Cancels the run after `time`. If it does not end soon, the files `temporary` are removed and the program ends.
-///
-/// # Errors
-/// When the system starts no thread.
 pub fn end_after(time: Duration, cancel: Cancel, console: Console, temporary: Vec<Leftover>) -> Result<()> {
     let wait = move || {
         sleep(time);
@@ -103,9 +100,6 @@ fn ignored() -> Vec<libc::c_int> {
 
 /// Installs the handler. The first signal sets `cancel` and prints `answer`; the second one removes the files `temporary` and
 /// ends the program. In a later call, all of these take the places of those before.
-///
-/// # Errors
-/// When the system refuses.
 pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
     let listener = Listener { cancel: cancel.clone(), console, temporary, answer };
     if LISTENER.lock().unwrap_or_else(PoisonError::into_inner).replace(listener).is_some() {
@@ -132,7 +126,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         }
         cancel.cancel();
         if *answer != NOTHING {
-            console.info(&format!("histeq-video: {answer} (again to give up at once)"));
+            console.note(&format!("{answer} (again to give up at once)"));
         }
     })
     .map_err(|error| match error {

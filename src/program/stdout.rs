@@ -26,9 +26,6 @@ mod at_start {
 }
 
 /// Checks that stdout is open, if `name` is `-`.
-///
-/// # Errors
-/// When it is closed.
 pub fn check(name: &str) -> Result<()> {
     if name == "-" && CLOSED.load(Ordering::Relaxed) {
         bail!("stdout is closed (let it lead to a file or a program)");
@@ -37,9 +34,6 @@ pub fn check(name: &str) -> Result<()> {
 }
 
 /// Writes `text` to stdout. A closed pipe is no error.
-///
-/// # Errors
-/// When stdout is closed, or cannot be written to: a full disk, for example.
 pub fn print(text: &[u8]) -> Result<()> {
     check("-")?;
     let mut stdout = std::io::stdout();

@@ -611,6 +611,11 @@ fn events_tell_what_several_processes_have_done() {
     dir.succeeds("run plan.json");
     let told = events(&dir.succeeds("join --progress json plan.json"));
     assert_eq!(told.last().expect("a line")["outputs"][0]["frames"], 100);
+    // A program can offer its own way out.
+    let refused = events(&dir.run("--jobs 2 --filter vflip --progress json in.mkv no.mkv").exits_with(1));
+    let [cause, remedy] = ["cause", "remedy"].map(|part| refused[0][part].as_str().expect("a text").to_owned());
+    assert_eq!((&*cause, &*remedy), ("in.mkv: --filter: filters can reach across pieces", "leave --jobs out"));
+    assert_eq!(refused[0]["message"], format!("{cause} ({remedy})"));
     dir.run("plan -n --backend cpu --encoder ffv1 in.mkv joined.mkv").exits_with(3).says(&["joined.mkv exists"]);
 }
 

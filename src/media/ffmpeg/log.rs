@@ -7,7 +7,6 @@ use ffmpeg_next::ffi;
 use std::cell::{Cell, RefCell};
 #[cfg(all(target_arch = "x86_64", unix))]
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The messages of threads that have never asked for any.
@@ -105,8 +104,8 @@ fn refused_protocol_in(message: &str) -> Option<&str> {
     rest.starts_with(" not on whitelist").then_some(protocol)
 }
 
-/// Does the next message begin a line? Some messages come in pieces.
-static AT_LINE_START: AtomicBool = AtomicBool::new(true);
+/// The beginning of a line that has no end yet: some messages come in parts.
+static LINE: Mutex<String> = Mutex::new(String::new());
 
 /// Installs the callback that keeps the last error message of each thread.
 pub(super) fn install() {
@@ -153,7 +152,7 @@ unsafe extern "C" fn remember(
     }
     let verbose = most > ffi::AV_LOG_ERROR;
     let mut line = [0; 1024];
-    let mut prefix = i32::from(verbose && AT_LINE_START.load(Ordering::Relaxed));
+    let mut prefix = i32::from(verbose && LINE.lock().unwrap_or_else(PoisonError::into_inner).is_empty());
     // SAFETY: FFmpeg passes a context, a format and its arguments; `line` has the length given.
     unsafe {
         let size = line.len() as i32;
@@ -162,8 +161,12 @@ unsafe extern "C" fn remember(
     // SAFETY: `av_log_format_line2` ends the line with NUL.
     let line = unsafe { CStr::from_ptr(line.as_ptr()) }.to_string_lossy();
     if verbose {
-        AT_LINE_START.store(line.ends_with('\n'), Ordering::Relaxed);
-        print_text(&line);
+        let mut whole = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+        whole.push_str(&line);
+        if whole.ends_with('\n') {
+            print_text(&whole);
+            whole.clear();
+        }
     }
     if level > ffi::AV_LOG_ERROR {
         return;
@@ -179,9 +182,7 @@ unsafe extern "C" fn remember(
     if level == ffi::AV_LOG_PANIC && message.starts_with("Assertion ") {
         // FFmpeg has found itself in a state that it rules out, and would abort the program next.
         let message = printable(&message);
-        give_up(&format!(
-            "histeq-video: error: FFmpeg gives up: {message} (the input may be damaged, or another version may take it)\n"
-        ));
+        give_up(&format!("FFmpeg gives up: {message} (the input may be damaged, or another version may take it)"));
     }
     if let Some(protocol) = refused_protocol_in(&message) {
         // What a thread logs while it ends is not asked for.

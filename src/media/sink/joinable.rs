@@ -4,7 +4,7 @@ use super::encoder_choice::{EncoderChoice, Pace, Quality};
 use super::file::{OutputOptions, is_sequence};
 use super::open::takes_only_pictures;
 use crate::ffmpeg::{Container, Encoder};
-use crate::pipeline::Input;
+use crate::pipeline::{ErrorWithRemedy, Input};
 use anyhow::{Context, Result, bail, ensure};
 
 /// An encoder, its options for pieces, and the frames of which each piece has a multiple.
@@ -99,8 +99,8 @@ fn is_file(name: &str, options: &OutputOptions) -> bool {
     !is_other && !takes_only_pictures(name, options.format.as_deref())
 }
 
-fn not_joined(name: &str) -> String {
-    format!("{name}: pieces are joined in files that store times, like .mkv and .mp4 (leave --jobs out)")
+fn not_joined(name: &str) -> ErrorWithRemedy {
+    ErrorWithRemedy::not_in_pieces(format!("{name}: pieces are joined in files that store times, like .mkv and .mp4"))
 }
 
 /// The parameters of an encoder with those that the program gives it anyway.

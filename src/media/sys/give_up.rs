@@ -4,34 +4,79 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether it has been said why the program ends.
+/// Whether the reason why the program ends is printed.
 static IS_EXPLAINED: AtomicBool = AtomicBool::new(false);
 
-/// It has been said why the program ends: if memory runs out while it does, no other reason follows.
+/// The reason why the program ends is printed: if memory runs out while it ends, no other reason follows.
 pub fn end_is_explained() {
     IS_EXPLAINED.store(true, Ordering::Relaxed);
 }
 
-/// Ends the program at once, with exit code 1 and this line on stderr. Outputs that are not whole have no names, so that nothing
+/// Whether stderr has lines of JSON and nothing else.
+static IS_AN_EVENT: AtomicBool = AtomicBool::new(false);
+
+/// From now on, [`give_up`] writes its error as an event of `--progress json`.
+pub fn give_up_with_an_event() {
+    IS_AN_EVENT.store(true, Ordering::Relaxed);
+}
+
+/// Ends the program at once, with exit code 1 and this error on stderr. Outputs that are not whole have no names, so that nothing
 /// of them stays.
-pub fn give_up(line: &str) -> ! {
-    static IS_SAID: AtomicBool = AtomicBool::new(false);
-    // SAFETY: the first call waits for the end; the second reads a text of this length; after the third no more code of the
+pub fn give_up(error: &str) -> ! {
+    static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+    let mut line = Line { bytes: [0; 2048], len: 0 };
+    if IS_AN_EVENT.load(Ordering::Relaxed) {
+        line.add(b"{\"event\":\"error\",\"message\":\"");
+        for byte in error.bytes() {
+            line.add(if matches!(byte, b'"' | b'\\') { b"\\" } else { b"" });
+            line.add(&[byte]);
+        }
+        line.end(b"\"}\n");
+    } else {
+        line.add(b"histeq-video: error: ");
+        line.add(error.as_bytes());
+        line.end(b"\n");
+    }
+    // SAFETY: the first call waits for the end; the second reads as many bytes as there are; after the third no more code of the
     // process runs. None takes memory, or runs exit handlers, which might.
     unsafe {
-        while IS_SAID.swap(true, Ordering::Relaxed) {
+        while HAS_BEGUN.swap(true, Ordering::Relaxed) {
             libc::pause();
         }
         if !IS_EXPLAINED.load(Ordering::Relaxed) {
-            libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
+            libc::write(libc::STDERR_FILENO, line.bytes.as_ptr().cast(), line.len);
         }
         libc::_exit(1)
     }
 }
 
+/// A line of text in a place of a fixed size: there may be no memory for more.
+struct Line {
+    bytes: [u8; 2048],
+    len: usize,
+}
+
+/// Room for the end of a line.
+const END: usize = 8;
+
+impl Line {
+    /// Adds this text, if there is room for it.
+    fn add(&mut self, text: &[u8]) {
+        if self.len + text.len() <= self.bytes.len() - END {
+            self.end(text);
+        }
+    }
+
+    /// Adds the last text, of [`END`] bytes at most.
+    fn end(&mut self, text: &[u8]) {
+        self.bytes[self.len..self.len + text.len()].copy_from_slice(text);
+        self.len += text.len();
+    }
+}
+
 /// Ends the program because memory has run out.
 pub fn out_of_memory() -> ! {
-    give_up("histeq-video: error: out of memory: the system gives no more (smaller frames, or a higher `ulimit -v`)\n")
+    give_up("out of memory: the system gives no more (smaller frames, or a higher `ulimit -v`)")
 }
 
 /// The system's allocator, with an end in [`out_of_memory`] instead of an abort, which would leave exit code 134 and a core dump

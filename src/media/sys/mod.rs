@@ -14,7 +14,7 @@ mod virtual_camera;
 mod writer;
 
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
-pub use give_up::{Allocator, end_is_explained, give_up, out_of_memory};
+pub use give_up::{Allocator, end_is_explained, give_up, give_up_with_an_event, out_of_memory};
 pub use hash::{Hash, Hasher};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use read_ahead::{Filled, Filling};

@@ -3,7 +3,7 @@
 use crate::draw::comparison::{Comparer, Partners, draw_pairs};
 use crate::options::CompareJob;
 use crate::report::{Console, compare_summary};
-use crate::session::Run;
+use crate::session::{Outputs, Session};
 use crate::signals;
 use anyhow::{Result, bail};
 use histeq_media::pipeline::{self, Outcome, Progress};
@@ -14,16 +14,15 @@ use std::sync::Arc;
 
 /// Draws the pairs of frames of both videos.
 pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
-    let run = Run::new(job.stderr, job.limits, console);
-    let Run { cancel, notices, progress, .. } = &run;
+    let session = Session::new(job.stderr, job.limits, console);
+    let Session { cancel, notices, progress, .. } = &session;
 
     let [a, b] = &job.inputs;
     Target::differs(&job.output.name, &b.url)?;
-    let target = run.target(&job.output, &a.url)?;
-    run.close(job.sandbox.around_process(&[a, b], &job.output.name, target.place()), &[a, b])?;
-    run.listen_for_signals(target.leftover().into_iter().collect(), signals::FINISHING)?;
+    let outputs = Outputs::from(session.target(&job.output, &a.url)?);
+    session.guard(job.sandbox, &[a, b], &outputs, signals::FINISHING)?;
 
-    let a = source::open(a, cancel, notices.clone(), progress.clone())?;
+    let a = session.open(a, notices)?;
     let b = source::open(b, cancel, notices.clone(), Arc::new(Progress::default()))?;
     let names = [&a.1, &b.1].map(|input| file_name(&input.name));
     let (source, of_a) = a;
@@ -31,11 +30,11 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let (partners, input) = Partners::new(of_a, b);
     let images = sink::makes_images(&job.output.name, job.output.options.format.as_deref());
     let comparer = Comparer::new(job.view, (!job.plain).then_some(names), images);
-    run.start(&input, [&job.output.name].into_iter(), Map::new());
-    let sink = sink::open(input.clone(), target, job.output.options, &mut || false, notices.clone())?;
+    session.start(&input, [&job.output.name].into_iter(), Map::new());
+    let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;
 
     let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);
-    let result = run.to_output(&input, |tick| pipeline::run_with(source, draw, sink, cancel, progress, tick))?;
+    let result = session.to_output(&input, |tick| pipeline::run_with(source, draw, sink, cancel, progress, tick))?;
     if result.as_ref().is_some_and(|result| result.outcome == Outcome::Complete && result.output.is_none()) {
         bail!("{a_name} and {b_name}: no two frames are shown at the same time, so nothing was written");
     }

@@ -32,9 +32,6 @@ const USED: [&str; 18] = [
 ];
 
 /// Prints the lists on stdout, with all encoders or those that people use.
-///
-/// # Errors
-/// When stdout is closed, or cannot be written to.
 pub fn run(all: bool) -> Result<()> {
     ffmpeg::init();
     let list = [gpu_list(), camera_list(), microphone_list(), encoder_list(all)].concat();

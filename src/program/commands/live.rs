@@ -1,9 +1,8 @@
 //! `histeq-video live`: from a camera to a window, a recording and other outputs, or from several cameras to theirs.
 
-use crate::look;
 use crate::options::LiveJob;
 use crate::report::{Console, ResultRecord, live_summary};
-use crate::session::Run;
+use crate::session::{Around, Session, prepare};
 use crate::sidecar::records::RecordTargets;
 use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
@@ -17,32 +16,32 @@ use histeq_media::pipeline::live::{
 };
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
 use histeq_media::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
-use histeq_media::source::{LiveSource, MicrophoneSource, StartTime, filtered};
+use histeq_media::source::{LiveSource, MicrophoneSource, StartTime};
 use histeq_media::sys::without_password;
 use std::path::Path;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
 pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
-    let mut run = Run::new(jobs[0].stderr.clone(), jobs[0].limits, console);
+    let mut session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
     let builder = StageBuilder::new(&jobs[0].equalize)?;
     match jobs {
         [job] => {
             let shared_settings = SharedSettings::default();
-            let mut window = window(job, &shared_settings, &run.notices, &builder)?;
-            let planned = Plan::check(job, &run.cancel)?;
-            run.listen_for_signals(Vec::new(), "finishing")?;
+            let mut window = window(job, &shared_settings, &session.notices, &builder)?;
+            let planned = PlannedCamera::check(job, &session.cancel)?;
+            session.listen_for_signals(Vec::new(), "finishing")?;
             let backend = BackendStartup::begin(job.backend.clone());
             let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
-            let open = || Ok(backend.open(&run.notices.for_core())?);
+            let open = || Ok(backend.open(&session.notices.for_core())?);
             console.summary(film(
                 planned,
-                &run,
+                &session,
                 &builder,
                 open,
                 (&shared_settings, WarmUp::default().begin(), viewer),
             )?);
         }
-        jobs => run_several(jobs, &mut run, &builder, console)?,
+        jobs => run_several(jobs, &mut session, &builder, console)?,
     }
     // Ctrl-C is a normal end.
     Ok(Outcome::Complete)
@@ -53,23 +52,23 @@ pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
 /// # Errors
 /// When an output cannot be written, or the backend is missing: then none has begun. When a camera has failed, after all have
 /// ended.
-fn run_several(jobs: &[LiveJob], run: &mut Run<'_>, builder: &StageBuilder, console: &Console) -> Result<()> {
-    let runs = run.of_sources(jobs.len());
+fn run_several(jobs: &[LiveJob], session: &mut Session<'_>, builder: &StageBuilder, console: &Console) -> Result<()> {
+    let sessions = session.of_sources(jobs.len());
     check_apart(jobs)?;
-    let planned = jobs.iter().zip(&runs).map(|(job, run)| Plan::check(job, &run.cancel));
+    let planned = jobs.iter().zip(&sessions).map(|(job, session)| PlannedCamera::check(job, &session.cancel));
     let planned = planned.collect::<Result<Vec<_>>>()?;
-    run.listen_for_signals(Vec::new(), "finishing")?;
-    let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&run.notices.for_core())?;
+    session.listen_for_signals(Vec::new(), "finishing")?;
+    let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&session.notices.for_core())?;
     let warm_up = WarmUp::default();
     let mut failed = Vec::new();
     // All warm-ups begin before the first source is opened.
-    let works: Vec<_> = planned
+    let films: Vec<_> = planned
         .into_iter()
-        .zip(&runs)
-        .map(|(plan, run)| {
+        .zip(&sessions)
+        .map(|(camera, session)| {
             let open = || Ok(backend.clone());
             let warming_up = warm_up.begin();
-            move || film(plan, run, builder, open, (&SharedSettings::default(), warming_up, None))
+            move || film(camera, session, builder, open, (&SharedSettings::default(), warming_up, None))
         })
         .collect();
     let ended = |index: usize, result: Result<ResultRecord>| {
@@ -86,10 +85,10 @@ fn run_several(jobs: &[LiveJob], run: &mut Run<'_>, builder: &StageBuilder, cons
             }
         }
     };
-    run.metered(
+    session.metered(
         None,
         |tick| {
-            live::run_several(works, ended, || tick(&Progress::sum(runs.iter().map(|run| &*run.progress))));
+            live::run_several(films, ended, || tick(&Progress::sum(sessions.iter().map(|session| &*session.progress))));
             Ok(())
         },
         |()| true,
@@ -115,29 +114,29 @@ fn check_apart(jobs: &[LiveJob]) -> Result<()> {
     Ok(())
 }
 
-/// What a camera is written to, checked before it is opened.
-struct Plan<'a> {
+/// A camera, and what it is written to, checked before it is opened.
+struct PlannedCamera<'a> {
     job: &'a LiveJob,
     outputs: Vec<PlannedOutput>,
     records: RecordTargets,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> PlannedCamera<'a> {
     /// Checks the outputs of `job`.
     fn check(job: &'a LiveJob, cancel: &Cancel) -> Result<Self> {
-        Ok(Plan { job, outputs: plan_outputs(job, cancel)?, records: RecordTargets::of_live(job)? })
+        Ok(PlannedCamera { job, outputs: plan_outputs(job, cancel)?, records: RecordTargets::of_live(job)? })
     }
 }
 
-/// Equalizes a camera until it ends, or the run is cancelled. `open` waits for the backend. Returns what came of it.
+/// Equalizes a camera until it ends, or the run is cancelled. `open` waits for the backend. Returns the result.
 fn film<'a>(
-    Plan { job, outputs, records }: Plan<'_>,
-    run: &Run<'_>,
+    PlannedCamera { job, outputs, records }: PlannedCamera<'_>,
+    session: &Session<'_>,
     builder: &StageBuilder,
     open: impl FnOnce() -> Result<SharedBackend>,
     (shared_settings, warming_up, viewer): (&'a SharedSettings, WarmingUp, Option<&'a mut dyn Viewer>),
 ) -> Result<ResultRecord> {
-    let Run { cancel, notices, progress, .. } = run;
+    let Session { cancel, notices, progress, .. } = session;
     // Opened before the camera: a microphone takes longer to open than the camera's buffers last.
     let begin = StartTime::default();
     let microphone = job.microphone.as_deref().map(Microphone::find);
@@ -145,22 +144,20 @@ fn film<'a>(
     let mut microphone = microphone.transpose()?;
     let (source, input) = LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
     let mut equalize = job.equalize.clone();
-    let opened = look::choose(&mut equalize, (Box::new(source), input), builder.mask.as_ref(), notices)?;
-    let (mut source, mut input) = filtered(opened, &job.filters.of_look(equalize.denoiser()), notices)?;
-    microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
-    let settings = equalize.resolve(&input, notices)?;
-    builder.check(&input, &settings)?;
+    let mut prepared =
+        prepare((Box::new(source), input), &mut equalize, &job.filters, Some(builder), Around::BySource, [notices; 2])?;
+    microphone.iter_mut().for_each(|microphone| microphone.join(&mut prepared.input.media.streams));
+    let (input, settings) = (prepared.input.clone(), prepared.settings);
     shared_settings.set(settings);
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
-    run.start(&input, job.written_files().chain(&job.loopback), equalize.report(&settings));
+    session.start(&input, job.written_files().chain(&job.loopback), equalize.report(&settings));
     let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let records = records.open(&input.name)?;
-    let stage = records.observe(builder.stage(backend, settings), &input, progress);
-    stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
+    let stage = prepared.observe(builder.stage(backend, settings), &records, progress, false);
 
     let parts = LiveParts {
-        source,
+        source: prepared.source,
         microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
         stage,
         shared_settings,
@@ -168,7 +165,7 @@ fn film<'a>(
         outputs,
         viewer,
     };
-    let summary = run.metered(input.frames, |tick| live::run(parts, cancel, progress, tick), |_| true)?;
+    let summary = session.metered(input.frames, |tick| live::run(parts, cancel, progress, tick), |_| true)?;
     if progress.written() == 0 && !summary.outputs.is_empty() {
         bail!(
             "{}: not a single frame came, so nothing was written (is the camera in use, the file cut short?)",
@@ -176,7 +173,7 @@ fn film<'a>(
         );
     }
     records.finish(Outcome::Complete)?;
-    Ok(live_summary(&summary, progress, run.source))
+    Ok(live_summary(&summary, progress, session.source))
 }
 
 /// The window, unless `--no-preview` is given. Without a display, the run goes on if it has an output.

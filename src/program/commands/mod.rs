@@ -1,10 +1,46 @@
-//! The commands.
+//! The commands. Each has a file, and none uses another one: what two of them share lies below them.
 
 #[cfg_attr(not(feature = "lab"), path = "without_bench.rs")]
-pub mod bench;
-pub mod compare;
-pub mod devices;
-pub mod live;
-pub mod piecework;
-pub mod preview;
-pub mod restore;
+mod bench;
+mod compare;
+mod devices;
+mod exit_code;
+mod join;
+mod live;
+mod manual;
+mod plan;
+mod preview;
+mod restore;
+mod run;
+mod status;
+mod transcode;
+
+pub use exit_code::exit_code;
+
+use crate::options::Job;
+use crate::pieces::run_batch;
+use crate::report::Console;
+use anyhow::Result;
+use histeq_media::pipeline::Outcome;
+
+/// Does what the command line asks for.
+pub fn run(job: Job, console: &Console) -> Result<Outcome> {
+    let complete = |()| Outcome::Complete;
+    match job {
+        Job::File(job) => transcode::run(*job, console),
+        Job::Many(many, like) => run_batch(&many, like.as_deref(), console),
+        Job::Live(jobs) => live::run(&jobs, console),
+        Job::Compare(job) => compare::run(*job, console),
+        Job::Restore(job) => restore::run(*job, console),
+        Job::Preview(job) => preview::run(&job, console),
+        Job::Plan(job) => plan::run(job, console),
+        Job::Run(job) => run::run(&job, console),
+        Job::Join(job) => join::run(&job, console),
+        Job::Status(job) => status::run(&job).map(complete),
+        Job::Lab(job) => bench::run(&job, console),
+        Job::Devices { all } => devices::run(all).map(complete),
+        Job::Completions(shell) => manual::print_completions(shell).map(complete),
+        Job::ManPage(page) => manual::print_page(&page).map(complete),
+        Job::ManPages(folder) => manual::write_pages(&folder).map(complete),
+    }
+}

@@ -4,7 +4,7 @@ use crate::draw::sheet::{self, Column, Miniatures, Row};
 use crate::look;
 use crate::options::{EqualizeOptions, FilterOptions, PreviewJob};
 use crate::report::Console;
-use crate::session::Run;
+use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
 use anyhow::{Context, Result, ensure};
 use histeq::equalize::EqualizeStage;
@@ -15,7 +15,7 @@ use histeq::spec::{Settings, Smoothing};
 use histeq_media::ffmpeg::{microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosition, ReaderGone, Source};
 use histeq_media::sink::write_drawn;
-use histeq_media::source::{self, Filters, InputOptions, Part};
+use histeq_media::source::{self, InputOptions, Part};
 use histeq_media::sys::is_pipe;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -34,19 +34,18 @@ const DEFAULT_RATE: f64 = 25.0;
 /// Draws the sheet, and writes it.
 pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     let begin = Instant::now();
-    let run = Run::new(job.stderr.clone(), job.limits, console);
-    let Run { cancel, notices, progress, .. } = &run;
+    let session = Session::new(job.stderr.clone(), job.limits, console);
+    let Session { cancel, notices, .. } = &session;
 
     let name = if job.input.url == "-" { "stdin" } else { &job.input.url };
     ensure!(
         !is_pipe(&job.input.url),
         "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
     );
-    let target = run.target(&job.output, &job.input.url)?;
-    run.close(job.sandbox.around_process(&[&job.input], &job.output.name, target.place()), &[&job.input])?;
-    run.listen_for_signals(target.leftover().into_iter().collect(), signals::GIVING_UP)?;
+    let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
+    session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
 
-    let (source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+    let (source, input) = session.open(&job.input, notices)?;
     let is_image = input.is_image();
     ensure!(
         is_image || input.duration.is_some() || Path::new(&job.input.url).is_file(),
@@ -75,7 +74,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         return Ok(Outcome::Interrupted);
     }
     let drawn = sheet::draw(&rows(auto.options.look), &columns)?;
-    match write_drawn(drawn, "the sheet", target, job.output.options.clone()) {
+    match write_drawn(drawn, "the sheet", outputs.target, job.output.options.clone()) {
         Ok(name) => {
             let frames = if columns.len() == 1 { "1 frame".to_owned() } else { format!("{} frames", columns.len()) };
             let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
@@ -140,15 +139,15 @@ fn starts(job: &PreviewJob, input: &Input, mut source: Box<dyn Source>) -> Resul
 /// The original and every look of the first frame of `options`.
 fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Result<Column> {
     let (mut source, input) = source::open(options, cancel, Notices::silent(), Arc::default())?;
-    let plans = looks().map(|look| Plan::new(look, &input)).collect::<Result<Vec<_>>>()?;
-    let most = |count: fn(&Plan) -> u32| plans.iter().map(count).max().unwrap_or(0);
-    let frames = Around::read(source.as_mut(), most(Plan::before), most(Plan::behind))?;
+    let looks = looks().map(|look| ShownLook::new(look, &input)).collect::<Result<Vec<_>>>()?;
+    let most = |count: fn(&ShownLook) -> u32| looks.iter().map(count).max().unwrap_or(0);
+    let frames = FrameAndNeighbours::read(source.as_mut(), most(ShownLook::before), most(ShownLook::behind))?;
     let shown = frames.shown.as_ref().with_context(|| format!("{}: interrupted", input.name))?;
 
     let mut miniatures = Miniatures::new(&input, room);
     let mut pictures = vec![miniatures.of(shown)?];
-    for plan in &plans {
-        pictures.push(miniatures.of(&plan.equalized(&frames, &input)?)?);
+    for look in &looks {
+        pictures.push(miniatures.of(&look.equalized(&frames, &input)?)?);
     }
     let label = if input.is_image() { String::new() } else { time_label(shown, &input, options.part.start) };
     Ok(Column { label, pictures })
@@ -174,17 +173,17 @@ fn time_label(frame: &Frame, input: &Input, start: Option<i64>) -> String {
 
 /// A frame, and those around it, oldest first.
 #[derive(Default)]
-struct Around {
+struct FrameAndNeighbours {
     before: VecDeque<Frame>,
     shown: Option<Frame>,
     behind: Vec<Frame>,
 }
 
-impl Around {
+impl FrameAndNeighbours {
     /// Reads the first frame of the part, up to `before` frames before it, and up to `behind` frames behind it.
     fn read(source: &mut dyn Source, before: u32, behind: u32) -> Result<Self> {
         source.look_around(before, behind);
-        let mut frames = Around::default();
+        let mut frames = FrameAndNeighbours::default();
         while frames.shown.is_none() || frames.behind.len() < behind as usize {
             let Some(delivery) = source.next()? else { break };
             let Some(frame) = delivery.frame else { continue };
@@ -222,27 +221,30 @@ impl Source for Held {
 }
 
 /// How a look is shown.
-struct Plan {
-    filters: Filters,
+struct ShownLook {
+    equalize: EqualizeOptions,
+    /// Those of the look, with a shorter temporal window where it would take long, or much memory.
     settings: Settings,
+    /// The frames behind the shown one that the look's denoiser needs, if it has one.
+    denoiser_reach: u32,
 }
 
-impl Plan {
-    /// Those of `look` for `input`, with a shorter temporal window where it would take long, or much memory.
+impl ShownLook {
+    /// Shows `look` for `input`.
     fn new(look: Look, input: &Input) -> Result<Self> {
-        let options = EqualizeOptions::of_look(look);
-        let filters = FilterOptions::default().of_look(options.denoiser());
-        let mut settings = options.resolve(input, &Notices::silent())?;
-        let held = (MEMORY / options.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
+        let equalize = EqualizeOptions::of_look(look);
+        let denoise = FilterOptions::default().of_look(equalize.denoiser()).denoise;
+        let mut settings = equalize.resolve(input, &Notices::silent())?;
+        let held = (MEMORY / equalize.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
         let window = settings.smoothing;
-        if filters.denoise.is_some() && window.frames() > DENOISED {
+        if denoise.is_some() && window.frames() > DENOISED {
             // The frames behind the shown one would have to be denoised, too.
             settings.smoothing = Smoothing::new(DENOISED.min(held), 1);
         } else if window.memory() + window.ahead() > held {
             let frames = held.div_ceil(2);
             settings.smoothing = Smoothing::new(frames, frames / 4).looking_ahead(frames / 2);
         }
-        Ok(Plan { filters, settings })
+        Ok(ShownLook { equalize, settings, denoiser_reach: denoise.map_or(0, |denoise| denoise.reach()) })
     }
 
     /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.
@@ -252,13 +254,21 @@ impl Plan {
 
     /// The number of frames behind the shown one, those for the denoiser included.
     fn behind(&self) -> u32 {
-        self.settings.look_ahead() + self.filters.denoise.map_or(0, |denoise| denoise.reach())
+        self.settings.look_ahead() + self.denoiser_reach
     }
 
     /// The shown frame, equalized on the CPU.
-    fn equalized(&self, frames: &Around, input: &Input) -> Result<Frame> {
+    fn equalized(&self, frames: &FrameAndNeighbours, input: &Input) -> Result<Frame> {
         let held = Box::new(frames.source(self.before(), self.behind()));
-        let (mut source, _) = source::filtered((held, input.clone()), &self.filters, &Notices::silent())?;
+        let prepared = prepare(
+            (held, input.clone()),
+            &mut self.equalize.clone(),
+            &FilterOptions::default(),
+            None,
+            Around::BySource,
+            [&Notices::silent(); 2],
+        )?;
+        let mut source = prepared.source;
         source.look_around(self.before(), self.settings.look_ahead());
 
         let threads = limits::threads();

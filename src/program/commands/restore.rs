@@ -2,7 +2,7 @@
 
 use crate::options::RestoreJob;
 use crate::report::{Console, restore_summary};
-use crate::session::Run;
+use crate::session::{Outputs, Session};
 use crate::sidecar::curves::{CurveFile, InverseCurves};
 use crate::signals;
 use anyhow::Result;
@@ -12,30 +12,28 @@ use histeq::frame::limits;
 use histeq::spec::Settings;
 use histeq_media::pipeline::{self, Outcome};
 use histeq_media::sink::{self, Target};
-use histeq_media::source;
 use serde_json::Map;
 use std::sync::atomic::Ordering;
 
 /// Undoes the curve of each frame, on the CPU.
 pub fn run(job: RestoreJob, console: &Console) -> Result<Outcome> {
-    let run = Run::new(job.stderr, job.limits, console);
-    let Run { cancel, notices, progress, .. } = &run;
+    let session = Session::new(job.stderr, job.limits, console);
+    let Session { cancel, notices, progress, .. } = &session;
 
     Target::differs(&job.output.name, &job.curves)?;
-    let target = run.target(&job.output, &job.input.url)?;
+    let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
     let file = CurveFile::read(&job.curves)?;
-    run.close(job.sandbox.around_process(&[&job.input], &job.output.name, target.place()), &[&job.input])?;
-    run.listen_for_signals(target.leftover().into_iter().collect(), signals::FINISHING)?;
+    session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
-    let (source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
-    run.start(&input, [&job.output.name].into_iter(), Map::new());
-    let sink = sink::open(input.clone(), target, job.output.options, &mut || false, notices.clone())?;
+    let (source, input) = session.open(&job.input, notices)?;
+    session.start(&input, [&job.output.name].into_iter(), Map::new());
+    let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;
     let inverse = InverseCurves::new(file, job.output_depth == OutputDepth::EightAgain, notices.clone());
     let merged = inverse.merged();
     let stage = EqualizeStage::new(Box::new(Cpu::new(limits::threads())), Settings::default())
         .with_output_depth(job.output_depth)
         .with_mappings(Some(Box::new(inverse)));
-    let result = run.to_output(&input, |tick| pipeline::run(source, stage, None, sink, cancel, progress, tick))?;
+    let result = session.to_output(&input, |tick| pipeline::run(source, stage, None, sink, cancel, progress, tick))?;
     let merged = merged.load(Ordering::Relaxed);
     result.iter().for_each(|result| console.summary(restore_summary(result, progress, merged)));
     Ok(result.map_or(Outcome::Complete, |result| result.outcome))

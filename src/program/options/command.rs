@@ -6,15 +6,16 @@ use super::file::{FileArgs, FileJob};
 use super::lab::{LabCommand, LabJob};
 use super::live::{LiveArgs, LiveJob};
 use super::many::ManyJob;
-use super::pieces::{JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
+use super::pieces::{JoinArgs, JoinJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
 use super::preview::{PreviewArgs, PreviewJob};
 use super::restore::{RestoreArgs, RestoreJob};
-use super::stderr::EventsTo;
+use super::shell::man_page;
+use super::stderr::{EventsTo, StderrOptions, Verbosity};
 use super::values::usage;
-use crate::report::Verbosity;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use clap_mangen::Man;
 use histeq_media::sink::Overwrite;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -100,8 +101,14 @@ pub enum Job {
     Preview(Box<PreviewJob>),
     /// Equalize many files, with options as for the first one, if there is one.
     Many(ManyJob, Option<Box<FileJob>>),
-    /// Plan pieces, work on them, or join them.
-    Pieces(PiecesJob),
+    /// Plan to work on files in pieces.
+    Plan(PlanJob),
+    /// Work on pieces of a plan.
+    Run(RunJob),
+    /// Join the pieces of a plan.
+    Join(JoinJob),
+    /// List which pieces of a plan are done.
+    Status(StatusJob),
     /// Measure this machine.
     Lab(Box<LabJob>),
     /// List devices and encoders: all, or those that people use.
@@ -111,18 +118,14 @@ pub enum Job {
     },
     /// Print shell completions.
     Completions(Shell),
-    /// Print the man page of this subcommand, or of the program.
-    ManPage(Option<String>),
+    /// Print this man page.
+    ManPage(Box<Man>),
     /// Write all man pages into this folder.
     ManPages(PathBuf),
 }
 
 impl Job {
     /// What this command line asks for.
-    ///
-    /// # Errors
-    /// When it cannot be understood, options conflict, or a value is out of range: a usage error for clap to print. Also when it
-    /// asks for help.
     pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
         if words.iter().any(|word| asks_for_help(word)) {
@@ -142,17 +145,11 @@ impl Job {
     }
 
     /// The words of this process's command line, with the defaults of its configuration behind the command.
-    ///
-    /// # Errors
-    /// When the configuration cannot be read: a usage error.
     pub fn words() -> Result<Vec<OsString>, clap::Error> {
         Ok(with_defaults(Args::command(), std::env::args_os().collect())?.0)
     }
 
     /// Its options, for another process that gets names of its own.
-    ///
-    /// # Errors
-    /// When the configuration cannot be read: a usage error.
     pub fn options() -> Result<Vec<OsString>, clap::Error> {
         let words = Job::words()?;
         // Behind two dashes are names alone. There has to be one.
@@ -167,46 +164,44 @@ impl Job {
     }
 
     /// Checks and converts the options.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error for clap to print.
     pub fn from_args(args: Args) -> Result<Self, clap::Error> {
         Self::checked(args).map_err(|error| error.format(&mut Args::command()))
+    }
+
+    /// What is printed on stderr, if there are options for it.
+    fn stderr(&self) -> Option<&StderrOptions> {
+        match self {
+            Job::File(job) => Some(&job.stderr),
+            Job::Live(jobs) => Some(&jobs[0].stderr),
+            Job::Compare(job) => Some(&job.stderr),
+            Job::Restore(job) => Some(&job.stderr),
+            Job::Preview(job) => Some(&job.stderr),
+            Job::Many(_, job) => job.as_ref().map(|job| &job.stderr),
+            Job::Plan(job) => Some(&job.file.stderr),
+            Job::Run(RunJob { stderr, .. }) | Job::Join(JoinJob { stderr, .. }) => Some(stderr),
+            Job::Lab(_) => None,
+            Job::Status(_) | Job::Devices { .. } | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => None,
+        }
     }
 
     /// How much is printed on stderr.
     pub fn verbosity(&self) -> Verbosity {
         match self {
-            Job::File(job) => job.stderr.verbosity,
-            Job::Live(jobs) => jobs[0].stderr.verbosity,
-            Job::Compare(job) => job.stderr.verbosity,
-            Job::Restore(job) => job.stderr.verbosity,
-            Job::Preview(job) => job.stderr.verbosity,
-            Job::Many(_, job) => job.as_ref().map_or(Verbosity::Normal, |job| job.stderr.verbosity),
-            Job::Pieces(job) => job.verbosity(),
             Job::Lab(job) => job.verbosity,
-            Job::Devices { .. } | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
+            job => job.stderr().map_or(Verbosity::Normal, |stderr| stderr.verbosity),
         }
     }
 
     /// Where events go.
     pub fn events(&self) -> &EventsTo {
-        match self {
-            Job::File(job) => &job.stderr.events,
-            Job::Live(jobs) => &jobs[0].stderr.events,
-            Job::Compare(job) => &job.stderr.events,
-            Job::Restore(job) => &job.stderr.events,
-            Job::Pieces(job) => job.events(),
-            Job::Many(_, Some(job)) => &job.stderr.events,
-            _ => &EventsTo::Nowhere,
-        }
+        self.stderr().map_or(&EventsTo::Nowhere, |stderr| &stderr.events)
     }
 
     /// Whether events of earlier runs are replaced, not continued.
     pub fn replaces_events(&self) -> bool {
         let overwrite = match self {
             Job::Many(many, _) => return many.overwrites,
-            Job::Pieces(PiecesJob::Join(job)) => return job.overwrites,
+            Job::Join(job) => return job.overwrites,
             Job::File(job) => job.output.overwrite,
             Job::Live(jobs) => jobs[0].overwrite,
             Job::Compare(job) => job.output.overwrite,
@@ -248,15 +243,15 @@ impl Job {
             Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
             Some(Command::Restore(args)) => Job::Restore(Box::new(RestoreJob::from_args(*args)?)),
             Some(Command::Preview(args)) => Job::Preview(Box::new(PreviewJob::from_args(*args)?)),
-            Some(Command::Plan(args)) => Job::Pieces(PiecesJob::Plan(PlanJob::from_args(*args)?)),
-            Some(Command::Run(args)) => Job::Pieces(PiecesJob::Run(RunJob::from_args(args)?)),
-            Some(Command::Join(args)) => Job::Pieces(PiecesJob::Join(JoinJob::from_args(args))),
-            Some(Command::Status(args)) => Job::Pieces(PiecesJob::Status(StatusJob::from_args(args))),
+            Some(Command::Plan(args)) => Job::Plan(PlanJob::from_args(*args)?),
+            Some(Command::Run(args)) => Job::Run(RunJob::from_args(args)?),
+            Some(Command::Join(args)) => Job::Join(JoinJob::from_args(args)),
+            Some(Command::Status(args)) => Job::Status(StatusJob::from_args(args)),
             Some(Command::Lab(command)) => Job::Lab(command.job()?),
             Some(Command::Devices { all }) => Job::Devices { all },
             Some(Command::Completions { shell }) => Job::Completions(shell),
             Some(Command::Man { out: Some(folder), .. }) => Job::ManPages(folder),
-            Some(Command::Man { command, out: None }) => Job::ManPage(command),
+            Some(Command::Man { command, out: None }) => Job::ManPage(Box::new(man_page(command.as_deref())?)),
         })
     }
 }

@@ -6,7 +6,6 @@ use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, usage};
-use crate::draw::comparison::View;
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::source::{InputOptions, Part};
@@ -63,6 +62,17 @@ pub struct CompareArgs {
     pub stderr: StderrArgs,
 }
 
+/// The arrangement of the two pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// B to the right of A.
+    SideBySide,
+    /// The left half of A, the right half of B.
+    Split,
+    /// How much B differs from A, times this factor.
+    Difference(u8),
+}
+
 /// The checked options of `compare`.
 #[derive(Debug)]
 pub struct CompareJob {
@@ -74,19 +84,13 @@ pub struct CompareJob {
     pub view: View,
     /// Whether nothing is drawn over them.
     pub plain: bool,
-    /// What they may cost.
     pub limits: Limits,
-    /// What they may reach.
     pub sandbox: Sandbox,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 impl CompareJob {
     /// Checks and converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub fn from_args(args: CompareArgs) -> Result<Self, clap::Error> {
         if args.a == "-" && args.b == "-" {
             return Err(usage(ErrorKind::ArgumentConflict, "only one of the two videos can come through stdin"));

@@ -30,9 +30,6 @@ struct Origin {
 /// `words` for `program` with the options that hold by default, and where these come from. Those of the command line take precedence, then
 /// those of `--use`, of the environment, and of the configuration file. An option that does not go with one that takes
 /// precedence is left out.
-///
-/// # Errors
-/// When the configuration file cannot be read, or has no such preset or option: a usage error.
 pub(super) fn with_defaults(
     mut program: Command,
     words: Vec<OsString>,

@@ -13,7 +13,6 @@ use super::purpose::{Purpose, PurposeArgs};
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, plain_name, usage};
-use crate::sidecar::statistics::StatsFormat;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use histeq::equalize::BackendChoice;
@@ -126,9 +125,6 @@ pub struct FileArgs {
 
 impl FileArgs {
     /// The job of many files, if these options have a folder for them.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub(super) fn many(&mut self) -> Result<Option<ManyJob>, clap::Error> {
         if self.many.one_of.is_some() {
             return Ok(None);
@@ -167,6 +163,35 @@ impl DecoderArg {
     }
 }
 
+/// The format of a file of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatsFormat {
+    /// A table with a header line: `.csv`.
+    Csv,
+    /// A JSON object on each line: `.jsonl`.
+    JsonLines,
+    /// A page with plots: `.html`.
+    Page,
+    /// For a page of which this is a piece: a `PieceRecord` on each line.
+    PieceOfPage,
+}
+
+impl StatsFormat {
+    /// The format for the extension of a file name; lines of JSON for stdout.
+    pub fn of(name: &str) -> Option<Self> {
+        if name == "-" {
+            return Some(StatsFormat::JsonLines);
+        }
+        let extension = Path::new(name).extension()?.to_ascii_lowercase();
+        match extension.to_str()? {
+            "csv" => Some(StatsFormat::Csv),
+            "jsonl" => Some(StatsFormat::JsonLines),
+            "html" => Some(StatsFormat::Page),
+            _ => None,
+        }
+    }
+}
+
 /// The checked options of equalizing a file.
 #[derive(Debug)]
 pub struct FileJob {
@@ -188,23 +213,15 @@ pub struct FileJob {
     pub backend: BackendChoice,
     /// Whether to recompute each frame with the reference.
     pub verify: bool,
-    /// What it may cost.
     pub limits: Limits,
-    /// What it may reach.
     pub sandbox: Sandbox,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
     /// How many processes work on pieces of it, if it is to be cut.
     pub jobs: Option<Jobs>,
-    /// Whether it ends with its parent.
-    pub is_child: bool,
 }
 
 impl FileJob {
     /// Checks and converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
         let (input, output, jobs, is_child) = match args.many {
             ManyArgs { one_of: Some(one), .. } => {
@@ -281,9 +298,8 @@ impl FileJob {
             verify: args.verify,
             limits: args.limits.check()?,
             sandbox,
-            stderr: args.stderr.into(),
+            stderr: StderrOptions { is_child, ..args.stderr.into() },
             jobs,
-            is_child,
         })
     }
 

@@ -33,9 +33,6 @@ pub struct FilterOptions {
 
 impl FilterArgs {
     /// Checks the options.
-    ///
-    /// # Errors
-    /// When `--denoise` is out of range: a usage error.
     pub(super) fn check(self) -> Result<FilterOptions, clap::Error> {
         if self.denoise.is_some_and(|strength| !(0.0..=1.0).contains(&strength)) {
             return Err(usage(ErrorKind::ValueValidation, "--denoise is between 0 and 1"));

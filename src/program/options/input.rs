@@ -26,9 +26,6 @@ pub struct InputArgs {
 
 impl InputArgs {
     /// The input format, if it is given, and the description of raw frames.
-    ///
-    /// # Errors
-    /// When the size or the rate is none: a usage error.
     pub fn check(self) -> Result<(Option<String>, RawOptions), clap::Error> {
         let raw = RawOptions { size: size(self.size)?, rate: rate(self.rate)?, pixel_format: self.pixel_format };
         Ok((self.format, raw))

@@ -62,9 +62,6 @@ pub struct Limits {
 
 impl LimitArgs {
     /// Checks and converts them.
-    ///
-    /// # Errors
-    /// When a value is out of range: a usage error.
     pub fn check(self) -> Result<Limits, clap::Error> {
         let pixels = value("--max-pixels", "a number of pixels like 34M", self.max_pixels, parse_count)?;
         let memory = value("--max-memory", "a number of bytes like 500M or 4Gi", self.max_memory, parse_count)?;

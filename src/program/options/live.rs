@@ -152,15 +152,11 @@ pub struct LiveJob {
     pub backend: BackendChoice,
     /// How many threads there are.
     pub limits: Limits,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 impl LiveJob {
     /// Checks and converts `args`: a job for each source, at least one.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub fn from_args(mut args: LiveArgs) -> Result<Vec<Self>, clap::Error> {
         let cameras: Vec<String> = std::mem::take(&mut args.camera).into_iter().map(plain_name).collect();
         let mut job = LiveJob::without_camera(args)?;
@@ -218,9 +214,6 @@ impl LiveJob {
     }
 
     /// Checks that the options go with several sources.
-    ///
-    /// # Errors
-    /// When they do not, or an output would get all of them: a usage error.
     fn check_several(&self, cameras: &[String]) -> Result<(), clap::Error> {
         let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
         let count = cameras.len();

@@ -54,9 +54,6 @@ const VIDEOS: [&str; 32] = [
 ];
 
 /// Each input of `names`, of which some are folders, and its output in the folder `into`.
-///
-/// # Errors
-/// When two inputs have one output, or a folder cannot be read: a usage error.
 pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
     let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();

@@ -25,9 +25,6 @@ pub struct PartArgs {
 
 impl PartArgs {
     /// Checks and converts them.
-    ///
-    /// # Errors
-    /// When a time is none, or the duration is 0: a usage error.
     pub fn part(self) -> Result<Part, clap::Error> {
         Ok(Part { start: time("--start", self.start)?, duration: duration(self.duration)?, frames: self.frames })
     }

@@ -2,10 +2,8 @@
 
 use super::file::{FileArgs, FileJob};
 use super::many::{Jobs, ManyJob};
-use super::stderr::{EventsTo, StderrArgs, StderrOptions};
+use super::stderr::{StderrArgs, StderrOptions};
 use super::values::usage;
-use crate::pieces::{FilePlan, Plan};
-use crate::report::Verbosity;
 use anyhow::{Context, Result, anyhow};
 use clap::error::ErrorKind;
 use clap::{Args, Parser};
@@ -97,7 +95,7 @@ pub struct JoinArgs {
     #[arg(long)]
     pub partial: bool,
 
-    /// Leave the last line to the parent
+    /// Ends when stdin is closed, as by a parent that has ended
     #[arg(long, hide = true)]
     pub child: bool,
 
@@ -118,18 +116,6 @@ pub struct StatusArgs {
     pub json: bool,
 }
 
-/// A checked job of these commands.
-pub enum PiecesJob {
-    /// Plan.
-    Plan(PlanJob),
-    /// Work on pieces.
-    Run(RunJob),
-    /// Join pieces.
-    Join(JoinJob),
-    /// Tell what is done.
-    Status(StatusJob),
-}
-
 /// The checked options of `plan`.
 pub struct PlanJob {
     /// The files, if there are many.
@@ -144,7 +130,6 @@ pub struct PlanJob {
 
 /// The checked options of `run`.
 pub struct RunJob {
-    /// File with the plan.
     pub plan: PathBuf,
     /// Which pieces; all if `None`.
     pub pieces: Option<RangeInclusive<usize>>,
@@ -152,15 +137,11 @@ pub struct RunJob {
     pub jobs: usize,
     /// Which GPU.
     pub gpu: Option<usize>,
-    /// Whether it ends with its parent.
-    pub is_child: bool,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 /// The checked options of `join`.
 pub struct JoinJob {
-    /// File with the plan.
     pub plan: PathBuf,
     /// Which file of it; all if `None`.
     pub file: Option<usize>,
@@ -170,47 +151,18 @@ pub struct JoinJob {
     pub keeps: bool,
     /// Whether the first pieces are joined if others are missing.
     pub is_partial: bool,
-    /// Whether the last line is left to the parent.
-    pub is_child: bool,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 /// The checked options of `status`.
 pub struct StatusJob {
-    /// File with the plan.
     pub plan: PathBuf,
     /// Whether JSON is printed.
     pub json: bool,
 }
 
-impl PiecesJob {
-    /// How much is printed on stderr.
-    pub fn verbosity(&self) -> Verbosity {
-        match self {
-            PiecesJob::Plan(job) => job.file.stderr.verbosity,
-            PiecesJob::Run(RunJob { stderr, .. }) | PiecesJob::Join(JoinJob { stderr, .. }) => stderr.verbosity,
-            PiecesJob::Status(_) => Verbosity::Normal,
-        }
-    }
-}
-
-impl PiecesJob {
-    /// Where events are sent.
-    pub fn events(&self) -> &EventsTo {
-        match self {
-            PiecesJob::Plan(job) => &job.file.stderr.events,
-            PiecesJob::Run(RunJob { stderr, .. }) | PiecesJob::Join(JoinJob { stderr, .. }) => &stderr.events,
-            PiecesJob::Status(_) => &EventsTo::Nowhere,
-        }
-    }
-}
-
 impl PlanJob {
     /// Checks and converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub(super) fn from_args(args: PlanArgs) -> Result<Self, clap::Error> {
         let piece = args.piece;
         if piece.is_some_and(|seconds| !(0.1..=86400.0).contains(&seconds)) {
@@ -229,15 +181,18 @@ impl PlanJob {
 
 impl RunJob {
     /// Converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict: a usage error.
     pub(super) fn from_args(args: RunArgs) -> Result<Self, clap::Error> {
         let RunArgs { plan, piece, jobs, gpu, child, stderr } = args;
         if gpu.is_some() && jobs > 1 {
             return Err(usage(ErrorKind::ArgumentConflict, "--gpu is for one job; several take all GPUs in turn"));
         }
-        Ok(RunJob { plan, pieces: piece, jobs: jobs.into(), gpu, is_child: child, stderr: stderr.into() })
+        Ok(RunJob {
+            plan,
+            pieces: piece,
+            jobs: jobs.into(),
+            gpu,
+            stderr: StderrOptions { is_child: child, ..stderr.into() },
+        })
     }
 }
 
@@ -245,8 +200,9 @@ impl JoinJob {
     /// Converts `args`.
     pub(super) fn from_args(args: JoinArgs) -> Self {
         let JoinArgs { plan, file, yes, keep, partial, child, stderr } = args;
-        let (overwrites, keeps, is_partial, is_child) = (yes, keep, partial, child);
-        JoinJob { plan, file, overwrites, keeps, is_partial, is_child, stderr: stderr.into() }
+        let (overwrites, keeps, is_partial) = (yes, keep, partial);
+        let stderr = StderrOptions { is_child: child, ..stderr.into() };
+        JoinJob { plan, file, overwrites, keeps, is_partial, stderr }
     }
 }
 
@@ -265,25 +221,37 @@ fn piece_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     }
 }
 
-/// The job of equalizing a file of the plan, with all that was decided when it was planned.
-///
-/// # Errors
-/// When the arguments in the plan are none of `plan`.
-pub fn planned_job(plan: &Plan, file: &FilePlan) -> Result<FileJob> {
-    let arguments = ["plan"].into_iter().chain(plan.arguments.iter().map(String::as_str));
-    let wrong = |error: clap::Error| anyhow!("not a plan: its arguments are not those of plan: {}", first_line(&error));
-    let mut args = PlanCommand::try_parse_from(arguments).map_err(wrong)?.plan.file;
-    (args.many.jobs, args.many.output_dir, args.many.one_of) = (None, None, None);
-    args.many.more.clear();
-    (args.input, args.output) = (Some(file.input.clone()), Some(file.output.clone()));
-    if let Some(look) = &file.look {
-        args.equalize.table.options.look = Look::from_name(look).context("not a plan: its look is unknown")?;
+/// What a plan keeps of the job of one of its files.
+pub struct PlannedFile<'a> {
+    /// The arguments of `plan`, and the folder in which it was called.
+    pub arguments: &'a [String],
+    pub folder: &'a Path,
+    /// The names of the file that is read, and of the one that is written.
+    pub input: &'a str,
+    pub output: &'a str,
+    /// The look, if `--look auto` chose it.
+    pub look: Option<&'a str>,
+}
+
+impl PlannedFile<'_> {
+    /// The job of equalizing this file, with all that was decided when it was planned.
+    pub fn job(&self) -> Result<FileJob> {
+        let arguments = ["plan"].into_iter().chain(self.arguments.iter().map(String::as_str));
+        let wrong =
+            |error: clap::Error| anyhow!("not a plan: its arguments are not those of plan: {}", first_line(&error));
+        let mut args = PlanCommand::try_parse_from(arguments).map_err(wrong)?.plan.file;
+        (args.many.jobs, args.many.output_dir, args.many.one_of) = (None, None, None);
+        args.many.more.clear();
+        (args.input, args.output) = (Some(self.input.to_owned()), Some(self.output.to_owned()));
+        if let Some(look) = self.look {
+            args.equalize.table.options.look = Look::from_name(look).context("not a plan: its look is unknown")?;
+        }
+        let equalize = &mut args.equalize;
+        for name in [&mut args.stats, &mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves] {
+            *name = name.take().map(|name| from_root(self.folder, &name));
+        }
+        FileJob::from_args(args).map_err(wrong)
     }
-    let equalize = &mut args.equalize;
-    for name in [&mut args.stats, &mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves] {
-        *name = name.take().map(|name| from_root(&plan.folder, &name));
-    }
-    FileJob::from_args(args).map_err(wrong)
 }
 
 /// The name of a file from the root on; `folder` is where it was named.

@@ -5,9 +5,8 @@ use super::limits::{LimitArgs, Limits};
 use super::output::OutputFile;
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
-use super::stderr::{EventsTo, StderrOptions};
+use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 use super::values::{output_name, plain_name, usage};
-use crate::report::{MeterStyle, Verbosity};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, makes_images};
@@ -87,19 +86,13 @@ pub struct PreviewJob {
     pub output: OutputFile,
     /// The most columns of the sheet, 1 to 8.
     pub frames: u64,
-    /// What it may cost.
     pub limits: Limits,
-    /// What it may reach.
     pub sandbox: Sandbox,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 impl PreviewJob {
     /// Checks and converts `args`.
-    ///
-    /// # Errors
-    /// When the output is no image, or a value is out of range: a usage error.
     pub fn from_args(args: PreviewArgs) -> Result<Self, clap::Error> {
         let invalid = |message: &str| usage(ErrorKind::ValueValidation, message);
         if args.input.is_empty() || args.output.as_ref().is_some_and(String::is_empty) {
@@ -146,6 +139,7 @@ impl PreviewJob {
                 },
                 meter: MeterStyle::Silent,
                 events: EventsTo::Nowhere,
+                is_child: false,
             },
         })
     }

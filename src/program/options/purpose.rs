@@ -74,9 +74,6 @@ impl Purpose {
 
 impl PurposeArgs {
     /// Sets what is not given otherwise.
-    ///
-    /// # Errors
-    /// When the output is in no container for it, or a value is out of range: a usage error.
     pub(super) fn apply(self, output: &mut OutputFile, depth: &mut OutputDepth) -> Result<(), clap::Error> {
         let parse_fit = |text: &str| if text == "off" { Some(None) } else { parse_size(text).map(Some) };
         let fit = value("--fit", "a size like 1280x720, or off", self.fit, parse_fit)?;

@@ -69,19 +69,13 @@ pub struct RestoreJob {
     pub output: OutputFile,
     /// The depth of that.
     pub output_depth: OutputDepth,
-    /// What it may cost.
     pub limits: Limits,
-    /// What it may reach.
     pub sandbox: Sandbox,
-    /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
 
 impl RestoreJob {
     /// Checks and converts `args`.
-    ///
-    /// # Errors
-    /// When options conflict, or a value is out of range: a usage error.
     pub fn from_args(args: RestoreArgs) -> Result<Self, clap::Error> {
         let output = args.output_options.file(output_name(args.output), args.input == "-");
         let mut input = [InputOptions { url: args.input, ..InputOptions::default() }];

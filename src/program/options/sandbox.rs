@@ -51,9 +51,6 @@ pub struct Sandbox {
 
 impl SandboxArgs {
     /// The walls of a run without a GPU that reads `inputs`, which get theirs, and writes `output`.
-    ///
-    /// # Errors
-    /// When walls are requested, and something opens what is behind them: a usage error.
     pub(super) fn check<'a>(
         self,
         inputs: impl IntoIterator<Item = &'a mut InputOptions>,
@@ -89,9 +86,6 @@ impl SandboxArgs {
 
 impl Sandbox {
     /// The same for a run on this backend, with `filters` if there are any.
-    ///
-    /// # Errors
-    /// When walls and a GPU are requested: a usage error.
     pub(super) fn with(
         mut self,
         backend: &mut BackendChoice,

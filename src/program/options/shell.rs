@@ -29,9 +29,6 @@ pub fn man_page(subcommand: Option<&str>) -> std::result::Result<Man, clap::Erro
 }
 
 /// Writes the man pages of the program and of each subcommand, as `histeq-video.1`, `histeq-video-live.1` and so on.
-///
-/// # Errors
-/// When the folder cannot be made or written to.
 pub fn man_pages(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     let command = documented();

@@ -1,6 +1,5 @@
 //! Options that choose what is printed on stderr, and what counts as an error.
 
-use crate::report::{MeterStyle, Verbosity};
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 
@@ -68,10 +67,45 @@ pub enum ProgressArg {
     None,
 }
 
+/// How much is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    Quiet,
+    /// Warnings too.
+    Warnings,
+    /// Notes too.
+    Normal,
+    /// Details too.
+    Verbose,
+}
+
+/// How progress is shown on stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeterStyle {
+    Bar,
+    /// Lines of text.
+    Plain,
+    /// Nothing.
+    Silent,
+}
+
+impl MeterStyle {
+    /// The style for each of several sources: a bar is for all of them.
+    #[must_use]
+    pub fn of_each(self) -> Self {
+        if self == MeterStyle::Bar { MeterStyle::Silent } else { self }
+    }
+
+    /// The style for all of several sources: lines are for each of them.
+    #[must_use]
+    pub fn of_all(self) -> Self {
+        if self == MeterStyle::Bar { self } else { MeterStyle::Silent }
+    }
+}
+
 /// Where events go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EventsTo {
-    /// Nowhere.
     #[default]
     Nowhere,
     /// Stderr.
@@ -91,6 +125,9 @@ pub struct StderrOptions {
     pub meter: MeterStyle,
     /// Where events go.
     pub events: EventsTo,
+    /// Whether this is a child process: its parent, another process of this program, reads its events on stderr and prints
+    /// what there is to print, and it ends when its stdin is closed.
+    pub is_child: bool,
 }
 
 impl StderrOptions {
@@ -121,6 +158,7 @@ impl From<StderrArgs> for StderrOptions {
                 (_, ProgressArg::Json) => EventsTo::Stderr,
                 _ => EventsTo::Nowhere,
             },
+            is_child: false,
         }
     }
 }

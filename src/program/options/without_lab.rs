@@ -1,7 +1,7 @@
 //! In place of `lab` where the program is built without the laboratory: no command, no options.
 
 use super::equalize::EqualizeOptions;
-use crate::report::Verbosity;
+use super::stderr::Verbosity;
 use clap::{Args, Subcommand};
 use histeq::cuda::KernelChoice;
 use histeq::equalize::Backend;

@@ -1,11 +1,11 @@
-//! One video on all cores of this machine (`--jobs`), and many files (`--output-dir`): processes that plan, work and join.
+//! One video on all cores of this machine (`--jobs`): child processes plan its pieces, work on them and join them.
 
-use crate::options::{FileJob, Job, Jobs, ManyJob, StderrOptions};
-use crate::pieces::processes::{Done, Failed, Task, Workers, said_as};
-use crate::pieces::{FilePlan, PieceState, Plan, is_intact, state_of};
+use super::processes::{ChildError, ChildRun, PoolResult, ProcessPool, as_strict_and_verbose};
+use super::{FilePlan, PieceState, Plan, is_intact, state_of};
+use crate::options::{FileJob, Job, Jobs};
 use crate::report::{Console, StartRecord, jobs_summary};
 use crate::signals;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use histeq::frame::limits;
 use histeq_media::pipeline::{Cancel, Outcome};
 use histeq_media::sink::{self, Overwrite};
@@ -18,10 +18,10 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::Instant;
 
-/// Memory that a job takes at most at 1080p: frames of the look-ahead, of decoder and encoder, and itself.
+/// Memory that a process takes at most at 1080p: frames of the look-ahead, of decoder and encoder, and itself.
 const MEMORY: usize = 1 << 30;
 
-/// The most jobs by themselves: more gain nothing where it was measured.
+/// The most processes of `--jobs auto`: more gain nothing where it was measured.
 const MOST: usize = 8;
 
 /// The file of the plan, in the folder of the pieces.
@@ -31,7 +31,7 @@ const PLAN: &str = "plan.json";
 ///
 /// # Errors
 /// When it cannot be cut, and the number of jobs was given; when a piece fails for good.
-pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Option<Outcome>> {
+pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Option<Outcome>> {
     job.limits.apply();
     let cores = limits::threads();
     if jobs == Jobs::Auto && (most_jobs(cores, 0) <= 1 || is_pipe(&job.input.url)) {
@@ -45,24 +45,25 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     if was_asked {
         output.overwrite = Overwrite::Yes;
     }
-    let cancel = Cancel::default();
-    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
+    let mut pool = ProcessPool::new(&job.stderr, console, signals::GIVING_UP)?;
+    pool.unit = "pieces";
     let mut arguments: Vec<OsString> = vec!["plan".into()];
     arguments.extend(Job::options()?);
     arguments.extend(was_asked.then(|| "-y".into()));
     arguments.extend(["--one-of".into(), name.clone().into(), output.name.clone().into()]);
-    let planner = workers(1, (0, 0), &job.stderr, console, &cancel);
-    // Without pieces, this process says the same once more.
-    let mut said = Vec::new();
-    let text = match planner.ask_and_keep(&arguments, &name, &mut said) {
-        Ok((Outcome::Complete, text)) if !cancel.is_cancelled() => text,
-        Err(error) if !cancel.is_cancelled() => {
+    let mut messages = Vec::new();
+    let planned = match pool.run_one_silently(&arguments, &name, &mut messages) {
+        Ok(planned) if planned.outcome == Outcome::Complete && !pool.cancel.is_cancelled() => planned,
+        Err(error) if !pool.cancel.is_cancelled() => {
             if jobs != Jobs::Auto {
                 return Err(without_name(error));
             }
-            let why = error.downcast_ref::<Failed>().map_or(error.to_string(), |failed| failed.why.clone());
-            let why = why.trim_end_matches(" (leave --jobs out)");
-            console.info(&format!("histeq-video: in one process: {why}"));
+            let why = match error.downcast::<ChildError>() {
+                // The remedy is for a number of jobs that was given.
+                Ok(ChildError { error, .. }) => error.cause.unwrap_or(error.message),
+                Err(error) => error.to_string(),
+            };
+            console.note(&format!("in one process: {why}"));
             return Ok(None);
         }
         _ => {
@@ -70,22 +71,23 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
             return Ok(Some(Outcome::Interrupted));
         }
     };
-    let mut plan = Plan::parse(&text)?;
-    plan.files.iter_mut().for_each(take_pieces_of_before);
+    let mut plan = Plan::parse(&planned.stdout)?;
+    plan.files.iter_mut().for_each(reuse_boundaries);
     let file = plan.files.first().context("the plan has no file")?;
     let jobs = match jobs {
         Jobs::Exactly(jobs) => jobs,
         Jobs::Auto => most_jobs(cores, file.size.0 * file.size.1),
     };
-    let jobs = jobs.min(file.pieces.len());
+    pool.jobs = jobs.min(file.pieces.len());
     let plan_file = file.folder.join(PLAN);
-    if jobs <= 1 && !plan_file.exists() {
+    if pool.jobs <= 1 && !plan_file.exists() {
+        // This process reports the same on the input.
         return Ok(None);
     }
-    said.iter().try_for_each(|line| planner.pass_on(line))?;
+    messages.into_iter().for_each(|message| pool.pass_on(message));
     let mut lock = locked(file, &plan_file)?;
-    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::FINISHING)?;
-    console.start(&StartRecord {
+    pool.listen_for_signals(signals::FINISHING)?;
+    console.start(StartRecord {
         source: None,
         input: name,
         outputs: vec![job.output.name.clone()],
@@ -100,32 +102,32 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     let text = serde_json::to_vec(&plan)?;
     let written = lock.set_len(0).and_then(|()| lock.write_all(&text));
     written.with_context(|| plan_file.display().to_string())?;
-    let work = Work { job, file, plan: &plan_file, jobs, console, cancel: &cancel };
-    let mut made_again = false;
+    let pieces = FileInPieces { job, file, plan: &plan_file, pool: &pool, console };
+    let mut is_second_attempt = false;
     let (worked, name) = loop {
-        let worked = work.run(made_again)?;
+        let worked = pieces.run(is_second_attempt)?;
         let is_interrupted = worked.outcome == Outcome::Interrupted;
         if is_interrupted && state_of(file, 0).0 != PieceState::Done {
             console.info("interrupted before the first piece was whole (the same command goes on)");
             return Ok(Some(Outcome::Interrupted));
         }
-        match work.join(is_interrupted) {
+        match pieces.join(is_interrupted) {
             Ok(name) => break (worked, name),
             // What is damaged is found when it is read.
-            Err(error) if made_again || !work.remove_damaged()? => return Err(without_name(error)),
-            Err(_) => made_again = true,
+            Err(error) if is_second_attempt || !pieces.remove_damaged()? => return Err(without_name(error)),
+            Err(_) => is_second_attempt = true,
         }
     };
-    if name.is_empty() {
+    let Some(name) = name else {
         console.info("interrupted while joining: nothing was written (the same command goes on)");
         return Ok(Some(Outcome::Interrupted));
-    }
+    };
     if worked.outcome == Outcome::Interrupted {
         let line = format!("interrupted, what there is before the first gap -> {name} (the same command goes on)");
         console.summary(jobs_summary(worked.frames, worked.damaged, Some(&name), begin.elapsed(), line));
         return Ok(Some(Outcome::Interrupted));
     }
-    let (elapsed, s) = (begin.elapsed(), if jobs == 1 { "" } else { "s" });
+    let (elapsed, jobs, s) = (begin.elapsed(), pool.jobs, if pool.jobs == 1 { "" } else { "s" });
     let (frames, pieces, seconds) = (file.frames(), file.pieces.len(), elapsed.as_secs_f64());
     let (now, name) = (worked.frames - worked.before, &job.output.name);
     let rate = now as f64 / seconds.max(1e-6);
@@ -138,8 +140,8 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     Ok(Some(Outcome::Complete))
 }
 
-/// Divides the file as an interrupted run has: how many pieces there are may depend on the memory that was free.
-fn take_pieces_of_before(file: &mut FilePlan) {
+/// Reuses the piece boundaries of an interrupted run: they may depend on the memory that was free.
+fn reuse_boundaries(file: &mut FilePlan) {
     if let Ok(old) = Plan::read(&file.folder.join(PLAN))
         && let Some(old) = old.files.first().filter(|old| file.is_like(old))
     {
@@ -170,51 +172,53 @@ fn locked(file: &FilePlan, plan: &Path) -> Result<File> {
     }
 }
 
-/// A video in pieces.
-struct Work<'a> {
+/// A video that is worked on in pieces.
+struct FileInPieces<'a> {
     job: &'a FileJob,
     file: &'a FilePlan,
     /// The file of the plan.
     plan: &'a Path,
-    jobs: usize,
+    pool: &'a ProcessPool<'a>,
     console: &'a Console,
-    cancel: &'a Cancel,
 }
 
-impl Work<'_> {
+impl FileInPieces<'_> {
     /// Works on all pieces that are not done.
-    fn run(&self, made_again: bool) -> Result<Done> {
-        let Work { job, file, plan, jobs, console, cancel } = *self;
-        let (mut tasks, mut done) = (Vec::new(), (0, 0));
+    fn run(&self, is_second_attempt: bool) -> Result<PoolResult> {
+        let FileInPieces { job, file, plan, pool, console } = *self;
+        let (mut runs, mut pool) = (Vec::new(), pool.clone());
         for (piece, (_, frames)) in file.pieces.iter().enumerate() {
+            let frames = *frames as u64;
             match state_of(file, piece).0 {
-                PieceState::Done => done = (done.0 + *frames as u64, done.1 + 1),
-                _ => tasks.push(piece_task(plan, piece, *frames as u64, &job.stderr)),
+                PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
+                _ => runs.push(ChildRun::of_piece(plan, piece, frames, &job.stderr)),
             }
         }
-        if done.1 > 0 && !made_again {
-            console.info(&format!("histeq-video: {} of {} pieces are there from before", done.1, file.pieces.len()));
+        if pool.done.1 > 0 && !is_second_attempt {
+            console.note(&format!("{} of {} pieces are there from before", pool.done.1, file.pieces.len()));
         }
-        let mut worked = workers(jobs, done, &job.stderr, console, cancel).run(&tasks)?;
+        let mut worked = pool.run(&runs)?;
         match worked.failed.pop() {
             Some(failed) => bail!("{}: {failed}", job.input.url),
             None => Ok(worked),
         }
     }
 
-    /// Joins the pieces, or those before the first gap. Answers with the name of the file; with none when it was interrupted.
-    fn join(&self, is_partial: bool) -> Result<String> {
-        let Work { job, plan, console, .. } = *self;
+    /// Joins the pieces, or those before the first gap. Returns the name of the file; `None` when it was interrupted.
+    fn join(&self, is_partial: bool) -> Result<Option<String>> {
+        let FileInPieces { job, plan, pool, .. } = *self;
         let mut arguments: Vec<OsString> = vec!["join".into(), plan.into(), "--child".into()];
-        arguments.extend(said_as(&job.stderr));
+        arguments.extend(as_strict_and_verbose(&job.stderr));
         arguments.extend((job.output.overwrite == Overwrite::Yes).then(|| "-y".into()));
         arguments.extend(is_partial.then(|| "--partial".into()));
         // The first signal does not end it: it takes no longer than copying.
-        let (_, text) = workers(1, (0, 0), &job.stderr, console, &Cancel::default()).ask(&arguments, &job.input.url)?;
-        Ok(String::from_utf8_lossy(&text).trim_end().to_owned())
+        let mut pool = pool.clone();
+        pool.cancel = Cancel::default();
+        let answer = pool.run_one(&arguments, &job.input.url)?;
+        Ok(answer.result.outputs.into_iter().next().map(|output| output.name))
     }
 
-    /// Removes pieces whose bytes have changed. Were there any?
+    /// Removes pieces whose bytes have changed. Returns whether there were any.
     fn remove_damaged(&self) -> Result<bool> {
         let is_damaged = |piece: &usize| !is_intact(self.file, *piece) && self.file.piece_file(*piece).exists();
         let damaged: Vec<usize> = (0..self.file.pieces.len()).filter(is_damaged).collect();
@@ -227,13 +231,6 @@ impl Work<'_> {
         }
         Ok(!damaged.is_empty())
     }
-}
-
-/// Works on a piece of the plan in this file.
-pub fn piece_task(plan: &Path, piece: usize, frames: u64, stderr: &StderrOptions) -> Task {
-    let arguments = ["run".into(), plan.into(), "--piece".into(), piece.to_string().into(), "--child".into()];
-    let arguments = arguments.into_iter().chain(said_as(stderr)).collect();
-    Task { name: format!("piece {piece}"), arguments, frames: Some(frames), takes_gpu: true }
 }
 
 /// As many processes as pay on this many cores, for pictures of this many pixels.
@@ -249,69 +246,10 @@ pub fn most_jobs(cores: usize, pixels: usize) -> usize {
     jobs.min(limits::available().map_or(jobs, |available| (available / MEMORY).max(1)))
 }
 
-/// Equalizes many files.
-///
-/// # Errors
-/// When some fail: the list of them.
-pub fn many(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<Outcome> {
-    let Some(like) = like else {
-        console.info("histeq-video: there is no video in these folders");
-        return Ok(Outcome::Complete);
-    };
-    like.limits.apply();
-    let cancel = Cancel::default();
-    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::FINISHING)?;
-    let (mut tasks, mut skipped) = (Vec::new(), 0);
-    for (input, output) in &job.files {
-        if Path::new(output).exists() && !job.overwrites {
-            skipped += 1;
-            continue;
-        }
-        if let Some(folder) = Path::new(output).parent() {
-            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        }
-        let mut arguments = Job::options()?;
-        arguments.extend(["--one-of".into(), input.into(), output.into()]);
-        tasks.push(Task { name: input.clone(), arguments, frames: None, takes_gpu: true });
-    }
-    let jobs = match job.jobs {
-        Jobs::Exactly(jobs) => jobs,
-        Jobs::Auto => most_jobs(limits::threads(), 2_000_000),
-    };
-    let begin = Instant::now();
-    let mut workers = workers(jobs, (0, 0), &like.stderr, console, &cancel);
-    (workers.goes_on, workers.unit) = (true, "files");
-    let done = workers.run(&tasks)?;
-    let of = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
-    let skipped = if skipped > 0 { format!("; {} were there", of(skipped)) } else { String::new() };
-    if done.outcome == Outcome::Interrupted {
-        console.info(&format!("interrupted{skipped} (the same command goes on with the others)"));
-        return Ok(Outcome::Interrupted);
-    }
-    let (good, frames, elapsed) = (tasks.len() - done.failed.len(), done.frames, begin.elapsed());
-    let line = format!("{} with {frames} frames in {:.2} s{skipped}", of(good), elapsed.as_secs_f64());
-    console.summary(jobs_summary(frames, done.damaged, None, elapsed, line));
-    if done.failed.is_empty() {
-        return Ok(Outcome::Complete);
-    }
-    let list: Vec<String> = done.failed.iter().map(ToString::to_string).collect();
-    Err(anyhow!("{} failed: {}", of(list.len()), list.join("; ")))
-}
-
-fn workers<'a>(
-    jobs: usize,
-    done: (u64, usize),
-    stderr: &'a StderrOptions,
-    console: &'a Console,
-    cancel: &'a Cancel,
-) -> Workers<'a> {
-    Workers { jobs, goes_on: false, done, unit: "pieces", stderr, console, cancel }
-}
-
-/// The error of a process as if this one had failed.
+/// The error of a child process as if this process had failed.
 fn without_name(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast::<Failed>() {
-        Ok(failed) => anyhow!(failed.why),
+    match error.downcast::<ChildError>() {
+        Ok(failed) => failed.error.into_error(),
         Err(error) => error,
     }
 }

@@ -11,7 +11,7 @@ use histeq_media::sink::{PieceDescription, PieceFile};
 use histeq_media::sys::Hash;
 use serde::Serialize;
 
-/// What there is of a piece.
+/// The state of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PieceState {
@@ -23,7 +23,7 @@ pub enum PieceState {
     Wrong,
 }
 
-/// What there is of a piece, and what it says of itself if it is whole.
+/// The state of a piece, and its description if it is whole.
 pub fn state_of(file: &FilePlan, piece: usize) -> (PieceState, Option<PieceDescription>) {
     let path = file.piece_file(piece);
     match PieceFile::open(&path) {
@@ -107,9 +107,6 @@ impl<'a> Joining<'a> {
     }
 
     /// Checks that the measurements and curves of the pieces are those that were written.
-    ///
-    /// # Errors
-    /// When they are not, or cannot be read.
     pub fn check_records(&self) -> Result<()> {
         for (piece, written) in self.records.iter().enumerate() {
             let there = hashes_of_records(self.plan, piece)?;
@@ -130,9 +127,6 @@ impl<'a> Joining<'a> {
     }
 
     /// The next packet.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is damaged.
     pub fn next_packet(&mut self) -> Result<Option<Packet>> {
         loop {
             if let Some(open) = &mut self.open

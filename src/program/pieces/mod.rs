@@ -6,15 +6,22 @@
 //! | `times.rs` | the times of all frames, short |
 //! | `joining.rs` | which packet of which piece comes next, and when |
 //! | `records.rs` | measurements and curves of pieces, in one file |
+//! | `processes.rs` | child processes, and their events |
+//! | `jobs.rs` | `--jobs`: one video by several processes |
+//! | `batch.rs` | `--output-dir`: many files |
 
-pub mod jobs;
+mod batch;
+mod jobs;
 mod joining;
 mod plan;
-pub mod processes;
+mod processes;
 mod records;
 mod times;
 
+pub use batch::{make_folder_of, run_batch};
+pub use jobs::{most_jobs, run_jobs};
 pub use joining::{Joining, PieceState, is_intact, state_of};
 pub use plan::{FilePlan, PieceLength, Plan, Planning, hash_of_file};
-pub use records::{hashes_of_records, join_curves, join_stats};
+pub use processes::{ChildError, ChildRun, ProcessPool, TRY_AGAIN, as_strict_and_verbose};
+pub use records::{hashes_of_records, join_records};
 pub use times::Times;

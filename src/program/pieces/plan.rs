@@ -1,9 +1,10 @@
 //! The plan: a JSON file with all that a piece is made from, so that a piece decides nothing by itself.
 
 use super::Times;
+use crate::options::{FileJob, PlannedFile};
 use anyhow::{Context, Result, anyhow, ensure};
 use histeq_media::ffmpeg::{self, Rational, microseconds, rescale};
-use histeq_media::pipeline::Input;
+use histeq_media::pipeline::{ErrorWithRemedy, Input};
 use histeq_media::source::{Chunk, InputChanged, PacketSurvey, PlannedPart};
 use histeq_media::sys::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,6 @@ pub struct Plan {
     pub folder: PathBuf,
     /// The arguments of `plan`.
     pub arguments: Vec<String>,
-    /// The files.
     pub files: Vec<FilePlan>,
 }
 
@@ -47,7 +47,6 @@ pub struct FilePlan {
     pub look: Option<String>,
     /// What the options of equalization come to for this input.
     pub settings: String,
-    /// The encoder.
     pub encoder: String,
     /// All its options.
     pub encoder_options: Vec<(String, String)>,
@@ -83,7 +82,7 @@ pub struct FilePlan {
 pub struct Planning {
     /// The plan as far as it is known; times and pieces follow.
     pub file: FilePlan,
-    /// What its packets tell.
+    /// The survey of its packets.
     pub survey: PacketSurvey,
     /// Frames from this moment on are in the part, in microseconds of the input's clock.
     pub begin: Option<i64>,
@@ -131,18 +130,12 @@ impl Plan {
     }
 
     /// Reads the plan in this file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is none that this program can work on.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read(path).with_context(|| path.display().to_string())?;
         Plan::parse(&text).with_context(|| path.display().to_string())
     }
 
     /// The plan of this text.
-    ///
-    /// # Errors
-    /// When it is none that this program can work on.
     pub fn parse(text: &[u8]) -> Result<Self> {
         #[derive(Deserialize)]
         struct Head {
@@ -164,15 +157,19 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The job of equalizing a file of the plan, with all that was decided when it was planned.
+    pub fn job(&self, file: &FilePlan) -> Result<FileJob> {
+        let (arguments, folder) = (&self.arguments, &self.folder);
+        let (input, output, look) = (&file.input, &file.output, file.look.as_deref());
+        PlannedFile { arguments, folder, input, output, look }.job()
+    }
+
     /// How many pieces there are of all files.
     pub fn pieces(&self) -> usize {
         self.files.iter().map(|file| file.pieces.len()).sum()
     }
 
     /// The file of piece `number` of the plan, and the number of the piece in that file.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn piece(&self, number: usize) -> Result<(&FilePlan, usize)> {
         let mut left = number;
         for file in &self.files {
@@ -187,7 +184,7 @@ impl Plan {
 }
 
 impl FilePlan {
-    /// What its pieces have to say that they are of.
+    /// Identifies it in its pieces.
     pub fn id(&self) -> Hash {
         let mut hasher = Hasher::default();
         // A plan that was read or made can be written.
@@ -247,9 +244,6 @@ impl FilePlan {
     }
 
     /// What a piece is decoded from.
-    ///
-    /// # Errors
-    /// When the plan does not fit together.
     pub fn part(&self, piece: usize) -> Result<PlannedPart> {
         let times = self.times.all().context("its times do not increase")?;
         let (first, frames) = *self.pieces.get(piece).context("there is no such piece")?;
@@ -273,10 +267,7 @@ impl FilePlan {
         })
     }
 
-    /// Checks that the input, and the other files that are read, are those that were planned, as far as a look tells.
-    ///
-    /// # Errors
-    /// When they are not.
+    /// Checks that the input, and the other files that are read, are those that were planned, by length and hashes.
     pub fn check_inputs(&self) -> Result<()> {
         let changed = |name: &str, how| Err(InputChanged(name.to_owned(), how).into());
         match std::fs::metadata(&self.input) {
@@ -318,9 +309,9 @@ impl Planning {
     pub fn divide(self, input: &Input) -> Result<FilePlan> {
         let Planning { mut file, survey, begin, end, most, length, multiple } = self;
         let name = &input.name;
-        let refused = |why: &str| anyhow!("{name}: cannot be cut into pieces: {why} (leave --jobs out)");
+        let refused = |why: &str| ErrorWithRemedy::not_in_pieces(format!("{name}: cannot be cut into pieces: {why}"));
         if let Some(why) = &survey.obstacle {
-            return Err(refused(why));
+            return Err(refused(why).into());
         }
         let mut times = survey.times;
         times.sort_unstable();
@@ -367,9 +358,6 @@ impl Planning {
 }
 
 /// The hash of the bytes of a file.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn hash_of_file(path: &Path) -> Result<Hash> {
     let mut hasher = Hasher::default();
     let copied = File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));

@@ -1,7 +1,10 @@
-//! Processes of this program that work at the same time: their progress, their end, another attempt.
+//! Child processes of this program that work at the same time: their events, their end, another attempt.
+//!
+//! A child gets `--progress json`, and its parent reads its events. What it prints on stderr beside them, such as messages of
+//! FFmpeg, is passed on.
 
-use crate::options::StderrOptions;
-use crate::report::{Console, Meter, MeterStyle, Verbosity};
+use crate::options::{MeterStyle, StderrOptions, Verbosity};
+use crate::report::{Console, ErrorRecord, Event, Meter, ProgressRecord, ResultRecord};
 use crate::signals;
 use anyhow::{Context, Result};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -9,12 +12,14 @@ use histeq::cuda::{Error, Gpu};
 use histeq_media::pipeline::{Cancel, Outcome, Progress};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::mem::{Discriminant, discriminant};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// How often a task is tried.
+/// How often a run is tried.
 const ATTEMPTS: u32 = 3;
 
 /// How often processes are looked at.
@@ -23,113 +28,149 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long an attempt waits after one that failed.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a process may take to end when it is told to.
+/// How long a process may take to end when its stdin is closed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a process is to do.
+/// The exit code of a run that may succeed if it is tried again.
+pub const TRY_AGAIN: u8 = 75;
+
+/// The exit code of a process that has aborted.
+const ABORTED: i32 = 134;
+
+/// A run of this program in a child process.
 #[derive(Clone, Debug)]
-pub struct Task {
-    /// What messages call it.
+pub struct ChildRun {
+    /// Its name in messages.
     pub name: String,
-    /// The arguments of the process.
     pub arguments: Vec<OsString>,
     /// How many frames it writes, if that is known.
     pub frames: Option<u64>,
-    /// Whether it can be told which GPU to take.
+    /// Whether it takes the option `--gpu`.
     pub takes_gpu: bool,
+    /// Whether its summary is printed.
+    pub prints_summary: bool,
 }
 
-/// Why a task is not done.
-#[derive(Debug, thiserror::Error)]
-#[error("{name}: {why}")]
-pub struct Failed {
-    /// What messages call it.
+impl ChildRun {
+    /// Works on a piece of this many frames of the plan in this file.
+    pub fn of_piece(plan: &Path, piece: usize, frames: u64, stderr: &StderrOptions) -> Self {
+        let arguments = ["run".into(), plan.into(), "--piece".into(), piece.to_string().into(), "--child".into()];
+        ChildRun {
+            name: format!("piece {piece}"),
+            arguments: arguments.into_iter().chain(as_strict_and_verbose(stderr)).collect(),
+            frames: Some(frames),
+            takes_gpu: true,
+            prints_summary: false,
+        }
+    }
+}
+
+/// Why a child process has failed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{name}: {}", error.message)]
+pub struct ChildError {
+    /// Its name in messages.
     pub name: String,
     /// Its last error.
-    pub why: String,
-    /// The exit code of its process; 1 if that was killed.
+    pub error: ErrorRecord,
+    /// Its exit code; 1 if it was killed.
     pub code: u8,
 }
 
-/// What came of tasks.
-pub struct Done {
+/// How several child processes ended.
+pub struct PoolResult {
     /// Whether they were cancelled.
     pub outcome: Outcome,
-    /// Those that are not done.
-    pub failed: Vec<Failed>,
-    /// The frames of those that are, and of what was there before.
+    pub failed: Vec<ChildError>,
+    /// The frames of those that succeeded, and of what was there before.
     pub frames: u64,
     /// How many of these were there before.
     pub before: u64,
-    /// The damaged frames and packets of those that were done now.
+    /// The damaged frames and packets of those that succeeded.
     pub damaged: u64,
 }
 
-/// Processes that work at the same time.
-pub struct Workers<'a> {
-    /// How many there are at once.
-    pub jobs: usize,
-    /// Whether other tasks go on when one has failed.
-    pub goes_on: bool,
-    /// The frames that were done before, and the tasks.
-    pub done: (u64, usize),
-    /// What the tasks are, for the meter.
-    pub unit: &'static str,
-    /// What is printed.
-    pub stderr: &'a StderrOptions,
-    /// Where it is printed.
-    pub console: &'a Console,
-    /// Ends all of them.
-    pub cancel: &'a Cancel,
+/// How one child process ended that did not fail.
+pub struct Answer {
+    pub outcome: Outcome,
+    pub result: ResultRecord,
+    pub stdout: Vec<u8>,
 }
 
-/// A task that waits.
+/// Child processes that work at the same time.
+#[derive(Clone)]
+pub struct ProcessPool<'a> {
+    /// How many there are at once.
+    pub jobs: usize,
+    /// Whether other runs begin when one has failed.
+    pub goes_on: bool,
+    /// The frames and the runs that were done before.
+    pub done: (u64, usize),
+    /// What runs are counted in by the meter.
+    pub unit: &'static str,
+    /// Ends all of them.
+    pub cancel: Cancel,
+    stderr: &'a StderrOptions,
+    console: &'a Console,
+}
+
+/// A run that waits.
 struct Waiting {
-    task: usize,
+    run: usize,
     attempt: u32,
     not_before: Instant,
     /// The GPU of the attempt before.
     gpu: Option<usize>,
 }
 
-/// A task that is worked on.
+/// A run that goes on.
 struct Working {
-    task: usize,
+    run: usize,
     attempt: u32,
     gpu: usize,
     child: Child,
-    reached: Reached,
-    /// Its last line that names an error.
-    error: String,
+    reported: Reported,
     /// How many of its pipes are open.
     open: u32,
 }
 
-/// How far a process is: frames written, microseconds of the video, and damaged frames and packets.
-#[derive(Clone, Copy, Default)]
-struct Reached {
-    frames: u64,
-    position: i64,
-    damaged: u64,
+/// The state of a run, by its events.
+#[derive(Default)]
+struct Reported {
+    progress: ProgressRecord,
+    error: Option<ErrorRecord>,
+    result: ResultRecord,
 }
 
-/// What a process tells.
-enum Told {
-    Progress(Reached),
+/// What comes out of a process.
+pub enum Output {
+    Event(Event),
+    /// A line that is no event.
     Line(String),
+    /// The end of a pipe.
     Closed,
 }
 
-impl Workers<'_> {
-    /// Works on these tasks.
-    ///
-    /// # Errors
-    /// When processes cannot be started.
-    pub fn run(&self, tasks: &[Task]) -> Result<Done> {
+impl<'a> ProcessPool<'a> {
+    /// One process at a time, until the first one fails. The first signal ends all, and prints `answer`.
+    pub fn new(stderr: &'a StderrOptions, console: &'a Console, answer: &'static str) -> Result<Self> {
+        let cancel = Cancel::default();
+        let pool = ProcessPool { jobs: 1, goes_on: false, done: (0, 0), unit: "files", cancel, stderr, console };
+        pool.listen_for_signals(answer)?;
+        Ok(pool)
+    }
+
+    /// Prints `answer` at the first signal from now on.
+    pub fn listen_for_signals(&self, answer: &'static str) -> Result<()> {
+        signals::listen(self.cancel.clone(), self.console.clone(), Vec::new(), answer)
+    }
+
+    /// Works on these runs.
+    pub fn run(&self, runs: &[ChildRun]) -> Result<PoolResult> {
         let now = Instant::now();
         let mut waiting: VecDeque<Waiting> =
-            (0..tasks.len()).map(|task| Waiting { task, attempt: 1, not_before: now, gpu: None }).collect();
-        let all: Option<u64> = tasks.iter().map(|task| task.frames).sum();
+            (0..runs.len()).map(|run| Waiting { run, attempt: 1, not_before: now, gpu: None }).collect();
+        let all: Option<u64> = runs.iter().map(|run| run.frames).sum();
         let progress = Progress::default();
         let mut meter = Meter::start(
             (self.stderr.meter, self.console.events().cloned()),
@@ -141,148 +182,159 @@ impl Workers<'_> {
         if self.stderr.meter == MeterStyle::Bar {
             self.console.set_bar(meter.bar());
         }
-        let gpus = if self.jobs > 1 && tasks.iter().any(|task| task.takes_gpu) { gpus() } else { 0 };
-        let (tell, told) = unbounded();
+        let gpus = if self.jobs > 1 && runs.iter().any(|run| run.takes_gpu) { gpus() } else { 0 };
+        let (sender, outputs) = unbounded();
         let before = self.done.0;
-        let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: before, before, damaged: 0 };
-        let (working, said) = (Vec::new(), HashSet::new());
-        let mut crew = Crew { workers: self, tasks, working, said, gpus, tell, told, done, position: 0 };
+        let done = PoolResult { outcome: Outcome::Complete, failed: Vec::new(), frames: before, before, damaged: 0 };
+        let (working, printed) = (Vec::new(), HashSet::new());
+        let mut active = ActivePool { pool: self, runs, working, printed, gpus, sender, outputs, done, position: 0.0 };
         let result = loop {
-            if let Err(error) = crew.listen().and_then(|()| crew.collect(&mut waiting)) {
+            if let Err(error) = active.receive().and_then(|()| active.collect(&mut waiting)) {
                 break Err(error);
             }
-            let under_way = || crew.working.iter().map(|working| working.reached);
-            let frames = crew.done.frames + under_way().map(|reached| reached.frames).sum::<u64>();
-            let position = crew.position + under_way().map(|reached| reached.position).sum::<i64>();
-            let damaged = crew.done.damaged + under_way().map(|reached| reached.damaged).sum::<u64>();
-            progress.reach(frames, position, damaged);
-            let left = waiting.len() + crew.working.len() + crew.done.failed.len();
-            let all = self.done.1 + tasks.len();
+            let (mut frames, mut position, mut damaged) = (active.done.frames, active.position, active.done.damaged);
+            for Working { reported: Reported { progress, .. }, .. } in &active.working {
+                frames += progress.frame;
+                position += progress.position;
+                damaged += progress.damaged;
+            }
+            progress.reach(frames, (position * 1e6) as i64, damaged);
+            let left = waiting.len() + active.working.len() + active.done.failed.len();
+            let all = self.done.1 + runs.len();
             meter.set_part(format!("{}/{all} {}", all - left, self.unit));
             meter.update(&progress);
             if self.cancel.is_cancelled() {
                 break Ok(Outcome::Interrupted);
             }
-            if !self.goes_on && !crew.done.failed.is_empty() {
+            if !self.goes_on && !active.done.failed.is_empty() {
                 break Ok(Outcome::Complete);
             }
-            if let Err(error) = crew.begin(&mut waiting) {
+            if let Err(error) = active.begin(&mut waiting) {
                 break Err(error);
             }
-            if crew.working.is_empty() && waiting.is_empty() {
+            if active.working.is_empty() && waiting.is_empty() {
                 break Ok(Outcome::Complete);
             }
         };
-        let mut done = crew.end();
+        let mut done = active.end();
         done.outcome = result?;
         meter.finish(&progress, done.outcome == Outcome::Complete && done.failed.is_empty());
         Ok(done)
     }
 
-    /// Prints a line of a process as if this one had said it.
-    ///
-    /// # Errors
-    /// Never: where warnings are errors, that process ends by itself.
-    pub fn pass_on(&self, line: &str) -> Result<()> {
-        match line.strip_prefix(WARNING) {
-            Some(warning) => self.console.notices(false).warn(warning),
-            None => {
-                self.console.info(line);
-                Ok(())
-            }
+    /// Prints a message of a child process as if it were one of this process. In a child process, warnings are errors where
+    /// they have to be.
+    pub fn pass_on(&self, message: Output) {
+        match message {
+            Output::Event(event) => self.console.report(event),
+            Output::Line(line) => self.console.info(&line),
+            Output::Closed => {}
         }
     }
 
-    /// Runs this program with `arguments`, passes on what it says, and answers with its exit code and stdout.
+    /// Runs this program with `arguments`, passes on its messages, and waits for its end.
     ///
     /// # Errors
-    /// With the error that it names, when it fails otherwise than by being interrupted.
-    pub fn ask(&self, arguments: &[OsString], name: &str) -> Result<(Outcome, Vec<u8>)> {
-        let mut said = Vec::new();
-        let asked = self.ask_and_keep(arguments, name, &mut said);
-        said.iter().try_for_each(|line| self.pass_on(line))?;
-        asked
+    /// [`ChildError`], with this name, when it fails otherwise than by being interrupted.
+    pub fn run_one(&self, arguments: &[OsString], name: &str) -> Result<Answer> {
+        let mut messages = Vec::new();
+        let answer = self.run_one_silently(arguments, name, &mut messages);
+        messages.into_iter().for_each(|message| self.pass_on(message));
+        answer
     }
 
-    /// The same, but what it says is added to `said`.
+    /// As [`run_one`](Self::run_one), but its messages are added to `messages`.
     ///
     /// # Errors
-    /// As `ask`.
-    pub fn ask_and_keep(
-        &self,
-        arguments: &[OsString],
-        name: &str,
-        said: &mut Vec<String>,
-    ) -> Result<(Outcome, Vec<u8>)> {
+    /// As `run_one`.
+    pub fn run_one_silently(&self, arguments: &[OsString], name: &str, messages: &mut Vec<Output>) -> Result<Answer> {
         let mut child = spawn(arguments)?;
         let mut stdin = child.stdin.take();
         let mut stdout = child.stdout.take().context("a pipe")?;
-        let (tell, told) = unbounded();
-        pass_on(child.stderr.take(), 0, tell, Told::Line)?;
-        let text = Builder::new().spawn(move || {
+        let (sender, outputs) = unbounded();
+        read_lines(child.stderr.take(), 0, sender)?;
+        let stdout = Builder::new().spawn(move || {
             let mut text = Vec::new();
             stdout.read_to_end(&mut text).map(|_| text)
         })?;
-        let mut error = String::new();
+        let mut reported = Reported::default();
         loop {
-            match told.recv_timeout(TICK) {
-                Ok((_, Told::Line(line))) => match line.strip_prefix(ERROR) {
-                    Some(text) => error = text.to_owned(),
-                    None => said.push(line),
-                },
-                // Without its parent's pipe it ends.
+            match outputs.recv_timeout(TICK) {
+                Ok((_, Output::Closed)) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok((_, output)) => messages.extend(reported.receive(output)),
+                // Closing stdin ends the child.
                 Err(RecvTimeoutError::Timeout) if self.cancel.is_cancelled() => drop(stdin.take()),
                 Err(RecvTimeoutError::Timeout) => {}
-                _ => break,
             }
         }
         let status = child.wait()?;
-        let text = text.join().unwrap_or_else(|_| Ok(Vec::new()))?;
-        match status.code() {
-            Some(0) => Ok((Outcome::Complete, text)),
-            Some(code) if code == i32::from(signals::INTERRUPTED) => Ok((Outcome::Interrupted, text)),
-            code => {
-                let why = if error.is_empty() { format!("its process has ended: {status}") } else { error };
-                let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
-                Err(Failed { name: name.to_owned(), why, code }.into())
-            }
-        }
+        let stdout = stdout.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+        let outcome = match status.code() {
+            Some(0) => Outcome::Complete,
+            Some(code) if code == i32::from(signals::INTERRUPTED) => Outcome::Interrupted,
+            _ => return Err(reported.error(name, status).into()),
+        };
+        Ok(Answer { outcome, result: reported.result, stdout })
     }
 }
 
-/// How the program begins the line of an error, and of a warning.
-const ERROR: &str = "histeq-video: error: ";
-const WARNING: &str = "histeq-video: warning: ";
+impl Reported {
+    /// Takes in what comes out of the process, and returns it if it is to be passed on.
+    fn receive(&mut self, output: Output) -> Option<Output> {
+        match output {
+            // The first of two passes writes nothing.
+            Output::Event(Event::Progress(ProgressRecord { pass: Some(1), .. }) | Event::Start { .. })
+            | Output::Closed => {}
+            Output::Event(Event::Progress(progress)) => self.progress = progress,
+            Output::Event(Event::Error(error)) => self.error = Some(error),
+            Output::Event(Event::Result(result)) => self.result = result,
+            message => return Some(message),
+        }
+        None
+    }
 
-/// The processes at work.
-struct Crew<'a> {
-    workers: &'a Workers<'a>,
-    tasks: &'a [Task],
-    working: Vec<Working>,
-    /// Lines that were printed: many pieces say the same of one input.
-    said: HashSet<String>,
-    gpus: usize,
-    tell: Sender<(usize, Told)>,
-    told: Receiver<(usize, Told)>,
-    done: Done,
-    /// Microseconds of video that processes have done which have ended.
-    position: i64,
+    /// The error of a process that has ended with this status.
+    fn error(self, name: &str, status: ExitStatus) -> ChildError {
+        let ended = || ErrorRecord { message: format!("its process has ended: {status}"), ..ErrorRecord::default() };
+        let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+        ChildError { name: name.to_owned(), error: self.error.unwrap_or_else(ended), code }
+    }
 }
 
-impl Crew<'_> {
-    /// Takes in what processes tell.
-    fn listen(&mut self) -> Result<()> {
-        let first = self.told.recv_timeout(TICK).ok();
-        for (task, told) in first.into_iter().chain(self.told.try_iter()) {
-            let Some(working) = self.working.iter_mut().find(|working| working.task == task) else { continue };
-            match told {
-                Told::Progress(reached) => working.reached = reached,
-                Told::Closed => working.open -= 1,
-                Told::Line(line) => match line.strip_prefix(ERROR) {
-                    Some(error) => working.error = error.to_owned(),
-                    None if self.said.insert(line.clone()) => self.workers.pass_on(&line)?,
-                    None => {}
-                },
+/// A pool while it works.
+struct ActivePool<'a> {
+    pool: &'a ProcessPool<'a>,
+    runs: &'a [ChildRun],
+    working: Vec<Working>,
+    /// Messages that were printed: many pieces have the same ones on one input.
+    printed: HashSet<(Option<Discriminant<Event>>, String)>,
+    gpus: usize,
+    sender: Sender<(usize, Output)>,
+    outputs: Receiver<(usize, Output)>,
+    done: PoolResult,
+    /// Seconds of video of processes that have ended.
+    position: f64,
+}
+
+impl ActivePool<'_> {
+    /// Takes in what comes out of processes.
+    fn receive(&mut self) -> Result<()> {
+        let first = self.outputs.recv_timeout(TICK).ok();
+        for (run, output) in first.into_iter().chain(self.outputs.try_iter()) {
+            let Some(working) = self.working.iter_mut().find(|working| working.run == run) else { continue };
+            if matches!(output, Output::Closed) {
+                working.open -= 1;
+            }
+            let Some(message) = working.reported.receive(output) else { continue };
+            let key = match &message {
+                Output::Event(
+                    event @ (Event::Detail { message } | Event::Note { message } | Event::Warning { message }),
+                ) => (Some(discriminant(event)), message.clone()),
+                Output::Line(line) => (None, line.clone()),
+                _ => continue,
+            };
+            if self.printed.insert(key) {
+                self.pool.pass_on(message);
             }
         }
         Ok(())
@@ -297,66 +349,61 @@ impl Crew<'_> {
                 index += 1;
                 continue;
             };
-            let Working { task, attempt, gpu, error, reached, .. } = self.working.swap_remove(index);
+            let Working { run, attempt, gpu, reported, .. } = self.working.swap_remove(index);
+            let ChildRun { name, frames, prints_summary, .. } = &self.runs[run];
             if status.success() {
-                self.done.frames += self.tasks[task].frames.unwrap_or(reached.frames);
-                self.position += reached.position;
-                self.done.damaged += reached.damaged;
+                let Reported { progress, result, .. } = reported;
+                self.done.frames += frames.unwrap_or(progress.frame);
+                self.position += progress.position;
+                self.done.damaged += progress.damaged;
+                if *prints_summary {
+                    self.pool.console.info(&result.summary);
+                }
                 continue;
             }
-            // One without a code was killed; 134 is an abort, 75 asks for another attempt.
-            let code = status.code();
-            let may_succeed = code.is_none_or(|code| code == 75 || code == 134);
-            let why = if error.is_empty() { format!("its process has ended: {status}") } else { error };
-            if may_succeed && attempt < ATTEMPTS && !self.workers.cancel.is_cancelled() {
-                let name = &self.tasks[task].name;
-                self.workers.console.info(&format!("histeq-video: {name}: {why}: trying again"));
+            // One without a code was killed.
+            let may_succeed = status.code().is_none_or(|code| code == i32::from(TRY_AGAIN) || code == ABORTED);
+            let mut failed = reported.error(name, status);
+            if may_succeed && attempt < ATTEMPTS && !self.pool.cancel.is_cancelled() {
+                self.pool.console.note(&format!("{failed}: trying again"));
                 let not_before = Instant::now() + PAUSE;
-                waiting.push_front(Waiting { task, attempt: attempt + 1, not_before, gpu: Some(gpu) });
+                waiting.push_front(Waiting { run, attempt: attempt + 1, not_before, gpu: Some(gpu) });
                 continue;
             }
-            let tried = if attempt > 1 { format!(" (tried {attempt} times)") } else { String::new() };
-            let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
-            self.done.failed.push(Failed { name: self.tasks[task].name.clone(), why: why + &tried, code });
+            if attempt > 1 {
+                failed.error.message += &format!(" (tried {attempt} times)");
+            }
+            self.done.failed.push(failed);
         }
         Ok(())
     }
 
     /// Begins as many as there may be.
     fn begin(&mut self, waiting: &mut VecDeque<Waiting>) -> Result<()> {
-        while self.working.len() < self.workers.jobs {
+        while self.working.len() < self.pool.jobs {
             let now = Instant::now();
             let Some(index) = waiting.iter().position(|waiting| waiting.not_before <= now) else { break };
-            let Some(Waiting { task, attempt, gpu: before, .. }) = waiting.remove(index) else { break };
+            let Some(Waiting { run, attempt, gpu: before, .. }) = waiting.remove(index) else { break };
             // In another attempt not the GPU of the one before; else the one that has the fewest.
             let load = |gpu: usize| self.working.iter().filter(|working| working.gpu == gpu).count();
             let gpu = (0..self.gpus).min_by_key(|&gpu| (before == Some(gpu), load(gpu))).unwrap_or(0);
-            let mut arguments = self.tasks[task].arguments.clone();
-            if self.gpus > 1 && self.tasks[task].takes_gpu {
+            let mut arguments = self.runs[run].arguments.clone();
+            if self.gpus > 1 && self.runs[run].takes_gpu {
                 arguments.extend(["--gpu".into(), gpu.to_string().into()]);
             }
             let mut child = spawn(&arguments)?;
-            let (frames, lines) = (child.stdout.take(), child.stderr.take());
-            let progress = |line: String| progress_of(&line).map_or(Told::Line(line), Told::Progress);
-            let open = u32::from(pass_on(frames, task, self.tell.clone(), progress)?)
-                + u32::from(pass_on(lines, task, self.tell.clone(), Told::Line)?);
-            self.working.push(Working {
-                task,
-                attempt,
-                gpu,
-                child,
-                reached: Reached::default(),
-                error: String::new(),
-                open,
-            });
+            let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+            let open = u32::from(read_lines(stdout, run, self.sender.clone())?)
+                + u32::from(read_lines(stderr, run, self.sender.clone())?);
+            self.working.push(Working { run, attempt, gpu, child, reported: Reported::default(), open });
         }
         Ok(())
     }
 
     /// Ends all processes, and waits for them.
-    fn end(mut self) -> Done {
+    fn end(mut self) -> PoolResult {
         for working in &mut self.working {
-            // Without its parent's pipe it ends by itself; what it has not finished leaves nothing.
+            // Closing stdin ends the child; what it has not finished leaves nothing.
             drop(working.child.stdin.take());
         }
         for working in &mut self.working {
@@ -372,46 +419,37 @@ impl Crew<'_> {
     }
 }
 
-/// Starts this program with pipes for all that it reads and says. Its options are the arguments alone.
+/// Starts this program with pipes for stdin, stdout and stderr, and its events on stderr. Its options are the arguments alone.
 fn spawn(arguments: &[OsString]) -> Result<Child> {
     let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HISTEQ_")) {
         command.env_remove(name);
     }
     command.env("HISTEQ_CONFIG", "");
-    command.args(arguments).args(["--progress", "none", "--progress-file", ""]);
+    command.args(arguments).args(["--progress", "json", "--progress-file", ""]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().context("no process can be started (`ulimit -u` limits them)")
 }
 
-/// Passes the lines of a pipe on, and its end.
-fn pass_on<R: Read + Send + 'static>(
-    pipe: Option<R>,
-    task: usize,
-    tell: Sender<(usize, Told)>,
-    told: impl Fn(String) -> Told + Send + 'static,
-) -> Result<bool> {
+/// Sends the lines of a pipe of this run, and its end.
+fn read_lines<R: Read + Send + 'static>(pipe: Option<R>, run: usize, sender: Sender<(usize, Output)>) -> Result<bool> {
     let Some(pipe) = pipe else { return Ok(false) };
     let read = move || {
         for line in BufReader::new(pipe).lines().map_while(|line| line.ok()) {
-            let _ = tell.send((task, told(line)));
+            let output = serde_json::from_str(&line).map_or_else(|_| Output::Line(line), Output::Event);
+            let _ = sender.send((run, output));
         }
-        let _ = tell.send((task, Told::Closed));
+        let _ = sender.send((run, Output::Closed));
     };
-    Builder::new().name("worker".to_owned()).spawn(read).context("no thread can be started")?;
+    Builder::new().name("child output".to_owned()).spawn(read).context("no thread can be started")?;
     Ok(true)
 }
 
-/// The options by which another process of this program prints as much, and is as strict.
-pub fn said_as(stderr: &StderrOptions) -> impl Iterator<Item = OsString> + use<> {
+/// The options by which a child process is as strict, and sends as many details. Its parent prints no more than it may.
+pub fn as_strict_and_verbose(stderr: &StderrOptions) -> impl Iterator<Item = OsString> + use<> {
     let strict = stderr.strict.then_some("--strict");
-    let verbosity = match stderr.verbosity {
-        Verbosity::Quiet => Some("--quiet"),
-        Verbosity::Warnings => Some("--log-level=warning"),
-        Verbosity::Normal => None,
-        Verbosity::Verbose => Some("--verbose"),
-    };
-    strict.into_iter().chain(verbosity).map(OsString::from)
+    let verbose = (stderr.verbosity == Verbosity::Verbose).then_some("--verbose");
+    strict.into_iter().chain(verbose).map(OsString::from)
 }
 
 /// How many GPUs there are.
@@ -419,28 +457,4 @@ fn gpus() -> usize {
     let is_there = |index: &usize| Gpu::open(*index).is_ok();
     let is_last = |index: &usize| matches!(Gpu::open(*index), Err(Error::NoDriver | Error::NoSuchDevice { .. }));
     if !is_there(&0) { 0 } else { 1 + (1..).take_while(|index| !is_last(index)).count() }
-}
-
-/// Tells the parent, on stdout, how many frames are done, how many microseconds of the video, and how many were damaged.
-pub fn tell(progress: &Progress) {
-    let mut stdout = std::io::stdout();
-    // A parent that is gone wants to know nothing.
-    let reached = format!("{} {} {}", progress.written(), progress.position(), progress.damaged());
-    let _ = writeln!(stdout, "{reached}").and_then(|()| stdout.flush());
-}
-
-fn progress_of(line: &str) -> Option<Reached> {
-    let mut numbers = line.split(' ');
-    let mut next = || numbers.next();
-    let (frames, position, damaged) = (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
-    Some(Reached { frames, position, damaged })
-}
-
-/// Cancels the run when the parent has ended, and with it the pipe on stdin.
-pub fn end_with_parent(cancel: Cancel) -> Result<()> {
-    let wait = move || {
-        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        cancel.cancel();
-    };
-    Builder::new().name("parent".to_owned()).spawn(wait).map(drop).context("no thread can be started")
 }

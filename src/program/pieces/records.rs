@@ -2,6 +2,7 @@
 
 use super::{FilePlan, hash_of_file};
 use crate::sidecar::curves::{CurveFile, CurveWriter};
+use crate::sidecar::records::Records;
 use crate::sidecar::statistics::{PieceRecord, Recording};
 use anyhow::{Context, Result, ensure};
 use histeq_media::sys::Hash;
@@ -9,9 +10,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 /// The hashes of the measurements and of the curves of a piece, as far as there are any.
-///
-/// # Errors
-/// When a file cannot be read.
 pub fn hashes_of_records(plan: &FilePlan, piece: usize) -> Result<[Option<Hash>; 2]> {
     let [stats, curves] = plan.record_files(piece).map(|path| match path.exists() {
         true => hash_of_file(&path).map(Some),
@@ -20,12 +18,21 @@ pub fn hashes_of_records(plan: &FilePlan, piece: usize) -> Result<[Option<Hash>;
     Ok([stats?, curves?])
 }
 
+/// Writes the measurements and the curves of the first `pieces` pieces, as far as they are asked for.
+///
+/// # Errors
+/// When they cannot be read or written, or some are missing.
+pub fn join_records(plan: &FilePlan, pieces: usize, records: &Records) -> Result<()> {
+    records.recording().map_or(Ok(()), |recording| join_stats(plan, pieces, recording))?;
+    records.curves().map_or(Ok(()), |curves| join_curves(plan, pieces, curves))
+}
+
 /// Writes the measurements of the first `pieces` pieces to `recording`: frames and scenes are numbered on.
 ///
 /// # Errors
 /// When they cannot be read or written, or some are missing.
-pub fn join_stats(plan: &FilePlan, pieces: usize, recording: &Recording) -> Result<()> {
-    let mut scenes = Scenes::default();
+fn join_stats(plan: &FilePlan, pieces: usize, recording: &Recording) -> Result<()> {
+    let mut scenes = SceneNumbers::default();
     for piece in 0..pieces {
         let [path, _] = plan.record_files(piece);
         let name = path.display().to_string();
@@ -51,10 +58,7 @@ pub fn join_stats(plan: &FilePlan, pieces: usize, recording: &Recording) -> Resu
 }
 
 /// Writes the curves of the first `pieces` pieces to `writer`.
-///
-/// # Errors
-/// When they cannot be read or written.
-pub fn join_curves(plan: &FilePlan, pieces: usize, writer: &CurveWriter) -> Result<()> {
+fn join_curves(plan: &FilePlan, pieces: usize, writer: &CurveWriter) -> Result<()> {
     for piece in 0..pieces {
         let [_, path] = plan.record_files(piece);
         if !path.exists() {
@@ -73,13 +77,13 @@ pub fn join_curves(plan: &FilePlan, pieces: usize, writer: &CurveWriter) -> Resu
 
 /// Numbers scenes as one run does: a cut begins one, and behind a flash that was taken for a scene the one before goes on.
 #[derive(Default)]
-struct Scenes {
+struct SceneNumbers {
     current: u64,
     other: u64,
     last: u64,
 }
 
-impl Scenes {
+impl SceneNumbers {
     fn next(&mut self, cut: bool, after_flash: bool) -> u64 {
         if cut {
             self.last += 1;

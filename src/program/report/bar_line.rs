@@ -12,7 +12,7 @@ pub struct BarLine {
     text: Mutex<String>,
 }
 
-/// The width where the terminal does not tell it.
+/// The width of a terminal that reports none.
 const USUAL: u16 = 80;
 
 impl BarLine {

@@ -1,23 +1,11 @@
 //! Lines on stderr that do not run into the progress bar, and the same as events.
 
-use super::events::{Event, Events, PROTOCOL, ResultRecord, StartRecord};
+use super::events::{ErrorRecord, Event, Events, PROTOCOL, ResultRecord, StartRecord};
+use crate::options::Verbosity;
 use histeq_media::pipeline::{Level, Notices};
 use histeq_media::sys::{one_line, print_line};
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// How much is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verbosity {
-    /// Errors only.
-    Quiet,
-    /// Warnings too.
-    Warnings,
-    /// Notes too.
-    Normal,
-    /// Details too.
-    Verbose,
-}
 
 /// Stderr beside the progress bar, and the events of `--progress json`; clones share both.
 #[derive(Clone)]
@@ -25,7 +13,7 @@ pub struct Console {
     verbosity: Verbosity,
     bar: Arc<Mutex<ProgressBar>>,
     events: Option<Events>,
-    /// What came of the run, until its end is said.
+    /// The result of the run, until its end is reported.
     result: Arc<Mutex<ResultRecord>>,
 }
 
@@ -51,72 +39,83 @@ impl Console {
         *locked(&self.bar) = bar;
     }
 
-    /// Prints a line from this verbosity on, and sends it as an event.
-    fn line(&self, from: Verbosity, text: &str, event: Event<'_>) {
+    /// Prints a line from this verbosity on.
+    fn print(&self, from: Verbosity, line: &str) {
         if self.verbosity >= from && self.has_text() {
             let bar = locked(&self.bar).clone();
-            bar.suspend(|| print_line(text));
+            bar.suspend(|| print_line(line));
         }
-        self.send(&event);
     }
 
-    fn send(&self, event: &Event<'_>) {
+    fn send(&self, event: &Event) {
         self.events.iter().for_each(|events| events.send(event));
     }
 
-    /// Prints a line unless only errors are to be printed.
+    /// Prints a line as it is unless only errors are to be printed, and sends it as a note.
     pub fn info(&self, message: &str) {
-        self.line(Verbosity::Normal, message, Event::Note { message });
+        self.print(Verbosity::Normal, message);
+        self.send(&Event::Note { message: message.to_owned() });
+    }
+
+    /// Prints a note, with the program's name.
+    pub fn note(&self, message: &str) {
+        self.report(Event::Note { message: message.to_owned() });
     }
 
     /// Prints an error.
     pub fn error(&self, error: &anyhow::Error) {
-        let message = &format!("{error:#}");
-        let line = format!("histeq-video: error: {}", one_line(message));
-        self.line(Verbosity::Quiet, &line, Event::Error { message });
+        self.report(Event::Error(ErrorRecord::of(error)));
+    }
+
+    /// Prints a message of this process, or of a child process, and sends it as an event. Other events are ignored.
+    pub fn report(&self, event: Event) {
+        let (from, kind, message) = match &event {
+            Event::Detail { .. } if self.verbosity < Verbosity::Verbose => return,
+            Event::Detail { message } => (Verbosity::Verbose, "", message),
+            Event::Note { message } | Event::Waiting { message } | Event::Back { message } => {
+                (Verbosity::Normal, "", message)
+            }
+            Event::Warning { message } => (Verbosity::Warnings, "warning: ", message),
+            Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
+            Event::Start { .. } | Event::Progress(_) | Event::Result(_) => return,
+        };
+        self.print(from, &format!("histeq-video: {kind}{}", one_line(message)));
+        self.send(&event);
     }
 
     /// Notices that are printed here; with `strict`, warnings become errors.
     pub fn notices(&self, strict: bool) -> Notices {
         let console = self.clone();
-        let is_verbose = console.verbosity == Verbosity::Verbose;
         Notices::new(strict, move |level, message| {
-            let line = format!("histeq-video: {}", one_line(message));
-            match level {
-                Level::Warning => {
-                    let line = format!("histeq-video: warning: {}", one_line(message));
-                    console.line(Verbosity::Warnings, &line, Event::Warning { message });
-                }
-                Level::Note => console.line(Verbosity::Normal, &line, Event::Note { message }),
-                Level::Waiting => console.line(Verbosity::Normal, &line, Event::Waiting { message }),
-                Level::Back => console.line(Verbosity::Normal, &line, Event::Back { message }),
-                Level::Detail if is_verbose => console.line(Verbosity::Verbose, &line, Event::Detail { message }),
-                Level::Detail => {}
-            }
+            let message = message.to_owned();
+            console.report(match level {
+                Level::Detail => Event::Detail { message },
+                Level::Note => Event::Note { message },
+                Level::Waiting => Event::Waiting { message },
+                Level::Back => Event::Back { message },
+                Level::Warning => Event::Warning { message },
+            });
         })
     }
 
-    /// Tells what is read and written.
-    pub fn start(&self, run: &StartRecord) {
-        self.send(&Event::Start { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION"), run });
+    /// Sends what is read and written, as the first event of a run.
+    pub fn start(&self, run: StartRecord) {
+        self.send(&Event::Start { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned(), run });
     }
 
-    /// Prints what came of the run, or of one of several sources.
+    /// Prints the result of the run, or of one of several sources.
     pub fn summary(&self, result: ResultRecord) {
-        if self.verbosity >= Verbosity::Normal && self.has_text() {
-            let bar = locked(&self.bar).clone();
-            bar.suspend(|| print_line(&result.summary));
-        }
+        self.print(Verbosity::Normal, &result.summary);
         match result.source {
-            Some(_) => self.send(&Event::Result(&result)),
+            Some(_) => self.send(&Event::Result(result)),
             None => *locked(&self.result) = result,
         }
     }
 
-    /// Tells that the run is over.
+    /// Sends the end of the run, as its last event.
     pub fn end(&self, code: u8) {
         let result = ResultRecord { exit_code: Some(code), ..locked(&self.result).clone() };
-        self.send(&Event::Result(&result));
+        self.send(&Event::Result(result));
     }
 }
 

@@ -1,7 +1,9 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
-use histeq_media::sys::print_line;
-use serde::Serialize;
+use anyhow::anyhow;
+use histeq_media::pipeline::ErrorWithRemedy;
+use histeq_media::sys::{give_up_with_an_event, print_line};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::Write;
@@ -11,44 +13,73 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) const PROTOCOL: u32 = 1;
 
 /// A line of the protocol.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub(super) enum Event<'a> {
+pub enum Event {
     /// An input has been opened.
     Start {
         protocol: u32,
-        version: &'a str,
+        version: String,
         #[serde(flatten)]
-        run: &'a StartRecord,
+        run: StartRecord,
     },
-    Progress(&'a ProgressRecord),
+    Progress(ProgressRecord),
     /// With `-v`.
     Detail {
-        message: &'a str,
+        message: String,
     },
     Note {
-        message: &'a str,
+        message: String,
     },
     Warning {
-        message: &'a str,
+        message: String,
     },
     /// A live input is waited for.
     Waiting {
-        message: &'a str,
+        message: String,
     },
     /// It has come.
     Back {
-        message: &'a str,
+        message: String,
     },
-    Error {
-        message: &'a str,
-    },
+    Error(ErrorRecord),
     /// The last line, or that of one of several sources.
-    Result(&'a ResultRecord),
+    Result(ResultRecord),
+}
+
+/// Why a run has failed.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct ErrorRecord {
+    /// The whole error, as people get it.
+    pub message: String,
+    /// The error without its remedy, and the remedy, where the program keeps them apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+impl ErrorRecord {
+    /// The record of `error`.
+    pub(super) fn of(error: &anyhow::Error) -> Self {
+        let parts = error.downcast_ref::<ErrorWithRemedy>();
+        ErrorRecord {
+            message: format!("{error:#}"),
+            cause: parts.map(|parts| parts.cause.clone()),
+            remedy: parts.map(|parts| parts.remedy.clone()),
+        }
+    }
+    /// The error of this record.
+    pub fn into_error(self) -> anyhow::Error {
+        match (self.cause, self.remedy) {
+            (Some(cause), Some(remedy)) => ErrorWithRemedy { cause, remedy }.into(),
+            _ => anyhow!(self.message),
+        }
+    }
 }
 
 /// What a run reads and writes, and how.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct StartRecord {
     /// Number of the source, from 1, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,44 +95,46 @@ pub struct StartRecord {
 }
 
 /// One state of a run.
-#[derive(Serialize)]
-pub(super) struct ProgressRecord {
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct ProgressRecord {
     /// Which of two passes runs, 1 or 2, if there are two.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pass: Option<u32>,
+    pub pass: Option<u32>,
     /// Number of the source, from 1, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) source: Option<usize>,
+    pub source: Option<usize>,
     /// Frames that are done: encoded, for an output that is encoded.
-    pub(super) frame: u64,
+    pub frame: u64,
     /// Frames in all, if known.
-    pub(super) frames: Option<u64>,
+    pub frames: Option<u64>,
     /// Percent done, 0 to 100, if the length is known.
-    pub(super) percent: Option<f64>,
+    pub percent: Option<f64>,
     /// Frames per second since the beginning.
-    pub(super) fps: f64,
+    pub fps: f64,
+    /// How much of the video has been read, in seconds.
+    pub position: f64,
     /// Seconds of video per second.
-    pub(super) speed: f64,
+    pub speed: f64,
     /// Seconds left, if known.
-    pub(super) eta: Option<f64>,
+    pub eta: Option<f64>,
     /// Damaged frames and packets.
-    pub(super) damaged: u64,
+    pub damaged: u64,
     /// Frames of a live input that were not equalized in time.
-    pub(super) dropped: u64,
+    pub dropped: u64,
     /// How old the last frame of a live input was when it was equalized or shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) latency_ms: Option<f64>,
+    pub latency_ms: Option<f64>,
     /// Seconds since the last frame of a live input, while there is no signal.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) no_signal: Option<f64>,
+    pub no_signal: Option<f64>,
 }
 
 /// How a run, or one of several sources, ended.
-#[derive(Serialize, Clone, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct ResultRecord {
     /// The exit code; none for one of several sources.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) exit_code: Option<u8>,
+    pub exit_code: Option<u8>,
     /// Number of the source, from 1, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<usize>,
@@ -126,9 +159,8 @@ pub struct ResultRecord {
 }
 
 /// An output that was written.
-#[derive(Serialize, Clone)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct OutputRecord {
-    /// Its name.
     pub name: String,
     /// Frames written.
     pub frames: u64,
@@ -144,6 +176,7 @@ pub struct Events {
 impl Events {
     /// Lines on stderr, where nothing else is printed then.
     pub fn on_stderr() -> Self {
+        give_up_with_an_event();
         Events { file: None }
     }
 
@@ -158,7 +191,7 @@ impl Events {
     }
 
     /// Writes a line. If its reader has gone away, the line is lost.
-    pub(super) fn send(&self, event: &Event<'_>) {
+    pub(super) fn send(&self, event: &Event) {
         let line = serde_json::to_string(event).unwrap_or_default();
         match &self.file {
             None => print_line(&line),
@@ -172,7 +205,39 @@ impl Events {
 
     /// Writes a usage error, and the end.
     pub fn refuse(&self, message: &str, code: u8) {
-        self.send(&Event::Error { message });
-        self.send(&Event::Result(&ResultRecord { exit_code: Some(code), ..ResultRecord::default() }));
+        self.send(&Event::Error(ErrorRecord { message: message.to_owned(), ..ErrorRecord::default() }));
+        self.send(&Event::Result(ResultRecord { exit_code: Some(code), ..ResultRecord::default() }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_as_they_were_written() {
+        let run = StartRecord {
+            source: None,
+            input: "in\n.mkv".to_owned(),
+            outputs: vec!["out \u{1b}.mkv".to_owned()],
+            frames: None,
+            settings: Map::from_iter([("smooth".to_owned(), Value::from("scene"))]),
+        };
+        let error = ErrorWithRemedy::not_in_pieces("in.mkv: cannot be cut".to_owned()).into();
+        let outputs = vec![OutputRecord { name: "out.mkv".to_owned(), frames: 5 }];
+        for event in [
+            Event::Start { protocol: PROTOCOL, version: "1".to_owned(), run },
+            Event::Progress(ProgressRecord { frame: 7, position: 0.28, ..ProgressRecord::default() }),
+            Event::Warning { message: "\"quoted\"".to_owned() },
+            Event::Error(ErrorRecord::of(&error)),
+            Event::Result(ResultRecord { exit_code: Some(130), outputs, ..ResultRecord::default() }),
+        ] {
+            let line = serde_json::to_string(&event).expect("a line");
+            assert!(!line.contains('\n'), "{line}");
+            assert_eq!(serde_json::from_str::<Event>(&line).expect("an event"), event);
+        }
+        let record = ErrorRecord::of(&error);
+        assert_eq!(record.message, "in.mkv: cannot be cut (leave --jobs out)");
+        assert_eq!(ErrorRecord::of(&record.clone().into_error()), record);
     }
 }

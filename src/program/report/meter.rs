@@ -2,6 +2,7 @@
 
 use super::bar_line::BarLine;
 use super::events::{Event, Events, ProgressRecord};
+use crate::options::MeterStyle;
 use histeq_media::pipeline::Progress;
 use histeq_media::sys::print_line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,31 +10,6 @@ use std::time::{Duration, Instant};
 
 /// Time between two printed lines.
 const INTERVAL: Duration = Duration::from_millis(500);
-
-/// How progress is shown on stderr.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MeterStyle {
-    /// A progress bar.
-    Bar,
-    /// Lines of text.
-    Plain,
-    /// Nothing.
-    Silent,
-}
-
-impl MeterStyle {
-    /// The style for each of several sources: a bar is for all of them.
-    #[must_use]
-    pub fn of_each(self) -> Self {
-        if self == MeterStyle::Bar { MeterStyle::Silent } else { self }
-    }
-
-    /// The style for all of several sources: lines are for each of them.
-    #[must_use]
-    pub fn of_all(self) -> Self {
-        if self == MeterStyle::Bar { self } else { MeterStyle::Silent }
-    }
-}
 
 /// Shows the progress of one run.
 pub struct Meter {
@@ -47,6 +23,8 @@ pub struct Meter {
     /// How many of its parts are done, if it has parts.
     part: Option<String>,
     begin: Instant,
+    /// The time between two lines, and when the last one was printed.
+    interval: Duration,
     printed: Instant,
     bar: ProgressBar,
 }
@@ -75,7 +53,19 @@ impl Meter {
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix(prefix(pass, source));
         let now = Instant::now();
-        Meter { style, events, pass, source, frames, before: 0, part: None, begin: now, printed: now, bar }
+        Meter {
+            style,
+            events,
+            pass,
+            source,
+            frames,
+            before: 0,
+            part: None,
+            begin: now,
+            interval: INTERVAL,
+            printed: now,
+            bar,
+        }
     }
 
     /// The bar; hidden in other styles.
@@ -83,12 +73,17 @@ impl Meter {
         self.bar.clone()
     }
 
-    /// This many of the frames were there before: they tell nothing of the speed.
+    /// This many of the frames were there before: they do not count for the speed.
     pub fn set_before(&mut self, frames: u64) {
         self.before = frames;
     }
 
-    /// Has people told how many parts are done.
+    /// Prints a line, and sends an event, this often.
+    pub fn set_interval(&mut self, interval: Duration) {
+        self.interval = interval;
+    }
+
+    /// Shows how many parts are done.
     pub fn set_part(&mut self, part: String) {
         self.part = Some(part);
     }
@@ -107,7 +102,7 @@ impl Meter {
                 None => format!("{:.0} fps, {:.2}x{}", record.fps, record.speed, self.part()),
             });
         }
-        if self.has_lines() && self.printed.elapsed() >= INTERVAL {
+        if self.has_lines() && self.printed.elapsed() >= self.interval {
             self.printed = Instant::now();
             self.print(&self.record(progress, false));
         }
@@ -142,6 +137,7 @@ impl Meter {
             frames: self.frames,
             percent: if done { Some(100.0) } else { share.map(|share| rounded(share * 100.0, 10.0)) },
             fps: rounded(fps, 10.0),
+            position: rounded(progress.position() as f64 / 1e6, 1000.0),
             speed: rounded(progress.position() as f64 / 1e6 / seconds, 100.0),
             eta: if done { Some(0.0) } else { rest.map(|rest| rounded(rest, 10.0)) },
             damaged: progress.damaged(),
@@ -152,7 +148,7 @@ impl Meter {
     }
 
     fn print(&self, record: &ProgressRecord) {
-        self.events.iter().for_each(|events| events.send(&Event::Progress(record)));
+        self.events.iter().for_each(|events| events.send(&Event::Progress(record.clone())));
         if self.style == MeterStyle::Plain {
             let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
             let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();

@@ -1,12 +1,23 @@
-//! Lines on stderr: notes, progress, and a summary at the end.
+//! What a run reports while it goes on and at its end: notes, warnings, errors, progress and a summary, as lines for people on
+//! stderr and as events for programs.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `events.rs` | the events of `--progress json`, and their protocol |
+//! | `destination.rs` | the file, pipe or descriptor that they are written to |
+//! | `console.rs` | messages as lines, and as events |
+//! | `meter.rs`, `bar_line.rs` | progress as a bar, lines and events |
+//! | `summary.rs` | the result at the end |
 
 mod bar_line;
 mod console;
+mod destination;
 mod events;
 mod meter;
 mod summary;
 
-pub use console::{Console, Verbosity};
-pub use events::{Events, ResultRecord, StartRecord};
-pub use meter::{Meter, MeterStyle};
+pub use console::Console;
+pub use destination::{events_are_asked_for, open_events};
+pub use events::{ErrorRecord, Event, Events, ProgressRecord, ResultRecord, StartRecord};
+pub use meter::Meter;
 pub use summary::{compare_summary, jobs_summary, live_summary, restore_summary, summary};

@@ -1,4 +1,4 @@
-//! What is told at the end of a run: frames, time, backend, and the time of each stage.
+//! The result of a run: frames, time, backend, and the time of each stage.
 
 use super::events::{OutputRecord, ResultRecord};
 use histeq_media::pipeline::live::{LiveSummary, Written};

@@ -1,9 +1,8 @@
 //! Files written beside the video: measurements of each frame (`--stats`), and curves (`--save-curves`).
 
-use crate::options::{FileJob, LiveJob};
-use crate::pieces::{FilePlan, join_curves, join_stats};
+use crate::options::{FileJob, LiveJob, StatsFormat};
 use crate::sidecar::curves::CurveWriter;
-use crate::sidecar::statistics::{CurveSaver, Recorder, Recording, StatsFormat};
+use crate::sidecar::statistics::{CurveSaver, Recorder, Recording};
 use anyhow::Result;
 use histeq::equalize::EqualizeStage;
 use histeq_media::pipeline::{Input, Outcome, Progress};
@@ -75,17 +74,27 @@ pub struct Records {
 }
 
 impl Records {
-    /// Has a page of statistics say how the video is made: by this command line, with these settings.
-    pub fn tell(&self, words: impl Iterator<Item = String>, settings: Map<String, Value>) {
+    /// Describes in a page of statistics how the video is made: by this command line, with these settings.
+    pub fn describe(&self, command_line: impl Iterator<Item = String>, settings: Map<String, Value>) {
         if let Some(recording) = &self.recording {
-            // Behind this option is what a process of several was told beside the words of the command line.
-            let words = words.skip(1).take_while(|word| word != "--one-of").map(|word| {
+            // Behind this option are words that the parent process has added to the command line.
+            let words = command_line.skip(1).take_while(|word| word != "--one-of").map(|word| {
                 let word = without_password(&word);
                 shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
             });
             let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
             recording.tell(printable(&words.join(" ")).into_owned(), settings);
         }
+    }
+
+    /// The measurements, if they are written.
+    pub fn recording(&self) -> Option<&Recording> {
+        self.recording.as_ref()
+    }
+
+    /// The curves, if they are written.
+    pub fn curves(&self) -> Option<&CurveWriter> {
+        self.saving.as_ref()
     }
 
     /// `stage` with observers that write the records.
@@ -98,12 +107,6 @@ impl Records {
             Some(recording) => stage.observed_by(Box::new(Recorder::new(recording, input, progress.clone()))),
             None => stage,
         }
-    }
-
-    /// Writes the records of the first `pieces` pieces of a file.
-    pub fn join(&self, file: &FilePlan, pieces: usize) -> Result<()> {
-        self.recording.as_ref().map_or(Ok(()), |recording| join_stats(file, pieces, recording))?;
-        self.saving.as_ref().map_or(Ok(()), |saving| join_curves(file, pieces, saving))
     }
 
     /// Finishes the files, and gives them their names.

@@ -5,19 +5,19 @@
 //! | `open.rs`, `sequence.rs`, `pages.rs` | opens the input; numbered images; the pages of a TIFF |
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
-//! | `several.rs`, `pieces.rs`, `clean_start.rs` | several decoders for one video; the pieces that they decode, and where these may begin |
+//! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; the groups of pictures that they decode, and where these may begin |
 //! | `chunks.rs`, `planned.rs` | packets that are surveyed first, and decoded as planned |
 //! | `other_streams.rs` | the packets of the other streams |
 
 mod chunks;
 mod clean_start;
 mod continuity;
+mod gops;
 mod jpeg;
 mod open;
 mod other_streams;
 mod packets;
 mod pages;
-mod pieces;
 mod planned;
 mod seek;
 mod sequence;

@@ -1,13 +1,13 @@
-//! Several decoders for one video: they decode consecutive pieces of it at the same time, and the pictures come in the order
+//! Several decoders for one video: they decode consecutive groups of pictures (gops) at the same time, and the pictures come in the order
 //! and with the times that one decoder gives.
 //!
-//! Each piece is checked while it is decoded: its pictures have to be whole, alike, and of exactly the times that its packets
-//! announce. From the first piece that is not, one decoder goes on, and begins a piece earlier, so that damage looks the same
+//! Each gop is checked while it is decoded: its pictures have to be whole, alike, and of exactly the times that its packets
+//! announce. From the first gop that is not, one decoder goes on, and begins a gop earlier, so that damage looks the same
 //! and is reported the same.
 
 use super::clean_start::KeyFrames;
+use super::gops::{CannotCut, Gop, Splitter};
 use super::packets::FilePackets;
-use super::pieces::{CannotCut, Piece, Splitter};
 use crate::ffmpeg::{
     Colour, DecodeOn, Decoded, Decoder, Delay, Error, FieldOrder, Packet, Picture, Rational, RawFormat, Stream,
     microseconds, rescale,
@@ -26,8 +26,8 @@ use std::thread::{Builder, JoinHandle};
 /// Fewer frames are decoded before several decoders are open.
 const LEAST_FRAMES: u64 = 300;
 
-/// The least packets of a piece, and those that are enough if there is room for more: between two pieces, a decoder pauses.
-const PIECE: (usize, usize) = (32, 128);
+/// The least packets of a gop, and those that are enough if there is room for more: between two gops, a decoder pauses.
+const GOP_PACKETS: (usize, usize) = (32, 128);
 
 /// Pictures that a decoder holds for itself.
 const HELD: usize = 24;
@@ -35,10 +35,10 @@ const HELD: usize = 24;
 /// How many packets are read behind the last one that is needed: packets are not in the order of display.
 const SPARE: u64 = 64;
 
-/// Packets that are read for each picture that is delivered, while pieces are wanted: more than one, to get ahead.
+/// Packets that are read for each picture that is delivered, while gops are wanted: more than one, to get ahead.
 const READ_AT_ONCE: usize = 4;
 
-/// Several decoders, and the pieces that they decode.
+/// Several decoders, and the gops that they decode.
 pub struct Several {
     /// The most decoders.
     decoders: usize,
@@ -50,24 +50,24 @@ pub struct Several {
     pool: Arc<dyn Pool>,
     /// Memory of all decoders, for planes that the pool does not serve.
     plane_buffers: HostPool,
-    /// The bytes that all pieces may hold, once known.
+    /// The bytes that all gops may hold, once known.
     room: Option<usize>,
     splitter: Splitter,
     reading: Reading,
     part: PartCounter,
-    /// Pieces that have not begun.
-    waiting: VecDeque<Piece>,
-    /// Pieces that are being decoded or wait to be delivered, oldest first.
+    /// Gops that have not begun.
+    waiting: VecDeque<Gop>,
+    /// Gops that are being decoded or wait to be delivered, oldest first.
     begun: VecDeque<Begun>,
-    /// The last piece that was delivered.
-    previous: Option<Piece>,
+    /// The last gop that was delivered.
+    previous: Option<Gop>,
     /// What all pictures have in common.
     look: Option<Look>,
     /// The time of the last picture that was delivered.
     delivered: Option<i64>,
     /// `Some` once one decoder goes on.
     handed_over: Option<HandedOver>,
-    jobs: Option<(Sender<Job>, Receiver<Job>)>,
+    jobs: Option<(Sender<DecodeJob>, Receiver<DecodeJob>)>,
     threads: Vec<JoinHandle<()>>,
     stop: Arc<AtomicBool>,
 }
@@ -103,9 +103,9 @@ enum Reading {
     Over,
 }
 
-/// A piece that is being decoded.
+/// A gop that is being decoded.
 struct Begun {
-    piece: Piece,
+    gop: Gop,
     pictures: Receiver<Option<Picture>>,
     /// Bytes of its packets, and of its pictures that are not delivered.
     bytes: usize,
@@ -199,7 +199,7 @@ impl Several {
                     self.delivered = picture.time();
                     return Ok(Some(ReaderEvent::Picture(picture)));
                 }
-                Ok(None) => self.previous = self.begun.pop_front().map(|begun| begun.piece),
+                Ok(None) => self.previous = self.begun.pop_front().map(|begun| begun.gop),
                 Err(TryRecvError::Empty) => {}
                 Ok(Some(_)) | Err(TryRecvError::Disconnected) => self.hand_over(reader),
             }
@@ -207,15 +207,15 @@ impl Several {
         self.catch_up(reader)
     }
 
-    /// Reads some packets if pieces are wanted, and begins those for which there is room. Returns whether to read on.
+    /// Reads some packets if gops are wanted, and begins those for which there is room. Returns whether to read on.
     fn read(&mut self, reader: &mut VideoReader<FilePackets>) -> bool {
         let room = *self.room.get_or_insert_with(|| self.pool.make_room());
         let pictures = room / self.picture_bytes.max(1);
         self.decoders = self.decoders.min(pictures / HELD).max(1);
         // Two for each decoder if they can be short, and two at least.
-        let lengths = (pictures / (2 * self.decoders)).clamp(PIECE.0, PIECE.1)..=pictures / 2;
+        let lengths = (pictures / (2 * self.decoders)).clamp(GOP_PACKETS.0, GOP_PACKETS.1)..=pictures / 2;
         for _ in 0..READ_AT_ONCE {
-            self.begin_pieces(room);
+            self.begin_gops(room);
             let is_wanted = self.waiting.is_empty() && self.begun.len() < self.decoders * 3 / 2;
             if !is_wanted || !matches!(self.reading, Reading::More) {
                 return false;
@@ -242,31 +242,31 @@ impl Several {
                 Err(error) => self.reading = Reading::Uncut(Some(Err(error))),
             }
         }
-        self.begin_pieces(room);
+        self.begin_gops(room);
         true
     }
 
-    fn begin_pieces(&mut self, room: usize) {
-        while let Some(piece) = self.waiting.pop_front() {
+    fn begin_gops(&mut self, room: usize) {
+        while let Some(gop) = self.waiting.pop_front() {
             let held: usize = self.begun.iter().map(|begun| begun.bytes).sum();
-            if !self.begun.is_empty() && held + self.bytes(&piece) > room {
-                self.waiting.push_front(piece);
+            if !self.begun.is_empty() && held + self.bytes(&gop) > room {
+                self.waiting.push_front(gop);
                 return;
             }
-            self.begin(piece);
+            self.begin(gop);
         }
     }
 
-    /// The bytes of a piece and of its pictures.
-    fn bytes(&self, piece: &Piece) -> usize {
-        piece.bytes + piece.times.len() * self.picture_bytes
+    /// The bytes of a gop and of its pictures.
+    fn bytes(&self, gop: &Gop) -> usize {
+        gop.bytes + gop.times.len() * self.picture_bytes
     }
 
-    /// Gives `piece` to the decoders, and opens another one as long as they are too few.
-    fn begin(&mut self, piece: Piece) {
+    /// Gives `gop` to the decoders, and opens another one as long as they are too few.
+    fn begin(&mut self, gop: Gop) {
         let (sender, pictures) = unbounded();
-        let job = Job { piece: piece.clone(), pool: self.pool.clone(), pictures: sender };
-        self.begun.push_back(Begun { bytes: self.bytes(&piece), piece, pictures });
+        let job = DecodeJob { gop: gop.clone(), pool: self.pool.clone(), pictures: sender };
+        self.begun.push_back(Begun { bytes: self.bytes(&gop), gop, pictures });
         let (jobs, queued) = self.jobs.get_or_insert_with(|| {
             let (name, most) = (&self.name, self.decoders);
             self.notices.detail(&format!("{name}: decoded in pieces, by up to {most} decoders at once"));
@@ -284,16 +284,16 @@ impl Several {
         }
     }
 
-    /// Lets `reader` go on, from the last piece that was delivered on.
+    /// Lets `reader` go on, from the last gop that was delivered on.
     fn hand_over(&mut self, reader: &mut VideoReader<FilePackets>) {
         if self.jobs.is_some() {
             self.notices.detail(&format!("{}: not in pieces any more: one decoder goes on", self.name));
         }
         self.stop();
-        let begun = self.begun.drain(..).map(|begun| begun.piece);
-        let mut pieces = self.previous.take().into_iter().chain(begun).chain(self.waiting.drain(..)).peekable();
-        let quiet_before = pieces.peek().filter(|piece| !piece.is_first).map(|piece| piece.first);
-        let packets = pieces.flat_map(|piece| piece.packets).chain(self.splitter.rest());
+        let begun = self.begun.drain(..).map(|begun| begun.gop);
+        let mut gops = self.previous.take().into_iter().chain(begun).chain(self.waiting.drain(..)).peekable();
+        let quiet_before = gops.peek().filter(|gop| !gop.is_first).map(|gop| gop.first);
+        let packets = gops.flat_map(|gop| gop.packets).chain(self.splitter.rest());
         reader.put_back(packets.map(|packet| Ok(Some(packet))));
         match std::mem::replace(&mut self.reading, Reading::Over) {
             Reading::More | Reading::Uncut(None) => {}
@@ -332,7 +332,7 @@ impl Several {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
         for thread in self.threads.drain(..) {
-            // One that has panicked has not finished its piece, which is decoded again.
+            // One that has panicked has not finished its gop, which is decoded again.
             let _ = thread.join();
         }
     }
@@ -344,7 +344,7 @@ impl Drop for Several {
     }
 }
 
-/// Is this picture progressive, and like the others? The first one decides.
+/// Whether this picture is progressive, and like the first one.
 fn is_like(look: &mut Option<Look>, picture: &Picture) -> bool {
     let this = (picture.format(), picture.size(), picture.colour(), picture.sample_aspect_ratio());
     picture.interlaced().is_none() && *look.get_or_insert(this) == this
@@ -358,19 +358,19 @@ struct Worker {
     stop: Arc<AtomicBool>,
 }
 
-/// A piece to decode. Its pictures are sent, and `None` behind the last one if all of them are right; else the channel
+/// A gop to decode. Its pictures are sent, and `None` behind the last one if all of them are right; else the channel
 /// closes without.
-struct Job {
-    piece: Piece,
+struct DecodeJob {
+    gop: Gop,
     pool: Arc<dyn Pool>,
     pictures: Sender<Option<Picture>>,
 }
 
-/// A piece is not as its packets announce, or nothing waits for it any more.
+/// The error of a gop that is not as its packets announce, or that nothing waits for any more.
 struct Unfit;
 
 impl Worker {
-    fn run(&self, jobs: &Receiver<Job>) {
+    fn run(&self, jobs: &Receiver<DecodeJob>) {
         // Each has a core for itself.
         let on = if self.on == DecodeOn::Cpu { DecodeOn::Threads(1) } else { self.on };
         let opened = Decoder::open(&self.stream, Delay::Any, on);
@@ -388,8 +388,8 @@ impl Worker {
         }
     }
 
-    fn decode(&self, decoder: &mut Decoder, job: &Job) -> Result<(), Unfit> {
-        let Piece { packets, overlap, leading, times, is_first, .. } = &job.piece;
+    fn decode(&self, decoder: &mut Decoder, job: &DecodeJob) -> Result<(), Unfit> {
+        let Gop { packets, overlap, leading, times, is_first, .. } = &job.gop;
         let mut due = times.as_slice();
         // Pictures that are shown before the key frame may miss others, until it comes out.
         let mut tolerated = if *is_first { 0 } else { *leading };
@@ -420,19 +420,19 @@ impl Worker {
     }
 }
 
-impl Job {
-    /// Sends a picture, if it is one of this piece. `due` are the times of those that are still to come.
+impl DecodeJob {
+    /// Sends a picture, if it is one of this gop. `due` are the times of those that are still to come.
     fn give(&self, picture: Picture, due: &mut &[i64]) -> Result<(), Unfit> {
-        let Piece { first, is_first, overlap, .. } = &self.piece;
+        let Gop { first, is_first, overlap, .. } = &self.gop;
         let time = picture.time().ok_or(Unfit)?;
         let is_early = time < *first;
         match due.split_first() {
-            // The piece before gives it.
+            // The gop before gives it.
             _ if is_early && !is_first => return Ok(()),
             _ if picture.is_damaged() => return Err(Unfit),
             _ if is_early => {}
             Some((next, rest)) if *next == time => *due = rest,
-            // The piece behind gives it.
+            // The gop behind gives it.
             None if !overlap.is_empty() => return Ok(()),
             _ => return Err(Unfit),
         }

@@ -1,7 +1,8 @@
 //! Draws two frames as one picture.
 
-use super::layout::{PairLayout, View};
+use super::layout::PairLayout;
 use crate::draw::chart::{Canvas, Lettering, bars, curve, divider, label};
+use crate::options::View;
 use anyhow::Result;
 use histeq::equalize::cpu::{Engine, Isa};
 use histeq::equalize::relation;

@@ -1,6 +1,7 @@
 //! The positions of the two pictures and of their charts in the output.
 
 use crate::draw::chart::{Lettering, Side};
+use crate::options::View;
 use embedded_graphics::prelude::{Point, Size};
 use embedded_graphics::primitives::Rectangle;
 use std::ops::Range;
@@ -10,17 +11,6 @@ const SMALLEST: (usize, usize) = (128, 96);
 
 /// Widest chart, in pixels.
 const WIDEST: usize = 512;
-
-/// The arrangement of the two pictures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
-    /// B to the right of A.
-    SideBySide,
-    /// The left half of A, the right half of B.
-    Split,
-    /// How much B differs from A, times this factor.
-    Difference(u8),
-}
 
 /// The layout of the output picture.
 pub struct PairLayout {

@@ -9,7 +9,6 @@ mod layout;
 mod partners;
 
 pub use comparer::Comparer;
-pub use layout::View;
 pub use partners::Partners;
 
 use anyhow::Result;

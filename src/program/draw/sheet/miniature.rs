@@ -8,7 +8,7 @@ use histeq_media::pipeline::Input;
 /// Makes the frames of one video small.
 pub struct Miniatures {
     upright: AutoRotate,
-    /// Width of a pixel in relation to its height, where frames do not tell.
+    /// Width of a pixel in relation to its height, where frames have none.
     sample_aspect_ratio: Option<Rational>,
     to_rgb: Converter,
     /// Width and height that pictures fit in, in pixels.

@@ -1,8 +1,8 @@
 //! `histeq-video bench`: the options of measuring this machine.
 
 use crate::options::backend_args::BackendArgs;
+use crate::options::stderr::Verbosity;
 use crate::options::values::usage;
-use crate::report::Verbosity;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};

@@ -23,4 +23,4 @@ mod series;
 pub use observer::{CurveSaver, Recorder};
 pub use piece::PieceRecord;
 pub use record::FrameRecord;
-pub use recording::{Recording, StatsFormat};
+pub use recording::Recording;

@@ -4,43 +4,14 @@ use super::FrameRecord;
 use super::levels::FrameLevels;
 use super::page::Page;
 use super::piece::{Jpeg, PieceRecord, SceneFrames};
+use crate::options::StatsFormat;
 use anyhow::{Context, Result};
 use histeq_media::pipeline::Outcome;
 use histeq_media::sink::Target;
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{LineWriter, Write};
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The format of a file of records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatsFormat {
-    /// A table with a header line: `.csv`.
-    Csv,
-    /// A JSON object on each line: `.jsonl`.
-    JsonLines,
-    /// A page with plots: `.html`.
-    Page,
-    /// For a page of which this is a piece: a [`PieceRecord`] on each line.
-    PieceOfPage,
-}
-
-impl StatsFormat {
-    /// The format for the extension of a file name; lines of JSON for stdout.
-    pub fn of(name: &str) -> Option<Self> {
-        if name == "-" {
-            return Some(StatsFormat::JsonLines);
-        }
-        let extension = Path::new(name).extension()?.to_ascii_lowercase();
-        match extension.to_str()? {
-            "csv" => Some(StatsFormat::Csv),
-            "jsonl" => Some(StatsFormat::JsonLines),
-            "html" => Some(StatsFormat::Page),
-            _ => None,
-        }
-    }
-}
 
 /// A file of records, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is left.
 #[derive(Clone)]

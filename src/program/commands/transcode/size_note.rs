@@ -1,10 +1,10 @@
-//! The word about an output that is much larger than its input.
+//! The note about an output that is much larger than its input.
 
 use crate::options::{FileJob, Purpose};
 use histeq_media::pipeline::Notices;
 use histeq_media::sink::{makes_images, takes_only_pictures};
 
-/// How much larger an output is, in bytes, before it is worth a word.
+/// How much larger an output is, in bytes, before that is noted.
 const NOTICED: u64 = 1_000_000;
 
 /// Whether the output is to be small: its encoder is not the user's choice, and is not lossless.
@@ -15,7 +15,7 @@ pub fn may_be_smaller(job: &FileJob) -> bool {
     is_encoded && !is_large && (job.purpose.is_some() || job.output.options.encoder.encoder.is_none())
 }
 
-/// Tells when the output is more than twice as large as the input, and what helps.
+/// Notes that the output is more than twice as large as the input, and what helps.
 pub fn compare(input: &str, output: &str, notices: &Notices) {
     let bytes = |name: &str| std::fs::metadata(name).ok().filter(|file| file.is_file()).map(|file| file.len());
     let (Some(before), Some(after)) = (bytes(input), bytes(output)) else { return };

@@ -1,7 +1,7 @@
-//! Cuts a video at key frames into pieces that decoders can decode at the same time, each on its own.
+//! Cuts a video at key frames into gops: one or more groups of pictures that a decoder can decode on its own.
 //!
 //! In an open group of pictures, some pictures that follow the key frame in the file are shown before it and need the group
-//! before. So a piece has an overlap: the beginning of the next piece, up to the last such picture.
+//! before. So a gop has an overlap: the beginning of the next gop, up to the last such picture.
 
 use super::clean_start::{KeyFrames, Start};
 use crate::ffmpeg::Packet;
@@ -9,38 +9,38 @@ use std::ops::RangeInclusive;
 
 /// Packets that one decoder can decode without those before them.
 #[derive(Clone)]
-pub struct Piece {
+pub struct Gop {
     /// Its packets, in the order of the file.
     pub packets: Vec<Packet>,
-    /// The beginning of the next piece, as far as pictures in it are shown before the next piece's key frame.
+    /// The beginning of the next gop, as far as pictures in it are shown before the next gop's key frame.
     pub overlap: Vec<Packet>,
     /// The time of its key frame.
     pub first: i64,
-    /// The number of its packets whose pictures are shown before the key frame. The piece before gives these.
+    /// The number of its packets whose pictures are shown before the key frame. The gop before gives these.
     pub leading: usize,
     /// The times of the pictures that it gives, in the order of display.
     pub times: Vec<i64>,
     /// Bytes of its packets.
     pub bytes: usize,
-    /// Does the video begin with it? Then earlier pictures than its key frame are given, too.
+    /// Whether the video begins with it: then it also gives pictures that are shown before its key frame.
     pub is_first: bool,
 }
 
-/// The packets that come cannot be cut. One decoder has to decode them all.
+/// The error of packets that cannot be cut: one decoder has to decode them all.
 pub struct CannotCut;
 
-/// Cuts packets into pieces.
+/// Cuts packets into gops.
 pub struct Splitter {
     key_frames: KeyFrames,
     /// The parameter sets in the first packet. Another decoder has the same ones if they never change.
     parameter_sets: Option<Vec<u8>>,
-    /// The packets of the next piece, from a key frame on.
+    /// The packets of the next gop, from a key frame on.
     current: Vec<Packet>,
     /// Those behind them, from the next key frame on.
     next: Vec<Packet>,
-    /// The least packets of a piece, and the most between two places to cut at.
+    /// The least packets of a gop, and the most between two places to cut at.
     lengths: RangeInclusive<usize>,
-    /// Has there been a piece?
+    /// Whether there has been a gop.
     begun: bool,
 }
 
@@ -57,12 +57,12 @@ impl Splitter {
         }
     }
 
-    /// Adds the next packet, and returns a piece if one is complete. `lengths` are the least packets of a piece, and the most
+    /// Adds the next packet, and returns a gop if one is complete. `lengths` are the least packets of a gop, and the most
     /// between two places to cut at.
     ///
     /// # Errors
     /// When the packets from here on cannot be cut. [`rest`](Splitter::rest) has them.
-    pub fn add(&mut self, packet: Packet, lengths: RangeInclusive<usize>) -> Result<Option<Piece>, CannotCut> {
+    pub fn add(&mut self, packet: Packet, lengths: RangeInclusive<usize>) -> Result<Option<Gop>, CannotCut> {
         let Start { is_clean, parameter_sets } = self.key_frames.start(packet.data());
         let is_key = is_clean && packet.is_key();
         let is_start = is_key && !packet.is_hidden();
@@ -74,10 +74,10 @@ impl Splitter {
             && (is_key || !self.current.is_empty())
             && self.current.len().max(self.next.len()) < *lengths.end();
         self.lengths = lengths;
-        let mut piece = None;
+        let mut gop = None;
         if is_start && is_same && fits && !self.current.is_empty() {
             if !self.next.is_empty() {
-                piece = self.cut();
+                gop = self.cut();
             }
             self.next.push(packet);
         } else if self.next.is_empty() {
@@ -85,28 +85,28 @@ impl Splitter {
         } else {
             self.next.push(packet);
         }
-        if fits { Ok(piece) } else { Err(CannotCut) }
+        if fits { Ok(gop) } else { Err(CannotCut) }
     }
 
-    /// The last pieces, one at each call, after the last packet.
-    pub fn end(&mut self) -> Option<Piece> {
-        // At the end of a piece of a few pictures, FFmpeg's decoder for H.264 keeps some that follow an open start.
+    /// The last gops, one at each call, after the last packet.
+    pub fn end(&mut self) -> Option<Gop> {
+        // At the end of a gop of a few pictures, FFmpeg's decoder for H.264 keeps some that follow an open start.
         if self.next.len() >= *self.lengths.start()
-            && let Some(piece) = self.cut()
+            && let Some(gop) = self.cut()
         {
-            return Some(piece);
+            return Some(gop);
         }
         self.current.append(&mut self.next);
-        (!self.current.is_empty()).then(|| self.piece(Vec::new(), i64::MAX))
+        (!self.current.is_empty()).then(|| self.gop(Vec::new(), i64::MAX))
     }
 
-    /// The packets that are in no piece.
+    /// The packets that are in no gop.
     pub fn rest(&mut self) -> impl Iterator<Item = Packet> {
         self.current.drain(..).chain(self.next.drain(..))
     }
 
     /// Cuts between `current` and `next`; if that cannot be, both become one.
-    fn cut(&mut self) -> Option<Piece> {
+    fn cut(&mut self) -> Option<Gop> {
         let next: Vec<i64> = self.next.iter().filter_map(Packet::pts).collect();
         let start = next[0];
         let overlap = next.iter().rposition(|&time| time < start).map_or(0, |last| last + 1);
@@ -119,13 +119,13 @@ impl Splitter {
             self.current.append(&mut self.next);
             return None;
         }
-        let piece = self.piece(self.next[..overlap].to_vec(), start);
+        let gop = self.gop(self.next[..overlap].to_vec(), start);
         self.current = std::mem::take(&mut self.next);
-        Some(piece)
+        Some(gop)
     }
 
-    /// The piece of the packets of `current`, with this overlap, which gives pictures up to `end`.
-    fn piece(&mut self, overlap: Vec<Packet>, end: i64) -> Piece {
+    /// The gop of the packets of `current`, with this overlap, which gives pictures up to `end`.
+    fn gop(&mut self, overlap: Vec<Packet>, end: i64) -> Gop {
         let packets = std::mem::take(&mut self.current);
         let first = packets[0].pts().unwrap_or(i64::MIN);
         let shown = packets.iter().chain(&overlap).filter(|packet| !packet.is_hidden()).filter_map(Packet::pts);
@@ -133,6 +133,6 @@ impl Splitter {
         times.sort_unstable();
         let leading = packets.iter().filter(|packet| packet.pts().is_some_and(|time| time < first)).count();
         let bytes = packets.iter().map(Packet::len).sum();
-        Piece { packets, overlap, bytes, first, leading, times, is_first: !std::mem::replace(&mut self.begun, true) }
+        Gop { packets, overlap, bytes, first, leading, times, is_first: !std::mem::replace(&mut self.begun, true) }
     }
 }

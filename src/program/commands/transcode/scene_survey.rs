@@ -2,25 +2,28 @@
 
 use crate::look;
 use crate::options::FileJob;
-use crate::session::Run;
+use crate::session::{Around, Prepared, Session, prepare};
 use crate::stage_builder::StageBuilder;
 use anyhow::{Result, ensure};
 use crossbeam_channel::{Receiver, Sender};
 use histeq::spec::MappedScenes;
 use histeq_media::pipeline::{self, Delivery, Message, Outcome, PartPosition, Sink};
-use histeq_media::source;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The scenes of the part that `job` requests, in a run of its own; `None` if that was interrupted. Decides the look, if that is
-/// still open.
+/// Finds the scenes of the part that `job` requests, in a pass of its own; `None` if that was interrupted. Chooses the look, if
+/// it is open.
 ///
 /// # Errors
 /// When the input cannot be read, or read twice.
-pub fn first_pass(run: &Run<'_>, job: &mut FileJob, builder: &StageBuilder) -> Result<Option<Arc<MappedScenes>>> {
-    let Run { cancel, notices, progress, .. } = run;
+pub fn find_scenes(
+    session: &Session<'_>,
+    job: &mut FileJob,
+    builder: &StageBuilder,
+) -> Result<Option<Arc<MappedScenes>>> {
+    let Session { cancel, notices, progress, .. } = session;
     let open = || {
-        let (source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+        let (source, input) = session.open(&job.input, notices)?;
         let is_stored = input.is_image() || input.duration.is_some() || Path::new(&job.input.url).is_file();
         ensure!(
             is_stored,
@@ -35,10 +38,8 @@ pub fn first_pass(run: &Run<'_>, job: &mut FileJob, builder: &StageBuilder) -> R
         look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
         opened = open()?;
     }
-    let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), notices)?;
-    source.look_around(0, 0);
-    let settings = job.equalize.resolve(&input, notices)?;
-    builder.check(&input, &settings)?;
+    let Prepared { source, input, settings } =
+        prepare(opened, &mut job.equalize, &job.filters, Some(builder), Around::Nothing, [notices; 2])?;
     let mut survey = builder.survey(settings);
     let measure = |before: &Receiver<Message>, next: &Sender<Message>| {
         for message in before {
@@ -58,7 +59,7 @@ pub fn first_pass(run: &Run<'_>, job: &mut FileJob, builder: &StageBuilder) -> R
     };
     let sink = Box::new(Nowhere);
     let measured = |tick: &mut dyn FnMut(&_)| pipeline::run_with(source, measure, sink, cancel, progress, tick);
-    let summary = run.metered(input.frames, measured, |_| false)?;
+    let summary = session.metered(input.frames, measured, |_| false)?;
     if summary.outcome == Outcome::Interrupted {
         return Ok(None);
     }

@@ -1,10 +1,9 @@
 //! `--target-size`: a first pass that measures, and a second one that meets the size.
 
+use super::transcode;
 use crate::options::FileJob;
-use crate::session::Run;
-use crate::sidecar::records::RecordTargets;
+use crate::session::{Outputs, Session};
 use crate::stage_builder::StageBuilder;
-use crate::transcode::pass::{Outputs, pass};
 use anyhow::{Context, Result, ensure};
 use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::Container;
@@ -28,42 +27,42 @@ const LEAST: f64 = 10_000.0;
 /// The share of the usual quality's bits below which the picture is coarse.
 const COARSE: f64 = 0.15;
 
-/// Equalizes the input of `job` into no more than `most` bytes. Returns what came of it, and the run that did it.
-pub fn run<'a>(
-    mut run: Run<'a>,
+/// Equalizes the input of `job` into no more than `most` bytes. Returns the result, and the run that did it.
+pub fn transcode_to_size<'a>(
+    mut session: Session<'a>,
     job: &mut FileJob,
     builder: &StageBuilder,
     backend: BackendStartup,
-    mut outputs: Outputs,
+    outputs: Outputs,
     most: u64,
-) -> Result<(Option<Summary>, Run<'a>)> {
+) -> Result<(Option<Summary>, Session<'a>)> {
     let name = job.output.name.clone();
     let folder = stats_folder(&name)?;
     // By a path of which libx265 takes all characters.
     let opened = File::open(folder.path())?;
     let stats = PathBuf::from(format!("/dev/fd/{}/stats", opened.as_raw_fd()));
-    let container = Container::guess(outputs.options.format.as_deref(), &name).map(Container::name);
-    let usual = OutputOptions { format: container, ..outputs.options };
+    let container = Container::guess(job.output.options.format.as_deref(), &name).map(Container::name);
+    let usual = OutputOptions { format: container, ..job.output.options.clone() };
     let measured = Arc::default();
     let mut first = usual.clone();
     first.size = Some(SizeRule::Measure(Arc::clone(&measured)));
     first.encoder.pass = Some(Pass { stats: stats.clone(), bit_rate: None });
-    let nowhere = Target::new("/dev/null", "", Files::One, Overwrite::Yes)?.interruptible(&run.cancel);
-    let measuring = Outputs { target: nowhere, records: RecordTargets::none(), options: first };
-    let first_run = run.split();
-    let result = pass(&first_run, job, builder, None, backend, measuring)?;
+    let nowhere = Target::new("/dev/null", "", Files::One, Overwrite::Yes)?.interruptible(&session.cancel);
+    let first_session = session.first_pass();
+    let result = transcode(&first_session, job, builder, None, backend, (nowhere.into(), first))?;
     if result.as_ref().is_none_or(|result| result.outcome == Outcome::Interrupted) {
-        run.notices.note("interrupted in the first pass: nothing was written");
-        return Ok((result.map(|result| Summary { output: None, ..result }), first_run));
+        session.notices.note("interrupted in the first pass: nothing was written");
+        return Ok((result.map(|result| Summary { output: None, ..result }), first_session));
     }
-    // It has said what there is to say of input and output.
-    let notices = std::mem::replace(&mut run.notices, Notices::silent());
+    // It has reported on input and output.
+    let notices = std::mem::replace(&mut session.notices, Notices::silent());
+    let mut outputs = outputs;
     let measured = *measured.get().context("the first pass has measured nothing")?;
     // The usual quality, if it takes no more.
     let mut bit_rate = if measured.all <= (most as f64 * AIM) as u64 { None } else { Some(rate(measured, most)?) };
     for attempt in 1.. {
-        outputs.options = usual.clone();
-        outputs.options.size = Some(SizeRule::AtMost(most));
+        let mut options = usual.clone();
+        options.size = Some(SizeRule::AtMost(most));
         if let Some(rate) = bit_rate {
             notices.detail(&format!("{name}: {:.0} kbit/s of video for {most} bytes", rate / 1e3));
             if rate / 8.0 * measured.seconds < COARSE * measured.video as f64 && attempt == 1 {
@@ -73,24 +72,21 @@ pub fn run<'a>(
                      shorter part helps)"
                 ));
             }
-            outputs.options.encoder.pass = Some(Pass { stats: stats.clone(), bit_rate: Some(rate as u64) });
+            options.encoder.pass = Some(Pass { stats: stats.clone(), bit_rate: Some(rate as u64) });
         }
         // The run before it is over.
-        run.cancel.begin_again();
-        let second = pass(&run, job, builder, None, BackendStartup::begin(job.backend.clone()), outputs);
+        session.cancel.begin_again();
+        let backend = BackendStartup::begin(job.backend.clone());
+        let second = transcode(&session, job, builder, None, backend, (outputs, options));
         match second {
             Err(error) if attempt < ATTEMPTS && error.is::<TooLarge>() => {
                 let bytes = error.downcast_ref().map_or(most, |TooLarge(bytes)| *bytes);
                 let lower = |rate: f64| rate * most as f64 / bytes as f64 * AIM;
                 bit_rate = Some(bit_rate.map_or_else(|| rate(measured, most), |rate| Ok(lower(rate)))?);
-                run = run.again();
-                outputs = Outputs {
-                    target: run.target(&job.output, &job.input.url)?,
-                    records: RecordTargets::of_file(job)?,
-                    options: usual.clone(),
-                };
+                session = session.again();
+                outputs = session.outputs(job)?;
             }
-            result => return Ok((result?, run)),
+            result => return Ok((result?, session)),
         }
     }
     unreachable!("the last attempt returns")
@@ -109,7 +105,7 @@ fn rate(measured: Measured, most: u64) -> Result<f64> {
     Ok(rate)
 }
 
-/// A folder beside the output, which goes away with the value, for what the first pass tells the second.
+/// A folder beside the output, which goes away with the value, for the statistics of the first pass.
 fn stats_folder(output: &str) -> Result<TempDir> {
     let folder = Path::new(output).parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);

@@ -1,21 +1,33 @@
-//! What equalizing files, `live` and `compare` share: cancellation, notices, progress, and the meter.
+//! One run of a command: what all commands share that read video and write it.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod.rs` | cancellation, messages, progress and the meter |
+//! | `guard.rs` | outputs, the wall around the process, signals: what comes before the first thread |
+//! | `prepared.rs` | an input whose look, filters and settings are decided, and the stage that equalizes it |
 
-use crate::options::{Limits, OutputFile, StderrOptions};
-use crate::report::{Console, Meter, MeterStyle, StartRecord};
-use crate::signals;
-use crate::stdout;
+mod guard;
+mod prepared;
+
+pub use guard::Outputs;
+pub use prepared::{Around, Prepared, prepare};
+
+use crate::options::{Limits, MeterStyle, StderrOptions};
+use crate::report::{Console, Meter, StartRecord};
 use anyhow::Result;
 use histeq_media::ffmpeg;
-use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Summary};
-use histeq_media::sandbox::ProcessWall;
-use histeq_media::sink::{self, Leftover, Target};
-use histeq_media::source::InputOptions;
+use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
+use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::without_password;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a child process reports its progress: as often as the bar of its parent is drawn.
+const FOR_PARENT: Duration = Duration::from_millis(100);
 
 /// One run of the pipeline, and what it prints on stderr.
-pub struct Run<'a> {
+pub struct Session<'a> {
     console: &'a Console,
     stderr: StderrOptions,
     limits: Limits,
@@ -31,19 +43,20 @@ pub struct Run<'a> {
     pub source: Option<usize>,
     /// Whether it is several sources together, each of which sends events of its own.
     is_sum: bool,
-    /// Whether its start has been told.
+    /// Whether its `start` event has been sent.
     has_started: bool,
 }
 
-impl<'a> Run<'a> {
-    /// A run with these options, which keeps to these limits.
+impl<'a> Session<'a> {
+    /// A run with these options, which keeps to these limits. Call it before the first thread is started.
     pub fn new(stderr: StderrOptions, limits: Limits, console: &'a Console) -> Self {
         limits.apply();
         ffmpeg::silence_encoders();
-        ffmpeg::set_verbose(stderr.is_verbose() && console.has_text());
+        // A parent passes on what is no event.
+        ffmpeg::set_verbose(stderr.is_verbose() && (console.has_text() || stderr.is_child));
         let notices = console.notices(stderr.strict);
         let (cancel, progress) = (Cancel::default(), Arc::default());
-        Run {
+        Session {
             console,
             stderr,
             limits,
@@ -57,14 +70,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The first pass of this run, which is the second one from now on. What the first one has said of the input is not said
-    /// again.
-    pub fn split(&mut self) -> Run<'a> {
-        let first = Run {
+    /// The first of two passes over the input; this run is the second one from now on, and does not send `start` again.
+    pub fn first_pass(&mut self) -> Session<'a> {
+        let first = Session {
             pass: Some(1),
             cancel: self.cancel.clone(),
             notices: self.notices.clone(),
-            ..Run::new(self.stderr.clone(), self.limits, self.console)
+            ..Session::new(self.stderr.clone(), self.limits, self.console)
         };
         (self.pass, self.has_started) = (Some(2), true);
         first
@@ -72,16 +84,16 @@ impl<'a> Run<'a> {
 
     /// The same pass once more.
     pub fn again(self) -> Self {
-        Run { progress: Arc::default(), has_started: true, ..self }
+        Session { progress: Arc::default(), has_started: true, ..self }
     }
 
     /// The runs of several sources, numbered from 1, which end when this one is cancelled. Their lines name them. This run is
     /// all of them together from now on.
-    pub fn of_sources(&mut self, count: usize) -> Vec<Run<'a>> {
+    pub fn of_sources(&mut self, count: usize) -> Vec<Session<'a>> {
         let meter = self.stderr.meter;
         self.stderr.meter = meter.of_all();
         self.is_sum = true;
-        let run = |number| Run {
+        let run = |number| Session {
             console: self.console,
             stderr: StderrOptions { meter: meter.of_each(), ..self.stderr.clone() },
             limits: self.limits,
@@ -96,39 +108,17 @@ impl<'a> Run<'a> {
         (1..=count).map(run).collect()
     }
 
-    /// Where `output` is written; not to the file `input`.
-    pub fn target(&self, output: &OutputFile, input: &str) -> Result<Target> {
-        stdout::check(&output.name)?;
-        let format = output.options.format.as_deref();
-        Ok(sink::target(&output.name, format, input, output.overwrite)?.interruptible(&self.cancel))
+    /// Opens an input, and reports on it to `notices`.
+    pub fn open(&self, input: &InputOptions, notices: &Notices) -> Result<(Box<dyn Source>, Input)> {
+        source::open(input, &self.cancel, notices.clone(), self.progress.clone())
     }
 
-    /// Puts the wall around this process, if there is one. Call it before the first thread is started.
-    pub fn close(&self, wall: Option<ProcessWall>, inputs: &[&InputOptions]) -> Result<()> {
-        if let Some(wall) = wall {
-            let holds = wall.close()?;
-            let has_another = inputs.iter().all(|input| input.wall.is_some());
-            let decoders = if has_another { "; decoders can do even less" } else { "" };
-            self.notices.detail(&format!("sandbox: the program {holds}{decoders}"));
-        }
-        Ok(())
-    }
-
-    /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the program. Also
-    /// cancels it when its time is over.
-    pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
-        if let Some(time) = self.limits.time {
-            signals::end_after(time, self.cancel.clone(), self.console.clone(), temporary.clone())?;
-        }
-        signals::listen(self.cancel.clone(), self.console.clone(), temporary, answer)
-    }
-
-    /// Tells that `input` is read, what is written, and with which settings.
+    /// Sends the `start` event: that `input` is read, what is written, and with which settings.
     pub fn start<'b>(&self, input: &Input, outputs: impl Iterator<Item = &'b String>, settings: Map<String, Value>) {
         if self.has_started {
             return;
         }
-        self.console.start(&StartRecord {
+        self.console.start(StartRecord {
             source: self.source,
             input: input.name.clone(),
             outputs: outputs.map(|name| without_password(name)).collect(),
@@ -147,6 +137,9 @@ impl<'a> Run<'a> {
     ) -> Result<T> {
         let events = self.console.events().filter(|_| !self.is_sum).cloned();
         let mut meter = Meter::start((self.stderr.meter, events), frames, self.pass, self.source);
+        if self.stderr.is_child {
+            meter.set_interval(FOR_PARENT);
+        }
         if self.stderr.meter == MeterStyle::Bar {
             self.console.set_bar(meter.bar());
         }

@@ -1,14 +1,14 @@
-//! Where the events of `--progress json` go.
+//! Opens where the events of `--progress json` go.
 
+use super::Events;
 use crate::options::{EventsTo, Job};
-use crate::report::Events;
 use anyhow::{Context, Result, bail};
 use histeq_media::sink::{Files, Overwrite, Target, TargetError};
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
 
 /// Opens what events are written to, if they are.
-pub fn open(job: &Job) -> Result<Option<Events>> {
+pub fn open_events(job: &Job) -> Result<Option<Events>> {
     let name = match job.events() {
         EventsTo::Nowhere => return Ok(None),
         EventsTo::Stderr => return Ok(Some(Events::on_stderr())),
@@ -62,7 +62,7 @@ fn end_line(file: &mut File) -> std::io::Result<()> {
 }
 
 /// Whether a command line that cannot be understood asks for events on stderr.
-pub fn are_asked_for() -> bool {
+pub fn events_are_asked_for() -> bool {
     let arguments: Vec<_> = std::env::args_os().collect();
     arguments.iter().any(|argument| argument == "--progress=json")
         || arguments.windows(2).any(|pair| pair[0] == "--progress" && pair[1] == "json")

@@ -1,0 +1,18 @@
+//! An error that keeps its cause and its remedy apart, for those who can offer another remedy.
+
+/// An error, and what helps.
+#[derive(Debug, thiserror::Error)]
+#[error("{cause} ({remedy})")]
+pub struct ErrorWithRemedy {
+    /// What failed, and where.
+    pub cause: String,
+    /// What helps.
+    pub remedy: String,
+}
+
+impl ErrorWithRemedy {
+    /// The error of a video that is to be worked on in pieces, which it cannot be.
+    pub fn not_in_pieces(cause: String) -> Self {
+        ErrorWithRemedy { cause, remedy: "leave --jobs out".to_owned() }
+    }
+}

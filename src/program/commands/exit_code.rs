@@ -1,0 +1,62 @@
+//! The exit code of a command, and its last message.
+
+use crate::pieces::{ChildError, TRY_AGAIN};
+use crate::report::Console;
+use crate::signals;
+use anyhow::Result;
+use histeq::cuda;
+use histeq_media::pipeline::Outcome;
+use histeq_media::sink::TargetError;
+use histeq_media::source::InputChanged;
+use histeq_media::sys::end_is_explained;
+use std::error::Error;
+use std::io::{self, ErrorKind};
+
+/// A run that has done nothing, because the output exists.
+const SKIPPED: u8 = 3;
+
+/// The input is not the one that was planned.
+const CHANGED: u8 = 65;
+
+/// Prints the error of a command that has failed, and returns its exit code. `may_be_tried_again`: it is `run`, of which
+/// schedulers begin another attempt.
+pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Console) -> u8 {
+    match result {
+        Ok(Outcome::Complete) => 0,
+        // An error that follows from the end is not printed.
+        _ if signals::is_out_of_time() => {
+            console.error(&signals::out_of_time());
+            1
+        }
+        Ok(Outcome::Interrupted) if may_be_tried_again => TRY_AGAIN,
+        Ok(Outcome::Interrupted) => signals::INTERRUPTED,
+        Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {
+            console.note(&format!("{error:#}"));
+            SKIPPED
+        }
+        Err(error) => {
+            console.error(&error);
+            end_is_explained();
+            of_error(&error, may_be_tried_again)
+        }
+    }
+}
+
+fn of_error(error: &anyhow::Error, may_be_tried_again: bool) -> u8 {
+    match error.downcast_ref::<ChildError>() {
+        Some(ChildError { code, .. }) => *code,
+        None if error.chain().any(|cause| cause.is::<InputChanged>()) => CHANGED,
+        None if may_be_tried_again && (error.chain().any(is_passing) || signals::was_interrupted()) => TRY_AGAIN,
+        // Also when the error is not due to the interruption: the shell needs to know of it.
+        None if signals::was_interrupted() => signals::INTERRUPTED,
+        None => 1,
+    }
+}
+
+/// Whether another attempt may succeed: a GPU was lost, or a disk is full.
+fn is_passing(error: &(dyn Error + 'static)) -> bool {
+    let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge, ErrorKind::Interrupted];
+    error.is::<cuda::Error>()
+        || error.downcast_ref::<io::Error>().is_some_and(|error| full.contains(&error.kind()))
+        || error.downcast_ref::<TargetError>().is_some_and(|error| matches!(error, TargetError::NotWritten(..)))
+}

@@ -1,0 +1,120 @@
+//! `histeq-video join`: joins the pieces of a plan to the files that one run gives.
+
+use crate::options::JoinJob;
+use crate::pieces::{ChildRun, FilePlan, Joining, Plan, ProcessPool, as_strict_and_verbose, join_records};
+use crate::report::{Console, jobs_summary};
+use crate::session::{Around, Outputs, Prepared, Session, prepare};
+use crate::signals;
+use anyhow::{Context, Result, anyhow, bail};
+use histeq_media::ffmpeg::{microseconds, rescale};
+use histeq_media::pipeline::{Notices, Outcome};
+use histeq_media::sink::{JoinedFile, Overwrite};
+use histeq_media::source::{InputChanged, PacketSurvey, Reading};
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Joins the pieces of all files of a plan, or of one.
+pub fn run(job: &JoinJob, console: &Console) -> Result<Outcome> {
+    let plan = Plan::read(&job.plan)?;
+    match (job.file, &plan.files[..]) {
+        (None, [file]) => join_file(job, &plan, file, console),
+        (Some(number), files) => {
+            let file = files.get(number).with_context(|| format!("there is no file {number} in the plan"))?;
+            join_file(job, &plan, file, console)
+        }
+        (None, files) => join_all(job, files.len(), console),
+    }
+}
+
+/// Joins each file of a plan, in a process of its own.
+fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
+    let given = [(job.overwrites, "-y"), (job.keeps, "--keep"), (job.is_partial, "--partial")];
+    let given: Vec<OsString> = given.iter().filter(|(given, _)| *given).map(|(_, option)| option.into()).collect();
+    let child = |file: usize| {
+        let mut arguments = vec!["join".into(), job.plan.clone().into(), "--file".into(), file.to_string().into()];
+        arguments.push("--child".into());
+        arguments.extend(given.iter().cloned().chain(as_strict_and_verbose(&job.stderr)));
+        let name = format!("file {file}");
+        ChildRun { name, arguments, frames: None, takes_gpu: false, prints_summary: true }
+    };
+    let runs: Vec<ChildRun> = (0..files).map(child).collect();
+    let mut pool = ProcessPool::new(&job.stderr, console, signals::GIVING_UP)?;
+    pool.goes_on = true;
+    let done = pool.run(&runs)?;
+    if done.failed.is_empty() {
+        return Ok(done.outcome);
+    }
+    let list: Vec<String> = done.failed.iter().map(ToString::to_string).collect();
+    Err(anyhow!("{} of {files} files are not joined: {}", list.len(), list.join("; ")))
+}
+
+fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> Result<Outcome> {
+    file.check_inputs()?;
+    let begun = Instant::now();
+    let mut whole = plan.job(file)?;
+    whole.stderr = job.stderr.clone();
+    if job.overwrites {
+        whole.output.overwrite = Overwrite::Yes;
+    }
+    let session = Session::new(job.stderr.clone(), whole.limits, console);
+    let outputs = Outputs { folder: Some(file.folder.clone()), ..session.outputs(&whole)? };
+    let mut joining = Joining::new(file, job.is_partial)?;
+    let pieces = joining.pieces();
+    let is_whole = pieces == file.pieces.len();
+    let outcome = if is_whole { Outcome::Complete } else { Outcome::Interrupted };
+    let (first, frames) = file.pieces[pieces - 1];
+    let is_counted = whole.input.part.frames.is_some();
+    let end = file.moment(first + frames).filter(|_| is_counted || !is_whole);
+    session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
+
+    let Session { cancel, notices, progress, .. } = &session;
+    let found: Arc<Mutex<PacketSurvey>> = Arc::default();
+    whole.input.reading = Reading::Packets(end, found.clone());
+    let opened = session.open(&whole.input, notices)?;
+    // The mask was checked with each piece, and `plan` has reported on the settings.
+    let Prepared { mut source, input, settings } =
+        prepare(opened, &mut whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
+    let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
+    let (video, options) = (joining.video.clone(), whole.output.options.clone());
+    joining.check_records()?;
+    let records = outputs.records.open(&input.name)?;
+    // With `--jobs`, they are those of the whole command.
+    let is_whole_command = plan.arguments.iter().any(|word| word == "--one-of");
+    let program = ["histeq-video", "plan"].into_iter().take(if is_whole_command { 1 } else { 2 });
+    let words = program.map(str::to_owned).chain(plan.arguments.iter().cloned());
+    records.describe(words, whole.equalize.report(&settings));
+    let mut joined = JoinedFile::create(input, outputs.target, options, &video, begin, notices.clone())?;
+    // About a second of both in turns, so that few of them wait.
+    let mut written = 0;
+    while let Some(delivery) = source.next()? {
+        if cancel.is_cancelled() {
+            bail!("interrupted while joining: nothing was written, and all pieces are there");
+        }
+        delivery.packets.into_iter().try_for_each(|packet| joined.write_other(packet))?;
+        while written < progress.decoded()
+            && let Some(packet) = joining.next_packet()?
+        {
+            joined.write_video(packet)?;
+            written += 1;
+        }
+    }
+    while let Some(packet) = joining.next_packet()? {
+        joined.write_video(packet)?;
+    }
+    let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    if (&found.chunks, found.others) != (&file.chunks, file.others) {
+        return Err(InputChanged(file.input.clone(), "its packets are others").into());
+    }
+    join_records(file, pieces, &records)?;
+    let name = joined.finish(outcome)?;
+    records.finish(outcome)?;
+    let s = if pieces == 1 { "" } else { "s" };
+    let frames = first + frames - file.first();
+    let line = format!("{frames} frames of {pieces} piece{s} -> {name}");
+    console.summary(jobs_summary(frames as u64, 0, Some(&name), begun.elapsed(), line));
+    if is_whole && !job.keeps {
+        file.remove_pieces();
+    }
+    Ok(outcome)
+}

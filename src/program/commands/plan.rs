@@ -1,0 +1,178 @@
+//! `histeq-video plan`: reads the packets of files, divides their videos into pieces, and prints the plan.
+
+use crate::look;
+use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat};
+use crate::pieces::{
+    FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of_file, make_folder_of, most_jobs,
+};
+use crate::report::Console;
+use crate::session::{Around, Prepared, Session, prepare};
+use crate::signals;
+use crate::stage_builder::StageBuilder;
+use crate::stdout;
+use anyhow::{Context, Result, anyhow};
+use histeq::frame::limits;
+use histeq::spec::Named;
+use histeq_media::pipeline::{ErrorWithRemedy, Outcome};
+use histeq_media::sink::{PieceEncoder, check_joined, piece_encoder};
+use histeq_media::source::{PacketSurvey, Reading};
+use histeq_media::sys::is_pipe;
+use std::path::{Path, PathBuf, absolute};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Plans one file, or many.
+pub fn run(PlanJob { many, file, piece, jobs }: PlanJob, console: &Console) -> Result<Outcome> {
+    match many {
+        None => plan_file(*file, piece, jobs, console),
+        Some(many) => plan_all(&many, &file, console),
+    }
+}
+
+fn not_in_pieces(name: &str, why: &str) -> anyhow::Error {
+    ErrorWithRemedy::not_in_pieces(format!("{name}: {why}")).into()
+}
+
+/// Checks that the input is a file, and that no option is for the whole video.
+fn check_options(job: &FileJob) -> Result<()> {
+    let name = &job.input.url;
+    let obstacle = if is_pipe(name) || !Path::new(name).is_file() {
+        "only files can be cut into pieces"
+    } else if job.filters.has_chain() {
+        "--filter: filters can reach across pieces"
+    } else if job.filter_after.is_some() {
+        "--filter-after: filters can reach across pieces"
+    } else if job.output.most_bytes.is_some() {
+        "--target-size is shared out over the whole video"
+    } else if job.equalize.options.has_whole_scenes() {
+        "--smooth scene looks at whole scenes, which pieces have not"
+    } else {
+        return Ok(());
+    };
+    Err(not_in_pieces(name, obstacle))
+}
+
+/// Plans a file, for pieces of this length or for this many processes, and prints the plan.
+fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: &Console) -> Result<Outcome> {
+    let session = Session::new(job.stderr.clone(), job.limits, console);
+    check_options(&job)?;
+    let name = job.input.url.clone();
+    let outputs = session.outputs(&job)?;
+    let builder = StageBuilder::new(&job.equalize)?;
+    let read = job.equalize.load_curves.iter().chain(&job.equalize.mask);
+    let read = read.map(|name| Ok((rooted(name)?, hash_of_file(Path::new(name))?))).collect::<Result<_>>()?;
+    session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
+
+    let Session { cancel, notices, .. } = &session;
+    job.input.decoders = 1;
+    let mut look = None;
+    if job.equalize.options.look_is_open() {
+        // Packets that are only read have no pictures to choose by.
+        let opened = session.open(&job.input, notices)?;
+        look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
+        look = Some(job.equalize.options.look.name().to_owned());
+    }
+    let found: Arc<Mutex<PacketSurvey>> = Arc::default();
+    job.input.reading = Reading::Packets(None, found.clone());
+    let opened = session.open(&job.input, notices)?;
+    if opened.1.media.is_raw() || opened.1.media.is_images() {
+        return Err(not_in_pieces(&name, "pictures without packets that tell their times cannot be cut"));
+    }
+    let Prepared { mut source, input, settings } =
+        prepare(opened, &mut job.equalize, &job.filters, Some(&builder), Around::AsSettings, [notices; 2])?;
+    let PieceEncoder { name: encoder, options: encoder_options, multiple } =
+        piece_encoder(&input, &job.output.name, job.output.options.clone())?;
+    check_joined(input.clone(), &job.output.name, job.output.options.clone(), notices.clone())?;
+    while source.next()?.is_some() {
+        if cancel.is_cancelled() {
+            return Ok(Outcome::Interrupted);
+        }
+    }
+    let survey = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    let bounds = job.input.part.bounds(input.media.start.unwrap_or(0));
+    let (stream, output) = (input.video_stream(), rooted(&job.output.name)?);
+    let file = FilePlan {
+        input: rooted(&name)?,
+        folder: pieces_folder(&output),
+        output,
+        bytes: std::fs::metadata(&name).with_context(|| name.clone())?.len(),
+        look,
+        settings: format!("{settings:?}"),
+        encoder,
+        encoder_options,
+        read,
+        stream: input.video,
+        size: input.picture.map_or((0, 0), |(_, size)| size),
+        time_base: [stream.time_base.numerator(), stream.time_base.denominator()],
+        times: Times::default(),
+        chunks: Vec::new(),
+        others: survey.others,
+        can_seek: false,
+        around: (0, 0),
+        measures_change: job.stats.is_some(),
+        draws_page: matches!(job.stats, Some((_, StatsFormat::Page))),
+        saves_curves: job.equalize.save_curves.is_some(),
+        pieces: Vec::new(),
+    };
+    let (begin, end, most) = (bounds.begin, bounds.end, job.input.part.frames);
+    let length = match (piece, jobs) {
+        (Some(seconds), _) => PieceLength::Seconds(seconds),
+        (None, Some(Jobs::Exactly(jobs))) => PieceLength::Shares(jobs, 1),
+        (None, Some(Jobs::Auto)) => PieceLength::Shares(most_jobs(limits::threads(), file.size.0 * file.size.1), 4),
+        (None, None) => PieceLength::ByVideo,
+    };
+    let file = Planning { file, survey, begin, end, most, length, multiple }.divide(&input)?;
+    let mut plan = Plan::new(std::env::current_dir()?, options_of_plan()?);
+    plan.files.push(file);
+    print_plan(&plan)
+}
+
+/// Plans many files, each in a process of its own, and prints one plan.
+fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome> {
+    let pool = ProcessPool::new(&like.stderr, console, signals::GIVING_UP)?;
+    let mut all: Option<Plan> = None;
+    for (input, output) in &many.files {
+        if Path::new(output).exists() && !many.overwrites {
+            continue;
+        }
+        make_folder_of(output)?;
+        let mut arguments = Job::options()?;
+        arguments.extend(["--one-of".into(), input.into(), output.into()]);
+        let answer = pool.run_one(&arguments, input)?;
+        if pool.cancel.is_cancelled() || answer.outcome == Outcome::Interrupted {
+            return Ok(Outcome::Interrupted);
+        }
+        let plan = Plan::parse(&answer.stdout)?;
+        match &mut all {
+            Some(all) => all.files.extend(plan.files),
+            None => all = Some(plan),
+        }
+    }
+    let mut plan = all.context("all files are there: there is nothing to plan")?;
+    plan.arguments = options_of_plan()?;
+    print_plan(&plan)
+}
+
+/// The words behind `plan`, with defaults.
+fn options_of_plan() -> Result<Vec<String>> {
+    let words = Job::words()?.into_iter().skip(2).map(|word| word.into_string());
+    words.collect::<Result<_, _>>().map_err(|word| anyhow!("{}: not text", word.display()))
+}
+
+fn print_plan(plan: &Plan) -> Result<Outcome> {
+    let mut text = serde_json::to_vec(plan)?;
+    text.push(b'\n');
+    stdout::print(&text)?;
+    Ok(Outcome::Complete)
+}
+
+/// The name of a file from the root on.
+fn rooted(name: &str) -> Result<String> {
+    let path = absolute(name).with_context(|| name.to_owned())?;
+    path.into_os_string().into_string().map_err(|_| anyhow!("{name}: the names of its folders are not text"))
+}
+
+/// The folder of the pieces of the file `output`.
+fn pieces_folder(output: &str) -> PathBuf {
+    let path = Path::new(output);
+    path.with_file_name(format!(".{}.pieces", path.file_name().unwrap_or_default().to_string_lossy()))
+}

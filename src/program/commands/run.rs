@@ -1,0 +1,156 @@
+//! `histeq-video run`: works on pieces of a plan, one in this process or several in child processes.
+
+use crate::options::{FileJob, RunJob, StatsFormat};
+use crate::pieces::{ChildRun, FilePlan, PieceState, Plan, ProcessPool, hashes_of_records, state_of};
+use crate::report::{Console, summary};
+use crate::session::{Around, Outputs, Session, prepare};
+use crate::sidecar::records::{RecordTargets, Records};
+use crate::signals;
+use crate::stage_builder::{StageBuilder, measuring_threads};
+use anyhow::{Context, Result, ensure};
+use histeq::equalize::BackendStartup;
+use histeq_media::ffmpeg::DecodeOn;
+use histeq_media::pipeline::{self, Delivery, Input, Notices, Outcome, Sink};
+use histeq_media::sink::{Files, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, piece_encoder};
+use histeq_media::source::{InputChanged, Reading};
+use std::sync::Arc;
+
+/// Works on pieces of a plan.
+pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
+    let plan = Plan::read(&job.plan)?;
+    let all = 0..=plan.pieces().saturating_sub(1);
+    let pieces = job.pieces.clone().unwrap_or(all);
+    plan.piece(*pieces.end())?;
+    if pieces.start() == pieces.end() {
+        return run_piece(job, &plan, *pieces.start(), console);
+    }
+    let mut pool = ProcessPool::new(&job.stderr, console, signals::GIVING_UP)?;
+    (pool.jobs, pool.goes_on, pool.unit) = (job.jobs, true, "pieces");
+    let mut runs = Vec::new();
+    for number in pieces {
+        let (file, piece) = plan.piece(number)?;
+        let frames = file.pieces[piece].1 as u64;
+        match state_of(file, piece).0 {
+            PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
+            _ => runs.push(ChildRun::of_piece(&job.plan, number, frames, &job.stderr)),
+        }
+    }
+    let mut done = pool.run(&runs)?;
+    let failed = done.failed.len();
+    if failed == 0 {
+        return Ok(done.outcome);
+    }
+    let mut first = done.failed.swap_remove(0);
+    if failed > 1 {
+        first.error.message += &format!(" (and {} more pieces failed)", failed - 1);
+    }
+    Err(first.into())
+}
+
+/// Works on one piece.
+fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Result<Outcome> {
+    let (file, piece) = plan.piece(number)?;
+    if state_of(file, piece).0 == PieceState::Done {
+        console.info(&format!("piece {number} is done"));
+        return Ok(Outcome::Complete);
+    }
+    file.check_inputs()?;
+    let mut whole = plan.job(file)?;
+    limit_to_piece(&mut whole, job, file, piece)?;
+    std::fs::create_dir_all(&file.folder).with_context(|| file.folder.display().to_string())?;
+    let path = file.piece_file(piece).to_string_lossy().into_owned();
+
+    let session = Session::new(job.stderr.clone(), whole.limits, console);
+    let target = Target::new(&path, &file.input, Files::One, Overwrite::Yes)?;
+    let outputs = Outputs { target, records: RecordTargets::of_file(&whole)?, folder: Some(file.folder.clone()) };
+    let builder = StageBuilder::new(&whole.equalize)?;
+    session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
+
+    let Session { cancel, notices, progress, .. } = &session;
+    let mut backend = BackendStartup::begin(whole.backend.clone());
+    let opened = session.open(&whole.input, notices)?;
+    let mut prepared = prepare(
+        opened,
+        &mut whole.equalize,
+        &whole.filters,
+        Some(&builder),
+        Around::AsSettings,
+        [notices, &Notices::silent()],
+    )?;
+    let (input, settings) = (prepared.input.clone(), prepared.settings);
+    check_resolved(file, &input, &format!("{settings:?}"), &whole)?;
+    backend.check()?;
+    let records = outputs.records.open(&input.name)?;
+    let of = PieceOf { plan: file.id(), piece, left_out: file.left_out(piece) as u64 };
+    let options = whole.output.options.clone();
+    let sink = PieceSink::create(input.clone(), outputs.target, &file.output, options, of, notices.clone())?;
+    let first = file.pieces[piece].0 - file.left_out(piece) - file.first();
+    let stage = builder.stage(backend.finish(&notices.for_core())?, settings).from_frame(first as u64);
+    let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, whole.verify);
+    let sink = Box::new(RecordedPiece { sink, records, of: (file.clone(), piece) });
+    let source = prepared.source;
+    let result = session.to_output(&input, |tick| pipeline::run(source, stage, None, sink, cancel, progress, tick))?;
+    let result = result.context("the piece has no reader")?;
+    if result.outcome == Outcome::Complete {
+        console.summary(summary(&result, progress));
+    }
+    Ok(result.outcome)
+}
+
+/// Sets up the job of a whole file for one of its pieces.
+fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usize) -> Result<()> {
+    whole.stderr = job.stderr.clone();
+    whole.output.overwrite = Overwrite::Yes;
+    whole.input.decoders = 1;
+    whole.input.reading = Reading::Planned(Arc::new(file.part(piece)?));
+    if let Some(gpu) = job.gpu {
+        whole.backend.gpu = gpu;
+        if let DecodeOn::Nvdec(own) = &mut whole.input.decode_on {
+            *own = gpu;
+        }
+    }
+    let [stats, curves] = file.record_files(piece).map(|path| path.to_string_lossy().into_owned());
+    whole.stats = whole.stats.take().map(|(_, format)| match format {
+        StatsFormat::Page => (stats, StatsFormat::PieceOfPage),
+        _ => (stats, StatsFormat::JsonLines),
+    });
+    whole.equalize.save_curves = whole.equalize.save_curves.take().map(|_| curves);
+    Ok(())
+}
+
+/// Checks that the options come to what was planned.
+fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJob) -> Result<()> {
+    let stream = input.video_stream();
+    let time_base = [stream.time_base.numerator(), stream.time_base.denominator()];
+    if (input.video, time_base) != (file.stream, file.time_base) {
+        return Err(InputChanged(file.input.clone(), "its video is another one").into());
+    }
+    ensure!(settings == file.settings, "{}: its options come to other settings here (plan again)", file.input);
+    let PieceEncoder { name: encoder, options, .. } = piece_encoder(input, &file.output, whole.output.options.clone())?;
+    let is_same = (&encoder, &options) == (&file.encoder, &file.encoder_options);
+    ensure!(is_same, "{}: planned for encoder {}, not for {encoder} as here (plan again)", file.output, file.encoder);
+    Ok(())
+}
+
+/// The sink of a piece. Its records get their names before it does: a piece that is there has its records.
+struct RecordedPiece {
+    sink: PieceSink,
+    records: Records,
+    /// The file, and the number of the piece.
+    of: (FilePlan, usize),
+}
+
+impl Sink for RecordedPiece {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        self.sink.write(delivery)
+    }
+
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        let RecordedPiece { mut sink, records, of: (file, piece) } = *self;
+        if outcome == Outcome::Complete {
+            records.finish(outcome)?;
+            sink.set_records(hashes_of_records(&file, piece)?);
+        }
+        Box::new(sink).finish(outcome)
+    }
+}

@@ -1,0 +1,69 @@
+//! `histeq-video status`: prints which pieces of a plan are done.
+
+use crate::options::StatusJob;
+use crate::pieces::{PieceState, Plan, state_of};
+use crate::stdout;
+use anyhow::Result;
+use histeq_media::sys::printable;
+use serde::Serialize;
+use std::path::Path;
+
+/// Which pieces of a plan are there.
+#[derive(Serialize)]
+struct Status {
+    /// How many pieces there are, and how many are done.
+    pieces: usize,
+    done: usize,
+    /// The numbers of those of which there is nothing, and of those that are damaged or of another plan.
+    missing: Vec<usize>,
+    wrong: Vec<usize>,
+    files: Vec<FileStatus>,
+}
+
+#[derive(Serialize)]
+struct FileStatus {
+    output: String,
+    /// Whether it is there.
+    joined: bool,
+    pieces: usize,
+    done: usize,
+    frames: usize,
+}
+
+/// Prints which pieces of a plan are there.
+pub fn run(job: &StatusJob) -> Result<()> {
+    let plan = Plan::read(&job.plan)?;
+    let mut status =
+        Status { pieces: plan.pieces(), done: 0, missing: Vec::new(), wrong: Vec::new(), files: Vec::new() };
+    let mut number = 0;
+    for file in &plan.files {
+        let before = status.done;
+        for piece in 0..file.pieces.len() {
+            match state_of(file, piece).0 {
+                PieceState::Done => status.done += 1,
+                PieceState::Missing => status.missing.push(number),
+                PieceState::Wrong => status.wrong.push(number),
+            }
+            number += 1;
+        }
+        let (output, frames) = (file.output.clone(), file.frames());
+        let (joined, pieces, done) = (Path::new(&output).exists(), file.pieces.len(), status.done - before);
+        status.files.push(FileStatus { output, joined, pieces, done, frames });
+    }
+    if job.json {
+        stdout::print(format!("{}\n", serde_json::to_string(&status)?).as_bytes())?;
+        return Ok(());
+    }
+    let list = |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+    let mut text = format!("{} of {} pieces are done\n", status.done, status.pieces);
+    for (what, numbers) in [("missing", &status.missing), ("wrong", &status.wrong)] {
+        if !numbers.is_empty() {
+            text += &format!("{what}: {}\n", list(numbers));
+        }
+    }
+    for file in &status.files {
+        let state = if file.joined { "there" } else { "not there" };
+        text += &format!("{}: {state}, {} of {} pieces, {} frames\n", file.output, file.done, file.pieces, file.frames);
+    }
+    stdout::print(printable(&text).as_bytes())
+}

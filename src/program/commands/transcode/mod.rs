@@ -1,0 +1,119 @@
+//! `histeq-video INPUT OUTPUT`: equalizes a file.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod.rs` | the run of a file, and one pass over it |
+//! | `scene_survey.rs` | `--smooth scene`: finds the scenes first |
+//! | `target_size.rs` | `--target-size`: measures first, and then meets the size |
+//! | `size_note.rs` | the note about an output that is much larger than its input |
+
+mod scene_survey;
+mod size_note;
+mod target_size;
+
+use crate::options::FileJob;
+use crate::pieces;
+use crate::report::{Console, summary};
+use crate::session::{Around, Outputs, Session, prepare};
+use crate::signals;
+use crate::stage_builder::{StageBuilder, check_files_differ, measuring_threads};
+use anyhow::Result;
+use histeq::equalize::BackendStartup;
+use histeq::equalize::SceneMappings;
+use histeq::spec::MappedScenes;
+use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Summary};
+use histeq_media::sink::{self, OutputOptions};
+use histeq_media::source;
+use std::sync::Arc;
+
+/// Equalizes a file, in pieces if it is asked for.
+pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
+    if let Some(jobs) = job.jobs
+        && let Some(outcome) = pieces::run_jobs(&mut job, jobs, console)?
+    {
+        return Ok(outcome);
+    }
+    let mut session = Session::new(job.stderr.clone(), job.limits, console);
+    check_files_differ(&job.equalize, job.written_files())?;
+    let outputs = session.outputs(&job)?;
+    let builder = StageBuilder::new(&job.equalize)?;
+    session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
+
+    let mut backend = BackendStartup::begin(job.backend.clone());
+    let mut scenes = None;
+    if job.equalize.options.has_whole_scenes() {
+        backend.check()?;
+        scenes = scene_survey::find_scenes(&session.first_pass(), &mut job, &builder)?;
+        if scenes.is_none() {
+            console.info("interrupted in the first pass: nothing was written");
+            return Ok(Outcome::Interrupted);
+        }
+    }
+    if !sink::takes_only_pictures(&job.output.name, job.output.options.format.as_deref()) {
+        job.input.decoders = 1;
+    }
+    let may_be_smaller = size_note::may_be_smaller(&job);
+    let options = job.output.options.clone();
+    let (result, session) = match job.output.most_bytes {
+        None => (transcode(&session, &mut job, &builder, scenes, backend, (outputs, options))?, session),
+        Some(most) => target_size::transcode_to_size(session, &mut job, &builder, backend, outputs, most)?,
+    };
+    let Some(result) = result else { return Ok(Outcome::Complete) };
+    console.summary(summary(&result, &session.progress));
+    if result.outcome == Outcome::Complete
+        && may_be_smaller
+        && let Some(written) = &result.output
+    {
+        size_note::compare(&job.input.url, written, &session.notices);
+    }
+    Ok(result.outcome)
+}
+
+/// Equalizes the input of `job` once, from its source to its outputs; with these curves, if its scenes have been found already.
+/// `None` when the reader of the output went away.
+fn transcode(
+    session: &Session<'_>,
+    job: &mut FileJob,
+    builder: &StageBuilder,
+    scenes: Option<Arc<MappedScenes>>,
+    mut backend: BackendStartup,
+    (Outputs { target, records, .. }, options): (Outputs, OutputOptions),
+) -> Result<Option<Summary>> {
+    let Session { cancel, notices, progress, .. } = session;
+    // The first pass has reported on the input.
+    let (of_input, around) = match scenes {
+        Some(_) => (&Notices::silent(), Around::Nothing),
+        None => (notices, Around::AsSettings),
+    };
+    let opened = session.open(&job.input, of_input)?;
+    let mut prepared = prepare(opened, &mut job.equalize, &job.filters, Some(builder), around, [of_input; 2])?;
+    backend.check()?;
+    let (input, settings) = (prepared.input.clone(), prepared.settings);
+    let records = records.open(&input.name)?;
+    let named_settings = job.equalize.report(&settings);
+    let command_line = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    records.describe(command_line, named_settings.clone());
+    session.start(&input, job.written_files(), named_settings);
+    let (filtering, filtered) = match &job.filter_after {
+        Some(chain) => {
+            let behind = |equalized| source::filtered_after((equalized, input.clone()), chain, notices);
+            let (filtering, filtered) = Filtering::new(behind)?;
+            (Some(filtering), filtered)
+        }
+        None => (None, input),
+    };
+    let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
+    let mut stage = builder.stage(backend.finish(&notices.for_core())?, settings);
+    if let Some(scenes) = scenes {
+        stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
+    }
+    let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, job.verify);
+    let source = prepared.source;
+    let result =
+        session.to_output(&filtered, |tick| pipeline::run(source, stage, filtering, sink, cancel, progress, tick))?;
+    // Without a frame there is nothing to record.
+    if result.as_ref().is_none_or(|result| result.output.is_some()) {
+        records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome))?;
+    }
+    Ok(result)
+}

@@ -1,0 +1,63 @@
+//! Many files into a folder (`--output-dir`), each by a process of its own.
+
+use super::jobs::most_jobs;
+use super::processes::{ChildRun, ProcessPool};
+use crate::options::{FileJob, Job, Jobs, ManyJob};
+use crate::report::{Console, jobs_summary};
+use crate::signals;
+use anyhow::{Context, Result, anyhow};
+use histeq::frame::limits;
+use histeq_media::pipeline::Outcome;
+use std::path::Path;
+use std::time::Instant;
+
+/// Equalizes many files, with options as for `like`, if there are any.
+///
+/// # Errors
+/// When some fail: the list of them.
+pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<Outcome> {
+    let Some(like) = like else {
+        console.note("there is no video in these folders");
+        return Ok(Outcome::Complete);
+    };
+    like.limits.apply();
+    let mut pool = ProcessPool::new(&like.stderr, console, signals::FINISHING)?;
+    let (mut runs, mut skipped) = (Vec::new(), 0);
+    for (input, output) in &job.files {
+        if Path::new(output).exists() && !job.overwrites {
+            skipped += 1;
+            continue;
+        }
+        make_folder_of(output)?;
+        let mut arguments = Job::options()?;
+        arguments.extend(["--one-of".into(), input.into(), output.into()]);
+        runs.push(ChildRun { name: input.clone(), arguments, frames: None, takes_gpu: true, prints_summary: false });
+    }
+    pool.jobs = match job.jobs {
+        Jobs::Exactly(jobs) => jobs,
+        Jobs::Auto => most_jobs(limits::threads(), 2_000_000),
+    };
+    pool.goes_on = true;
+    let begin = Instant::now();
+    let done = pool.run(&runs)?;
+    let of = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
+    let skipped = if skipped > 0 { format!("; {} were there", of(skipped)) } else { String::new() };
+    if done.outcome == Outcome::Interrupted {
+        console.info(&format!("interrupted{skipped} (the same command goes on with the others)"));
+        return Ok(Outcome::Interrupted);
+    }
+    let (good, frames, elapsed) = (runs.len() - done.failed.len(), done.frames, begin.elapsed());
+    let line = format!("{} with {frames} frames in {:.2} s{skipped}", of(good), elapsed.as_secs_f64());
+    console.summary(jobs_summary(frames, done.damaged, None, elapsed, line));
+    if done.failed.is_empty() {
+        return Ok(Outcome::Complete);
+    }
+    let list: Vec<String> = done.failed.iter().map(ToString::to_string).collect();
+    Err(anyhow!("{} failed: {}", of(list.len()), list.join("; ")))
+}
+
+/// Makes the folder of the file `output`.
+pub fn make_folder_of(output: &str) -> Result<()> {
+    let Some(folder) = Path::new(output).parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())
+}

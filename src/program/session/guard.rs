@@ -1,0 +1,85 @@
+//! The start of a run, before its first thread: where it writes, what the process can still open, and how it ends early.
+
+use super::Session;
+use crate::options::{FileJob, OutputFile, Sandbox};
+use crate::sidecar::records::RecordTargets;
+use crate::signals;
+use crate::stdout;
+use anyhow::{Context, Result};
+use histeq_media::pipeline::Cancel;
+use histeq_media::sink::{self, Leftover, Target};
+use histeq_media::source::InputOptions;
+use std::path::PathBuf;
+use std::thread::Builder;
+
+/// What a run writes.
+pub struct Outputs {
+    /// The video.
+    pub target: Target,
+    /// What is written beside it.
+    pub records: RecordTargets,
+    /// A folder of pieces, which is written into, too.
+    pub folder: Option<PathBuf>,
+}
+
+impl From<Target> for Outputs {
+    fn from(target: Target) -> Self {
+        Outputs { target, records: RecordTargets::none(), folder: None }
+    }
+}
+
+impl Session<'_> {
+    /// Where `output` is written; not to the file `input`.
+    pub fn target(&self, output: &OutputFile, input: &str) -> Result<Target> {
+        stdout::check(&output.name)?;
+        let format = output.options.format.as_deref();
+        Ok(sink::target(&output.name, format, input, output.overwrite)?.interruptible(&self.cancel))
+    }
+
+    /// Where the output of `job` and the records beside it are written.
+    pub fn outputs(&self, job: &FileJob) -> Result<Outputs> {
+        let target = self.target(&job.output, &job.input.url)?;
+        Ok(Outputs { target, records: RecordTargets::of_file(job)?, folder: None })
+    }
+
+    /// Puts the wall around this process, if there is one: `inputs` can be read, and `outputs` written. Then listens for signals,
+    /// and prints `answer` at the first one.
+    pub fn guard(
+        &self,
+        sandbox: Sandbox,
+        inputs: &[&InputOptions],
+        outputs: &Outputs,
+        answer: &'static str,
+    ) -> Result<()> {
+        let Outputs { target, records, folder } = outputs;
+        let written = target.place().into_iter().chain(records.places()).chain(folder.clone());
+        if let Some(wall) = sandbox.around_process(inputs, target.name(), written) {
+            let holds = wall.close()?;
+            let has_another = inputs.iter().all(|input| input.wall.is_some());
+            let decoders = if has_another { "; decoders can do even less" } else { "" };
+            self.notices.detail(&format!("sandbox: the program {holds}{decoders}"));
+        }
+        let temporary = target.leftover().into_iter().chain(records.leftovers()).collect();
+        self.listen_for_signals(temporary, answer)
+    }
+
+    /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the program. Also
+    /// cancels it when its time is over. A child process leaves the answer to its parent, and ends with it.
+    pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
+        if let Some(time) = self.limits.time {
+            signals::end_after(time, self.cancel.clone(), self.console.clone(), temporary.clone())?;
+        }
+        let answer = if self.stderr.is_child { signals::NOTHING } else { answer };
+        signals::listen(self.cancel.clone(), self.console.clone(), temporary, answer)?;
+        if self.stderr.is_child { end_with_parent(self.cancel.clone()) } else { Ok(()) }
+    }
+}
+
+/// Cancels the run when the parent closes the pipe on stdin, as it does when it ends.
+fn end_with_parent(cancel: Cancel) -> Result<()> {
+    let wait = move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        cancel.cancel();
+    };
+    Builder::new().name("parent".to_owned()).spawn(wait).map(drop).context("no thread can be started")
+}

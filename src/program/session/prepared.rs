@@ -1,0 +1,76 @@
+//! What comes between opening an input and equalizing it, in its order: look, filters, settings, checks, and the frames around
+//! the requested part; then the stage with its observers.
+
+use crate::look;
+use crate::options::{EqualizeOptions, FilterOptions};
+use crate::sidecar::records::Records;
+use crate::stage_builder::StageBuilder;
+use anyhow::Result;
+use histeq::equalize::{EqualizeStage, Verifier};
+use histeq::spec::Settings;
+use histeq_media::pipeline::{Input, Notices, Progress, Source};
+use histeq_media::source;
+use std::sync::Arc;
+
+/// Which frames around the requested part are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// Those that the settings ask for.
+    AsSettings,
+    /// None.
+    Nothing,
+    /// What the source reads by itself: for live inputs, and where packets alone are read.
+    BySource,
+}
+
+/// An input that is ready to be equalized.
+pub struct Prepared {
+    pub source: Box<dyn Source>,
+    pub input: Input,
+    pub settings: Settings,
+}
+
+/// Makes an input ready to be equalized. A look that is open in `equalize` is chosen. Without `builder`, which has the mask, no
+/// mask is checked. The first of `notices` gets messages on the input and its filters, the second one those on the settings.
+///
+/// # Errors
+/// When its first frames cannot be read, filters cannot be opened, or region or mask do not go with its pictures.
+pub fn prepare(
+    opened: (Box<dyn Source>, Input),
+    equalize: &mut EqualizeOptions,
+    filters: &FilterOptions,
+    builder: Option<&StageBuilder>,
+    around: Around,
+    [notices, on_settings]: [&Notices; 2],
+) -> Result<Prepared> {
+    let mask = builder.and_then(|builder| builder.mask.as_ref());
+    let opened = look::choose(equalize, opened, mask, notices)?;
+    let (mut source, input) = source::filtered(opened, &filters.of_look(equalize.denoiser()), notices)?;
+    let settings = equalize.resolve(&input, on_settings)?;
+    builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;
+    match around {
+        Around::AsSettings => source.look_around(settings.warm_up(), settings.look_ahead()),
+        Around::Nothing => source.look_around(0, 0),
+        Around::BySource => {}
+    }
+    Ok(Prepared { source, input, settings })
+}
+
+impl Prepared {
+    /// `stage` with the observers that write `records` and, with `verify`, compare its frames with the reference. The source
+    /// reads into its memory from now on.
+    pub fn observe(
+        &mut self,
+        stage: EqualizeStage,
+        records: &Records,
+        progress: &Arc<Progress>,
+        verify: bool,
+    ) -> EqualizeStage {
+        let mut stage = records.observe(stage, &self.input, progress);
+        if verify {
+            stage = stage.observed_by(Box::new(Verifier::default()));
+        }
+        stage.input_pool().into_iter().for_each(|pool| self.source.use_pool(pool));
+        stage
+    }
+}
