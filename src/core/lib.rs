@@ -55,12 +55,14 @@
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
-//! | [`spec`] | the rules in integers: histogram, temporal window, scenes, curve, tiles, chroma | |
+//! | [`spec`] | the rules in integers: histogram, temporal window, scenes, curve, tiles, chroma; the looks | |
 //! | [`frame`] | a picture: format, planes, pool | spec |
-//! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
-//! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
-//! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, equalize |
-//! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, cuda, equalize, options |
+//! | `note` | what a caller is told beside results | |
+//! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, note |
+//! | [`cuda`] | a GPU: memory, streams, kernels | spec, frame |
+//! | `error` | what can go wrong | frame, options, cuda |
+//! | [`equalize`] | the backends: reference, CPU, CUDA; how one is opened | spec, frame, note, cuda, error |
+//! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, note, options, cuda, error, equalize |
 
 #[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;

@@ -18,8 +18,7 @@ pub use check::OptionError;
 pub use resolve::{Resolved, Video};
 pub use table::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind};
 
-use crate::equalize::OutputDepth;
-use crate::spec::{Chroma, Gain, Look, MethodName, Plateau, Region, Strength, Threshold};
+use crate::spec::{Chroma, Gain, Look, MethodName, OutputDepth, Plateau, Region, Strength, Threshold};
 
 /// What is asked for. [`Options::default`] is the look for most video; where an option is `None`, the look decides.
 #[derive(Clone, Debug, Default, PartialEq)]

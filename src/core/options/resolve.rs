@@ -1,13 +1,12 @@
 //! The settings for a video: those of its look, replaced by the options that are given.
 
 use super::{MaxGain, OptionError, Options, Smooth};
-use crate::Note;
-use crate::equalize::OutputDepth;
 use crate::frame::{Model, PixelFormat};
+use crate::note::Note;
 use crate::spec::clahe::TileBins;
 use crate::spec::{
-    Footage, Gain, Look, LookParameters, Measure, Method, MethodName, Plateau, Rect, Region, Settings, Smoothing,
-    Strength, Stretch, Threshold,
+    Footage, Gain, Look, LookParameters, Measure, Method, MethodName, OutputDepth, Plateau, Rect, Region, Settings,
+    Smoothing, Strength, Stretch, Threshold,
 };
 
 /// What is known of a video before its first frame.

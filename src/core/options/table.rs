@@ -1,8 +1,9 @@
 //! Every option of equalization once: its name, values and help, how a text sets it, and how it is reported.
 
 use super::{MaxGain, OptionError, Options, Smooth, parse};
-use crate::equalize::OutputDepth;
-use crate::spec::{Chroma, Gain, Look, Method, MethodName, Named, Plateau, Rect, Region, Settings, Stretch};
+use crate::spec::{
+    Chroma, Gain, Look, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region, Settings, Stretch,
+};
 
 /// One option.
 pub struct OptionInfo {

@@ -63,7 +63,7 @@ pub use named::Named;
 pub(crate) use named::named;
 pub use scenes::{EvictedFrame, Scenes, WindowUpdate};
 pub use settings::{
-    Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch, Threshold, WindowKind, bins,
+    Chroma, Gain, Method, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Stretch, Threshold, WindowKind, bins,
 };
 pub use strength::Strength;
 pub use temporal::{Counts, Decision, Remembered, Scene, Temporal};

@@ -387,6 +387,29 @@ impl Chroma {
     }
 }
 
+/// The depth of the output; [`Depth`](crate::equalize::Depth) makes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputDepth {
+    /// That of the input.
+    #[default]
+    AsInput,
+    /// 8 bits, dithered.
+    Eight,
+    /// 10 bits, or those of the input if it has more than 8.
+    Ten,
+    /// The 8 bits that frames had before they were made deeper.
+    EightAgain,
+}
+
+impl OutputDepth {
+    /// What can be asked for: name, what it is, value. The fourth one is for what was made deeper before.
+    pub(crate) const CHOICES: [(&'static str, &'static str, OutputDepth); 3] = [
+        ("auto", "As many as the input has, without noise", OutputDepth::AsInput),
+        ("8", "8; video of more bits is dithered", OutputDepth::Eight),
+        ("10", "10; video of more bits keeps them", OutputDepth::Ten),
+    ];
+}
+
 /// Number of bins of a histogram of these levels: `requested`, from 1 to one for each level; `None` is one for each level.
 pub fn bins(levels: Levels, requested: Option<u32>) -> usize {
     requested.map_or(levels.count(), |bins| (bins.max(1) as usize).min(levels.count()))

@@ -27,35 +27,12 @@ mod rows;
 mod sibling;
 
 use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Range};
-use crate::spec::{Levels, Plateau, Settings};
+use crate::spec::{Levels, OutputDepth, Plateau, Settings};
 use crate::{Error, Result};
 use pattern::SIZE;
 use rows::{Lift, Lower};
 use sibling::{Kind, parts, sibling};
 use std::collections::VecDeque;
-
-/// The depth of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutputDepth {
-    /// That of the input.
-    #[default]
-    AsInput,
-    /// 8 bits, dithered.
-    Eight,
-    /// 10 bits, or those of the input if it has more than 8.
-    Ten,
-    /// The 8 bits that frames had before they were made deeper.
-    EightAgain,
-}
-
-impl OutputDepth {
-    /// What can be asked for: name, what it is, value. The fourth one is for what was made deeper before.
-    pub(crate) const CHOICES: [(&'static str, &'static str, OutputDepth); 3] = [
-        ("auto", "As many as the input has, without noise", OutputDepth::AsInput),
-        ("8", "8; video of more bits is dithered", OutputDepth::Eight),
-        ("10", "10; video of more bits keeps them", OutputDepth::Ten),
-    ];
-}
 
 /// For each code of `depth` bits, 9 to 16, the one of 8 bits that is lifted to it with noise, if there is one.
 pub fn codes_lifted_to(depth: u8, is_full: bool) -> Vec<Option<u16>> {
