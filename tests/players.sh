@@ -32,7 +32,7 @@ mv parking-lot.mp4 plain.mp4
 videos=(prores phone hdr plain)
 for video in "${videos[@]}"; do
     mkdir -p web
-    "$program" -q --for web --stats "web/$video.html" "$video".m* "web/$video.mp4"
+    "$program" -q --strength 1 --for web --stats "web/$video.html" "$video".m* "web/$video.mp4"
 done
 mv index.html web
 mv web/plain.html web/page.html
