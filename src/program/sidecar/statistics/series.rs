@@ -7,13 +7,16 @@ use serde_json::{Value, json};
 /// The largest number of points; a plot is about half as many pixels wide.
 const MAX_POINTS: usize = 1600;
 
-/// Lists fields of a record: their names, and what reads them.
+/// Lists fields of a record.
 macro_rules! metrics {
     ($($field:ident,)*) => { &[$((stringify!($field), |record| f64::from(record.$field)),)*] };
 }
 
-/// The metrics that are plotted, by their names in a record.
-const METRICS: &[(&str, fn(&FrameRecord) -> f64)] = metrics![
+/// A field of a record: its name, and what reads it.
+type Metric = (&'static str, fn(&FrameRecord) -> f64);
+
+/// The metrics that are plotted.
+const METRICS: &[Metric] = metrics![
     mean_before,
     mean_after,
     deviation_before,
