@@ -32,7 +32,7 @@ mv parking-lot.mp4 plain.mp4
 videos=(prores phone hdr plain)
 for video in "${videos[@]}"; do
     mkdir -p web
-    "$program" -q --for web --stats "web/$video.html" "$video".m* "web/$video.mp4"
+    "$program" -q --strength 1 --for web --stats "web/$video.html" "$video".m* "web/$video.mp4"
 done
 mv index.html web
 mv web/plain.html web/page.html
@@ -46,7 +46,7 @@ for _ in {1..100}; do
 done
 list=$(IFS=, && echo "${videos[*]}")
 chromium --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir="$work/profile" \
-    --autoplay-policy=no-user-gesture-required --remote-debugging-port=0 \
+    --enable-logging=stderr --autoplay-policy=no-user-gesture-required --remote-debugging-port=0 \
     "http://127.0.0.1:$(head -n 1 said)/index.html?videos=$list&page=page" >chromium.log 2>&1 &
 pids+=($!)
 for _ in {1..900}; do
@@ -64,9 +64,10 @@ for index in "${!videos[@]}"; do
     deviation=${line##*deviation=}
     [ "$deviation" -ge 20 ] || fail "Chromium: $line"
 done
-# All of it fits, each chart says something under the pointer, and nothing before.
+# All of it fits, each chart is drawn and says something under the pointer, and nothing before; and nothing went wrong.
 page=$(grep '^page: ' said)
-[[ $page =~ width=([0-9]+)\ of\ ([0-9]+)\ before=\'\'\ .*\ silent=0\ broken=0\ .*\ became\  ]] &&
+! grep 'CONSOLE.*/page\.html' chromium.log >&2 || fail "the page of statistics: its script says that"
+[[ $page =~ width=([0-9]+)\ of\ ([0-9]+)\ before=\'\'\ charts=13\ drawn=13\ silent=0\ broken=0\ .*\ became\  ]] &&
     [ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ] || fail "the page of statistics: $page"
 
 # In mpv.

@@ -21,7 +21,6 @@
 //! | [`sandbox`] | walls around what reads files of strangers | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | sys |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg |
-//! | [`svg`] | drawings and axes of plots | |
 //! | [`pipeline`] | stages, bounded channels, cancel; the live engine | ffmpeg |
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
 //! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, sandbox, sys |
@@ -34,5 +33,4 @@ pub mod rawvideo;
 pub mod sandbox;
 pub mod sink;
 pub mod source;
-pub mod svg;
 pub mod sys;

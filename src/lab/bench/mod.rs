@@ -21,6 +21,7 @@
 //! | `table` | rows with units |
 //! | `report`, `machine` | the tables of a suite, and the machine that was measured |
 //! | `markdown`, `data`, `plot` | the output formats of a report |
+//! | `svg` | drawings and axes of plots |
 //! | `references` | the figures in the publications |
 //! | `comparison` | the figures of this machine beside them |
 //! | `content` | the content of the measured pictures |
@@ -49,6 +50,7 @@ mod sequential;
 mod setup;
 mod suite;
 mod suites;
+mod svg;
 mod table;
 mod transcode_backend;
 mod value;

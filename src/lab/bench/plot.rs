@@ -2,8 +2,8 @@
 //! tables as bars.
 
 use super::markdown::significant;
+use super::svg::{Anchor, Axis, Drawing, line};
 use super::{SuiteReport, Table, Unit, Value};
-use histeq_media::svg::{Anchor, Axis, Drawing, Spread};
 
 /// The width of the drawing, the left and right edge of the lines, and the left edge of the legends.
 const WIDTH: f64 = 1000.0;
@@ -162,7 +162,11 @@ impl TablePanel<'_> {
 
 fn draw_lines(drawing: &mut Drawing, lines: &[PlotLine], ticks: &[(f64, String)], top: f64) {
     let (across, up) = (across(ticks), up(lines, top));
-    drawing.grid(&up, 5, (LEFT, RIGHT));
+    for (tick, label) in up.ticks() {
+        let y = up.place(tick);
+        drawing.path("grid", format_args!("M{LEFT} {y:.1}H{RIGHT}"));
+        drawing.text((LEFT - 8.0, y + 4.0), Anchor::End, "", &label);
+    }
     let mut free = f64::NEG_INFINITY;
     for (at, label) in ticks {
         let x = across.place(*at);
@@ -174,21 +178,20 @@ fn draw_lines(drawing: &mut Drawing, lines: &[PlotLine], ticks: &[(f64, String)]
             free = x + half + 6.0;
         }
     }
-    for (index, line) in lines.iter().enumerate() {
+    for (index, PlotLine { name, points }) in lines.iter().enumerate() {
         let (colour, dashed) = (index % COLOURS, if index / COLOURS % 2 == 1 { " dashed" } else { "" });
-        let spread = |&(at, value): &(f64, Value)| {
-            let [low, middle, high] = [value.low, value.median, value.high].map(|figure| up.place(figure));
-            Spread { x: across.place(at), low, middle, high }
-        };
-        let spreads: Vec<Spread> = line.points.iter().map(spread).collect();
-        if spreads.len() > 1 {
-            drawing.band(&format!("band c{colour}"), &spreads);
-            drawing.line(&format!("line c{colour}{dashed}"), &spreads);
+        let places =
+            |of: fn(&Value) -> f64| points.iter().map(move |(at, value)| (across.place(*at), up.place(of(value))));
+        if points.len() > 1 {
+            let band = line(places(|value| value.high).chain(places(|value| value.low).rev()));
+            drawing.path(&format!("band c{colour}"), format_args!("{band}Z"));
+            let medians = line(places(|value| value.median));
+            drawing.path(&format!("line c{colour}{dashed}"), format_args!("{medians}"));
         }
-        spreads.iter().for_each(|spread| drawing.dot((spread.x, spread.middle), 2.6, &format!("c{colour}")));
+        places(|value| value.median).for_each(|place| drawing.dot(place, 2.6, &format!("c{colour}")));
         let y = top + 10.0 + index as f64 * LINE;
         drawing.path(&format!("line c{colour}{dashed}"), format_args!("M{LEGEND} {:.1}h22", y - 4.0));
-        drawing.text((LEGEND + 30.0, y), Anchor::Start, "", &line.name);
+        drawing.text((LEGEND + 30.0, y), Anchor::Start, "", name);
     }
 }
 
@@ -197,7 +200,7 @@ fn across(ticks: &[(f64, String)]) -> Axis {
     let low = ticks.first().map_or(1.0, |tick| tick.0);
     let high = ticks.last().map_or(1.0, |tick| tick.0);
     let room = (high / low).powf(0.06).max(1.02);
-    Axis::logarithmic((low / room, high * room), (LEFT, RIGHT))
+    Axis::new((low / room, high * room), (LEFT, RIGHT))
 }
 
 fn up(lines: &[PlotLine], top: f64) -> Axis {
@@ -205,7 +208,7 @@ fn up(lines: &[PlotLine], top: f64) -> Axis {
     let low = values().map(|value| value.low).fold(f64::INFINITY, f64::min);
     let high = values().map(|value| value.high).fold(0.0, f64::max);
     let room = (high / low).powf(0.05).max(1.1);
-    Axis::logarithmic((low / room, high * room), (top + HEIGHT, top))
+    Axis::new((low / room, high * room), (top + HEIGHT, top))
 }
 
 /// Draws a bar to the median, and a stroke from quartile to quartile.
@@ -213,11 +216,11 @@ fn draw_bars(drawing: &mut Drawing, bars: &[(String, Value)], top: f64) {
     let longest = bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) as f64;
     let left = (16.0 + longest * 6.8 + 10.0).min(RIGHT);
     let highest = bars.iter().map(|(_, value)| value.median).fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.15;
-    let axis = Axis::linear((0.0, highest), (left, WIDTH - 90.0));
+    let place = |figure: f64| left + figure / highest * (WIDTH - 90.0 - left);
     for (index, (name, value)) in bars.iter().enumerate() {
         let y = top + index as f64 * BAR;
         drawing.text((left - 8.0, y + 14.0), Anchor::End, "", name);
-        let [low, end, high] = [value.low, value.median, value.high.min(highest)].map(|figure| axis.place(figure));
+        let [low, end, high] = [value.low, value.median, value.high.min(highest)].map(place);
         drawing.rectangle((left, y + 3.0), ((end - left).max(1.0), BAR - 6.0), "c0");
         drawing.path("line c7", format_args!("M{low:.1} {:.1}H{high:.1}", y + BAR / 2.0));
         drawing.text((high.max(end) + 8.0, y + 14.0), Anchor::Start, "", &significant(value.median));

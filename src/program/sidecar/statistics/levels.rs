@@ -2,7 +2,7 @@
 //! `MAX_BINS` bins. When there would be more columns, each two neighbours are merged into one.
 
 use super::FrameRecord;
-use super::series::Point;
+use super::series::{Point, digits};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use histeq::spec::{Histogram, Levels};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ const MAX_BINS: usize = 256;
 
 /// What is drawn of the levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
+enum Layer {
     /// The histogram before equalization.
     Before,
     /// The histogram after it.
@@ -159,39 +159,14 @@ impl LevelColumns {
         self.frames += 1;
     }
 
-    /// The levels, once there is a frame.
-    pub fn levels(&self) -> Option<Levels> {
-        self.levels
-    }
-
-    /// Whether any frame has one curve.
-    pub fn has_curves(&self) -> bool {
-        self.columns.iter().any(|column| column.frames[1] > 0.0)
-    }
-
-    /// The column at this time: the last that has begun.
-    pub fn at(&self, time: f64) -> usize {
-        self.columns.partition_point(|column| column.at <= time).saturating_sub(1)
-    }
-
-    /// A value for each bin of a column, 0 to 1: the share of the samples, or what the level became. Empty where no frame of the
-    /// column has one curve.
-    pub fn of_column(&self, index: usize, layer: Layer) -> Vec<f32> {
-        self.columns.get(index).map_or(Vec::new(), |column| values(column, layer))
-    }
-
-    /// The same over all frames.
-    pub fn of_all(&self, layer: Layer) -> Vec<f32> {
-        let all = self
-            .columns
-            .iter()
-            .skip(1)
-            .fold(self.columns.first().cloned(), |all, column| all.map(|all| all.merged(column)));
+    /// A value for each bin over all frames.
+    fn of_all(&self, layer: Layer) -> Vec<f32> {
+        let all = self.columns.iter().cloned().reduce(|all, column| all.merged(&column));
         all.map_or(Vec::new(), |all| values(&all, layer))
     }
 
-    /// All of it for the page's script, a byte a value. Shares are rooted, so that small ones are told apart. A column without a
-    /// curve has zeros.
+    /// All of it for the page's script: values over all frames, and those of the columns, a byte each. Shares are rooted, so that
+    /// small ones are told apart. A column without a curve has zeros.
     pub fn packed(&self) -> Value {
         let Some(levels) = self.levels else { return Value::Null };
         let bins = Bins(levels);
@@ -204,6 +179,8 @@ impl LevelColumns {
             };
             STANDARD.encode(self.columns.iter().flat_map(column).collect::<Vec<u8>>())
         };
+        let all = |layer| self.of_all(layer).into_iter().map(|value| digits(value.into())).collect::<Value>();
+        let has_curves = self.columns.iter().any(|column| column.frames[1] > 0.0);
         json!({
             "black": levels.lo(),
             "white": levels.hi(),
@@ -212,11 +189,14 @@ impl LevelColumns {
             "at": self.columns.iter().map(|column| column.at).collect::<Vec<_>>(),
             "before": bytes(Layer::Before),
             "after": bytes(Layer::After),
-            "curve": self.has_curves().then(|| bytes(Layer::Curve)),
+            "curve": has_curves.then(|| bytes(Layer::Curve)),
+            "all": { "before": all(Layer::Before), "after": all(Layer::After), "curve": all(Layer::Curve) },
         })
     }
 }
 
+/// A value for each bin of a column, 0 to 1: the share of the samples, or what the level became. Empty where no frame of the
+/// column has one curve.
 fn values(column: &Column, layer: Layer) -> Vec<f32> {
     let (sums, frames) = match layer {
         Layer::Before => (&column.shares[0], column.frames[0]),
@@ -265,9 +245,10 @@ mod tests {
         assert!((MAX_COLUMNS / 3..=MAX_COLUMNS).contains(&columns.columns.len()), "{}", columns.columns.len());
         let all = columns.of_all(Layer::Before);
         assert_eq!((all.len(), all[0], all[219], all.iter().sum::<f32>()), (220, 0.75, 0.25, 1.0));
-        assert_eq!(columns.of_column(7, Layer::After)[219], 1.0);
-        assert!(columns.of_column(columns.at(4000.0), Layer::Curve).is_empty());
-        assert_eq!(columns.of_column(columns.at(6000.0), Layer::Curve)[219], 1.0);
+        let at = |frame: f64, layer| values(columns.columns.iter().rfind(|column| column.at <= frame).unwrap(), layer);
+        assert_eq!(at(7.0, Layer::After)[219], 1.0);
+        assert!(at(4000.0, Layer::Curve).is_empty());
+        assert_eq!(at(6000.0, Layer::Curve)[219], 1.0);
         let packed = columns.packed();
         assert_eq!((&packed["black"], &packed["bins"], &packed["width"]), (&16.into(), &220.into(), &1.into()));
         let bytes = STANDARD.decode(packed["before"].as_str().unwrap()).unwrap();
@@ -300,7 +281,7 @@ mod tests {
             columns.add(&record, &FrameLevels::of(&white, &white, Some(identity.codes())));
         }
         assert_eq!(columns.of_all(Layer::After)[255], 1.0);
-        let curve = columns.of_column(1, Layer::Curve);
+        let curve = values(&columns.columns[1], Layer::Curve);
         assert!((curve[128] - 128.0 / 255.0).abs() < 2e-3, "{}", curve[128]);
     }
 }

@@ -7,9 +7,7 @@
 //! ```
 
 mod base64_bytes;
-mod chart;
 mod eme;
-mod level_charts;
 mod levels;
 mod measures;
 mod observer;

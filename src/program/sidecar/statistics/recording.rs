@@ -110,7 +110,7 @@ impl RecordWriter {
         match self {
             RecordWriter::Csv(mut writer) => writer.flush()?,
             RecordWriter::JsonLines(mut writer) | RecordWriter::PieceOfPage(mut writer, _) => writer.flush()?,
-            RecordWriter::Page(page, mut file) => file.write_all(page.html()?.as_bytes())?,
+            RecordWriter::Page(page, mut file) => file.write_all(page.html().as_bytes())?,
         }
         Ok(())
     }

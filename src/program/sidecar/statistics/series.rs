@@ -7,44 +7,37 @@ use serde_json::{Value, json};
 /// The largest number of points; a plot is about half as many pixels wide.
 const MAX_POINTS: usize = 1600;
 
-/// Defines the metrics, each by its field of a record.
+/// Lists fields of a record.
 macro_rules! metrics {
-    ($($name:ident: $field:ident,)*) => {
-        /// The metrics that are plotted.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Metric {
-            $($name,)*
-        }
-
-        /// The values of a record, in the same order.
-        const METRICS: &[fn(&FrameRecord) -> f64] = &[$(|record| f64::from(record.$field),)*];
-    };
+    ($($field:ident,)*) => { &[$((stringify!($field), |record| f64::from(record.$field)),)*] };
 }
 
-metrics! {
-    MeanBefore: mean_before,
-    MeanAfter: mean_after,
-    DeviationBefore: deviation_before,
-    DeviationAfter: deviation_after,
-    EntropyBefore: entropy_before,
-    EntropyAfter: entropy_after,
-    EmeBefore: eme_before,
-    EmeAfter: eme_after,
-    Gain: gain,
-    Slope: slope,
-    CurveChange: curve_change,
-    Decode: decode_ms,
-    Equalize: equalize_ms,
-    Encode: encode_ms,
-}
+/// A field of a record: its name, and what reads it.
+type Metric = (&'static str, fn(&FrameRecord) -> f64);
+
+/// The metrics that are plotted.
+const METRICS: &[Metric] = metrics![
+    mean_before,
+    mean_after,
+    deviation_before,
+    deviation_after,
+    entropy_before,
+    entropy_after,
+    eme_before,
+    eme_after,
+    gain,
+    slope,
+    curve_change,
+    decode_ms,
+    equalize_ms,
+    encode_ms,
+];
 
 /// The values of a metric over the frames of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Values {
-    /// The lowest.
-    pub min: f64,
-    /// The highest.
-    pub max: f64,
+struct Values {
+    min: f64,
+    max: f64,
     sum: f64,
     count: u64,
 }
@@ -63,8 +56,7 @@ impl Values {
         }
     }
 
-    /// The mean.
-    pub fn mean(&self) -> f64 {
+    fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }
 }
@@ -92,7 +84,7 @@ impl Point {
             at: Point::position(record),
             cuts: record.cut.into(),
             flashes: record.after_flash.into(),
-            metrics: std::array::from_fn(|metric| Values::of(METRICS[metric](record))),
+            metrics: std::array::from_fn(|metric| Values::of(METRICS[metric].1(record))),
         }
     }
 
@@ -103,11 +95,6 @@ impl Point {
             *values = values.merged(others);
         }
         self
-    }
-
-    /// The values of a metric.
-    pub fn values(&self, metric: Metric) -> Values {
-        self.metrics[metric as usize]
     }
 }
 
@@ -152,17 +139,21 @@ impl Series {
         &self.points
     }
 
-    /// The points for the page's script: the mean of each metric, and where points have several frames the lowest and the
-    /// highest, too. Four digits are shown.
+    /// The points for the page's script: where they are, where cuts are and where flashes end, the mean of each metric, and
+    /// where points have several frames the lowest and the highest, too.
     pub fn packed(&self) -> Value {
-        let digits = |value: f64| format!("{value:.4e}").parse::<f64>().unwrap_or(value);
+        let at = |is_one: fn(&Point) -> bool| -> Value {
+            self.points.iter().filter(|point| is_one(point)).map(|point| point.at).collect()
+        };
         let of = |value: fn(&Values) -> f64| -> Value {
-            let metric = |metric: usize| self.points.iter().map(move |point| digits(value(&point.metrics[metric])));
-            (0..METRICS.len()).map(|index| metric(index).collect::<Vec<_>>()).collect()
+            let metric = |index: usize| self.points.iter().map(move |point| digits(value(&point.metrics[index])));
+            METRICS.iter().enumerate().map(|(index, (name, _))| (*name, metric(index).collect::<Value>())).collect()
         };
         let has_several = self.frames_per_point > 1;
         json!({
-            "at": self.points.iter().map(|point| point.at).collect::<Vec<_>>(),
+            "at": at(|_| true),
+            "cut": at(|point| point.cuts > 0),
+            "flash": at(|point| point.flashes > 0),
             "mean": of(Values::mean),
             "low": has_several.then(|| of(|values| values.min)),
             "high": has_several.then(|| of(|values| values.max)),
@@ -170,9 +161,15 @@ impl Series {
     }
 
     /// The mean of a metric over all frames; `None` without frames.
-    pub fn mean(&self, metric: Metric) -> Option<f64> {
-        self.points.iter().map(|point| point.values(metric)).reduce(Values::merged).map(|all| all.mean())
+    pub fn mean(&self, metric: &str) -> Option<f64> {
+        let index = METRICS.iter().position(|(name, _)| *name == metric)?;
+        self.points.iter().map(|point| point.metrics[index]).reduce(Values::merged).map(|all| all.mean())
     }
+}
+
+/// `value` with one digit more than the page shows.
+pub fn digits(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -201,10 +198,10 @@ mod tests {
             series.points().len()
         );
         assert_eq!(series.points().iter().map(|point| point.cuts).sum::<u64>(), 100);
-        let highest = series.points().iter().map(|point| point.values(Metric::MeanBefore).max).fold(0.0, f64::max);
+        let highest = series.points().iter().map(|point| point.metrics[0].max).fold(0.0, f64::max);
         assert_eq!(highest, 255.0);
-        assert!((series.mean(Metric::MeanBefore).expect("a mean") - 100.00155).abs() < 1e-9);
-        assert_eq!(series.mean(Metric::Slope), Some(3.0));
+        assert!((series.mean("mean_before").expect("a mean") - 100.00155).abs() < 1e-9);
+        assert_eq!(series.mean("slope"), Some(3.0));
         assert!(series.points().windows(2).all(|pair| pair[0].at < pair[1].at));
         assert_eq!((series.frames, series.end), (100_000, 99_999.0));
     }
@@ -215,7 +212,7 @@ mod tests {
         (0..50)
             .for_each(|frame| series.add(&FrameRecord { frame, mean_after: frame as f64, ..FrameRecord::default() }));
         assert_eq!(series.points().len(), 50);
-        assert_eq!(series.points()[7].values(Metric::MeanAfter).mean(), 7.0);
+        assert_eq!(series.points()[7].metrics[1].mean(), 7.0);
         assert!(!series.timed);
     }
 }
