@@ -57,6 +57,7 @@ fn of_error(error: &anyhow::Error, may_be_tried_again: bool) -> u8 {
 fn is_passing(error: &(dyn Error + 'static)) -> bool {
     let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge, ErrorKind::Interrupted];
     error.is::<cuda::Error>()
+        || error.downcast_ref::<histeq::Error>().is_some_and(|error| error.gpu().is_some())
         || error.downcast_ref::<io::Error>().is_some_and(|error| full.contains(&error.kind()))
         || error.downcast_ref::<TargetError>().is_some_and(|error| matches!(error, TargetError::NotWritten(..)))
 }
