@@ -1,6 +1,6 @@
 //! Equalizes a gray picture: an array in, an array out.
 //!
-//! `cargo run --no-default-features --example equalize_array`
+//! `cargo run -p histeq --example equalize_array`
 
 use anyhow::{Context, Result};
 use histeq::equalize::{Equalizer, Work, cpu::Cpu};

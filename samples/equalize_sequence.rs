@@ -1,7 +1,7 @@
 //! Equalizes a sequence of gray frames with the temporal window, on the first GPU if there is one, else on the CPU: the
 //! bytes are the same.
 //!
-//! `cargo run --no-default-features --example equalize_sequence`
+//! `cargo run -p histeq --example equalize_sequence`
 
 use anyhow::Result;
 use histeq::equalize::{Equalized, Equalizer, Work, cpu::Cpu, cuda::Cuda};

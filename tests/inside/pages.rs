@@ -3,12 +3,11 @@
 
 use crate::options::{Args, Job};
 use clap::{Arg, Command, CommandFactory, Parser};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const OPTIONS: &str = "docs/options.md";
 const GENERATED: &str =
-    "<!-- From here on generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video pages:: command_line:: -->\n";
+    "<!-- From here on generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video -- pages:: command_line:: -->\n";
 
 /// The README and the pages beside it.
 fn pages() -> Vec<PathBuf> {
