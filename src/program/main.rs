@@ -1,5 +1,8 @@
 //! The program: arguments become a job, a job becomes source, stage and sink, and the pipeline runs them.
+// Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/fuzz/run.sh.
+#![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
 
+#[cfg(not(fuzzing))]
 mod c_memory;
 mod commands;
 mod draw;
@@ -17,6 +20,9 @@ mod stdout;
 mod transcode;
 mod window;
 
+#[cfg(fuzzing)]
+#[path = "../../tests/fuzz/parsers.rs"]
+mod fuzzer;
 #[cfg(test)]
 #[path = "../../tests/inside/mod.rs"]
 mod inside;
@@ -41,6 +47,7 @@ use stdout::{leave, print};
 use transcode::pass::{Outputs, pass};
 use transcode::{scene_survey as scenes, size, target_size as two_pass};
 
+#[cfg(not(fuzzing))]
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
