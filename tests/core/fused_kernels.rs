@@ -86,7 +86,7 @@ fn emulated(overlap: bool) -> Option<Program> {
     files.push(("main.cpp", include_str!("fused/kernels.cpp").to_owned()));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let overlap = format!("-DOVERLAP={overlap}");
-    Program::of(&files, &["-O1", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
+    Program::of(&files, &["-O2", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
 }
 
 /// Both, compiled once for all tests.
