@@ -1,6 +1,5 @@
 //! C++ programs that answer questions about the kernels, compiled on the spot: what a machine without a GPU can say about
 //! them.
-#![allow(dead_code, reason = "no test binary uses all of it")]
 
 use crate::kept_files::kept;
 use crate::skip::skip;
