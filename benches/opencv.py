@@ -2,7 +2,7 @@
 """Times OpenCV's equalizeHist, or its CLAHE, and ours on one core, in turns, on the same pictures.
 
     pip install opencv-python-headless numpy
-    cargo bench --no-run
+    cargo bench -p histeq --no-run
     taskset -c 0 python3 benches/opencv.py target/release/deps/one_frame-HASH [VIDEO...] > benches/results/cpu-opencv.md
 
 With --clahe LIMIT,COLUMNS,ROWS before the VIDEOs it is createCLAHE(LIMIT, (COLUMNS, ROWS)). The results of both are

@@ -1,5 +1,5 @@
-// The structures that kernels take by value. `src/cuda/arguments.rs` declares the same in Rust, field for field:
-// `tests/suite/kernel_arguments.rs` compiles this file for the host and compares sizes and offsets. No structure has
+// The structures that kernels take by value. `src/core/cuda/arguments.rs` declares the same in Rust, field for field:
+// `tests/core/kernel_arguments.rs` compiles this file for the host and compares sizes and offsets. No structure has
 // padding.
 #pragma once
 
@@ -54,7 +54,7 @@ struct Inverse {
     unsigned shift;
 };
 
-// How a frame changes the sums of the two windows, as `WindowUpdate` in src/spec/scenes.rs.
+// How a frame changes the sums of the two windows, as `WindowUpdate` in src/core/spec/scenes.rs.
 constexpr unsigned NOWHERE = ~0u;
 struct Turn {
     unsigned remembers;           // 1 if there is a history; without one, the frame is a window of its own
@@ -84,7 +84,7 @@ struct Modifiers {
     unsigned long long inverse;  // of `width`, as a `Divisor` has it
 };
 
-// What equalization is blended with: a line of straight pieces (src/spec/tone.rs), in sixteenths of a level.
+// What equalization is blended with: a line of straight pieces (src/core/spec/tone.rs), in sixteenths of a level.
 constexpr unsigned KNOTS = 8u;
 struct Line {
     unsigned used;          // knots; 0 for the line that changes nothing
@@ -109,7 +109,7 @@ struct ChromaPlaces {
     unsigned reserved;      // 0
 };
 
-// The coefficients of chroma; src/spec/chroma.rs has the rules.
+// The coefficients of chroma; src/core/spec/chroma.rs has the rules.
 struct Colours {
     unsigned black;   // the code of luma
     unsigned span;    // codes of luma from black to white
@@ -121,7 +121,7 @@ struct Colours {
     int blue;         // codes of B for a code of Cb
 };
 
-// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions (src/spec/tone.rs).
+// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions (src/core/spec/tone.rs).
 constexpr unsigned REGIONS = 8u;
 struct Gains {
     unsigned regions;  // in a row and in a column: 1 or REGIONS; 0 where the gain follows from luma
@@ -131,7 +131,7 @@ struct Gains {
     unsigned of[REGIONS * REGIONS];  // in 4096ths, row by row
 };
 
-// A gain and an offset for each component of an RGB pixel, in memory order (src/spec/tone.rs).
+// A gain and an offset for each component of an RGB pixel, in memory order (src/core/spec/tone.rs).
 struct Balance {
     unsigned gains[4];  // in 4096ths
     int offsets[4];     // in sixteenths of a level
@@ -161,19 +161,19 @@ struct Planes {
     unsigned long long of[MOST_PLANES];
 };
 
-static_assert(sizeof(Samples) == 24, "Samples is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Levels) == 12, "Levels is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Region) == 20, "Region is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Tiles) == 36, "Tiles is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Inverse) == 8, "Inverse is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Turn) == 48, "Turn is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Modifiers) == 48, "Modifiers is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Line) == 100, "Line is not as in src/cuda/arguments.rs");
-static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Colours) == 32, "Colours is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Gains) == 272, "Gains is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Balance) == 32, "Balance is not as in src/cuda/arguments.rs");
-static_assert(sizeof(BalanceOfYuv) == 96, "BalanceOfYuv is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Weights) == 16, "Weights is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Plane) == 24, "Plane is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Planes) == 512, "Planes is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Samples) == 24, "Samples is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Levels) == 12, "Levels is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Region) == 20, "Region is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Tiles) == 36, "Tiles is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Inverse) == 8, "Inverse is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Turn) == 48, "Turn is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Modifiers) == 48, "Modifiers is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Line) == 100, "Line is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Colours) == 32, "Colours is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Gains) == 272, "Gains is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Balance) == 32, "Balance is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(BalanceOfYuv) == 96, "BalanceOfYuv is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Weights) == 16, "Weights is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Plane) == 24, "Plane is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Planes) == 512, "Planes is not as in src/core/cuda/arguments.rs");

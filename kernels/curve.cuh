@@ -1,5 +1,5 @@
 // From the counts of a frame to its curve, with every step of the specification: temporal window, plateau, bins,
-// contrast limit, prefix sum, normalization, line, strength (src/spec/equalization.rs, step for step). Which frames are in
+// contrast limit, prefix sum, normalization, line, strength (src/core/spec/equalization.rs, step for step). Which frames are in
 // the window, the host says (`Turn`).
 //
 // A crew does this: the first threads of a block, each of which keeps PER neighbouring codes in registers from the
@@ -48,7 +48,7 @@ struct Grid {
     unsigned arrived;               // at barriers, ever
     unsigned unused;
 };
-static_assert(sizeof(Grid) == 4616, "Grid is not as large as src/cuda/history.rs allocates");
+static_assert(sizeof(Grid) == 4616, "Grid is not as large as src/core/cuda/history.rs allocates");
 
 // The blocks of a launch. Each publishes a word at most once in a launch; the others read it until the number of this
 // launch stands beside it. So they wait for no more than the word, and need neither a barrier of the grid nor a fence.

@@ -1,4 +1,4 @@
-// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/spec/clahe). A
+// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/core/spec/clahe). A
 // block makes the curve of one tile.
 //
 // A block has little work: most of its time is waiting for memory and at barriers. So all loads are issued at the

@@ -1,4 +1,4 @@
-// The grid of local equalization, as in src/spec/clahe.
+// The grid of local equalization, as in src/core/spec/clahe.
 #pragma once
 
 #include "spec.cuh"

@@ -4,14 +4,14 @@
 # Packs the release builds of the program and the integration tests into the folder OUT, with the libraries that they
 # need, for a machine that has an NVIDIA driver and neither FFmpeg nor Rust:
 #
-#   OUT/gpu-suite             the integration tests; a missing GPU is a failure. Takes a test's name, or any other
+#   OUT/gpu-suite             all integration tests; a missing GPU is a failure. Takes a test's name, or any other
 #                             argument of a Rust test binary
-#   OUT/run PROGRAM ARGS...   any of the programs: histeq-video, suite
+#   OUT/run PROGRAM ARGS...   any of the programs: histeq-video, and the tests core, lab, suite
 #
 # FFMPEG is a folder or a tarball whose lib/ (or first level's lib/) holds FFmpeg's shared libraries; by default they
 # are this system's. glibc and the driver are the other machine's: it has to have at least this system's glibc.
 set -euo pipefail
-out=${1:?usage: tests/gpu-bundle.sh OUT [FFMPEG]}
+out=$(realpath -m "${1:?usage: tests/gpu-bundle.sh OUT [FFMPEG]}")
 ffmpeg=${2:-${HISTEQ_FFMPEG:-}}
 repository=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -23,23 +23,18 @@ elif [[ -n $ffmpeg ]]; then
     tar -C "$out" --strip-components=1 -xf "$ffmpeg"
 fi
 
-# The path of the newest executable that cargo made for a target.
-built() {
-    cargo "${@:2}" --manifest-path "$repository/Cargo.toml" --no-run --message-format json |
-        python3 -c '
+cd "$repository"
+cargo build --release --locked
+target=$(cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
+install -m 755 "$target/release/histeq-video" "$out/bin/histeq-video"
+cargo test --release --locked --workspace --test core --test lab --test suite --no-run --message-format json | python3 -c '
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
-    if message.get("executable") and message["target"]["name"] == sys.argv[1]:
-        print(message["executable"])
-' "$1" | tail -n 1
-}
-cargo build --release --manifest-path "$repository/Cargo.toml"
-target=$(cargo metadata --format-version 1 --no-deps --manifest-path "$repository/Cargo.toml" |
-    python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
-install -m 755 "$target/release/histeq-video" "$out/bin/histeq-video"
-install -m 755 "$(built suite test --release --test suite)" "$out/bin/suite"
-strip --strip-unneeded "$out"/bin/{histeq-video,suite}
+    if message.get("executable") and message["target"]["kind"] == ["test"]:
+        print(message["executable"], message["target"]["name"])
+' | while read -r executable name; do install -m 755 "$executable" "$out/bin/$name"; done
+strip --strip-unneeded "$out"/bin/*
 
 # Every library that they need, and that a bare system with a driver does not have.
 theirs='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libutil|libstdc\+\+|libgcc_s|libcuda|libnvidia.*|libnvcuvid)\.so'
@@ -60,7 +55,12 @@ RUN
 cat > "$out/gpu-suite" <<'SUITE'
 #!/bin/sh
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-HISTEQ_REQUIRE=cuda HISTEQ_BIN=$here/bin/histeq-video exec "$here/run" suite "$@"
+export HISTEQ_REQUIRE=cuda HISTEQ_BIN=$here/bin/histeq-video
+failed=0
+for tests in core lab suite; do
+    "$here/run" $tests "$@" || failed=1
+done
+exit $failed
 SUITE
 chmod 755 "$out/run" "$out/gpu-suite"
 du -sm "$out" | awk '{print $1 " MB in " $2}'

@@ -24,4 +24,4 @@ summarize() {
 }
 trap summarize EXIT
 
-cargo test --quiet --locked
+cargo test --quiet --locked --workspace

@@ -1,5 +1,5 @@
 // The publications' own arithmetic, from a cumulative count to the output of a bin, and from RGB to luminance: the same
-// operations as in src/publications/formula.rs. Compiles as host C++ too. Floats are multiplied and added one by one:
+// operations as in src/lab/publications/formula.rs. Compiles as host C++ too. Floats are multiplied and added one by one:
 // otherwise the compiler may contract the two and round once, which the publications' programs may or may not have
 // done.
 #pragma once

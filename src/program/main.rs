@@ -34,6 +34,10 @@
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
 //! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, look, stage_builder, session, pieces |
 
+// Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/fuzz/run.sh.
+#![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
+
+#[cfg(not(fuzzing))]
 mod c_memory;
 mod commands;
 mod draw;
@@ -49,6 +53,9 @@ mod stage_builder;
 mod stdout;
 mod window;
 
+#[cfg(fuzzing)]
+#[path = "../../tests/fuzz/parsers.rs"]
+mod fuzzer;
 #[cfg(test)]
 #[path = "../../tests/inside/mod.rs"]
 mod inside;
@@ -61,6 +68,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+#[cfg(not(fuzzing))]
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 

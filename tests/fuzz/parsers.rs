@@ -1,5 +1,5 @@
-//! One of the targets in libFuzzer: HISTEQ_TARGET names it. `run.sh` builds and runs it.
-#![no_main]
+//! One of the targets in libFuzzer: HISTEQ_TARGET names it. It is part of the program under `--cfg fuzzing`; `run.sh` builds
+//! and runs it.
 
 mod targets;
 

@@ -1,5 +1,6 @@
 //! The backends under test. A test that is stamped out over them runs for every one that this machine has, and says
 //! which ones it skipped.
+#![allow(dead_code, reason = "no test binary uses all of it")]
 
 use crate::skip::skip;
 use histeq::Result;

@@ -1,10 +1,14 @@
-//! A real backend that fails where a test wants it to.
+//! Backends that fail where a test wants them to, or open late, and the reference behind them.
+#![allow(dead_code, reason = "no test binary uses all of it")]
 
-use histeq::equalize::{Equalized, Executor, Role, Work};
+use crate::backends::Sequence;
+use histeq::equalize::reference::Reference;
+use histeq::equalize::{Equalized, Executor, Failover, OpeningBackend, Role, Work};
 use histeq::frame::Pool;
-use histeq::spec::{Chroma, Remembered};
+use histeq::spec::{Chroma, Remembered, Settings};
 use histeq::{Error, Result};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A call of the backend, and how many there were of its kind before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,4 +90,51 @@ impl Executor for Failing {
     fn name(&self) -> String {
         "failing".to_owned()
     }
+}
+
+/// When a backend opens that is never there when it is looked for.
+pub const NEVER: usize = usize::MAX;
+
+type Make = Box<dyn FnOnce() -> Result<Box<dyn Executor>> + Send>;
+
+/// A backend that is ready after it has been looked for `after` times.
+pub struct Due {
+    after: usize,
+    looked: AtomicUsize,
+    make: Make,
+}
+
+impl Due {
+    pub fn new(after: usize, make: impl FnOnce() -> Result<Box<dyn Executor>> + Send + 'static) -> Box<Self> {
+        Box::new(Due { after, looked: AtomicUsize::new(0), make: Box::new(make) })
+    }
+}
+
+impl OpeningBackend for Due {
+    fn is_ready(&self) -> bool {
+        self.looked.fetch_add(1, Ordering::Relaxed) >= self.after
+    }
+
+    fn take(self: Box<Self>) -> histeq::Result<Box<dyn Executor>> {
+        (self.make)()
+    }
+}
+
+/// What has been said so far.
+pub type Said = Arc<Mutex<Vec<String>>>;
+
+pub fn saying(said: &Said) -> Box<dyn Fn(&str) + Send> {
+    let said = said.clone();
+    Box::new(move |line| said.lock().unwrap().push(line.to_owned()))
+}
+
+pub fn the_reference() -> Box<dyn Executor> {
+    Box::new(Reference::default())
+}
+
+/// This backend, with the reference behind it; and what is said.
+pub fn guarded(backend: Box<dyn Executor>, settings: Settings) -> (Sequence, Said) {
+    let said = Said::default();
+    let failover = Failover::new(backend, Box::new(the_reference), saying(&said));
+    (Sequence::new(Box::new(failover), settings), said)
 }

@@ -1,5 +1,6 @@
 //! Pictures to test with: any format, size, stride and content, made from a seed; and the comparison that names the
 //! first sample that differs.
+#![allow(dead_code, reason = "no test binary uses all of it")]
 
 use histeq::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
 //! Random numbers from a seed, which tests print.
+#![allow(dead_code, reason = "no test binary uses all of it")]
 
 /// A new seed each run, or the one in `HISTEQ_SEED`.
 pub fn seed() -> u64 {

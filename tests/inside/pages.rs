@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const OPTIONS: &str = "docs/options.md";
 const GENERATED: &str =
-    "<!-- From here on generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video pages:: command_line:: -->\n";
+    "<!-- From here on generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video -- pages:: command_line:: -->\n";
 
 /// The README and the pages beside it.
 fn pages() -> Vec<PathBuf> {

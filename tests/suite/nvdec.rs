@@ -2,7 +2,7 @@
 //! the GPU, where they are equalized; or one line that says why not.
 
 use crate::backends::{Sequence, by_reference, gpu};
-use crate::failover::guarded;
+use crate::failing::guarded;
 use crate::in_place::{Ledger, each_frame, plain_source, plainly};
 use crate::pictures::difference;
 use crate::program::Dir;

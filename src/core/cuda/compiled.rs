@@ -84,7 +84,7 @@ macro_rules! files {
     ($($file:ident: $name:literal,)*) => {
         $(pub(super) static $file: Compiled = Compiled::new(
             $name,
-            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/built/", $name, ".kernels")),
+            include_bytes!(concat!("../built/", $name, ".kernels")),
         );)*
 
         /// All files.

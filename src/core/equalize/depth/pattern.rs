@@ -108,7 +108,7 @@ mod tests {
         let ranks = generated();
         if std::env::var_os("HISTEQ_REGENERATE").is_some() {
             let bytes: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
-            std::fs::write("src/equalize/depth/blue_noise.bin", bytes).expect("the file can be written");
+            std::fs::write("equalize/depth/blue_noise.bin", bytes).expect("the file can be written");
         } else {
             let kept: Vec<u16> = (0..SIZE).flat_map(super::ranks).collect();
             assert!(kept == ranks);

@@ -3,10 +3,8 @@
 #![allow(unsafe_code, reason = "hands addresses on the GPU to the library, as its callers do")]
 
 use crate::backends::{by_reference, gpu};
-use crate::failing::{Call, Failing};
-use crate::failover::guarded;
+use crate::failing::{Call, Failing, guarded};
 use crate::pictures::{Content, Picture, Placement, difference, placement_and_range};
-use anyhow::Result;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use histeq::cuda::{Error, Gpu};
 use histeq::equalize::cpu::Cpu;

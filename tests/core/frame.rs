@@ -2,7 +2,6 @@
 //! the pool hands out the same memory again.
 
 use crate::pictures::Bytes;
-use anyhow::Result;
 use histeq::frame::{Frame, FrameError, HostPool, Matrix, Memory, OnDevice, PixelFormat, Plane, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

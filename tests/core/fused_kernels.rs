@@ -81,12 +81,12 @@ fn emulated(overlap: bool) -> Option<Program> {
     };
     let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();
     files.extend(EMULATED.map(|name| (name, "#pragma once\n".to_owned())));
-    files.push(("cuda.hpp", include_str!("cuda.hpp").to_owned()));
+    files.push(("cuda.hpp", include_str!("../helpers/cuda.hpp").to_owned()));
     files.push(("emulator.hpp", include_str!("fused/emulator.hpp").to_owned()));
     files.push(("main.cpp", include_str!("fused/kernels.cpp").to_owned()));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let overlap = format!("-DOVERLAP={overlap}");
-    Program::of(&files, &["-O1", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
+    Program::of(&files, &["-O2", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
 }
 
 /// Both, compiled once for all tests.

@@ -2,7 +2,7 @@
 //! bytes are right is the grid's business.
 
 use crate::backends::{Sequence, by_reference, gpu};
-use crate::failover::guarded;
+use crate::failing::guarded;
 use crate::pictures::{Content, Picture, difference};
 use histeq::cuda::{BufferLayout, Code, DevicePicture, Error, Gpu, History, Ring, Task, Timeline};
 use histeq::equalize::cuda::Cuda;

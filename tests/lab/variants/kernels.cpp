@@ -178,7 +178,7 @@ static void scan(char variant, const unsigned* from, unsigned* to, unsigned coun
 #define SCAN_WITH(KERNEL, SHARED, ENTRIES)                                                                     \
     run(grid, Dim{threads, 1, 1}, SHARED, 4u * (ENTRIES), [&] { KERNEL(from, to, sums.empty() ? nullptr : sums.data(), count); })
 
-// Segment by segment, then their sums, as src/publications/kernels/scan.rs does it.
+// Segment by segment, then their sums, as src/lab/publications/kernels/scan.rs does it.
 static void segments(char variant, const unsigned* from, unsigned* to, unsigned count, unsigned threads) {
     unsigned width = variant == 'b' || variant == 'e' || variant == 'f' ? 2 * threads : threads;
     unsigned blocks = (count + width - 1) / width;

@@ -1,0 +1,38 @@
+//! The tests of `histeq`, one binary: the backends against the reference, the rules against second computations of them, and
+//! the kernels on this machine.
+
+#[path = "../helpers/backends.rs"]
+mod backends;
+mod chroma;
+mod clahe;
+mod cuda;
+mod curves;
+mod cuts;
+mod depth;
+mod device_surfaces;
+#[path = "../helpers/failing.rs"]
+mod failing;
+mod failover;
+mod frame;
+mod fused_kernels;
+mod grid;
+mod guided;
+#[path = "../helpers/host_program.rs"]
+mod host_program;
+#[path = "../helpers/kept_files.rs"]
+mod kept_files;
+mod kernel_arguments;
+mod kernel_arithmetic;
+mod masks;
+mod modifiers;
+#[path = "../helpers/pictures.rs"]
+mod pictures;
+#[path = "../helpers/random.rs"]
+mod random;
+#[path = "../helpers/skip.rs"]
+mod skip;
+mod spec;
+mod tone;
+mod warm_up;
+mod whole_scenes;
+mod window;

@@ -1,0 +1,32 @@
+//! Scenes with one mapping for all of their frames.
+
+use crate::pictures::{Content, Picture};
+use histeq::equalize::{OutputDepth, Survey, measure};
+use histeq::frame::PixelFormat;
+use histeq::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
+
+#[test]
+fn a_scene_of_many_frames_alike_is_like_one_of_them() {
+    let settings = Settings { plateau: Plateau::Count(9), bins: Some(40), ..Settings::default() };
+    let frame = Picture { content: Content::NearZero, ..Picture::new(PixelFormat::Gray, (24, 18)) }.make();
+    let curves = |frames: usize| {
+        let mut survey = Survey::new(settings, false, OutputDepth::AsInput, None);
+        (0..frames).for_each(|_| survey.add(&frame).unwrap());
+        survey.finish()
+    };
+    let expected = curves(1);
+    assert!(matches!(expected.scenes()[0].mapping, Mapping::Curve { .. }));
+    for frames in [2, 512, 513, 1500] {
+        let found = curves(frames);
+        assert_eq!(found.scenes(), expected.scenes(), "{frames} frames");
+        assert_eq!(found.frames(), frames as u64);
+        assert!(found.at(frames as u64).is_none() && found.at(frames as u64 - 1).is_some());
+    }
+    // Of more frames than have their ends kept, too.
+    let mut scenes = WholeScenes::new(settings);
+    let measured = measure(&frame, frame.whole(), None).unwrap();
+    let mut histogram = Histogram::new(frame.levels());
+    (0..18).for_each(|y| frame.planes()[0].row(y).iter().for_each(|&code| histogram.add(code.into())));
+    (0..140_000).for_each(|_| scenes.push(measured.clone(), Some(histogram.clone())));
+    assert_eq!(scenes.finish().scenes(), expected.scenes());
+}

@@ -1,0 +1,79 @@
+//! The publications' figures, as the tables of `bench` state them.
+
+use histeq_lab::bench::{PUBLICATIONS, PublishedTable, tables};
+
+/// The figure of a row and a column.
+fn stated(table: &PublishedTable, row: &str, column: &str) -> Option<&'static str> {
+    let place = table.columns.iter().position(|name| name == column)?;
+    let (_, figures) = table.rows.iter().find(|(name, _)| name == row)?;
+    Some(figures[place].stated)
+}
+
+fn table(publication: &str, place: &str) -> PublishedTable {
+    let found = tables().into_iter().find(|table| (table.publication, table.place) == (publication, place));
+    found.unwrap_or_else(|| panic!("{publication}: no {place}"))
+}
+
+/// What the publications say, picked from all over them.
+#[test]
+fn figures_are_those_of_the_documents() {
+    for (publication, place, row, column, expected) in [
+        ("cuda-naive-vs-optimized", "table, config 1", "910x682", "CPU total", "7946"),
+        ("cuda-naive-vs-optimized", "table, config 1", "5120x2880", "equalize on the GPU", "11958"),
+        ("cuda-naive-vs-optimized", "table, config 1", "512x384", "GPU total", "771"),
+        ("cuda-naive-vs-optimized", "screenshots, 5120x2880, config 2", "naive", "total", "108304"),
+        ("cuda-naive-vs-optimized", "screenshots, 5120x2880, config 2", "optimized", "histogram", "5083"),
+        ("opencl-blelloch-scan", "table of large images", "big.png 3072x2048", "CPU", "1.2848"),
+        ("opencl-blelloch-scan", "table of small images", "bog.png 874x544", "GPU (reduction)", "0.0890"),
+        ("opencl-blelloch-scan", "table of small images", "car.png 600x338", "GPU (min)", "0.0260"),
+        ("opencl-blelloch-scan", "text", "large images", "min", "1.7"),
+        ("cuda-three-scans", "table 1", "2048x2048", "sequential", "8.67020"),
+        ("cuda-three-scans", "table 1", "8192x8192", "kogge-stone-double 512", "14.1004"),
+        ("cuda-three-scans", "table 3", "8192x8192", "brent-kung 256", "19.3966"),
+        ("cuda-three-scans", "table 3", "8192x8192", "sequential", "10082.3"),
+        ("cuda-three-scans", "table 2", "4096x4096", "brent-kung 512", "10.5208"),
+        ("cuda-three-scans", "table 4", "1024x1024", "kogge-stone 256", "267.563"),
+        ("cuda-three-scans", "table 5", "2048x2048", "Python", "1.32701"),
+    ] {
+        assert_eq!(stated(&table(publication, place), row, column), Some(expected), "{place}: {row}, {column}");
+    }
+}
+
+#[test]
+fn every_table_is_of_a_document_that_is_described_and_full_of_numbers() {
+    let tables = tables();
+    let figures = |table: &PublishedTable| table.rows.iter().map(|(_, figures)| figures.len()).sum::<usize>();
+    // 5 rows of 5, 2 of 5, 5 alone; 4 and 6 of 3, 2 of 2; 2 tables of 4 rows of 7, 2 of 4 of 6, 4 of 2; 2; 3.
+    assert_eq!(tables.iter().map(figures).sum::<usize>(), 25 + 10 + 5 + 30 + 4 + 56 + 48 + 8 + 2 + 3);
+    for table in &tables {
+        assert!(PUBLICATIONS.iter().any(|publication| publication.name == table.publication), "{table:?}");
+        for (row, figures) in &table.rows {
+            assert_eq!(figures.len(), table.columns.len(), "{row}");
+            for figure in figures {
+                let first = figure.stated.split(" to ").next().expect("a part");
+                assert!(first.parse::<f64>().is_ok_and(|stated| stated > 0.0), "{figure:?}");
+                assert!(figure.here.alone.is_some() || figure.here.whole.is_some(), "{figure:?}");
+            }
+        }
+    }
+}
+
+/// Speed-ups are quotients of the tables of times, and table 5 is columns of them: a wrong digit in either shows.
+#[test]
+fn the_scans_tables_follow_from_each_other() {
+    let number = |table: &PublishedTable, row: &str, column: &str| -> f64 {
+        stated(table, row, column).and_then(|stated| stated.parse().ok()).unwrap_or_else(|| panic!("{row}, {column}"))
+    };
+    let of = |place| table("cuda-three-scans", place);
+    for (times, quotients, language) in [("table 1", "table 2", "C++"), ("table 3", "table 4", "Python")] {
+        let (times, quotients) = (of(times), of(quotients));
+        for (row, _) in &quotients.rows {
+            for column in &quotients.columns {
+                let quotient = number(&times, row, "sequential") / number(&times, row, column);
+                let there = number(&quotients, row, column);
+                assert!((quotient / there - 1.0).abs() < 2e-3, "{row}, {column}: {there}, not {quotient}");
+            }
+            assert_eq!(stated(&of("table 5"), row, language), stated(&times, row, "kogge-stone 512"), "{row}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Rules of the source files that the compiler does not check. Cargo runs these tests in the repository's root.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("an entry that can be read").path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+/// The text of each Rust file below `src`, by its path there.
+fn sources() -> BTreeMap<PathBuf, String> {
+    let files = files_below(Path::new("src")).into_iter().filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path.strip_prefix("src").expect("a path below src").to_owned(), text)
+    };
+    files.map(read).collect()
+}
+
+/// The text without comments, and without the unit tests at its end.
+fn code(text: &str) -> String {
+    let tests = text.find("\n#[cfg(test)]\nmod tests").unwrap_or(text.len());
+    text[..tests].lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The roots of the crates, each of which has a table of its modules.
+const ROOTS: [&str; 4] = ["core/lib.rs", "media/lib.rs", "lab/lib.rs", "program/main.rs"];
+
+/// Each module of a crate and the modules that it may use, as the table says.
+fn table(root: &str) -> Vec<(&str, BTreeSet<&str>)> {
+    let rows = root.lines().skip_while(|line| !line.starts_with("//! | module |")).skip(2);
+    let rows = rows.map_while(|line| line.strip_prefix("//! | ")).map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let name = cells[0].trim_matches(['[', ']', '`']).trim_start_matches("mod@");
+        (name, cells[2].split(", ").filter(|used| !used.is_empty()).collect())
+    });
+    rows.collect()
+}
+
+#[test]
+fn the_tables_have_lower_modules_first_and_none_that_is_gone() {
+    let sources = sources();
+    for file in ROOTS {
+        let root = &sources[Path::new(file)];
+        let table = table(root);
+        assert!(table.len() > 1, "the table of {file} was not found");
+        for (index, (module, uses)) in table.iter().enumerate() {
+            assert!(root.contains(&format!("mod {module};")), "{file}: {module} has a row but is no module");
+            let below: BTreeSet<&str> = table[..index].iter().map(|(name, _)| *name).collect();
+            assert!(uses.is_subset(&below), "{file}: {module} uses {uses:?}, which are not all above it");
+        }
+    }
+}
+
+#[test]
+fn each_module_uses_only_what_its_row_names() {
+    let sources = sources();
+    for root in ROOTS.map(Path::new) {
+        let rows: BTreeMap<&str, BTreeSet<&str>> = table(&sources[root]).into_iter().collect();
+        let folder = root.parent().expect("the crate's folder");
+        for (path, text) in sources.iter().filter(|(path, _)| path.starts_with(folder) && *path != root) {
+            let below = path.strip_prefix(folder).expect("a path below the crate's folder").with_extension("");
+            let module = below.iter().next().and_then(|name| name.to_str()).expect("a name");
+            // What stands in for a module that is left out is that module.
+            if module == "build" || module.starts_with("without_") {
+                continue;
+            }
+            let may_use = rows.get(module).unwrap_or_else(|| panic!("{module} has no row in {}", root.display()));
+            for rest in code(text).split("crate::").skip(1) {
+                let used = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+                // A capital letter begins a type that the crate's root exports from a module.
+                let is_free = !used.starts_with(char::is_lowercase) || used == module || may_use.contains(used);
+                assert!(is_free, "{} uses {used}, its row does not", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_command_uses_another_one() {
+    let commands = Path::new("program/commands");
+    for (path, text) in sources().iter().filter(|(path, _)| path.starts_with(commands)) {
+        let text = code(text);
+        assert!(!text.contains("crate::commands"), "{} uses another command", path.display());
+        let is_alone = path.parent() == Some(commands) && !path.ends_with("mod.rs");
+        assert!(!is_alone || !text.contains("super::"), "{} uses what is beside it", path.display());
+    }
+}
+
+#[test]
+fn every_source_file_opens_with_what_it_is_for() {
+    for (path, text) in sources() {
+        assert!(text.starts_with("//! "), "{} does not open with //!", path.display());
+    }
+}
+
+/// Files that may have unsafe code: folders, and files in them. rustc denies it everywhere else; a file comes into this list,
+/// or leaves it, by hand.
+const UNSAFE_FILES: &str = "
+core: without_cuda
+core/cuda: arguments context device_memory launch picture pinned slot surface transfer
+core/cuda/kernels: balance chroma equalization fused histogram luminance map scan surface tile_curves tile_histogram
+core/cuda/kernels: tile_map
+core/equalize/cpu/simd: avx2 avx512 mod
+core/frame: pool
+core/front: device
+lab/bench: child copies
+lab/publications: arguments managed
+lab/publications/kernels: cdf_min curve histogram luminance_histogram map pause saturation scan
+media/ffmpeg: container converter custom_io decoder decoder_buffers demuxer devices encoded_video encoder
+media/ffmpeg: encoder_info filter_graph interrupt log media mod muxer nvdec packet parse picture protocols
+media/ffmpeg: raw_format rotation shared_planes side_data subtitle surface
+media/sys: give_up virtual_camera
+program: c_memory signals stdout
+";
+
+#[test]
+fn unsafe_code_is_only_in_files_with_a_permit() {
+    let sources = sources();
+    let permits = sources.iter().filter(|(_, text)| code(text).contains("allow(unsafe_code"));
+    let found: BTreeSet<String> = permits.map(|(path, _)| path.display().to_string()).collect();
+    let rows = UNSAFE_FILES.lines().filter_map(|row| row.split_once(": "));
+    let listed = rows.flat_map(|(folder, files)| files.split(' ').map(move |file| format!("{folder}/{file}.rs")));
+    assert_eq!(found, listed.collect(), "files that allow unsafe code, and UNSAFE_FILES");
+}
+
+#[test]
+fn maps_of_files_name_files_that_exist() {
+    let mut maps = 0;
+    for (path, text) in sources() {
+        let Some((_, map)) = text.split_once("//! | file | what it is |\n//! |---|---|\n") else { continue };
+        maps += 1;
+        for row in map.lines().map_while(|line| line.strip_prefix("//! | ")) {
+            let cell = row.split('|').next().unwrap_or_default();
+            for file in cell.split('`').skip(1).step_by(2) {
+                let beside = Path::new("src").join(&path).with_file_name(file);
+                let exists = beside.exists() || beside.with_extension("rs").exists();
+                assert!(exists, "{} names {file}", path.display());
+            }
+        }
+    }
+    assert!(maps > 2, "the maps were not found");
+}
