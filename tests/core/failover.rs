@@ -5,12 +5,12 @@ use crate::backends::{Backend, Sequence, available, by_reference, gpu};
 use crate::failing::{Call, Due, Failing, NEVER, Said, guarded, saying, the_reference};
 use crate::modifiers::{all_settings, gray, video, window, window_ahead, window_with_limits};
 use crate::pictures::{Picture, Random, difference, seed};
+use histeq::Error;
 use histeq::equalize::cpu::Cpu;
 use histeq::equalize::cuda::Cuda;
 use histeq::equalize::{Equalized, Executor, Failover, OnUnavailable, OpeningBackend, Work};
 use histeq::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
-use histeq::{Error, Result};
 use std::sync::Arc;
 
 /// How often the second backend is not there yet when it is looked for.
