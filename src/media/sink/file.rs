@@ -514,11 +514,6 @@ pub fn is_sequence(name: &str) -> bool {
     number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
 }
 
-/// Is the output of this name, or in this container, an image or a sequence of images?
-pub fn makes_images(name: &str, format: Option<&str>) -> bool {
-    Container::guess(format, name).is_some_and(Container::is_images)
-}
-
 pub(super) fn container(name: &str, format: Option<&str>) -> Result<Container> {
     Container::guess(format, name).with_context(|| match format {
         Some(format) => format!("no container {format} here (`ffmpeg -muxers` lists those of this FFmpeg)"),

@@ -2,7 +2,7 @@
 
 use super::encoder_choice::{EncoderChoice, Pace, Quality};
 use super::file::{OutputOptions, is_sequence};
-use super::open::takes_only_pictures;
+use super::kind::OutputKind;
 use crate::ffmpeg::{Container, Encoder};
 use crate::pipeline::{ErrorWithRemedy, Input};
 use anyhow::{Context, Result, bail, ensure};
@@ -96,7 +96,7 @@ pub(super) fn joinable(
 /// Is it the name of a file for encoded video?
 fn is_file(name: &str, options: &OutputOptions) -> bool {
     let is_other = name == "-" || name.contains("://") || is_sequence(name);
-    !is_other && !takes_only_pictures(name, options.format.as_deref())
+    !is_other && !OutputKind::of(name, options.format.as_deref()).takes_only_pictures()
 }
 
 fn not_joined(name: &str) -> ErrorWithRemedy {

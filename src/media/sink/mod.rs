@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `target.rs` | the place that is written to, and what may be overwritten |
 //! | `temporary.rs`, `file_names.rs` | files in the making, and names beside a file's own |
-//! | `open.rs` | which kind of output a name stands for |
+//! | `kind.rs` | the kinds of output: which one a name stands for |
+//! | `open.rs` | opens one of that kind |
 //! | `file.rs` | encodes into a container |
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
 //! | `fit.rs`, `clock.rs` | the pixel format, size and times that the encoder is given |
@@ -27,6 +28,7 @@ mod file_names;
 mod fit;
 mod joinable;
 mod joined;
+mod kind;
 mod metadata;
 mod open;
 mod picture;
@@ -43,11 +45,12 @@ mod two_pass;
 mod virtual_camera;
 
 pub use encoder_choice::{EncoderChoice, Quality};
-pub use file::{OutputOptions, makes_images};
+pub use file::OutputOptions;
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};
-pub use open::{live_target, open, takes_only_pictures, target, writes_segments};
+pub use kind::{OutputKind, VIRTUAL_CAMERA};
+pub use open::{live_target, open, target};
 pub use picture::write_drawn;
 pub use piece::{PieceOf, PieceSink};
 pub use piece_file::{KeptPacket, PieceDescription, PieceFile};

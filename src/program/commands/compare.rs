@@ -7,7 +7,7 @@ use crate::session::{Outputs, Session};
 use crate::signals;
 use anyhow::{Result, bail};
 use histeq_media::pipeline::{self, Outcome, Progress};
-use histeq_media::sink::{self, Target};
+use histeq_media::sink::{self, OutputKind, Target};
 use histeq_media::source;
 use serde_json::Map;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let (source, of_a) = a;
     let [a_name, b_name] = [&of_a.name, &b.1.name].map(Clone::clone);
     let (partners, input) = Partners::new(of_a, b);
-    let images = sink::makes_images(&job.output.name, job.output.options.format.as_deref());
+    let images = OutputKind::of(&job.output.name, job.output.options.format.as_deref()) == OutputKind::Images;
     let comparer = Comparer::new(job.view, (!job.plain).then_some(names), images);
     session.start(&input, [&job.output.name].into_iter(), Map::new());
     let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;

@@ -15,7 +15,7 @@ use histeq_media::pipeline::live::{
     self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
-use histeq_media::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
+use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Target, VIRTUAL_CAMERA};
 use histeq_media::source::{LiveSource, MicrophoneSource, StartTime};
 use histeq_media::sys::without_password;
 use std::path::Path;
@@ -236,7 +236,7 @@ fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
             );
         }
         let options = OutputOptions {
-            format: Some("v4l2".to_owned()),
+            format: Some(VIRTUAL_CAMERA.to_owned()),
             live: true,
             // The format that browsers support.
             pixels: RawFormat::from_name("yuyv422").map_or(PixelChoice::NearInput, PixelChoice::Exactly),
@@ -248,7 +248,7 @@ fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
     if let Some((url, format)) = &job.output {
         let options = options(format.clone());
         let target = sink::live_target(url, format.as_deref(), job.overwrite)?.interruptible(cancel);
-        let queue_policy = if network_format(url).is_some() { QueuePolicy::Network } else { QueuePolicy::Stream };
+        let queue_policy = if target.is_network() { QueuePolicy::Network } else { QueuePolicy::Stream };
         planned.push(PlannedOutput { target, options, queue_policy });
     }
     Ok(planned)
@@ -266,8 +266,7 @@ fn open_outputs(
         let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
         let mut input = input.clone();
-        if options.format.as_deref() == Some("v4l2") {
-            // A virtual camera has no sound.
+        if !OutputKind::of(target.name(), options.format.as_deref()).takes_sound() {
             input.media.streams.truncate(1);
         }
         let sink = sink::open(input, target, options, &mut || on_gpu, notices.clone())?;

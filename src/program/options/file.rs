@@ -17,7 +17,7 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
-use histeq_media::sink::{makes_images, takes_only_pictures};
+use histeq_media::sink::OutputKind;
 use histeq_media::source::{InputOptions, Reading};
 use histeq_media::sys::is_pipe;
 use std::ffi::OsStr;
@@ -312,18 +312,17 @@ impl FileJob {
 
 /// Checks that an output can be brought to a size.
 fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Result<(), clap::Error> {
-    let (name, format) = (&output.name, output.options.format.as_deref());
-    let container = Container::guess(format, name);
+    let name = &output.name;
     let why = if is_pipe(input) || is_url(input) {
         "an input that can be read twice: a file"
     } else if has_whole_scenes {
         "--smooth with a number of seconds"
-    } else if name == "-" || is_url(name) || makes_images(name, format) || takes_only_pictures(name, format) {
-        "an output that is one file of encoded video"
-    } else if container.is_some_and(Container::writes_segments) {
-        "an output that is one file"
     } else {
-        return Ok(());
+        match OutputKind::of(name, output.options.format.as_deref()) {
+            OutputKind::File if name != "-" && !is_url(name) => return Ok(()),
+            OutputKind::Segments if !is_url(name) => "an output that is one file",
+            _ => "an output that is one file of encoded video",
+        }
     };
     Err(usage(ErrorKind::ArgumentConflict, &format!("--target-size needs {why}")))
 }

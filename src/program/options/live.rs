@@ -13,7 +13,7 @@ use clap::Args;
 use clap::error::ErrorKind;
 use histeq::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
-use histeq_media::sink::{EncoderChoice, Overwrite, PixelChoice, network_format, writes_segments};
+use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, network_format};
 use histeq_media::source::CameraOptions;
 use histeq_media::sys::{number_pattern, numbered};
 use std::time::Duration;
@@ -243,7 +243,7 @@ impl LiveJob {
         }
         let format = self.output.as_ref().and_then(|(_, format)| format.as_deref());
         for (name, format) in [(self.record.as_ref(), None), (output, format)] {
-            if let Some(name) = name.filter(|name| writes_segments(name, format)) {
+            if let Some(name) = name.filter(|name| OutputKind::of(name, format) == OutputKind::Segments) {
                 return conflict(&format!(
                     "{name}: the segments of several sources would have the same names (use .mkv, or a process for each source)"
                 ));

@@ -9,7 +9,7 @@ use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 use super::values::{output_name, plain_name, usage};
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, makes_images};
+use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions, Overwrite};
 use histeq_media::source::InputOptions;
 use histeq_media::sys::number_pattern;
 use std::path::Path;
@@ -100,7 +100,7 @@ impl PreviewJob {
         }
         let input = plain_name(args.input);
         let output = output_name(args.output.unwrap_or_else(|| default_output(&input)));
-        if output != "-" && !makes_images(&output, None) {
+        if output != "-" && OutputKind::of(&output, None) != OutputKind::Images {
             return Err(invalid(&format!("{output}: the sheet is an image (give it a name like looks.png)")));
         }
         let to_stdout = |name: &str| (output == "-").then(|| name.to_owned());

@@ -22,7 +22,7 @@ use histeq::equalize::BackendStartup;
 use histeq::equalize::SceneMappings;
 use histeq::spec::MappedScenes;
 use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Summary};
-use histeq_media::sink::{self, OutputOptions};
+use histeq_media::sink::{self, OutputKind, OutputOptions};
 use histeq_media::source;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
             return Ok(Outcome::Interrupted);
         }
     }
-    if !sink::takes_only_pictures(&job.output.name, job.output.options.format.as_deref()) {
+    if !OutputKind::of(&job.output.name, job.output.options.format.as_deref()).takes_only_pictures() {
         job.input.decoders = 1;
     }
     let may_be_smaller = size_note::may_be_smaller(&job);

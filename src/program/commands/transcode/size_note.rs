@@ -2,7 +2,7 @@
 
 use crate::options::{FileJob, Purpose};
 use histeq_media::pipeline::Notices;
-use histeq_media::sink::{makes_images, takes_only_pictures};
+use histeq_media::sink::OutputKind;
 
 /// How much larger an output is, in bytes, before that is noted.
 const NOTICED: u64 = 1_000_000;
@@ -10,7 +10,7 @@ const NOTICED: u64 = 1_000_000;
 /// Whether the output is to be small: its encoder is not the user's choice, and is not lossless.
 pub fn may_be_smaller(job: &FileJob) -> bool {
     let (name, format) = (&job.output.name, job.output.options.format.as_deref());
-    let is_encoded = !makes_images(name, format) && !takes_only_pictures(name, format);
+    let is_encoded = OutputKind::of(name, format).is_encoded_video();
     let is_large = job.purpose.is_some_and(Purpose::is_large);
     is_encoded && !is_large && (job.purpose.is_some() || job.output.options.encoder.encoder.is_none())
 }

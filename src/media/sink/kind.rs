@@ -1,0 +1,122 @@
+//! Kinds of output: what a name, and a container if one is given, stand for. Whoever treats one kind in a way of its own asks
+//! here; each answer is a `match` without a rest, so that the compiler names all that a new kind has to decide.
+
+use super::file::is_sequence;
+use super::raw::Framing;
+use super::reconnecting::network_format;
+use super::target::Files;
+use crate::ffmpeg::Container;
+use crate::sys::is_fifo;
+
+/// A kind of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// Raw frames, as they are.
+    Raw(Framing),
+    /// Nothing is written.
+    Nowhere,
+    /// A virtual camera.
+    VirtualCamera,
+    /// A server, which may go away and come back.
+    Server,
+    /// An image, or a sequence of images.
+    Images,
+    /// A playlist with segments beside it.
+    Segments,
+    /// One file, or one stream, of encoded video.
+    File,
+}
+
+/// FFmpeg's name of the format for virtual cameras.
+pub const VIRTUAL_CAMERA: &str = "v4l2";
+
+impl OutputKind {
+    /// The kind of the output `name`, in this container if one is given.
+    pub fn of(name: &str, format: Option<&str>) -> Self {
+        let container = Container::guess(format, name);
+        let is = |property: fn(Container) -> bool| container.is_some_and(property);
+        if let Some(framing) = framing(name, format) {
+            OutputKind::Raw(framing)
+        } else if is(Container::discards) {
+            OutputKind::Nowhere
+        } else if format == Some(VIRTUAL_CAMERA) {
+            OutputKind::VirtualCamera
+        } else if network_format(name).is_some() {
+            OutputKind::Server
+        } else if is(Container::is_images) {
+            OutputKind::Images
+        } else if is(Container::writes_segments) {
+            OutputKind::Segments
+        } else {
+            OutputKind::File
+        }
+    }
+
+    /// Whether the pictures of a video alone go into it, as they are: raw frames, or none at all.
+    pub fn takes_only_pictures(self) -> bool {
+        match self {
+            OutputKind::Raw(_) | OutputKind::Nowhere => true,
+            OutputKind::VirtualCamera
+            | OutputKind::Server
+            | OutputKind::Images
+            | OutputKind::Segments
+            | OutputKind::File => false,
+        }
+    }
+
+    /// Whether the size of what is written depends on a video encoder.
+    pub fn is_encoded_video(self) -> bool {
+        match self {
+            OutputKind::Raw(_) | OutputKind::Nowhere | OutputKind::Images => false,
+            OutputKind::VirtualCamera | OutputKind::Server | OutputKind::Segments | OutputKind::File => true,
+        }
+    }
+
+    /// Whether it can hold sound.
+    pub fn takes_sound(self) -> bool {
+        match self {
+            OutputKind::VirtualCamera => false,
+            OutputKind::Raw(_)
+            | OutputKind::Nowhere
+            | OutputKind::Server
+            | OutputKind::Images
+            | OutputKind::Segments
+            | OutputKind::File => true,
+        }
+    }
+
+    /// The files that `name` stands for.
+    pub(super) fn files(self, name: &str) -> Files {
+        match self {
+            OutputKind::Segments => Files::List,
+            OutputKind::Raw(_)
+            | OutputKind::Nowhere
+            | OutputKind::VirtualCamera
+            | OutputKind::Server
+            | OutputKind::Images
+            | OutputKind::File => {
+                if is_sequence(name) {
+                    Files::Sequence
+                } else {
+                    Files::One
+                }
+            }
+        }
+    }
+}
+
+/// The headers around raw frames; `None` for other outputs.
+fn framing(name: &str, format: Option<&str>) -> Option<Framing> {
+    match format {
+        Some("rawvideo") => Some(Framing::Raw),
+        Some("yuv4mpegpipe" | "y4m") => Some(Framing::Y4m),
+        None if name == "-" => Some(Framing::Y4mIfPossible),
+        None if is_fifo(name) && Container::guess(None, name).is_none() => Some(Framing::Y4mIfPossible),
+        None => match Container::guess(None, name).map(Container::name).as_deref() {
+            Some("yuv4mpegpipe") => Some(Framing::Y4m),
+            Some("rawvideo") => Some(Framing::Raw),
+            _ => None,
+        },
+        Some(_) => None,
+    }
+}
