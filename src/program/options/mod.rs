@@ -54,7 +54,7 @@ mod variant_args;
 pub use backend::{BackendStartup, SharedBackend};
 #[cfg(feature = "lab")]
 pub use bench::BenchJob;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub use command::Args;
 pub use command::Job;
 pub use compare::CompareJob;
