@@ -46,7 +46,7 @@ mod shell;
 mod stderr;
 mod values;
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub use command::Args;
 pub use command::Job;
 pub use compare::{CompareJob, View};
