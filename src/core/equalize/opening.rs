@@ -27,21 +27,41 @@ named! {
 }
 
 impl Backend {
+    /// What is opened for it: a new backend answers here, and where the answer is matched.
+    fn device(self) -> Device {
+        match self {
+            Backend::Auto => Device::Cuda { is_required: false },
+            Backend::Cpu => Device::None,
+            Backend::Cuda => Device::Cuda { is_required: true },
+        }
+    }
+
     /// Whether a GPU is opened if there is one.
     pub fn may_use_gpu(self) -> bool {
-        match self {
-            Backend::Auto | Backend::Cuda => true,
-            Backend::Cpu => false,
+        match self.device() {
+            Device::None => false,
+            Device::Cuda { .. } => true,
         }
     }
 
     /// Whether it is an error if there is no GPU.
     pub fn needs_gpu(self) -> bool {
-        match self {
-            Backend::Cuda => true,
-            Backend::Auto | Backend::Cpu => false,
+        match self.device() {
+            Device::None => false,
+            Device::Cuda { is_required } => is_required,
         }
     }
+}
+
+/// What is opened beside the threads of the CPU.
+#[derive(Clone, Copy)]
+enum Device {
+    None,
+    /// An NVIDIA GPU.
+    Cuda {
+        /// Whether it is an error if there is none.
+        is_required: bool,
+    },
 }
 
 /// The chosen backend.
@@ -91,11 +111,15 @@ enum GpuState {
 impl BackendStartup {
     /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
-        let delay = if choice.backend.needs_gpu() { Duration::ZERO } else { SHORT_JOB };
-        let thread = choice.backend.may_use_gpu().then(|| GpuThread::start(choice.gpu, choice.kernels.clone(), delay));
+        let thread = match choice.backend.device() {
+            Device::None => None,
+            Device::Cuda { is_required } => {
+                let delay = if is_required { Duration::ZERO } else { SHORT_JOB };
+                GpuThread::start(choice.gpu, choice.kernels.clone(), delay)
+            }
+        };
         // Without a thread, `take_gpu` opens it.
-        let gpu = thread.flatten().map_or(GpuState::Closed, GpuState::Opening);
-        BackendStartup { choice, gpu }
+        BackendStartup { choice, gpu: thread.map_or(GpuState::Closed, GpuState::Opening) }
     }
 
     /// Fails early if the chosen backend is missing. Waits for the GPU only where the CPU may not begin.
@@ -136,12 +160,15 @@ impl BackendStartup {
     /// # Errors
     /// When a GPU was chosen, and there is none.
     pub fn open(mut self, notes: &Notes) -> Result<SharedBackend> {
-        let gpu = match self.choice.backend.may_use_gpu().then(|| self.take_gpu()).transpose() {
-            Ok(gpu) => gpu,
-            Err(error) => {
-                self.choice.refuse(error, notes)?;
-                None
-            }
+        let gpu = match self.choice.backend.device() {
+            Device::None => None,
+            Device::Cuda { .. } => match self.take_gpu() {
+                Ok(gpu) => Some(gpu),
+                Err(error) => {
+                    self.choice.refuse(error, notes)?;
+                    None
+                }
+            },
         };
         Ok(SharedBackend { choice: self.choice, gpu })
     }
