@@ -62,7 +62,7 @@ impl Equalization {
         *self = Equalization { scenes: Scenes::after(settings.smoothing, &self.scenes), ..Equalization::new(settings) };
     }
 
-    /// The curve of the next frame, with this histogram, this size (columns, rows) and this guide; for [`Method::Global`]. A
+    /// The curve of the next frame, with this histogram, this size (columns, rows) and this guide; for [`Method::Global`](super::Method::Global). A
     /// frame with another size or other levels than the one before resets the window.
     pub fn next(&mut self, histogram: &Histogram, size: (usize, usize), guide: &Guide) -> CurveStep {
         let levels = histogram.levels();
@@ -79,7 +79,7 @@ impl Equalization {
         self.scenes.next(guide.change, levels, size)
     }
 
-    /// The tile histograms of the next frame, summed up over its window; for [`Method::Clahe`]. A frame with another grid
+    /// The tile histograms of the next frame, summed up over its window; for [`Method::Clahe`](super::Method::Clahe). A frame with another grid
     /// than the one before resets the window.
     pub fn next_tiles(&mut self, tiles: &TileHistograms, guide: &Guide) -> TileStep {
         if self.tiles != Some(tiles.tiles()) {
