@@ -358,8 +358,8 @@ fn a_frame_goes_up_while_its_neighbours_are_worked_on_and_come_down() {
             with_download += usize::from(before.iter().any(|frame| overlap(&next.upload, &frame.download)));
         }
         println!("of {} uploads, {with_kernels} overlap kernels and {with_download} a download", timelines.len());
-        // The kernels take less time than the host needs to copy what goes up next.
-        assert!(with_download > 0 && (with_kernels > 0 || !staged));
+        // Where the host copies what goes up next, it depends on its speed what the GPU still has to do by then.
+        assert!(!staged || with_download > 0 && with_kernels > 0);
         assert!(timelines.iter().all(|frame| {
             frame.upload.end <= frame.kernels.start + TICK && frame.kernels.end <= frame.download.start + TICK
         }));
