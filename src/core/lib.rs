@@ -42,7 +42,7 @@
 //! * **In order or not**: a frame's result depends on the frames around it, [`Equalizer::reach`] says on how many.
 //!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin anywhere. With [`SceneSurvey`] a first pass finds the scenes; then
 //!   each frame depends on itself alone.
-//! * **Errors**: [`Error`]. Each says what failed and the way out; names of options stand as on the command line.
+//! * **Errors**: [`Error`]. Each says what failed, and the way out where there is one.
 //!
 //! Two programs to start from: `samples/equalize_array.rs` (a gray array in, an array out) and
 //! `samples/equalize_sequence.rs` (a video with a cut, on a GPU if there is one).
