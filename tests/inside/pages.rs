@@ -1,26 +1,12 @@
 //! The pages say what the command line says: the list of options is made from its definition, and each command line in a page
 //! is one that the program takes.
 
+use super::documents::{OPTIONS, pages, read};
 use crate::options::{Args, Job};
 use clap::{Arg, Command, CommandFactory, Parser};
-use std::path::{Path, PathBuf};
 
-const OPTIONS: &str = "docs/options.md";
 const GENERATED: &str =
     "<!-- From here on generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video -- pages:: command_line:: -->\n";
-
-/// The README and the pages beside it.
-fn pages() -> Vec<PathBuf> {
-    let folder = std::fs::read_dir("docs").expect("docs");
-    let files = folder.map(|entry| entry.expect("a page").path());
-    let mut pages: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|suffix| suffix == "md")).collect();
-    pages.push(PathBuf::from("README.md"));
-    pages
-}
-
-fn read(page: impl AsRef<Path>) -> String {
-    std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.as_ref().display()))
-}
 
 #[test]
 fn the_definition_of_the_command_line_is_sound() {

@@ -11,6 +11,8 @@ mod compare;
 mod curves;
 mod defaults;
 mod depth;
+#[path = "../helpers/documents.rs"]
+mod documents;
 mod engine;
 mod events;
 mod everywhere;

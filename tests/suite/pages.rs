@@ -1,23 +1,9 @@
 //! The README and the pages beside it: short, true, linked.
 
+use crate::documents::{OPTIONS, pages, read};
 use crate::program::Dir;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-const OPTIONS: &str = "docs/options.md";
-
-/// The README and the pages beside it.
-fn pages() -> Vec<PathBuf> {
-    let folder = std::fs::read_dir("docs").expect("docs");
-    let files = folder.map(|entry| entry.expect("a page").path());
-    let mut pages: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|suffix| suffix == "md")).collect();
-    pages.push(PathBuf::from("README.md"));
-    pages
-}
-
-fn read(page: impl AsRef<Path>) -> String {
-    std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.as_ref().display()))
-}
+use std::path::PathBuf;
 
 #[test]
 fn the_readme_is_short() {
