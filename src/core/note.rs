@@ -13,31 +13,31 @@ pub enum Note {
     Warning(String),
 }
 
-/// Who is told, shared by its clones. By default nobody is.
+/// The receiver of notes, shared by its clones. The default one drops them.
 #[derive(Clone, Default)]
 pub struct Notes(Option<Arc<Tell>>);
 
 type Tell = dyn Fn(&Note) + Send + Sync;
 
 impl Notes {
-    /// `tell` is called with each note, on any thread.
+    /// A receiver that calls `tell` with each note, on any thread.
     pub fn new(tell: impl Fn(&Note) + Send + Sync + 'static) -> Self {
         Notes(Some(Arc::new(tell)))
     }
 
-    /// Tells this.
+    /// Passes `note` to the receiver.
     pub fn send(&self, note: &Note) {
         if let Some(tell) = &self.0 {
             tell(note);
         }
     }
 
-    /// Tells a note.
+    /// Passes a note to the receiver.
     pub(crate) fn note(&self, text: String) {
         self.send(&Note::Note(text));
     }
 
-    /// Tells a detail.
+    /// Passes a detail to the receiver.
     pub(crate) fn detail(&self, text: String) {
         self.send(&Note::Detail(text));
     }

@@ -39,11 +39,13 @@ pub fn decide(
     let video = equalize.video(input);
     let (before, behind) = equalize.options.most_around(&video);
     source.look_around(before, behind);
-    let mut measures = Vec::new();
-    let source = PeekedSource::new(source, Options::frames_to_choose_by(&video), |frame| {
+    let (mut measures, mut bytes) = (Vec::new(), 0);
+    let source = PeekedSource::new(source, |frame| {
         // Filters may bring frames to the size of the mask afterwards.
         let mask = mask.map(|named| &*named.mask).filter(|mask| mask.size() == (frame.width(), frame.height()));
         measures.push(measure(frame, frame.whole(), mask));
+        bytes += frame.bytes();
+        Options::are_enough_to_choose_by(&video, measures.len(), bytes)
     })?;
     let reason = equalize.options.choose_look(&measures.into_iter().collect::<Result<Vec<_>, histeq::Error>>()?);
     Ok((source, format!("--look auto: {reason}")))

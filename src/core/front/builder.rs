@@ -225,7 +225,7 @@ impl Builder {
         }
         let backend = BackendStartup::begin(self.choice).open(&self.notes)?;
         let Builder { picture, video, options, scenes, notes, stays_on_gpu, .. } = self;
-        let state = State::Choosing(Choosing::new(Options::frames_to_choose_by(&video), picture.mask.clone()));
+        let state = State::Choosing(Choosing::new(video, picture.mask.clone()));
         let is_open = options.look_is_open();
         let done = Done { outputs: VecDeque::new(), number: 0, gpu: backend.gpu().cloned() };
         let mut equalizer = Equalizer { picture, options, video, backend, scenes, notes, stays_on_gpu, state, done };

@@ -3,35 +3,37 @@
 use crate::Result;
 use crate::equalize::{Mask, measure};
 use crate::frame::Frame;
-use crate::options::Options;
+use crate::options::{Options, Video};
 use crate::spec::Measure;
 use std::sync::Arc;
 
 /// The first frames of a video.
 #[derive(Default)]
 pub(super) struct Choosing {
-    wanted: usize,
+    video: Video,
     mask: Option<Arc<Mask>>,
     frames: Vec<Frame>,
+    bytes: usize,
     measures: Vec<Measure>,
 }
 
 impl Choosing {
-    /// Until this many frames have come.
-    pub fn new(wanted: usize, mask: Option<Arc<Mask>>) -> Self {
-        Choosing { wanted, mask, ..Choosing::default() }
+    /// No frames yet, of this video.
+    pub fn new(video: Video, mask: Option<Arc<Mask>>) -> Self {
+        Choosing { video, mask, ..Choosing::default() }
     }
 
     /// The same without the frames.
     pub fn again(&self) -> Self {
-        Choosing::new(self.wanted, self.mask.clone())
+        Choosing::new(self.video, self.mask.clone())
     }
 
     /// Holds a frame. Answers whether it was the last one that is needed.
     pub fn hold(&mut self, frame: Frame) -> Result<bool> {
         self.measures.push(measure(&frame, frame.whole(), self.mask.as_deref())?);
+        self.bytes += frame.bytes();
         self.frames.push(frame);
-        Ok(self.frames.len() >= self.wanted)
+        Ok(Options::are_enough_to_choose_by(&self.video, self.frames.len(), self.bytes))
     }
 
     /// Decides the look of `options`. Returns the frames, and why.

@@ -5,7 +5,7 @@ use crate::{Error, Result};
 
 /// A frame that goes in: borrowed bytes, of which a copy is made, or a [`Frame`], of which none is.
 ///
-/// Bytes are made of by `into()`: all planes of the format one after the other, row by row, without padding.
+/// `into()` makes one of a slice of bytes: all planes of the format one after the other, row by row, without padding.
 pub struct Input<'a> {
     source: Source<'a>,
     pts: Option<i64>,

@@ -27,6 +27,9 @@ pub struct Video {
 /// Memory for the frames of the default look-ahead, bytes.
 const LOOK_AHEAD_MEMORY: usize = 256 << 20;
 
+/// Memory for the first frames of a video, by which its look is chosen, bytes.
+const CHOICE_MEMORY: usize = 256 << 20;
+
 /// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.
 const DEFLICKER_SECONDS: f64 = 1.0;
 
@@ -78,9 +81,10 @@ impl Options {
         self.look == Look::Auto
     }
 
-    /// The number of first frames by which the look is chosen: those of two seconds.
-    pub fn frames_to_choose_by(video: &Video) -> usize {
-        (2.0 * video.frames_a_second()).clamp(1.0, 120.0) as usize
+    /// Whether this many first frames, of this many bytes together, are enough to choose the look by: those of two seconds, 120
+    /// of them, or 256 MiB.
+    pub fn are_enough_to_choose_by(video: &Video, frames: usize, bytes: usize) -> bool {
+        frames >= (2.0 * video.frames_a_second()).clamp(1.0, 120.0) as usize || bytes >= CHOICE_MEMORY
     }
 
     /// Chooses the look that suits these frames, and returns why.
@@ -212,5 +216,21 @@ impl Options {
             }
             None => 0,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_is_chosen_by_two_seconds_within_bounds() {
+        let at = |rate| Video { rate: Some(rate), ..Video::default() };
+        let frames = |video: &Video, bytes: usize| {
+            (1..).find(|&frames| Options::are_enough_to_choose_by(video, frames, frames * bytes)).expect("an end")
+        };
+        assert_eq!([0.1, 25.0, 240.0].map(|rate| frames(&at(rate), 1)), [1, 50, 120]);
+        assert_eq!(frames(&Video::default(), 1), 50, "of an unknown rate");
+        assert_eq!(frames(&at(25.0), 32 << 20), 8, "large frames");
     }
 }

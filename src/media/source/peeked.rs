@@ -6,9 +6,6 @@ use histeq::frame::{Frame, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Memory for the frames that are held, bytes.
-const MOST_BYTES: usize = 256 << 20;
-
 /// A source, and its first deliveries.
 pub struct PeekedSource {
     source: Box<dyn Source>,
@@ -16,20 +13,16 @@ pub struct PeekedSource {
 }
 
 impl PeekedSource {
-    /// Reads up to `frames` frames of `source`, within 256 MiB, and calls `look` with each. All of them are delivered
+    /// Reads frames of `source` and calls `look` with each, until it answers that it has seen enough. All of them are delivered
     /// afterwards, as if none had been read. [`look_around`](Source::look_around) has to be called before.
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub fn new(mut source: Box<dyn Source>, frames: usize, mut look: impl FnMut(&Frame)) -> Result<Self> {
-        let (mut held, mut bytes, mut seen) = (VecDeque::new(), 0, 0);
-        while seen < frames && bytes < MOST_BYTES {
+    pub fn new(mut source: Box<dyn Source>, mut look: impl FnMut(&Frame) -> bool) -> Result<Self> {
+        let (mut held, mut is_enough) = (VecDeque::new(), false);
+        while !is_enough {
             let Some(delivery) = source.next()? else { break };
-            if let Some(frame) = &delivery.frame {
-                look(frame);
-                seen += 1;
-                bytes += frame.bytes();
-            }
+            is_enough = delivery.frame.as_ref().is_some_and(&mut look);
             held.push_back(delivery);
         }
         Ok(PeekedSource { source, held })
