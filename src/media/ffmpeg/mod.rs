@@ -138,16 +138,20 @@ pub fn microseconds() -> Rational {
 }
 
 /// The URL for FFmpeg of a file name or URL. A name with a colon (`12:30.mp4`) is a file if that file exists, or no protocol
-/// has the name before the colon.
+/// has the name before the colon. `pipe:3` is the open descriptor of this number, and never a file.
 fn location(name: &str) -> CString {
-    let may_be_file = name.contains(':') && !name.contains("://") && !name.starts_with("pipe:");
-    let is_file = may_be_file && (std::path::Path::new(name).exists() || !knows_protocol(name));
+    let has_colon = name.contains(':') && !name.contains("://");
+    let is_there = || !name.starts_with("pipe:") && std::path::Path::new(name).exists();
+    let is_file = has_colon && (!knows_protocol(name) || is_there());
     if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
 }
 
-/// Has this FFmpeg the protocol of this URL?
+/// Has this FFmpeg the protocol of this URL? `pipe:` is one with a number alone: FFmpeg would read `pipe:0.mkv` from a pipe.
 #[allow(unsafe_code, reason = "FFI")]
 pub fn knows_protocol(url: &str) -> bool {
+    if let Some(number) = url.strip_prefix("pipe:") {
+        return number.bytes().all(|byte| byte.is_ascii_digit());
+    }
     // SAFETY: a NUL-terminated name.
     unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(url).as_ptr()).is_null() }
 }

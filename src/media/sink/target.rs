@@ -423,9 +423,9 @@ impl Target {
     }
 }
 
-/// Is it stdout, a URL or a pipe, where no file is?
+/// Is it stdout or a URL, where no file is?
 fn is_stream(name: &str) -> bool {
-    name == "-" || name.contains("://") || name.starts_with("pipe:")
+    name == "-" || name.contains("://")
 }
 
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.

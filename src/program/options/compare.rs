@@ -5,7 +5,7 @@ use super::output::{OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{output_name, usage};
+use super::values::{input_name, output_name, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::source::{InputOptions, Part};
@@ -92,15 +92,16 @@ pub struct CompareJob {
 impl CompareJob {
     /// Checks and converts `args`.
     pub fn from_args(args: CompareArgs) -> Result<Self, clap::Error> {
-        if args.a == "-" && args.b == "-" {
+        let (a, b) = (input_name(args.a), input_name(args.b));
+        if a == "-" && b == "-" {
             return Err(usage(ErrorKind::ArgumentConflict, "only one of the two videos can come through stdin"));
         }
-        let from_stdin = args.a == "-" || args.b == "-";
+        let from_stdin = a == "-" || b == "-";
         let part = args.part.part()?;
         // Frames are counted in A; B may have more of them in the same time.
         let parts = [part, Part { frames: None, ..part }];
         let input = |url, part| InputOptions { url, part, ..InputOptions::default() };
-        let mut inputs = [input(args.a, parts[0]), input(args.b, parts[1])];
+        let mut inputs = [input(a, parts[0]), input(b, parts[1])];
         let output = args.output_options.file(output_name(args.output), from_stdin);
         let sandbox = args.sandbox.check(&mut inputs, &output)?;
         Ok(CompareJob {

@@ -12,7 +12,7 @@ use super::part::PartArgs;
 use super::purpose::{Purpose, PurposeArgs};
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{output_name, plain_name, usage};
+use super::values::{input_name, output_name, usage};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use histeq::equalize::BackendChoice;
@@ -247,7 +247,7 @@ impl FileJob {
         if input.is_empty() || output.as_deref() == Some("") {
             return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
         }
-        let input = plain_name(input);
+        let input = input_name(input);
         let output = match output {
             Some(output) => output_name(output),
             None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,

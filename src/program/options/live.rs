@@ -8,7 +8,7 @@ use super::limits::{Limits, ThreadArgs};
 use super::option_args::{LIVE, OUTPUT, OptionArgs};
 use super::output::OutputArgs;
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{duration, number, output_name, plain_name, rate, size, usage};
+use super::values::{duration, input_name, number, output_name, rate, size, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::equalize::{BackendChoice, OutputDepth};
@@ -158,7 +158,7 @@ pub struct LiveJob {
 impl LiveJob {
     /// Checks and converts `args`: a job for each source, at least one.
     pub fn from_args(mut args: LiveArgs) -> Result<Vec<Self>, clap::Error> {
-        let cameras: Vec<String> = std::mem::take(&mut args.camera).into_iter().map(plain_name).collect();
+        let cameras: Vec<String> = std::mem::take(&mut args.camera).into_iter().map(input_name).collect();
         let mut job = LiveJob::without_camera(args)?;
         if cameras.len() < 2 {
             let camera = CameraOptions { camera: cameras.into_iter().next(), ..job.camera };

@@ -6,7 +6,7 @@ use super::output::OutputFile;
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
-use super::values::{output_name, plain_name, usage};
+use super::values::{input_name, output_name, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions, Overwrite};
@@ -98,7 +98,7 @@ impl PreviewJob {
         if args.input.is_empty() || args.output.as_ref().is_some_and(String::is_empty) {
             return Err(invalid("the name of the input or the output is empty"));
         }
-        let input = plain_name(args.input);
+        let input = input_name(args.input);
         let output = output_name(args.output.unwrap_or_else(|| default_output(&input)));
         if output != "-" && OutputKind::of(&output, None) != OutputKind::Images {
             return Err(invalid(&format!("{output}: the sheet is an image (give it a name like looks.png)")));

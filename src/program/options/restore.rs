@@ -4,7 +4,7 @@ use super::limits::{LimitArgs, Limits};
 use super::output::{OutputArgs, OutputFile};
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::output_name;
+use super::values::{input_name, output_name};
 use clap::{Args, ValueEnum};
 use histeq::equalize::OutputDepth;
 use histeq_media::source::InputOptions;
@@ -77,8 +77,9 @@ pub struct RestoreJob {
 impl RestoreJob {
     /// Checks and converts `args`.
     pub fn from_args(args: RestoreArgs) -> Result<Self, clap::Error> {
-        let output = args.output_options.file(output_name(args.output), args.input == "-");
-        let mut input = [InputOptions { url: args.input, ..InputOptions::default() }];
+        let url = input_name(args.input);
+        let output = args.output_options.file(output_name(args.output), url == "-");
+        let mut input = [InputOptions { url, ..InputOptions::default() }];
         let sandbox = args.sandbox.check(&mut input, &output)?;
         let [input] = input;
         Ok(RestoreJob {

@@ -12,20 +12,35 @@ pub fn usage(kind: ErrorKind, message: &str) -> clap::Error {
     clap::Error::raw(kind, message)
 }
 
-/// Turns a `file:` URL (`file:a.mp4`, `file:///a.mp4`) into the name of the file.
-pub fn plain_name(name: String) -> String {
-    match name.strip_prefix("file:").filter(|_| !Path::new(&name).exists()) {
-        Some(path) => path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path).to_owned(),
-        None => name,
-    }
+/// The name of an input: a `file:` URL (`file:a.mp4`, `file:///a.mp4`) becomes the name of the file, and FFmpeg's URL of a
+/// pipe (`pipe:0`, `pipe:3`) `-` or the name of the descriptor. A file that has such a name stays a file.
+pub fn input_name(name: String) -> String {
+    stream_name(name, 0)
 }
 
 /// The same for an output. The system's names of stdout become `-`: opening them would truncate a file that the shell
 /// appends to.
 pub fn output_name(name: String) -> String {
-    match plain_name(name) {
+    match stream_name(name, 1) {
         name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&name.as_str()) => "-".to_owned(),
         name => name,
+    }
+}
+
+/// A name without FFmpeg's prefixes of files and pipes. `-` is the descriptor `standard`.
+fn stream_name(name: String, standard: u32) -> String {
+    let is_there = Path::new(&name).exists();
+    if let Some(path) = name.strip_prefix("file:").filter(|_| !is_there) {
+        return path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path).to_owned();
+    }
+    match name.strip_prefix("pipe:").map(|number| (number, number.parse::<u32>())) {
+        Some((number, _)) if !number.is_empty() && !number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        // FFmpeg would read the pipe.
+        Some(_) if is_there => format!("./{name}"),
+        Some(("", _)) => "-".to_owned(),
+        Some((_, Ok(number))) if number == standard => "-".to_owned(),
+        Some((number, _)) => format!("/dev/fd/{number}"),
+        None => name,
     }
 }
 
