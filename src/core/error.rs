@@ -133,7 +133,7 @@ pub enum Error {
         frame: u64,
     },
     /// The system starts no thread for the equalizer.
-    #[error("no thread for the equalizer: {0} (`ulimit -u` limits them)")]
+    #[error("no thread for the equalizer: {0} (`ulimit -u`, `ulimit -v` or a control group limits it)")]
     NoThread(std::io::Error),
     /// A thread of the equalizer has failed or ended, which is a bug.
     #[error("{0}")]

@@ -21,7 +21,7 @@
 //! | [`sandbox`] | walls around what reads files of strangers | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | sys |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg |
-//! | [`pipeline`] | stages, bounded channels, cancel; the live engine | ffmpeg |
+//! | [`pipeline`] | stages, bounded channels, cancel; the live engine | ffmpeg, sys |
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
 //! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, sandbox, sys |
 //! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, ffmpeg, sys |

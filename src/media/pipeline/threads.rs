@@ -1,5 +1,6 @@
 //! The threads of a run.
 
+use crate::sys::no_thread;
 use anyhow::{Result, anyhow};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
@@ -15,7 +16,7 @@ pub fn start<'scope, T: Send + 'scope>(
 ) -> Result<ScopedJoinHandle<'scope, T>> {
     Builder::new().name(name.to_owned()).spawn_scoped(scope, work).map_err(|error| {
         stop();
-        anyhow!("no thread can be started: {error} (`ulimit -u` limits them)")
+        no_thread(&error)
     })
 }
 

@@ -2,7 +2,8 @@
 
 use crate::pipeline::{Delivery, Input, Source};
 use crate::sandbox::DecoderWall;
-use anyhow::{Result, anyhow};
+use crate::sys::no_thread;
+use anyhow::Result;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use histeq::frame::Pool;
 use histeq::frame::limits;
@@ -55,7 +56,7 @@ impl WalledSource {
             Err(error) => drop(describe.send(Err(error))),
         };
         let thread = Builder::new().name("decode".to_owned()).spawn(work);
-        let thread = thread.map_err(|error| anyhow!("no thread can be started: {error} (`ulimit -u` limits them)"))?;
+        let thread = thread.map_err(|error| no_thread(&error))?;
         let mut source = WalledSource { orders: Some(orders), deliveries, thread: Some(thread) };
         let input = described.recv().unwrap_or_else(|_| source.panicked())?;
         Ok((Box::new(source), input))

@@ -4,6 +4,7 @@
 mod fifo;
 mod give_up;
 mod hash;
+mod limit;
 mod numbered;
 mod read_ahead;
 mod reader;
@@ -16,6 +17,7 @@ mod writer;
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
 pub use give_up::{Allocator, end_is_explained, give_up, give_up_with_an_event, out_of_memory};
 pub use hash::{Hash, Hasher};
+pub use limit::{limit_of, no_thread};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;

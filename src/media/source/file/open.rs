@@ -14,7 +14,7 @@ use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
 use crate::source::video_reader::VideoReader;
-use crate::sys::Reader;
+use crate::sys::{Reader, limit_of};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Read;
 use std::path::Path;
@@ -132,7 +132,14 @@ pub(in crate::source) fn no_decoder(error: Error, name: &str, stream: &Stream, o
     match on {
         DecodeOn::Cpu | DecodeOn::Threads(_) => {
             let stream = stream.describe();
-            anyhow!("{name}: no decoder for {stream} ({error}); another FFmpeg build may have it")
+            match error {
+                Error::DecoderNotFound => anyhow!("{name}: no decoder for {stream}: another FFmpeg build may have it"),
+                Error::Other { errno } => {
+                    let error = std::io::Error::from_raw_os_error(errno);
+                    anyhow!("{name}: the decoder for {stream} does not open: {error}{}", limit_of(&error))
+                }
+                error => anyhow!("{name}: the decoder for {stream} does not open: {error}"),
+            }
         }
         DecodeOn::Nvdec(_) if error == Error::DecoderNotFound => {
             anyhow!("{name}: NVDEC does not decode {} (use --decoder cpu)", stream.describe())
