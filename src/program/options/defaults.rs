@@ -47,7 +47,8 @@ pub(super) fn with_defaults(
     for origin in origins(typed)? {
         let mut own = Vec::new();
         for (option, values) in &origin.options {
-            let is = |arg: &&Arg| arg.get_long() == Some(option);
+            // Hidden options are for processes of this program, and for tests.
+            let is = |arg: &&Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
             let Some(arg) = command.get_arguments().find(is) else {
                 let is_of_another =
                     || program.get_subcommands().chain([&program]).any(|c| c.get_arguments().any(|arg| is(&arg)));
