@@ -3,6 +3,7 @@
 use super::values::usage;
 use clap::Args;
 use clap::error::ErrorKind;
+use same_file::Handle;
 use std::path::{Path, PathBuf};
 
 /// How to work on many cores and many files, as typed.
@@ -61,8 +62,8 @@ pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, cl
         let path = Path::new(name);
         if path.is_dir() {
             let mut below = Vec::new();
-            videos_below(path, &mut below).map_err(|error| invalid(format!("{name}: {error}")))?;
-            below.retain(|file| !file.starts_with(into));
+            let outputs = Handle::from_path(into).ok();
+            videos_below(path, outputs.as_ref(), &mut below).map_err(|error| invalid(format!("{name}: {error}")))?;
             below.sort();
             found.extend(below.into_iter().map(|file| {
                 let output = into.join(file.strip_prefix(path).unwrap_or(&file));
@@ -84,8 +85,12 @@ pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, cl
     found.into_iter().map(|(input, output)| Ok((text(input)?, text(output)?))).collect()
 }
 
-/// Adds the videos in a folder and those in it. Hidden ones, and links to folders, are left out.
-fn videos_below(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+/// Adds the videos in a folder and those in it, but for the folder of the outputs, by whatever name. Hidden ones, and links to
+/// folders, are left out.
+fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if outputs.is_some_and(|outputs| Handle::from_path(folder).is_ok_and(|folder| folder == *outputs)) {
+        return Ok(());
+    }
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();
@@ -94,7 +99,7 @@ fn videos_below(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> 
         }
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
         if entry.file_type()?.is_dir() {
-            videos_below(&path, found)?;
+            videos_below(&path, outputs, found)?;
         } else if path.is_file() && extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str())) {
             found.push(path);
         }
