@@ -34,11 +34,13 @@ impl JoinedFile {
     pub fn create(
         input: Input,
         target: Target,
-        options: OutputOptions,
+        mut options: OutputOptions,
         video: &EncodedVideo,
         begin: i64,
         notices: Notices,
     ) -> Result<Self> {
+        // The same bytes each time: some containers have random numbers else.
+        options.container.insert(0, ("fflags".to_owned(), "+bitexact".to_owned()));
         let mut file = FileSink::prepare(input, target, options, None, &mut || false, notices)?;
         let begun = file.begin_file(begin, |muxer, stream, metadata| Ok(muxer.add_kept(video, stream, metadata)?))?;
         let Begun { video: stream, routes, .. } = begun;
