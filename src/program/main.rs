@@ -74,6 +74,9 @@ static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
     let job = Job::of(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
+    if job.is_child() {
+        signals::terminate_with_parent();
+    }
     let verbosity = job.verbosity();
     let console = match open_events(&job) {
         Ok(events) => Console::new(verbosity, events),

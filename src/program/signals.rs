@@ -3,9 +3,10 @@
 #![allow(unsafe_code, reason = "reads and sets signal actions of the C library")]
 
 use crate::report::Console;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use histeq_media::pipeline::Cancel;
 use histeq_media::sink::Leftover;
+use histeq_media::sys::{limit_of, no_thread};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -77,7 +78,46 @@ pub fn end_after(time: Duration, cancel: Cancel, console: Console, temporary: Ve
         console.end(1);
         exit(1);
     };
-    Builder::new().name("time limit".to_owned()).spawn(wait).map(drop).context("no thread can be started")
+    start("time limit", wait)
+}
+
+/// In a child process: cancels the run when the parent closes the pipe on stdin, as it does when it ends. If the run does not
+/// end soon, the files `temporary` are removed and the program ends.
+pub fn end_with_parent(cancel: Cancel, console: Console, temporary: Vec<Leftover>) -> Result<()> {
+    let wait = move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        cancel.cancel();
+        sleep(FINISH);
+        temporary.iter().for_each(Leftover::remove);
+        console.end(INTERRUPTED);
+        exit(INTERRUPTED.into());
+    };
+    start("parent", wait)
+}
+
+/// In a child process, before anything else: has the system terminate it when its parent ends, however that ends. Until
+/// [`end_with_parent`] nothing waits for the parent.
+#[cfg(target_os = "linux")]
+pub fn terminate_with_parent() {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    // Where the system has no such signal, the closed pipe is all that tells.
+    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+    let stdin = std::io::stdin();
+    let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
+    // The parent has ended before that, and closed the pipe.
+    if poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok() && ends[0].revents().contains(PollFlags::HUP)
+    {
+        exit(INTERRUPTED.into());
+    }
+}
+
+/// Other systems have no such signal: the closed pipe is all that tells.
+#[cfg(not(target_os = "linux"))]
+pub fn terminate_with_parent() {}
+
+fn start(name: &str, wait: impl FnOnce() + Send + 'static) -> Result<()> {
+    Builder::new().name(name.to_owned()).spawn(wait).map(drop).map_err(|error| no_thread(&error))
 }
 
 /// Whether a signal has interrupted the program.
@@ -130,7 +170,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         }
     })
     .map_err(|error| match error {
-        ctrlc::Error::System(error) => anyhow!("cannot listen for Ctrl-C: {error} (`ulimit -u` limits threads)"),
+        ctrlc::Error::System(error) => anyhow!("cannot listen for Ctrl-C: {error}{}", limit_of(&error)),
         error => error.into(),
     })?;
     // Ignored, so that writing beyond the limit of a file's size is an error.

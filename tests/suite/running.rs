@@ -16,6 +16,10 @@ impl Other {
         kill_process(id, signal).expect("a process that takes signals");
     }
 
+    pub fn id(&self) -> u32 {
+        self.0
+    }
+
     /// Its command line, with a space behind each word.
     pub fn line(&self) -> String {
         std::fs::read_to_string(format!("/proc/{}/cmdline", self.0)).unwrap_or_default().replace('\0', " ")

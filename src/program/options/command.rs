@@ -184,6 +184,11 @@ impl Job {
         }
     }
 
+    /// Whether this is a child process of this program.
+    pub fn is_child(&self) -> bool {
+        self.stderr().is_some_and(|stderr| stderr.is_child)
+    }
+
     /// How much is printed on stderr.
     pub fn verbosity(&self) -> Verbosity {
         match self {

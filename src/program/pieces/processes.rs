@@ -6,10 +6,11 @@
 use crate::options::{MeterStyle, StderrOptions, Verbosity};
 use crate::report::{Console, ErrorRecord, Event, Meter, ProgressRecord, ResultRecord};
 use crate::signals;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use histeq::cuda::{Error, Gpu};
 use histeq_media::pipeline::{Cancel, Outcome, Progress};
+use histeq_media::sys::limit_of;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -421,14 +422,29 @@ impl ActivePool<'_> {
 
 /// Starts this program with pipes for stdin, stdout and stderr, and its events on stderr. Its options are the arguments alone.
 fn spawn(arguments: &[OsString]) -> Result<Child> {
-    let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
+    let mut command = own_program()?;
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HISTEQ_")) {
         command.env_remove(name);
     }
     command.env("HISTEQ_CONFIG", "");
     command.args(arguments).args(["--progress", "json", "--progress-file", ""]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().context("no process can be started (`ulimit -u` limits them)")
+    command.spawn().map_err(|error| anyhow!("no process can be started: {error}{}", limit_of(&error)))
+}
+
+/// This program, also where another version has been installed under its name meanwhile.
+#[cfg(target_os = "linux")]
+fn own_program() -> Result<Command> {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0(std::env::args_os().next().unwrap_or_else(|| "histeq-video".into()));
+    Ok(command)
+}
+
+/// This program, by its name.
+#[cfg(not(target_os = "linux"))]
+fn own_program() -> Result<Command> {
+    Ok(Command::new(std::env::current_exe().context("this program cannot be found")?))
 }
 
 /// Sends the lines of a pipe of this run, and its end.

@@ -5,12 +5,10 @@ use crate::options::{FileJob, OutputFile, Sandbox};
 use crate::sidecar::records::RecordTargets;
 use crate::signals;
 use crate::stdout;
-use anyhow::{Context, Result};
-use histeq_media::pipeline::Cancel;
+use anyhow::Result;
 use histeq_media::sink::{self, Leftover, Target};
 use histeq_media::source::InputOptions;
 use std::path::PathBuf;
-use std::thread::Builder;
 
 /// What a run writes.
 pub struct Outputs {
@@ -70,16 +68,8 @@ impl Session<'_> {
             signals::end_after(time, self.cancel.clone(), self.console.clone(), temporary.clone())?;
         }
         let answer = if self.stderr.is_child { signals::NOTHING } else { answer };
-        signals::listen(self.cancel.clone(), self.console.clone(), temporary, answer)?;
-        if self.stderr.is_child { end_with_parent(self.cancel.clone()) } else { Ok(()) }
+        let (cancel, console) = (self.cancel.clone(), self.console.clone());
+        signals::listen(cancel.clone(), console.clone(), temporary.clone(), answer)?;
+        if self.stderr.is_child { signals::end_with_parent(cancel, console, temporary) } else { Ok(()) }
     }
-}
-
-/// Cancels the run when the parent closes the pipe on stdin, as it does when it ends.
-fn end_with_parent(cancel: Cancel) -> Result<()> {
-    let wait = move || {
-        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        cancel.cancel();
-    };
-    Builder::new().name("parent".to_owned()).spawn(wait).map(drop).context("no thread can be started")
 }

@@ -2,6 +2,7 @@
 //! system that gives little, or nothing more, does not make the program panic; and what is read costs no more memory and time than is allowed.
 
 mod costs;
+mod ends;
 mod faults;
 mod found;
 mod limits;
