@@ -37,7 +37,8 @@
 // Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/fuzz/run.sh.
 #![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
 
-#[cfg(not(fuzzing))]
+// AddressSanitizer has functions of these names of its own: tests/address-sanitizer.sh.
+#[cfg(not(any(fuzzing, sanitizer)))]
 mod c_memory;
 mod commands;
 mod draw;
@@ -68,7 +69,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-#[cfg(not(fuzzing))]
+#[cfg(not(any(fuzzing, sanitizer)))]
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
