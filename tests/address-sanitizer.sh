@@ -18,7 +18,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 make() { # NAME SECONDS OPTIONS...
-    ffmpeg -v error -f lavfi -i "testsrc2=size=162x90:rate=25" -f lavfi -i sine -t "$2" "${@:3}" "$1"
+    ffmpeg -v error -f lavfi -i "testsrc2=size=160x92:rate=25" -f lavfi -i sine -t "$2" "${@:3}" "$1"
 }
 make h264.mp4 2 -c:v libx264 -c:a aac
 make hevc.mkv 2 -c:v libx265 -x265-params log-level=none -pix_fmt yuv420p10le -c:a libopus
@@ -58,5 +58,5 @@ check preview h264.mp4 sheet.png
 check h264.mp4 --backend cpu --save-curves curves.jsonl --encoder ffv1 curved.mkv
 check restore curved.mkv curves.jsonl restored.mkv
 check live --backend cpu --no-preview --encoder mpeg4 --record live.mkv clip.y4m
-"$program" -q --backend cpu -f rawvideo -s 162x90 --pixel-format rgb24 - - <rgb.nut >raw.y4m
+"$program" -q --backend cpu -f rawvideo -s 160x92 --pixel-format rgb24 - - <rgb.nut >raw.y4m
 echo "AddressSanitizer: $((runs + 1)) runs on 12 clips, no report"

@@ -40,6 +40,7 @@ mod reconnecting;
 mod streams;
 mod target;
 mod temporary;
+mod together;
 mod two_pass;
 #[cfg(target_os = "linux")]
 mod virtual_camera;
@@ -57,4 +58,5 @@ pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};
 pub use temporary::Leftover;
+pub use together::Together;
 pub use two_pass::{Measured, Pass, SizeRule, TooLarge};

@@ -2,7 +2,8 @@
 //! would make no sense.
 
 use super::file_names::{folder_of, names_with, resolve_links};
-use super::temporary::{Leftover, Temporary, by_descriptor, sync, sync_folder};
+use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_folder};
+use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
 use crate::sys::{is_fifo, numbered, numbers_there, open_for_reader, stdout, stdout_pipe, without_password};
 use std::fs::{File, Metadata};
@@ -103,6 +104,8 @@ pub struct Target {
     direct: Option<File>,
     /// Ends the wait for a reader.
     cancel: Cancel,
+    /// The outputs with which it gets its name, if it waits for others.
+    together: Option<Together>,
 }
 
 impl Target {
@@ -221,12 +224,19 @@ impl Target {
             fifo: None,
             direct: None,
             cancel: Cancel::default(),
+            together: None,
         }
     }
 
     /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
     pub fn interruptible(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
+        self
+    }
+
+    /// From now on, a file that is whole waits for its name until the others of `together` get theirs.
+    pub fn named_with(mut self, together: &Together) -> Self {
+        self.together = Some(together.clone());
         self
     }
 
@@ -341,14 +351,14 @@ impl Target {
     }
 
     /// Writes it to the disk and gives it its name, or, where the run was interrupted, `NAME.partial.EXT`. Answers with
-    /// the name that it got.
+    /// the name that it got, or will get [with the others](Self::named_with).
     ///
     /// # Errors
     /// When the disk does not take it, or it cannot get that name; the error tells which it has.
     pub fn end(mut self, outcome: Outcome) -> Result<String, TargetError> {
         let name = self.name.clone();
         let not_written = |error: std::io::Error| TargetError::NotWritten(name.clone(), reason(&error));
-        let Some(mut temporary) = self.temporary.take() else {
+        let Some(temporary) = self.temporary.take() else {
             if let Some(file) = &self.direct {
                 sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
             }
@@ -363,30 +373,18 @@ impl Target {
         };
         temporary.sync().map_err(not_written)?;
         let old = std::fs::metadata(&self.file).ok().filter(|_| self.may_replace);
-        let named = if outcome == Outcome::Interrupted {
-            self.keep(&mut temporary, "partial", old.as_ref()).map_err(not_written)?
-        } else if let Err(error) = temporary.take(&self.file, self.may_replace, old.as_ref()) {
-            let Ok(kept) = self.keep(&mut temporary, "new", old.as_ref()) else { return Err(not_written(error)) };
-            return Err(match error.kind() {
-                ErrorKind::AlreadyExists => TargetError::Appeared { name, kept },
-                _ => TargetError::Kept { name, kept, error: reason(&error) },
-            });
-        } else {
-            name.clone()
-        };
-        sync_folder(&self.file).map_err(not_written)?;
-        Ok(named)
-    }
-
-    /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
-    fn keep(&self, temporary: &mut Temporary, word: &str, old: Option<&Metadata>) -> std::io::Result<String> {
-        for path in names_with(&self.file, word) {
-            match temporary.take(&path, false, old) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                taken => return taken.map(|()| path.display().to_string()),
+        let mut whole =
+            WholeFile { name: name.clone(), file: self.file, temporary, may_replace: self.may_replace, old };
+        match (outcome, self.together) {
+            (Outcome::Interrupted, _) => {
+                let named = whole.keep("partial").map_err(not_written)?;
+                sync_folder(&whole.file).map_err(not_written)?;
+                return Ok(named);
             }
+            (Outcome::Complete, Some(together)) => together.add(whole),
+            (Outcome::Complete, None) => WholeFile::name_all(vec![whole])?,
         }
-        Err(ErrorKind::AlreadyExists.into())
+        Ok(name)
     }
 
     /// A temporary file for this image of a sequence.
@@ -420,6 +418,71 @@ impl Target {
     /// The temporary file's name, for removal on an abort.
     pub fn leftover(&self) -> Option<Leftover> {
         self.temporary.as_ref().and_then(Temporary::leftover)
+    }
+}
+
+/// A file that is whole, and has not got its name yet.
+#[derive(Debug)]
+pub(super) struct WholeFile {
+    /// The name as the user gave it.
+    name: String,
+    /// The file of this name, or the one that it is a link to.
+    file: PathBuf,
+    temporary: Temporary,
+    may_replace: bool,
+    /// What lies there and is replaced.
+    old: Option<Metadata>,
+}
+
+impl WholeFile {
+    /// Gives each of them its name: first all that may fail is done for all of them.
+    ///
+    /// # Errors
+    /// When one cannot get its name; the error tells which it has.
+    pub(super) fn name_all(mut files: Vec<WholeFile>) -> Result<(), TargetError> {
+        let mut namings = Vec::with_capacity(files.len());
+        let begun = files.iter_mut().try_for_each(|file| {
+            let WholeFile { name, file, temporary, may_replace, old } = file;
+            let naming = temporary.begin_naming(file, *may_replace, old.as_ref());
+            namings.push(naming.map_err(|error| TargetError::NotWritten(name.clone(), reason(&error)))?);
+            Ok(())
+        });
+        begun?;
+        let refused =
+            namings.iter_mut().map(Naming::link).enumerate().find_map(|(at, linked)| Some((at, linked.err()?)));
+        let refused = match refused {
+            Some(refused) => {
+                drop(namings);
+                Some(refused)
+            }
+            None => {
+                namings.into_iter().map(Naming::finish).enumerate().find_map(|(at, named)| Some((at, named.err()?)))
+            }
+        };
+        if let Some((at, error)) = refused {
+            let file = &mut files[at];
+            let name = file.name.clone();
+            let Ok(kept) = file.keep("new") else { return Err(TargetError::NotWritten(name, reason(&error))) };
+            return Err(match error.kind() {
+                ErrorKind::AlreadyExists => TargetError::Appeared { name, kept },
+                _ => TargetError::Kept { name, kept, error: reason(&error) },
+            });
+        }
+        for file in &files {
+            sync_folder(&file.file).map_err(|error| TargetError::NotWritten(file.name.clone(), reason(&error)))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
+    fn keep(&mut self, word: &str) -> std::io::Result<String> {
+        for path in names_with(&self.file, word) {
+            match self.temporary.take(&path, false, self.old.as_ref()) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                taken => return taken.map(|()| path.display().to_string()),
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
     }
 }
 

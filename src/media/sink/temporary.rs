@@ -3,7 +3,7 @@
 
 use super::file_names::{folder_of, shortened};
 #[cfg(target_os = "linux")]
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -119,55 +119,154 @@ impl Temporary {
     /// # Errors
     /// When the system refuses; nothing has changed then.
     pub(super) fn take(&mut self, place: &Path, replace: bool, old: Option<&Metadata>) -> io::Result<()> {
+        let mut naming = self.begin_naming(place, replace, old)?;
+        naming.link()?;
+        naming.finish()
+    }
+
+    /// Prepares to give it the name `place`, as [`take`](Self::take) does.
+    ///
+    /// # Errors
+    /// When another file has taken its place, or the name cannot be one.
+    pub(super) fn begin_naming<'a>(
+        &'a mut self,
+        place: &'a Path,
+        replace: bool,
+        old: Option<&Metadata>,
+    ) -> io::Result<Naming<'a>> {
         self.check()?;
         if let Some(old) = old {
             resemble(&self.file, old);
         }
-        let Some(path) = self.path.take() else {
-            return self.name(place, replace);
-        };
+        let hidden = if replace && self.path.is_none() { Some(HiddenName::new(&self.file, place)?) } else { None };
+        Ok(Naming { hidden, temporary: self, place, replace })
+    }
+}
+
+/// A temporary file that is about to get its name. Several files get theirs together by taking each step with all of them
+/// before the next.
+pub(super) struct Naming<'a> {
+    temporary: &'a mut Temporary,
+    place: &'a Path,
+    replace: bool,
+    /// Only renaming replaces a file, so that a file without a name needs a hidden one before.
+    hidden: Option<HiddenName>,
+}
+
+impl Naming<'_> {
+    /// Does what may fail where the folder takes no new files. No memory is allocated from here to the end: a program that runs
+    /// out of memory ends there, and would leave a hidden name.
+    ///
+    /// # Errors
+    /// When the system refuses; nothing has changed then.
+    pub(super) fn link(&mut self) -> io::Result<()> {
+        self.hidden.as_mut().map_or(Ok(()), HiddenName::link)
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// When the system refuses; nothing has changed then.
+    pub(super) fn finish(self) -> io::Result<()> {
+        let Naming { temporary, place, replace, hidden } = self;
+        if let Some(hidden) = hidden {
+            return hidden.rename();
+        }
+        let Some(path) = temporary.path.take() else { return link_new(&temporary.file, place) };
         let taken = match replace {
             true => path.persist(place),
             false => path.persist_noclobber(place).or_else(|refused| claim(refused, place)),
         };
         if let Err(PathPersistError { error, path }) = taken {
-            self.path = Some(path);
+            temporary.path = Some(path);
             return Err(error);
         }
         Ok(())
     }
+}
 
-    /// Gives a file without a name the name `place`. Only renaming replaces a file, so that a new one needs a hidden name before:
-    /// no memory is allocated while it has one, because a program that runs out of memory ends there, and would leave it.
-    #[cfg(target_os = "linux")]
-    fn name(&self, place: &Path, replace: bool) -> io::Result<()> {
-        use rustix::fs::{AtFlags, CWD, linkat, renameat, unlink};
-        let c_string = |path: &Path| CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::from);
-        let (file, to) = (c_string(&by_descriptor(&self.file).unwrap_or_default())?, c_string(place)?);
-        let link = |path: &CStr| linkat(CWD, file.as_c_str(), CWD, path, AtFlags::SYMLINK_FOLLOW);
-        if !replace {
-            return Ok(link(&to)?);
-        }
+/// The hidden name of a file without one, on its way to the name that it replaces. Dropped, it goes.
+#[cfg(target_os = "linux")]
+struct HiddenName {
+    /// The open file, in `/proc`.
+    file: CString,
+    hidden: CString,
+    place: CString,
+    is_there: bool,
+}
+
+#[cfg(target_os = "linux")]
+impl HiddenName {
+    fn new(file: &File, place: &Path) -> io::Result<Self> {
         let [prefix, suffix] = hidden(place);
-        let renamed = Builder::new().prefix(&prefix).suffix(&suffix).make_in(folder_of(place), |path| {
-            let hidden = c_string(path)?;
-            link(&hidden)?;
-            let renamed = renameat(CWD, hidden.as_c_str(), CWD, to.as_c_str());
-            if renamed.is_err() {
-                // If this fails, the hidden name still marks the file as temporary.
-                let _ = unlink(hidden.as_c_str());
-            }
-            Ok(renamed?)
-        })?;
-        // Nothing has the hidden name now.
-        renamed.into_temp_path().disable_cleanup(true);
+        let named = Builder::new().prefix(&prefix).suffix(&suffix).make_in(folder_of(place), c_string)?;
+        let (hidden, mut path) = named.into_parts();
+        // Nothing has this name yet.
+        path.disable_cleanup(true);
+        let file = c_string(&by_descriptor(file).unwrap_or_default())?;
+        Ok(HiddenName { file, hidden, place: c_string(place)?, is_there: false })
+    }
+
+    fn link(&mut self) -> io::Result<()> {
+        use rustix::fs::{AtFlags, CWD, linkat};
+        linkat(CWD, self.file.as_c_str(), CWD, self.hidden.as_c_str(), AtFlags::SYMLINK_FOLLOW)?;
+        self.is_there = true;
         Ok(())
     }
 
-    #[cfg(not(target_os = "linux"))]
-    fn name(&self, _place: &Path, _replace: bool) -> io::Result<()> {
+    fn rename(mut self) -> io::Result<()> {
+        use rustix::fs::{CWD, renameat};
+        renameat(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str())?;
+        self.is_there = false;
+        Ok(())
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for HiddenName {
+    fn drop(&mut self) {
+        if self.is_there {
+            // If this fails, the hidden name still marks the file as temporary.
+            let _ = rustix::fs::unlink(self.hidden.as_c_str());
+        }
+    }
+}
+
+/// Gives a file without a name one that is free.
+#[cfg(target_os = "linux")]
+fn link_new(file: &File, place: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    let (file, place) = (c_string(&by_descriptor(file).unwrap_or_default())?, c_string(place)?);
+    Ok(linkat(CWD, file.as_c_str(), CWD, place.as_c_str(), AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(target_os = "linux")]
+fn c_string(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::from)
+}
+
+/// Other systems have no files without a name.
+#[cfg(not(target_os = "linux"))]
+struct HiddenName;
+
+#[cfg(not(target_os = "linux"))]
+impl HiddenName {
+    fn new(_file: &File, _place: &Path) -> io::Result<Self> {
         Err(io::ErrorKind::NotFound.into())
     }
+
+    fn link(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn rename(self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link_new(_file: &File, _place: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::NotFound.into())
 }
 
 impl Drop for Temporary {

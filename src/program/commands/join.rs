@@ -109,6 +109,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     join_records(file, pieces, &records)?;
     let name = joined.finish(outcome)?;
     records.finish(outcome)?;
+    outputs.together.name()?;
     let s = if pieces == 1 { "" } else { "s" };
     let frames = first + frames - file.first();
     let line = format!("{frames} frames of {pieces} piece{s} -> {name}");

@@ -62,7 +62,8 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
 
     let session = Session::new(job.stderr.clone(), whole.limits, console);
     let target = Target::new(&path, &file.input, Files::One, Overwrite::Yes)?;
-    let outputs = Outputs { target, records: RecordTargets::of_file(&whole)?, folder: Some(file.folder.clone()) };
+    let records = RecordTargets::of_file(&whole)?;
+    let outputs = Outputs { records, folder: Some(file.folder.clone()), ..target.into() };
     let builder = StageBuilder::new(&whole.equalize)?;
     session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
 

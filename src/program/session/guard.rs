@@ -6,7 +6,7 @@ use crate::sidecar::records::RecordTargets;
 use crate::signals;
 use crate::stdout;
 use anyhow::Result;
-use histeq_media::sink::{self, Leftover, Target};
+use histeq_media::sink::{self, Leftover, Target, Together};
 use histeq_media::source::InputOptions;
 use std::path::PathBuf;
 
@@ -18,11 +18,13 @@ pub struct Outputs {
     pub records: RecordTargets,
     /// A folder of pieces, which is written into, too.
     pub folder: Option<PathBuf>,
+    /// Gives video and records their names, if they get them together.
+    pub together: Together,
 }
 
 impl From<Target> for Outputs {
     fn from(target: Target) -> Self {
-        Outputs { target, records: RecordTargets::none(), folder: None }
+        Outputs { target, records: RecordTargets::none(), folder: None, together: Together::default() }
     }
 }
 
@@ -34,10 +36,12 @@ impl Session<'_> {
         Ok(sink::target(&output.name, format, input, output.overwrite)?.interruptible(&self.cancel))
     }
 
-    /// Where the output of `job` and the records beside it are written.
+    /// Where the output of `job` and the records beside it are written. They get their names together.
     pub fn outputs(&self, job: &FileJob) -> Result<Outputs> {
-        let target = self.target(&job.output, &job.input.url)?;
-        Ok(Outputs { target, records: RecordTargets::of_file(job)?, folder: None })
+        let together = Together::default();
+        let target = self.target(&job.output, &job.input.url)?.named_with(&together);
+        let records = RecordTargets::of_file(job)?.named_with(&together);
+        Ok(Outputs { target, records, folder: None, together })
     }
 
     /// Puts the wall around this process, if there is one: `inputs` can be read, and `outputs` written. Then listens for signals,
@@ -49,7 +53,7 @@ impl Session<'_> {
         outputs: &Outputs,
         answer: &'static str,
     ) -> Result<()> {
-        let Outputs { target, records, folder } = outputs;
+        let Outputs { target, records, folder, .. } = outputs;
         let written = target.place().into_iter().chain(records.places()).chain(folder.clone());
         if let Some(wall) = sandbox.around_process(inputs, target.name(), written) {
             let holds = wall.close()?;

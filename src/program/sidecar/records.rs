@@ -6,7 +6,7 @@ use crate::sidecar::statistics::{CurveSaver, Recorder, Recording};
 use anyhow::Result;
 use histeq::equalize::EqualizeStage;
 use histeq_media::pipeline::{Input, Outcome, Progress};
-use histeq_media::sink::{Files, Leftover, Overwrite, Target};
+use histeq_media::sink::{Files, Leftover, Overwrite, Target, Together};
 use histeq_media::sys::{printable, without_password};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -19,6 +19,14 @@ pub struct RecordTargets {
 }
 
 impl RecordTargets {
+    /// From now on, they get their names with the others of `together`.
+    pub fn named_with(self, together: &Together) -> Self {
+        RecordTargets {
+            stats: self.stats.map(|(target, format)| (target.named_with(together), format)),
+            curves: self.curves.map(|target| target.named_with(together)),
+        }
+    }
+
     /// The targets of equalizing a file.
     pub fn of_file(job: &FileJob) -> Result<Self> {
         let overwrite = beside(job.output.overwrite);
@@ -109,7 +117,7 @@ impl Records {
         }
     }
 
-    /// Finishes the files, and gives them their names.
+    /// Finishes the files, and gives them their names, or has them wait for the others with which they get them.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         self.recording.map_or(Ok(()), |recording| recording.finish(outcome))?;
         self.saving.map_or(Ok(()), |saving| saving.finish(outcome))

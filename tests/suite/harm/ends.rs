@@ -1,7 +1,7 @@
 //! Ends and names: children do not outlive their parent, a new version under the program's name harms no run, and names and
 //! settings that look like something else are what they are.
 
-use crate::program::{Dir, program};
+use crate::program::{Dir, Run, program};
 use crate::running::Running;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -156,4 +156,24 @@ fn a_folder_of_outputs_inside_of_an_input_folder_is_no_input() {
     // The inputs may lie inside of the folder of the outputs.
     inside("--output-dir . in/sub", "");
     assert!(Path::new(&dir.path("b.mkv")).exists());
+}
+
+#[test]
+fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
+    let dir = Dir::new();
+    clip(&dir, "in.mkv", 5);
+    for (name, text) in [("out.mkv", "old video"), ("out.html", "old page"), ("out.csv", "old curves")] {
+        dir.write(name, text.as_bytes());
+    }
+    let before = dir.files();
+    // The page is written when the video is whole, and is larger than this.
+    let limit = format!("--fsize=40000 {}", program().display());
+    let options = "--backend cpu --encoder ffv1 --stats out.html --save-curves out.csv";
+    let line = format!("{limit} -y {options} in.mkv out.mkv");
+    let run = Run::of(&mut dir.other_command("prlimit", &line), &line).exits_with(1);
+    run.says(&["out.html: cannot be written"]);
+    assert!(dir.files() == before, "{:?}", dir.names());
+    dir.succeeds(&format!("-y {options} in.mkv out.mkv"));
+    assert_eq!(dir.frames("out.mkv").len(), 5);
+    assert!(dir.read("out.html").starts_with(b"<!") && dir.read("out.csv") != b"old curves");
 }

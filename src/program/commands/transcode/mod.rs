@@ -77,7 +77,7 @@ fn transcode(
     builder: &StageBuilder,
     scenes: Option<Arc<MappedScenes>>,
     mut backend: BackendStartup,
-    (Outputs { target, records, .. }, options): (Outputs, OutputOptions),
+    (Outputs { target, records, together, .. }, options): (Outputs, OutputOptions),
 ) -> Result<Option<Summary>> {
     let Session { cancel, notices, progress, .. } = session;
     // The first pass has reported on the input.
@@ -114,6 +114,7 @@ fn transcode(
     // Without a frame there is nothing to record.
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
         records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome))?;
+        together.name()?;
     }
     Ok(result)
 }

@@ -1,0 +1,24 @@
+//! Outputs of one run that get their names together.
+
+use super::target::{TargetError, WholeFile};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Outputs of one run, which get their names together, once all of them are whole: where one cannot be written, what lies
+/// under the names of all of them stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Together(Arc<Mutex<Vec<WholeFile>>>);
+
+impl Together {
+    pub(super) fn add(&self, file: WholeFile) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    }
+
+    /// Gives those that are whole their names.
+    ///
+    /// # Errors
+    /// When one cannot get its name; the error tells which it has. Unless its name has been taken meanwhile, none has changed.
+    pub fn name(&self) -> Result<(), TargetError> {
+        let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        WholeFile::name_all(files)
+    }
+}
