@@ -3,7 +3,9 @@
 
 use crate::backends::gpu;
 use crate::program::Dir;
-use histeq::{Backend, Builder, Equalizer, Error, Input, Look, Named, Options, PixelFormat, PlaneInput, PlaneOutput};
+use histeq::{
+    Backend, Builder, Equalizer, Error, Input, Look, Named, Options, Output, PixelFormat, PlaneInput, PlaneOutput,
+};
 use std::fmt::Write as _;
 
 #[path = "../../samples/equalize_array.rs"]
@@ -268,6 +270,66 @@ fn live_frames_come_out_at_once_and_options_change_while_they_do() {
         let expected = if number < 30 { expected[number] } else { frame };
         assert_same(&bytes, expected, &format!("frame {number}"));
     }
+}
+
+#[test]
+fn a_change_while_the_look_is_open_or_between_videos_holds() {
+    let dir = Dir::new();
+    let frames = clip(&dir, "in.mkv", "yuv420p");
+    let through_all = |equalizer: &mut Equalizer| through(equalizer, &frames);
+    let exact = by_program(&dir, "in.mkv", "--exact");
+    let open = || builder("yuv420p", Backend::Cpu).look(Look::Auto).build().expect("a backend");
+
+    // Before the first frame.
+    let mut equalizer = open();
+    equalizer.change(&Options::of_look(Look::Exact)).expect("options that go together");
+    assert_same(&through_all(&mut equalizer), &exact, "changed before the first frame");
+    // Between two videos.
+    let mut equalizer = open();
+    through_all(&mut equalizer);
+    equalizer.change(&Options::of_look(Look::Exact)).expect("options that go together");
+    equalizer.restart(0).expect("a backend");
+    assert_eq!((equalizer.look(), equalizer.reach()), (Look::Exact, Some(Default::default())));
+    assert_same(&through_all(&mut equalizer), &exact, "changed between two videos");
+    // While frames are held: these get the look that they decide, the others the new one.
+    let mut equalizer = open();
+    let mut found = Vec::new();
+    let mut take = |done: Output| {
+        let mut bytes = vec![0; frames[0].len()];
+        done.copy_into(&mut bytes).expect("a frame on the host");
+        found.push(bytes);
+    };
+    for frame in &frames[..10] {
+        equalizer.push(frame).expect("a frame").into_iter().for_each(&mut take);
+    }
+    equalizer.change(&Options::of_look(Look::Exact)).expect("options that go together");
+    assert_eq!(equalizer.look(), Look::Exact);
+    for frame in &frames[10..] {
+        equalizer.push(frame).expect("a frame").into_iter().for_each(&mut take);
+    }
+    equalizer.finish().expect("an end").for_each(|done| take(done.expect("a frame")));
+    let size = frames[0].len();
+    assert_same(&found[30..].concat(), &exact[30 * size..], "changed while frames are held");
+    assert_eq!(found.len(), frames.len());
+
+    // A look that was decided stays, and so does the format that was built.
+    let mut equalizer = open();
+    through_all(&mut equalizer);
+    let decided = equalizer.look();
+    let mut options = Options::of_look(Look::Auto);
+    options.set("strength", "0.5").expect("a share");
+    options.gray = true;
+    equalizer.change(&options).expect("options that go together");
+    assert!(decided != Look::Auto && equalizer.look() == decided);
+    assert!(!equalizer.options().gray && equalizer.options().strength.is_some());
+    equalizer.restart(0).expect("a backend");
+    assert_eq!(through_all(&mut equalizer).len(), size * frames.len());
+    // What does not go together changes nothing.
+    let mut scene = Options::of_look(Look::Natural);
+    scene.set("smooth", "scene").expect("a word");
+    assert!(matches!(equalizer.change(&scene), Err(Error::NoScenes)));
+    assert_eq!(equalizer.look(), decided);
+    assert!(Equalizer::builder(PixelFormat::Gray, 0, 5).build().is_err());
 }
 
 #[test]

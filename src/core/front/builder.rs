@@ -3,7 +3,7 @@
 use super::choosing::Choosing;
 use super::{Done, Equalizer, Input, SceneSurvey, Scenes, State};
 use crate::equalize::{Backend, BackendChoice, BackendStartup, Mask, Survey};
-use crate::frame::{Frame, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range};
+use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range};
 use crate::note::{Note, Notes};
 use crate::options::{Options, Resolved, Video};
 use crate::spec::{Look, Settings};
@@ -65,6 +65,15 @@ impl Picture {
     pub fn kind(&self) -> (PixelFormat, (usize, usize)) {
         (self.format, self.size)
     }
+}
+
+/// Checks that options go together, and with a mask and scenes that were found, if there are any.
+pub(super) fn check(options: &Options, has_mask: bool, has_scenes: bool) -> Result<()> {
+    options.check()?;
+    if has_mask && options.is_clahe() {
+        return Err(Error::MaskedTiles);
+    }
+    if options.has_whole_scenes() != has_scenes { Err(Error::NoScenes) } else { Ok(()) }
 }
 
 /// The settings for a video; what is to be said of them is noted.
@@ -219,9 +228,10 @@ impl Builder {
     /// # Errors
     /// When options do not go together, or the chosen backend is missing.
     pub fn build(self) -> Result<Equalizer> {
-        self.check()?;
-        if self.options.has_whole_scenes() != self.scenes.is_some() {
-            return Err(Error::NoScenes);
+        check(&self.options, self.picture.mask.is_some(), self.scenes.is_some())?;
+        let (width, height) = self.picture.size;
+        if width == 0 || height == 0 {
+            return Err(FrameError::Empty { width, height }.into());
         }
         let backend = BackendStartup::begin(self.choice).open(&self.notes)?;
         let Builder { picture, video, options, scenes, notes, stays_on_gpu, .. } = self;
@@ -242,24 +252,13 @@ impl Builder {
     /// # Errors
     /// When options do not go together, `--smooth` is not `scene`, or the look is to be decided by the first frames.
     pub fn survey(&self) -> Result<SceneSurvey> {
-        self.check()?;
+        check(&self.options, self.picture.mask.is_some(), true)?;
         if self.options.look_is_open() {
             return Err(Error::LookIsOpen);
-        }
-        if !self.options.has_whole_scenes() {
-            return Err(Error::NoScenes);
         }
         let settings = resolved(&self.options, &self.video, &self.notes)?;
         let Options { gray, output_depth, .. } = self.options;
         let survey = Survey::new(settings, gray, output_depth, self.picture.mask.clone());
         Ok(SceneSurvey::new(survey, self.picture.clone()))
-    }
-
-    fn check(&self) -> Result<()> {
-        self.options.check()?;
-        if self.picture.mask.is_some() && self.options.is_clahe() {
-            return Err(Error::MaskedTiles);
-        }
-        Ok(())
     }
 }

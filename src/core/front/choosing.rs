@@ -28,6 +28,11 @@ impl Choosing {
         Choosing::new(self.video, self.mask.clone())
     }
 
+    /// Whether it holds no frame.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
     /// Holds a frame. Answers whether it was the last one that is needed.
     pub fn hold(&mut self, frame: Frame) -> Result<bool> {
         self.measures.push(measure(&frame, frame.whole(), self.mask.as_deref())?);

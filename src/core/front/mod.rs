@@ -185,19 +185,45 @@ impl Equalizer {
         Some(Reach { before: settings.warm_up(), behind: settings.look_ahead() })
     }
 
-    /// Other options for the frames that are pushed from now on, as an operator changes them while a camera films. Look,
-    /// strength and the like take effect at once; what decides on the format of the output stays as it was built.
+    /// Other options for the frames that are pushed from now on, as an operator changes them while a camera films. The options
+    /// `gray` and `output_depth`, which decide on the format of the output, stay as they were built. [`Look::Auto`] is the look
+    /// that was decided, if one was; frames that are held for the decision get the look that they decide.
     ///
     /// # Errors
-    /// When options do not go together.
+    /// As for [`Builder::build`]; nothing has changed then.
     pub fn change(&mut self, options: &Options) -> Result<()> {
-        let resolved = options.resolve(&self.video)?;
-        if let State::Running(stage, settings) = &mut self.state {
-            stage.set(resolved.settings);
-            *settings = resolved.settings;
+        let Options { gray, output_depth, look, .. } = self.options;
+        let mut options = Options { gray, output_depth, ..options.clone() };
+        builder::check(&options, self.picture.mask.is_some(), self.scenes.is_some())?;
+        if options.look_is_open() {
+            if let State::Choosing(_) = self.state {
+                options.resolve(&self.video)?;
+                self.options = options;
+                return Ok(());
+            }
+            options.look = look;
         }
-        self.options = options.clone();
+        let settings = builder::resolved(&options, &self.video, &self.notes)?;
+        if let State::Choosing(choosing) = &self.state
+            && !choosing.is_empty()
+        {
+            self.choose()?;
+        }
+        match &mut self.state {
+            State::Choosing(_) => self.state = State::Running(self.stage(settings)?, settings),
+            State::Running(stage, now) => {
+                stage.set(settings);
+                *now = settings;
+            }
+            State::Finished(_, next) => *next = settings,
+        }
+        self.options = options;
         Ok(())
+    }
+
+    /// The options that hold for the next frame, the look as it was decided.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// The look; [`Look::Auto`] until it is decided.
