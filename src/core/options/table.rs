@@ -287,8 +287,8 @@ pub static OPTIONS: [OptionInfo; 15] = [
         values: "X,Y,W,H in pixels, or auto",
         default: "whole frame",
         summary: "Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but black bars",
-        details: "X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. With --method \
-                  clahe, which counts each tile, the levels that are stretched are those of the rectangle.",
+        details: "X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. Without effect on \
+                  --method clahe, which counts each tile.",
         parse: |options, text| parse::region(text).map(|region| options.region = region),
         report: |_, settings| match settings.region {
             Region::Whole => None,

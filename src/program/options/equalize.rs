@@ -86,6 +86,9 @@ impl EqualizeOptions {
         if args.mask.is_some() && options.is_clahe() {
             return conflict("--mask does not go with --method clahe");
         }
+        if args.load_curves.is_some() && options.look_ahead.is_some() {
+            return conflict("--look-ahead does not go with --load-curves, whose curves wait for no frames");
+        }
         if save_curves.is_some() && options.is_clahe() {
             return conflict("--save-curves does not go with --method clahe, which has a curve for each tile");
         }
