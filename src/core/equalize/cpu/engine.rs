@@ -133,7 +133,7 @@ impl Engine {
             for (entry, &code) in self.table.iter_mut().zip(curve.codes()) {
                 *entry = code as u8;
             }
-        } else if let Layout::WordHistogram = layout {
+        } else if let Layout::Words = layout {
             self.lookup.set(curve, sample);
         } else {
             // The luminance is in our own rows.
@@ -146,7 +146,7 @@ impl Engine {
         let sample = frame.format().descriptor().sample;
         match layout {
             Layout::Bytes => self.words.count_bytes(&first_row(frame, y)[columns]),
-            Layout::WordHistogram => {
+            Layout::Words => {
                 let words = &first_row(frame, y)[2 * columns.start..2 * columns.end];
                 self.words.count_words(words, sample.endian, sample.shift);
             }
@@ -165,7 +165,7 @@ impl Engine {
         let kernels = self.kernels;
         match layout {
             Layout::Bytes => (kernels.map_bytes)(first_row(frame, y), planes[0].row_mut(y), &self.table),
-            Layout::WordHistogram => (kernels.map_words)(first_row(frame, y), planes[0].row_mut(y), &self.lookup),
+            Layout::Words => (kernels.map_words)(first_row(frame, y), planes[0].row_mut(y), &self.lookup),
             Layout::OtherBytes { offset } => {
                 // An odd width leaves one sample beyond it, which is not picture.
                 let (from, beyond) = first_row(frame, y).split_at(2 * frame.width());
@@ -226,7 +226,7 @@ impl Engine {
         }
         match layout {
             Layout::Bytes => planes[0].row_mut(y).copy_from_slice(&bytes.after),
-            Layout::WordHistogram => (kernels.write_words)(&codes.after, sample, planes[0].row_mut(y)),
+            Layout::Words => (kernels.write_words)(&codes.after, sample, planes[0].row_mut(y)),
             Layout::OtherBytes { offset } => {
                 let to = planes[0].row_mut(y);
                 to.copy_from_slice(first_row(frame, y));
@@ -266,7 +266,7 @@ impl Engine {
         let Sample { endian, .. } = frame.format().descriptor().sample;
         let rows = |rgb: &PlanarRgb| rgb.planes.map(|plane| frame.planes()[plane].row(y));
         match layout {
-            Layout::Bytes | Layout::WordHistogram => {}
+            Layout::Bytes | Layout::Words => {}
             Layout::OtherBytes { offset } => {
                 (kernels.every_other)(first_row(frame, y), *offset, &mut self.bytes.before);
             }

@@ -13,7 +13,7 @@ pub enum Layout {
         offset: usize,
     },
     /// One word of luma after the other: YUV and gray of more than 8 bits.
-    WordHistogram,
+    Words,
     /// Packed RGB of 8 bits.
     Packed(PackedPixel),
     /// Three planes of 8 bits.
@@ -51,7 +51,7 @@ impl Layout {
         match (descriptor.luminance, descriptor.sample.bytes) {
             (Luminance::Stored(Component { step: 1, .. }), 1) => Layout::Bytes,
             (Luminance::Stored(Component { step: 2, offset, .. }), 1) => Layout::OtherBytes { offset },
-            (Luminance::Stored(Component { step: 1, .. }), _) => Layout::WordHistogram,
+            (Luminance::Stored(Component { step: 1, .. }), _) => Layout::Words,
             (Luminance::FromRgb { r, g, b }, bytes) if r.step == 1 => {
                 let rgb = PlanarRgb { planes: [r.plane, g.plane, b.plane], weights: frame.weights() };
                 if bytes == 1 { Layout::PlanarBytes(rgb) } else { Layout::PlanarWords(rgb) }

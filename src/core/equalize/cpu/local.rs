@@ -71,7 +71,7 @@ impl Engine {
     /// Reads row `y` of the luminance into `codes.before`, also where it is stored sample by sample.
     fn read_codes(&mut self, frame: &Frame, layout: &Layout, y: usize) {
         match layout {
-            Layout::WordHistogram => {
+            Layout::Words => {
                 let sample = frame.format().descriptor().sample;
                 (self.kernels.read_words)(first_row(frame, y), sample, &mut self.codes.before);
             }
