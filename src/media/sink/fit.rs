@@ -43,17 +43,18 @@ pub fn format_for(
     let signals_range = container.signals_range(encoder.codec());
     let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
     let for_range = container.is_images() && !signals_range && is_full_yuv;
-    let is_live = matches!(choice, PixelChoice::ForPlayers | PixelChoice::ForBrowsers) && is_players_codec(encoder);
+    let plays_anywhere =
+        matches!(choice, PixelChoice::ForPlayers | PixelChoice::ForBrowsers) && is_players_codec(encoder);
     let has_8_bits = encoder.codec() == Id::H264 || choice == PixelChoice::ForBrowsers;
-    let for_players = is_live || from.is_rgb() && is_for_players(container, encoder);
-    let is_deep_enough = |format: &RawFormat| !is_live || !has_8_bits || format.depth() == 8;
+    let for_players = plays_anywhere || from.is_rgb() && is_for_players(container, encoder);
+    let is_deep_enough = |format: &RawFormat| !plays_anywhere || !has_8_bits || format.depth() == 8;
     for (asks, suits) in [
         (
-            !is_live && takes_even_sizes(encoder) && is_odd(first.size()),
+            !plays_anywhere && takes_even_sizes(encoder) && is_odd(first.size()),
             &without_subsampling as &dyn Fn(&RawFormat) -> bool,
         ),
-        (for_players && (is_live || !is_odd(first.size())), &|format| {
-            let is_plain = !(format.has_alpha() || is_live && format.is_full_range_yuv());
+        (for_players && (plays_anywhere || !is_odd(first.size())), &|format| {
+            let is_plain = !(format.has_alpha() || plays_anywhere && format.is_full_range_yuv());
             format.chroma_resolution() == 4 && is_plain && is_deep_enough(format)
         }),
         // Image files cannot signal the range of YUV; RGB always has full range.
@@ -85,14 +86,14 @@ pub fn format_for(
             colour.limited_range()
         }
         // Some players ignore the range.
-        false if is_live && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
+        false if plays_anywhere && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
         false => colour,
     };
     let differs = format.native() != from.native() || format.native().is_none() && format != from;
     let bytes_swapped = |format: RawFormat| format.name().trim_end_matches("le").trim_end_matches("be").to_owned();
     if differs && !asked_for && bytes_swapped(from) != bytes_swapped(format) {
         let name = encoder.name();
-        if is_live && from.loses_in(format) {
+        if plays_anywhere && from.loses_in(format) {
             notices.note(&format!(
                 "{from} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
             ));
@@ -112,7 +113,7 @@ pub fn format_for(
     let (width, height) = fit.map_or(first.size(), |fit| scaled_down(first.size(), fit));
     let is_scaled = (width, height) != first.size();
     // The driver of a virtual camera rounds the width down, but not the stride of the data.
-    let is_rounded = container.is_virtual_camera() || (is_live || is_scaled) && takes_even_sizes(encoder);
+    let is_rounded = container.is_virtual_camera() || (plays_anywhere || is_scaled) && takes_even_sizes(encoder);
     let size = match is_rounded && !without_subsampling(&format) {
         true => (width & !1, height & !1),
         false => (width, height),
