@@ -5,8 +5,8 @@ use crate::frame::{Model, PixelFormat};
 use crate::note::Note;
 use crate::spec::clahe::TileBins;
 use crate::spec::{
-    Footage, Gain, Look, LookParameters, Measure, Method, MethodName, OutputDepth, Plateau, Rect, Region, Settings,
-    Smoothing, Strength, Stretch, Threshold,
+    Footage, Gain, Look, LookParameters, Measure, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region,
+    Settings, Smoothing, Strength, Stretch, Threshold,
 };
 
 /// What is known of a video before its first frame.
@@ -96,8 +96,8 @@ impl Options {
 
     /// The most frames before and behind a frame on which its result depends under any look, denoisers included.
     pub fn most_around(&self, video: &Video) -> (u32, u32) {
-        // Night has the longest window.
-        let smooth = self.smooth.unwrap_or(Smooth::Seconds(Look::Night.parameters(video.is_deep_gray()).smooth));
+        let windows = Look::ALL.iter().map(|look| look.parameters(video.is_deep_gray()).smooth);
+        let smooth = self.smooth.unwrap_or(Smooth::Seconds(windows.fold(0.0, f64::max)));
         let smoothing = self.smoothing(smooth, video);
         let settings =
             Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };

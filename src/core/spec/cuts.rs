@@ -11,23 +11,23 @@
 //! all blocks counts. `C = min(D, E)`. D, E and C are in 4096ths. The spread makes one rule of all depths, dark footage
 //! included.
 //!
-//! **With L frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
+//! **With F frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
 //! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of that of the two
 //!   steps before and the two behind, and none of these is larger; `C(t-1, t)` is more than twice that of at least two of
 //!   these steps, so that strobes over what moves fast are no cuts; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
-//!   `a < t <= b` up to L + 1 apart; or
-//! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within L
+//!   `a < t <= b` up to F + 1 apart; or
+//! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within F
 //!   frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
 //!
 //! The second test of each rules out flashes, strobes and lightning. Frame t is a *flash* when frames a and b around it, up to
-//! L + 1 apart, are like each other and unlike it, and it is unlike most frames within L: it enters no window.
+//! F + 1 apart, are like each other and unlike it, and it is unlike most frames within F: it enters no window.
 //!
-//! **Without frames ahead** ([`Rule::Behind`]) the threshold is 1.2 T. Where a frame differs from the one before it, but not
-//! from one of the L before that, a flash has ended. Else it begins a scene if `A` is more than twice that of each of the three
+//! **Without frames ahead** ([`Rule::Causal`]) the threshold is 1.2 T. Where a frame differs from the one before it, but not
+//! from one of the F before that, a flash has ended. Else it begins a scene if `A` is more than twice that of each of the three
 //! steps before. Where one of the two frames is flat, as black is, `A` must also be above a sixteenth of the range: less may
 //! be a step of a fade.
 //!
-//! L is the longest flash, a quarter of a second. The first three frames of a video begin no scene by the first rule.
+//! F is the longest flash, a quarter of a second. The first three frames of a video begin no scene by the first rule.
 
 use super::Threshold;
 use super::deflicker::LightChange;
@@ -95,14 +95,14 @@ pub enum Rule {
     /// This many frames behind it, as far as the video has them.
     Ahead(u32),
     /// Only those before it; flashes last at most this many frames.
-    Behind(u32),
+    Causal(u32),
 }
 
 impl Rule {
-    /// L: the longest flash, in frames.
+    /// F: the longest flash, in frames.
     pub const fn flash(self) -> usize {
         match self {
-            Rule::Ahead(flash) | Rule::Behind(flash) => flash as usize,
+            Rule::Ahead(flash) | Rule::Causal(flash) => flash as usize,
         }
     }
 }
@@ -151,7 +151,7 @@ impl<'a> Neighbourhood<'a> {
         }
         match rule {
             Rule::Ahead(flash) => self.change_seen_ahead(flash as usize, light_cuts),
-            Rule::Behind(flash) => self.change_seen_behind(flash as usize),
+            Rule::Causal(flash) => self.change_seen_behind(flash as usize),
         }
     }
 
@@ -208,7 +208,7 @@ impl<'a> Neighbourhood<'a> {
         if self.is_flash(flash) { Change::Flash } else { Change::None }
     }
 
-    /// Whether the frame belongs to a flash. Only looked into where a step within L frames is that large.
+    /// Whether the frame belongs to a flash. Only looked into where a step within F frames is that large.
     fn is_flash(&self, flash: usize) -> bool {
         let (t, last) = (self.at, self.last);
         let (first, end) = (t.saturating_sub(flash), (t + flash).min(last));

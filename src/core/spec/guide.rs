@@ -4,8 +4,9 @@
 //! Lattice -> Measure -> Guides: cuts, window of the scene -> Guide (with the frame, to a backend)
 //! ```
 //!
-//! With a look-ahead, a frame is judged when L frames behind it are measured. The tone is made of the last W frames of
-//! the scene up to the frame. So a guide depends on W + L + 1 frames before it and L behind it, and on no others.
+//! With a look-ahead, a frame is judged when F frames behind it are measured, as many as the longest flash has. The tone is
+//! made of the last W frames of the scene up to the frame. So a guide depends on W + F + 1 frames before it, on F behind it
+//! (with `Method::Deflicker` on those of the look-ahead, if they are more), and on no others.
 
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
@@ -105,7 +106,7 @@ impl Guides {
             Change::None
         } else {
             let rule =
-                if smoothing.ahead() > 0 { Rule::Ahead(smoothing.flash()) } else { Rule::Behind(smoothing.flash()) };
+                if smoothing.ahead() > 0 { Rule::Ahead(smoothing.flash()) } else { Rule::Causal(smoothing.flash()) };
             // Those behind the ones that are looked at have no part in it.
             let end = (at + settings.guide_look_ahead() as usize + 1).min(self.frames.len());
             Neighbourhood::new(&self.frames, (at, end), (self.begins, ended), settings.scene_threshold)
@@ -172,9 +173,9 @@ impl Guides {
     /// The correction of the light of frame `at`, from the frames of its scene in its window.
     fn correction(&self, at: usize, settings: &Settings) -> Correction {
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
-        let behind = window - 1 - ahead;
+        let earlier = window - 1 - ahead;
         let is_before = |index: &usize| self.places[*index].0.scene == self.scene;
-        let first = (at.saturating_sub(behind)..at).rev().take_while(is_before).last().unwrap_or(at);
+        let first = (at.saturating_sub(earlier)..at).rev().take_while(is_before).last().unwrap_or(at);
         let end = self.behind(at, ahead, settings).last().unwrap_or(at);
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
         Correction::of(&changes, at - first)

@@ -6,7 +6,7 @@ use super::{Levels, MethodName, Strength};
 /// How frames are equalized. [`Settings::default`] is textbook equalization: each frame by itself, without modifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// One curve for the frame, or one for each tile.
+    /// What is done with a frame.
     pub method: Method,
     /// The temporal window, in frames.
     pub smoothing: Smoothing,
@@ -21,7 +21,7 @@ pub struct Settings {
     /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on windows of
     /// one frame. For [`Method::Global`] and [`Method::Clahe`]. See [`noise`](super::noise).
     pub hides_noise: bool,
-    /// How the levels in use are stretched. For [`Method::Global`].
+    /// How the levels in use are stretched. For [`Method::Global`] and [`Method::Clahe`].
     pub stretch: Stretch,
     /// The share of the equalized picture in the output.
     pub strength: Strength,
