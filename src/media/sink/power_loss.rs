@@ -1,7 +1,7 @@
 //! Writes a growing recording to the disk every second, so that it survives a power cut except for its last seconds.
 
+use crate::sys::open_regular;
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
-use std::fs::File;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct PeriodicSync {
 impl PeriodicSync {
     /// Starts for the regular file of this name, if there is one.
     pub fn begin(name: &str) -> Option<Self> {
-        let file = File::open(name).ok().filter(|file| file.metadata().is_ok_and(|data| data.is_file()))?;
+        let file = open_regular(name).ok()?;
         let (stop, stopped) = bounded(0);
         let sync = move || {
             while stopped.recv_timeout(SYNC_INTERVAL) == Err(RecvTimeoutError::Timeout) {

@@ -8,10 +8,9 @@ use super::walled::WalledSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
-use crate::sys::{Reader, is_pipe};
+use crate::sys::{Reader, is_pipe, open_regular};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::Range;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -103,7 +102,7 @@ fn open_file(
 /// Does this file begin as a playlist does?
 fn is_playlist(path: &Path) -> bool {
     let mut begin = [0; 8];
-    let read = path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();
+    let read = open_regular(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();
     read && (begin.starts_with(b"#EXTM3U") || begin == *b"ffconcat")
 }
 

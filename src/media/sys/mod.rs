@@ -1,11 +1,13 @@
 //! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also names of
 //! numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of formats.
 
+mod by_name;
 mod fifo;
 mod give_up;
 mod hash;
 mod limit;
 mod numbered;
+mod private_folder;
 mod read_ahead;
 mod reader;
 mod terminal;
@@ -14,11 +16,13 @@ mod url;
 mod virtual_camera;
 mod writer;
 
+pub use by_name::{open_regular, read_regular, read_whole};
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
 pub use give_up::{Allocator, end_is_explained, give_up, give_up_with_an_event, out_of_memory};
 pub use hash::{Hash, Hasher};
 pub use limit::{limit_of, no_thread};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
+pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;
 pub use terminal::{one_line, print_line, print_text, printable};

@@ -1,0 +1,220 @@
+//! A folder that this program makes for files of its own, beside an output that may lie where others write, too: in /tmp, or in
+//! the shared folder of a cluster. Nobody else may write in it, and what lies in it is reached through the open folder, by names
+//! that are no links. So whatever others put in its place, no file elsewhere is read, written or removed.
+
+use super::by_name::{Links, open_at};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, Stat, fstat, mkdirat, openat, statat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The bits of a mode by which the group, and all others, may write.
+const GROUP: RawMode = 0o020;
+const OTHERS: RawMode = 0o002;
+
+/// The bit of a folder in which only the owner of a file may remove it.
+const STICKY: RawMode = 0o1000;
+
+/// Enough to reach what is in a folder; it need not be readable.
+#[cfg(target_os = "linux")]
+const REACH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const REACH: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// The folder, open. Clones are the same one.
+#[derive(Clone, Debug)]
+pub struct PrivateFolder(Arc<Open>);
+
+#[derive(Debug)]
+struct Open {
+    /// Its name, for messages.
+    path: PathBuf,
+    /// The folder that it lies in, and its name there.
+    above: File,
+    name: OsString,
+    folder: File,
+}
+
+impl PrivateFolder {
+    /// Opens the folder of this name; `None` if there is none.
+    ///
+    /// # Errors
+    /// When it is a link, no folder, another user's, or one that others may write in.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        let Some(name) = path.file_name() else { return Err(refused("not the name of a folder")) };
+        let folder_above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let opened = openat(CWD, folder_above, REACH, Mode::empty()).and_then(|above| {
+            let folder = openat(&above, name, REACH | OFlags::NOFOLLOW, Mode::empty())?;
+            Ok((File::from(above), File::from(folder)))
+        });
+        let (above, folder) = match opened {
+            Ok(opened) => opened,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP | Errno::NOTDIR) => return Err(refused("a link, or no folder (remove it)")),
+            Err(error) => return Err(error.into()),
+        };
+        let folder = PrivateFolder(Arc::new(Open { path: path.to_owned(), above, name: name.to_owned(), folder }));
+        folder.check(folder_above)?;
+        Ok(Some(folder))
+    }
+
+    /// The same, and makes the folder if there is none.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and when it cannot be made.
+    pub fn make(path: &Path) -> io::Result<Self> {
+        loop {
+            if let Some(folder) = PrivateFolder::open(path)? {
+                return Ok(folder);
+            }
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            match mkdirat(CWD, path, Mode::RWXU) {
+                // Another process was faster, or removes it again.
+                Ok(()) | Err(Errno::EXIST | Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Checks that nobody else may write in it.
+    fn check(&self, folder_above: &Path) -> io::Result<()> {
+        let (there, above) = (fstat(&self.0.folder)?, fstat(&self.0.above)?);
+        if let Some(why) = objection(&there, &above, geteuid().as_raw()) {
+            // Servers and file systems may give what this user makes to another one.
+            let is_mine = || Ok::<_, io::Error>(tempfile::tempfile_in(folder_above)?.metadata()?.uid() == there.st_uid);
+            if why != NOT_MINE || !is_mine().unwrap_or(false) {
+                return Err(refused(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of one of its files, for messages.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path.join(name)
+    }
+
+    /// A path to this very folder, whatever its name leads to by now. Without /proc, it is that name.
+    pub fn place(&self) -> PathBuf {
+        let by_descriptor = PathBuf::from(format!("/proc/self/fd/{}", self.0.folder.as_raw_fd()));
+        if cfg!(target_os = "linux") && by_descriptor.exists() { by_descriptor } else { self.0.path.clone() }
+    }
+
+    /// Opens a file of it for reading; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// When it is no regular file, or cannot be opened.
+    pub fn read(&self, name: &str) -> io::Result<Option<File>> {
+        match open_at(&self.0.folder, Path::new(name), Links::Refused, OFlags::RDONLY) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    /// Opens a file of it that a process can lock, and makes it, empty, if there is none; `None` if the folder has been removed.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn file_to_lock(&self, name: &str) -> io::Result<Option<File>> {
+        match open_at(&self.0.folder, Path::new(name), Links::Refused, OFlags::RDWR | OFlags::CREATE) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    /// Whether this file still has this name here.
+    pub fn has(&self, name: &str, file: &File) -> bool {
+        let there = statat(&self.0.folder, name, AtFlags::SYMLINK_NOFOLLOW);
+        let id = |stat: Stat| (stat.st_dev, stat.st_ino);
+        there.is_ok_and(|there| fstat(file).is_ok_and(|file| id(file) == id(there)))
+    }
+
+    /// Whether there is anything of this name.
+    pub fn has_name(&self, name: &str) -> bool {
+        statat(&self.0.folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Removes a file of it. A link is removed, and what it leads to stays.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.0.folder, name, AtFlags::empty())?)
+    }
+
+    /// Removes the folder, if it is empty.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove_itself(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.0.above, self.0.name.as_os_str(), AtFlags::REMOVEDIR)?)
+    }
+}
+
+const NOT_MINE: &str = "another user's folder (remove it, or give the output another folder)";
+
+/// What is against a folder with these properties, which lies in the folder `above`.
+fn objection(there: &Stat, above: &Stat, user: u32) -> Option<&'static str> {
+    let (mode, group, mode_above) = (there.st_mode, there.st_gid, above.st_mode);
+    // Where files are not their owners' alone to remove, those who may write above it could put anything in its place.
+    let above_it = if mode_above & STICKY == 0 { mode_above & (GROUP | OTHERS) } else { 0 };
+    let is_group = group == above.st_gid && above_it & GROUP != 0;
+    let may_write = match above_it & OTHERS != 0 {
+        true => GROUP | OTHERS,
+        false if is_group => GROUP,
+        false => 0,
+    };
+    // Of a group that works together, one makes the folder and lets the others in.
+    let is_shared = is_group && may_write == GROUP && mode & GROUP != 0;
+    if ![user, 0, above.st_uid].contains(&there.st_uid) && !is_shared {
+        return Some(NOT_MINE);
+    }
+    let is_open = mode & (GROUP | OTHERS) & !may_write != 0;
+    is_open.then_some("others may write in this folder (take that from them with `chmod go-w`, or remove it)")
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The objection to a folder of this owner, group and mode in another one, for user 1000.
+    fn to(there: (u32, u32, u32), above: (u32, u32, u32)) -> bool {
+        let stat = |(uid, gid, mode): (u32, u32, u32)| {
+            let mut stat = fstat(File::open("/").expect("a folder")).expect("its properties");
+            (stat.st_uid, stat.st_gid, stat.st_mode) = (uid, gid, mode as _);
+            stat
+        };
+        objection(&stat(there), &stat(above), 1000).is_some()
+    }
+
+    #[test]
+    fn a_folder_is_ours_if_nobody_writes_in_it_who_could_not_replace_it() {
+        let (mine, tmp) = ((1000, 1000, 0o700), (0, 0, 0o1777));
+        for above in [tmp, (1000, 1000, 0o755), (0, 50, 0o2775), (0, 0, 0o777)] {
+            assert!(!to(mine, above), "{above:?}");
+            assert!(!to((1000, 1000, 0o755), above), "{above:?}");
+            assert!(to((1001, 1001, 0o700), above), "{above:?}");
+        }
+        // The owner of the folder of the output, and root, could do anything.
+        assert!(!to((1001, 1001, 0o700), (1001, 1001, 0o755)) && !to((0, 0, 0o755), (1001, 1001, 0o755)));
+        // Others who may write, and could not replace it.
+        for mode in [0o770, 0o702, 0o777] {
+            assert!(to((1000, 50, mode), tmp) && to((1000, 50, mode), (1000, 1000, 0o755)), "{mode:o}");
+        }
+        // A group that works together, of which one has made it; and a file system that has no modes.
+        assert!(!to((1001, 50, 0o2770), (0, 50, 0o2770)) && to((1001, 50, 0o2770), (0, 51, 0o2770)));
+        assert!(to((1001, 50, 0o2770), (0, 50, 0o2777)) && to((1001, 50, 0o2770), (0, 50, 0o3770)));
+        assert!(to((1001, 50, 0o2772), (0, 50, 0o2770)) && to((1001, 50, 0o2700), (0, 50, 0o2770)));
+        assert!(!to((1000, 1000, 0o777), (1000, 1000, 0o777)));
+    }
+}
