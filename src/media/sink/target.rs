@@ -5,7 +5,10 @@ use super::file_names::{folder_of, names_with, resolve_links};
 use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_folder};
 use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
-use crate::sys::{is_fifo, numbered, numbers_there, open_for_reader, stdout, stdout_pipe, without_password};
+use crate::sys::{
+    PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, open_for_reader, stdout, stdout_pipe,
+    without_password,
+};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -92,6 +95,8 @@ pub struct Target {
     /// The file of this name, or the one that it is a link to.
     file: PathBuf,
     temporary: Option<Temporary>,
+    /// The folder of its own that it lies in, if it does. `file` leads through it.
+    folder: Option<PrivateFolder>,
     /// Is it written under its own name, from the first frame on?
     is_direct: bool,
     /// May what lies there be replaced?
@@ -126,6 +131,20 @@ impl Target {
             target.is_list = files == Files::List;
             target.temporary = (files == Files::One).then_some(temporary);
         }
+        Ok(target)
+    }
+
+    /// The file `name` of a folder, in which it takes the place of what has this name. A link is replaced, and not followed.
+    ///
+    /// # Errors
+    /// When the folder takes no new files.
+    pub fn in_folder(folder: &PrivateFolder, name: &str) -> Result<Self, TargetError> {
+        let mut target = Target::at(&folder.path(name).to_string_lossy());
+        target.file = folder.place().join(name);
+        let temporary = Temporary::beside(&target.file);
+        target.temporary =
+            Some(temporary.map_err(|error| TargetError::NotWritable(target.name.clone(), reason(&error)))?);
+        (target.folder, target.may_replace) = (Some(folder.clone()), true);
         Ok(target)
     }
 
@@ -218,6 +237,7 @@ impl Target {
             url: None,
             file: PathBuf::from(name),
             temporary: None,
+            folder: None,
             is_direct: false,
             may_replace: false,
             is_list: false,
@@ -253,7 +273,7 @@ impl Target {
         if self.name == "-" && self.fifo.is_none() {
             self.fifo = stdout_pipe();
         }
-        if self.fifo.is_some() || !is_fifo(&self.name) {
+        if self.fifo.is_some() || self.temporary.is_some() || !is_fifo(&self.name) {
             return Ok(());
         }
         match open_for_reader(&self.name, &self.cancel.flag()) {
@@ -319,6 +339,14 @@ impl Target {
         file.map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))
     }
 
+    /// The same, for small writes: a FIFO that has no room is waited for until the run is interrupted.
+    ///
+    /// # Errors
+    /// As for [`writer`](Self::writer).
+    pub fn patient_writer(&mut self) -> Result<PlaneWriter, TargetError> {
+        Ok(PlaneWriter::new(self.writer()?, self.cancel.flag()))
+    }
+
     /// The name to write to.
     pub fn url(&self) -> String {
         #[cfg(unix)]
@@ -340,6 +368,9 @@ impl Target {
     /// What is opened for it: the folder of its file, in which it is made and named, or the device or FIFO that it is; `None`
     /// for stdout and servers.
     pub fn place(&self) -> Option<PathBuf> {
+        if let Some(folder) = &self.folder {
+            return Some(folder.place());
+        }
         let is_other = std::fs::metadata(&self.file).is_ok_and(|metadata| !metadata.is_file());
         let place = if is_other { &self.file } else { folder_of(&self.file) };
         (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
@@ -372,9 +403,10 @@ impl Target {
             return Ok(name);
         };
         temporary.sync().map_err(not_written)?;
-        let old = std::fs::metadata(&self.file).ok().filter(|_| self.may_replace);
-        let mut whole =
-            WholeFile { name: name.clone(), file: self.file, temporary, may_replace: self.may_replace, old };
+        // Links have been followed; one that is there now is replaced itself.
+        let old = std::fs::symlink_metadata(&self.file).ok().filter(|old| self.may_replace && old.is_file());
+        let (file, folder, may_replace) = (self.file, self.folder, self.may_replace);
+        let mut whole = WholeFile { name: name.clone(), file, folder, temporary, may_replace, old };
         match (outcome, self.together) {
             (Outcome::Interrupted, _) => {
                 let named = whole.keep("partial").map_err(not_written)?;
@@ -428,6 +460,8 @@ pub(super) struct WholeFile {
     name: String,
     /// The file of this name, or the one that it is a link to.
     file: PathBuf,
+    /// The folder of its own that it lies in, if it does.
+    folder: Option<PrivateFolder>,
     temporary: Temporary,
     may_replace: bool,
     /// What lies there and is replaced.
@@ -442,7 +476,7 @@ impl WholeFile {
     pub(super) fn name_all(mut files: Vec<WholeFile>) -> Result<(), TargetError> {
         let mut namings = Vec::with_capacity(files.len());
         let begun = files.iter_mut().try_for_each(|file| {
-            let WholeFile { name, file, temporary, may_replace, old } = file;
+            let WholeFile { name, file, temporary, may_replace, old, .. } = file;
             let naming = temporary.begin_naming(file, *may_replace, old.as_ref());
             namings.push(naming.map_err(|error| TargetError::NotWritten(name.clone(), reason(&error)))?);
             Ok(())
@@ -479,10 +513,16 @@ impl WholeFile {
         for path in names_with(&self.file, word) {
             match self.temporary.take(&path, false, self.old.as_ref()) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                taken => return taken.map(|()| path.display().to_string()),
+                taken => return taken.map(|()| self.shown(&path)),
             }
         }
         Err(ErrorKind::AlreadyExists.into())
+    }
+
+    /// How messages name this file beside it.
+    fn shown(&self, path: &Path) -> String {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        self.folder.as_ref().map_or(path.to_owned(), |folder| folder.path(&name)).display().to_string()
     }
 }
 

@@ -89,6 +89,16 @@ impl PlaneWriter {
     }
 }
 
+impl Write for PlaneWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Waits for a while until a pipe accepts data, and answers whether it does.
 #[cfg(unix)]
 fn has_room(file: &File) -> io::Result<bool> {

@@ -15,7 +15,6 @@ use histeq::frame::limits;
 use histeq::spec::Curve;
 use npyz::{AutoSerialize, WriterBuilder};
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -52,7 +51,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(self, format: CurveFormat, mut file: File) -> Result<()> {
+    pub fn write(self, format: CurveFormat, mut file: impl Write) -> Result<()> {
         let levels = format.levels();
         let mut rows: Vec<((Curve, u32), u32)> = self.rows.into_iter().collect();
         rows.sort_unstable_by_key(|(_, row)| *row);

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail};
 use histeq::spec::Curve;
 use histeq_media::pipeline::Outcome;
 use histeq_media::sink::Target;
+use histeq_media::sys::PlaneWriter;
 use serde::Serialize;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ struct UnfinishedFile {
     /// The curves so far, if they become an archive.
     archive: Option<Archive>,
     /// Lines: open from the first curve on.
-    file: Option<BufWriter<File>>,
+    file: Option<BufWriter<PlaneWriter>>,
     last: Option<(CurveFormat, Curve, u32)>,
 }
 
@@ -57,7 +57,7 @@ impl CurveWriter {
         let Some(UnfinishedFile { mut target, archive, file, last: Some((format, ..)) }) = open else { return Ok(()) };
         let name = target.name().to_owned();
         let written = match (archive, file) {
-            (Some(archive), _) => archive.write(format, target.writer()?),
+            (Some(archive), _) => archive.write(format, target.patient_writer()?),
             (None, Some(mut file)) => file.flush().map_err(Into::into),
             (None, None) => Ok(()),
         };
@@ -75,7 +75,7 @@ impl UnfinishedFile {
             return Ok(());
         }
         if self.file.is_none() {
-            self.file = Some(BufWriter::new(self.target.writer()?));
+            self.file = Some(BufWriter::new(self.target.patient_writer()?));
             self.line(&Header { histeq_curves: VERSION, format })?;
         }
         if self.last.as_ref().is_none_or(|(_, last, gain)| (last, *gain) != (curve, chroma_gain)) {

@@ -8,8 +8,8 @@ use crate::options::StatsFormat;
 use anyhow::{Context, Result};
 use histeq_media::pipeline::Outcome;
 use histeq_media::sink::Target;
+use histeq_media::sys::PlaneWriter;
 use serde_json::{Map, Value};
-use std::fs::File;
 use std::io::{LineWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,10 +23,10 @@ struct UnfinishedRecording {
 }
 
 enum RecordWriter {
-    Csv(Box<csv::Writer<File>>),
-    JsonLines(LineWriter<File>),
-    Page(Box<Page>, File),
-    PieceOfPage(LineWriter<File>, SceneFrames),
+    Csv(Box<csv::Writer<PlaneWriter>>),
+    JsonLines(LineWriter<PlaneWriter>),
+    Page(Box<Page>, PlaneWriter),
+    PieceOfPage(LineWriter<PlaneWriter>, SceneFrames),
 }
 
 impl Recording {
@@ -35,7 +35,7 @@ impl Recording {
     /// # Errors
     /// When the file cannot be opened.
     pub fn create(mut target: Target, format: StatsFormat, title: &str) -> Result<Self> {
-        let file = target.writer()?;
+        let file = target.patient_writer()?;
         let writer = match format {
             StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
             StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
