@@ -5,6 +5,8 @@ use histeq::equalize::Mask;
 use histeq::spec::Region;
 use histeq_media::pipeline::Input;
 use histeq_media::source::first_picture;
+use histeq_media::sys::{is_fifo, open_regular};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A mask, and the name of its file.
@@ -21,6 +23,10 @@ impl NamedMask {
     /// # Errors
     /// When it cannot be read, or is black.
     pub fn read(name: &str) -> Result<Self> {
+        // Of numbered pictures and URLs there is no file of this name.
+        if Path::new(name).exists() && !is_fifo(name) {
+            open_regular(name).with_context(|| format!("--mask {name}"))?;
+        }
         let frame = first_picture(name).context("--mask")?;
         let mask = Mask::of_frame(&frame)
             .with_context(|| format!("--mask {name}: the picture is black, so that nothing counts (white counts)"))?;

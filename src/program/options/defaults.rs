@@ -5,6 +5,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use directories::ProjectDirs;
+use histeq_media::sys::read_regular;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ const PREFIX: &str = "HISTEQ_";
 
 /// The variable that names the configuration file; if it is empty, there is none.
 const CONFIG: &str = "HISTEQ_CONFIG";
+
+/// The most bytes of it.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// Options by their long names.
 type Options = BTreeMap<String, Vec<String>>;
@@ -121,12 +125,13 @@ fn config() -> Result<(PathBuf, Table), clap::Error> {
     let given = std::env::var_os(CONFIG);
     let usual = || ProjectDirs::from("", "", "histeq-video").map(|folders| folders.config_dir().join("config.toml"));
     let path = given.as_ref().map(PathBuf::from).or_else(usual).unwrap_or_default();
-    if path == Path::new("") || given.is_none() && !path.exists() {
+    if [Path::new(""), Path::new("/dev/null")].contains(&&*path) || given.is_none() && !path.exists() {
         return Ok((path, Table::new()));
     }
     let name = path.display();
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| invalid(&format!("{name}: {error} ({CONFIG}= reads none)")))?;
+    let unread = |error: &dyn std::fmt::Display| invalid(&format!("{name}: {error} ({CONFIG}= reads none)"));
+    let text = read_regular(&path, MOST_BYTES).map_err(|error| unread(&error))?;
+    let text = String::from_utf8(text).map_err(|error| unread(&error))?;
     let config: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
         invalid(&format!("{name}, line {line}: {}", error.message()))

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::limits;
 use histeq::spec::Curve;
 use histeq::spec::chroma::UNIT_GAIN;
+use histeq_media::sys::{is_fifo, open_regular};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -22,18 +23,27 @@ pub struct CurveFile {
 }
 
 impl CurveFile {
-    /// Reads the file `name`.
+    /// Reads the file or FIFO `name`.
     ///
     /// # Errors
     /// When it cannot be read, or a line is invalid.
     pub fn read(name: &str) -> Result<Self> {
-        let context = || format!("{name}: cannot be read");
+        // A FIFO is waited for before signals are listened for, so that they still end the program.
+        let file = if is_fifo(name) { File::open(name) } else { open_regular(name) };
+        CurveFile::of(file.with_context(|| format!("{name}: cannot be read"))?, name)
+    }
+
+    /// Reads this open file; `name` is its name in messages.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn of(file: File, name: &str) -> Result<Self> {
         let is_archive = Path::new(name).extension().is_some_and(|extension| extension == "npz");
         ensure!(!is_archive, "{name}: an archive is for NumPy, and not read here (save curves to a .jsonl)");
         let most = limits::memory() / 4;
         let mut text = String::new();
-        let file = File::open(name).with_context(context)?;
-        let length = file.take(most as u64).read_to_string(&mut text).with_context(context)?;
+        let length = file.take(most as u64).read_to_string(&mut text);
+        let length = length.with_context(|| format!("{name}: cannot be read"))?;
         ensure!(length < most, "{name}: more than {} MiB of curves (give more with --max-memory)", most >> 20);
         CurveFile::parse(name, &text)
     }
