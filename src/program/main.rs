@@ -78,6 +78,7 @@ fn main() -> ExitCode {
     if job.is_child() {
         signals::terminate_with_parent();
     }
+    job.time().into_iter().for_each(signals::limit_time);
     let verbosity = job.verbosity();
     let console = match open_events(&job) {
         Ok(events) => Console::new(verbosity, events),

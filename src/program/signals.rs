@@ -6,12 +6,12 @@ use crate::report::Console;
 use anyhow::{Result, anyhow};
 use histeq_media::pipeline::Cancel;
 use histeq_media::sink::Leftover;
-use histeq_media::sys::{limit_of, no_thread};
+use histeq_media::sys::{give_up, limit_of, no_thread};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Printed at the first signal while a file is written.
 pub const FINISHING: &str = "interrupted, finishing the file";
@@ -62,20 +62,84 @@ pub fn is_out_of_time() -> bool {
 }
 
 /// The error of a run whose time was over.
+const TOO_LONG: &str = "the run took longer than --max-seconds allows (give it more, or a shorter part of the input)";
+
+/// The error of a run whose time was over.
 pub fn out_of_time() -> anyhow::Error {
-    anyhow!("the run took longer than --max-seconds allows (give it more, or a shorter part of the input)")
+    anyhow!(TOO_LONG)
 }
 
-/// Cancels the run after `time`. If it does not end soon, the files `temporary` are removed and the program ends.
-pub fn end_after(time: Duration, cancel: Cancel, console: Console, temporary: Vec<Leftover>) -> Result<()> {
+/// When the run has to be over.
+static DEADLINE: OnceLock<Instant> = OnceLock::new();
+
+/// Has the run end after `time` from now on, or what an earlier call said. Before signals are listened for, the program just
+/// ends then, with the error: no thread may be started there, nothing is written, and it may wait for a FIFO, or for a disk.
+pub fn limit_time(time: Duration) {
+    if DEADLINE.set(Instant::now() + time).is_ok() {
+        set_alarm(time);
+    }
+}
+
+/// What SIGALRM did before there was an alarm.
+#[cfg(unix)]
+static BEFORE_ALARM: Mutex<Option<libc::sighandler_t>> = Mutex::new(None);
+
+/// Ends the program.
+#[cfg(unix)]
+extern "C" fn give_up_in_time(_signal: libc::c_int) {
+    give_up(TOO_LONG)
+}
+
+#[cfg(unix)]
+fn set_alarm(time: Duration) {
+    let mut before = BEFORE_ALARM.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the handler makes only calls that a handler may make, and ends the process.
+    *before = Some(unsafe { libc::signal(libc::SIGALRM, give_up_in_time as *const () as libc::sighandler_t) });
+    set_timer(time);
+}
+
+/// Stops the alarm: from now on, a thread ends the run in time. Behind a wall it could not be stopped any more.
+#[cfg(unix)]
+pub fn stop_alarm() {
+    let Some(before) = BEFORE_ALARM.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+    set_timer(Duration::ZERO);
+    // SAFETY: this action has been in place before.
+    unsafe { libc::signal(libc::SIGALRM, before) };
+}
+
+/// Has SIGALRM come after this time; never, if it is zero.
+#[cfg(unix)]
+fn set_timer(time: Duration) {
+    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let first = libc::timeval { tv_sec: time.as_secs() as _, tv_usec: time.subsec_micros() as _ };
+    let timer = libc::itimerval { it_interval: never, it_value: first };
+    // SAFETY: the call reads `timer`, and a null pointer is for what is not asked.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
+}
+
+#[cfg(not(unix))]
+fn set_alarm(_time: Duration) {}
+
+#[cfg(not(unix))]
+pub fn stop_alarm() {}
+
+/// Calls `act` with what a signal does, if one is listened for.
+fn with_listener(act: impl Fn(&Listener)) {
+    LISTENER.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(act);
+}
+
+/// Cancels the run when its time is over. If it does not end soon, temporary files are removed and the program ends.
+fn end_in_time(deadline: Instant) -> Result<()> {
     let wait = move || {
-        sleep(time);
+        sleep(deadline.saturating_duration_since(Instant::now()));
         OUT_OF_TIME.store(true, Ordering::Relaxed);
-        cancel.cancel();
+        with_listener(|listener| listener.cancel.cancel());
         sleep(FINISH);
-        temporary.iter().for_each(Leftover::remove);
-        console.error(&out_of_time());
-        console.end(1);
+        with_listener(|Listener { console, temporary, .. }| {
+            temporary.iter().for_each(Leftover::remove);
+            console.error(&out_of_time());
+            console.end(1);
+        });
         exit(1);
     };
     start("time limit", wait)
@@ -139,15 +203,17 @@ fn ignored() -> Vec<libc::c_int> {
 }
 
 /// Installs the handler. The first signal sets `cancel` and prints `answer`; the second one removes the files `temporary` and
-/// ends the program. In a later call, all of these take the places of those before.
+/// ends the program. When the time of the run is over, `cancel` is set, too. In a later call, all of these take the places of
+/// those before.
 pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
     let listener = Listener { cancel: cancel.clone(), console, temporary, answer };
     if LISTENER.lock().unwrap_or_else(PoisonError::into_inner).replace(listener).is_some() {
-        if was_interrupted() {
+        if was_interrupted() || is_out_of_time() {
             cancel.cancel();
         }
         return Ok(());
     }
+    stop_alarm();
     #[cfg(unix)]
     let ignored = ignored();
     #[cfg(unix)]
@@ -181,5 +247,5 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         // SAFETY: ignoring a signal runs no code of ours.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
-    Ok(())
+    DEADLINE.get().map_or(Ok(()), |deadline| end_in_time(*deadline))
 }

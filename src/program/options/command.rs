@@ -19,6 +19,7 @@ use clap_mangen::Man;
 use histeq_media::sink::Overwrite;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Bring out what is hidden in dark, hazy or flat video: equalizes luminance on a GPU or the CPU.
 #[derive(Parser, Debug)]
@@ -187,6 +188,18 @@ impl Job {
     /// Whether this is a child process of this program.
     pub fn is_child(&self) -> bool {
         self.stderr().is_some_and(|stderr| stderr.is_child)
+    }
+
+    /// How long it may take. Of many files, each may take as long.
+    pub fn time(&self) -> Option<Duration> {
+        match self {
+            Job::File(job) => job.limits.time,
+            Job::Plan(PlanJob { many: None, file, .. }) => file.limits.time,
+            Job::Compare(job) => job.limits.time,
+            Job::Restore(job) => job.limits.time,
+            Job::Preview(job) => job.limits.time,
+            _ => None,
+        }
     }
 
     /// How much is printed on stderr.

@@ -54,6 +54,7 @@ impl Session<'_> {
         answer: &'static str,
     ) -> Result<()> {
         let Outputs { target, records, folder, .. } = outputs;
+        signals::stop_alarm();
         let written = target.place().into_iter().chain(records.places()).chain(folder.clone());
         if let Some(wall) = sandbox.around_process(inputs, target.name(), written) {
             let holds = wall.close()?;
@@ -68,9 +69,6 @@ impl Session<'_> {
     /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the program. Also
     /// cancels it when its time is over. A child process leaves the answer to its parent, and ends with it.
     pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
-        if let Some(time) = self.limits.time {
-            signals::end_after(time, self.cancel.clone(), self.console.clone(), temporary.clone())?;
-        }
         let answer = if self.stderr.is_child { signals::NOTHING } else { answer };
         let (cancel, console) = (self.cancel.clone(), self.console.clone());
         signals::listen(cancel.clone(), console.clone(), temporary.clone(), answer)?;

@@ -14,6 +14,7 @@ pub use prepared::{Around, Prepared, prepare};
 
 use crate::options::{Limits, MeterStyle, StderrOptions};
 use crate::report::{Console, Meter, StartRecord};
+use crate::signals;
 use anyhow::Result;
 use histeq_media::ffmpeg;
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
@@ -31,7 +32,7 @@ pub struct Session<'a> {
     console: &'a Console,
     stderr: StderrOptions,
     limits: Limits,
-    /// Set by the first signal.
+    /// Set by the first signal, and when the time is over.
     pub cancel: Cancel,
     /// Prints notes and warnings.
     pub notices: Notices,
@@ -51,6 +52,7 @@ impl<'a> Session<'a> {
     /// A run with these options, which keeps to these limits. Call it before the first thread is started.
     pub fn new(stderr: StderrOptions, limits: Limits, console: &'a Console) -> Self {
         limits.apply();
+        limits.time.into_iter().for_each(signals::limit_time);
         ffmpeg::silence_encoders();
         // A parent passes on what is no event.
         ffmpeg::set_verbose(stderr.is_verbose() && (console.has_text() || stderr.is_child));
