@@ -14,7 +14,6 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"HEQPIECE";
 
@@ -135,13 +134,11 @@ pub struct PieceFile {
 }
 
 impl PieceFile {
-    /// Opens it and reads its description.
+    /// Reads its description. `name` is its name in messages.
     ///
     /// # Errors
-    /// When it is not there, cannot be read, or is not whole.
-    pub fn open(path: &Path) -> Result<Self> {
-        let name = path.display().to_string();
-        let mut file = File::open(path).with_context(|| name.clone())?;
+    /// When it cannot be read, or is not whole.
+    pub fn of(mut file: File, name: String) -> Result<Self> {
         let description = describe(&mut file).with_context(|| format!("{name}: not a whole piece"))?;
         let file = BufReader::with_capacity(1 << 20, file);
         Ok(PieceFile { description, name, file, read: 0, bytes: Hasher::default() })

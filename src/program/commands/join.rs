@@ -1,7 +1,7 @@
 //! `histeq-video join`: joins the pieces of a plan to the files that one run gives.
 
 use crate::options::JoinJob;
-use crate::pieces::{ChildRun, FilePlan, Joining, Plan, ProcessPool, as_strict_and_verbose, join_records};
+use crate::pieces::{ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records};
 use crate::report::{Console, jobs_summary};
 use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;
@@ -50,7 +50,6 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
 }
 
 fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> Result<Outcome> {
-    file.check_inputs()?;
     let begun = Instant::now();
     let mut whole = plan.job(file)?;
     whole.stderr = job.stderr.clone();
@@ -58,8 +57,10 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
         whole.output.overwrite = Overwrite::Yes;
     }
     let session = Session::new(job.stderr.clone(), whole.limits, console);
-    let outputs = Outputs { folder: Some(file.folder.clone()), ..session.outputs(&whole)? };
-    let mut joining = Joining::new(file, job.is_partial)?;
+    file.check_inputs(&session.cancel)?;
+    let folder = PieceFolder::open(file)?;
+    let outputs = Outputs { folder: folder.place(), ..session.outputs(&whole)? };
+    let mut joining = Joining::new(&folder, job.is_partial)?;
     let pieces = joining.pieces();
     let is_whole = pieces == file.pieces.len();
     let outcome = if is_whole { Outcome::Complete } else { Outcome::Interrupted };
@@ -77,7 +78,8 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
         prepare(opened, &mut whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
     let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
     let (video, options) = (joining.video.clone(), whole.output.options.clone());
-    joining.check_records()?;
+    joining.check_times(input.shift)?;
+    joining.check_records(cancel)?;
     let records = outputs.records.open(&input.name)?;
     // With `--jobs`, they are those of the whole command.
     let is_whole_command = plan.arguments.iter().any(|word| word == "--one-of");
@@ -106,7 +108,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     if (&found.chunks, found.others) != (&file.chunks, file.others) {
         return Err(InputChanged(file.input.clone(), "its packets are others").into());
     }
-    join_records(file, pieces, &records)?;
+    join_records(&folder, pieces, &records)?;
     let name = joined.finish(outcome)?;
     records.finish(outcome)?;
     outputs.together.name()?;
@@ -115,7 +117,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let line = format!("{frames} frames of {pieces} piece{s} -> {name}");
     console.summary(jobs_summary(frames as u64, 0, Some(&name), begun.elapsed(), line));
     if is_whole && !job.keeps {
-        file.remove_pieces();
+        folder.remove_all();
     }
     Ok(outcome)
 }

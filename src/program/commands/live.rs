@@ -124,7 +124,7 @@ struct PlannedCamera<'a> {
 impl<'a> PlannedCamera<'a> {
     /// Checks the outputs of `job`.
     fn check(job: &'a LiveJob, cancel: &Cancel) -> Result<Self> {
-        Ok(PlannedCamera { job, outputs: plan_outputs(job, cancel)?, records: RecordTargets::of_live(job)? })
+        Ok(PlannedCamera { job, outputs: plan_outputs(job, cancel)?, records: RecordTargets::of_live(job, cancel)? })
     }
 }
 

@@ -2,9 +2,7 @@
 
 use crate::look;
 use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat};
-use crate::pieces::{
-    FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of_file, make_folder_of, most_jobs,
-};
+use crate::pieces::{FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of, make_folder_of, most_jobs};
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::signals;
@@ -16,7 +14,7 @@ use histeq::spec::Named;
 use histeq_media::pipeline::{ErrorWithRemedy, Outcome};
 use histeq_media::sink::{PieceEncoder, check_joined, piece_encoder};
 use histeq_media::source::{PacketSurvey, Reading};
-use histeq_media::sys::is_pipe;
+use histeq_media::sys::{is_pipe, open_regular};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -57,9 +55,11 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     check_options(&job)?;
     let name = job.input.url.clone();
     let outputs = session.outputs(&job)?;
-    let builder = StageBuilder::new(&job.equalize)?;
     let read = job.equalize.load_curves.iter().chain(&job.equalize.mask);
-    let read = read.map(|name| Ok((rooted(name)?, hash_of_file(Path::new(name))?))).collect::<Result<_>>()?;
+    let hash = |name: &String| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));
+    let read = read.map(|name| Ok((rooted(name)?, hash(name).with_context(|| name.clone())?)));
+    let read = read.collect::<Result<_>>()?;
+    let builder = StageBuilder::new(&job.equalize)?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
 
     let Session { cancel, notices, .. } = &session;

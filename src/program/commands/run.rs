@@ -1,7 +1,10 @@
 //! `histeq-video run`: works on pieces of a plan, one in this process or several in child processes.
 
 use crate::options::{FileJob, RunJob, StatsFormat};
-use crate::pieces::{ChildRun, FilePlan, PieceState, Plan, ProcessPool, hashes_of_records, state_of};
+use crate::pieces::{
+    ChildRun, FilePlan, PieceFolder, PieceState, Plan, ProcessPool, file_of_piece, files_of_records, hashes_of_records,
+    make_folder,
+};
 use crate::report::{Console, summary};
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::sidecar::records::{RecordTargets, Records};
@@ -10,9 +13,10 @@ use crate::stage_builder::{StageBuilder, measuring_threads};
 use anyhow::{Context, Result, ensure};
 use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::DecodeOn;
-use histeq_media::pipeline::{self, Delivery, Input, Notices, Outcome, Sink};
-use histeq_media::sink::{Files, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, piece_encoder};
+use histeq_media::pipeline::{self, Cancel, Delivery, Input, Notices, Outcome, Sink};
+use histeq_media::sink::{Overwrite, PieceEncoder, PieceOf, PieceSink, Target, piece_encoder};
 use histeq_media::source::{InputChanged, Reading};
+use histeq_media::sys::PrivateFolder;
 use std::sync::Arc;
 
 /// Works on pieces of a plan.
@@ -27,10 +31,18 @@ pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
     let mut pool = ProcessPool::new(&job.stderr, console, signals::GIVING_UP)?;
     (pool.jobs, pool.goes_on, pool.unit) = (job.jobs, true, "pieces");
     let mut runs = Vec::new();
+    let mut folder: Option<PieceFolder<'_>> = None;
     for number in pieces {
+        if pool.cancel.is_cancelled() {
+            return Ok(Outcome::Interrupted);
+        }
         let (file, piece) = plan.piece(number)?;
         let frames = file.pieces[piece].1 as u64;
-        match state_of(file, piece).0 {
+        let folder = match folder.take_if(|folder| std::ptr::eq(folder.plan, file)) {
+            Some(same) => folder.insert(same),
+            None => folder.insert(PieceFolder::open(file)?),
+        };
+        match folder.state_of(piece).0 {
             PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
             _ => runs.push(ChildRun::of_piece(&job.plan, number, frames, &job.stderr)),
         }
@@ -50,20 +62,19 @@ pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
 /// Works on one piece.
 fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Result<Outcome> {
     let (file, piece) = plan.piece(number)?;
-    if state_of(file, piece).0 == PieceState::Done {
+    let there = PieceFolder::open(file)?;
+    if there.state_of(piece).0 == PieceState::Done {
         console.info(&format!("piece {number} is done"));
         return Ok(Outcome::Complete);
     }
-    file.check_inputs()?;
     let mut whole = plan.job(file)?;
-    limit_to_piece(&mut whole, job, file, piece)?;
-    std::fs::create_dir_all(&file.folder).with_context(|| file.folder.display().to_string())?;
-    let path = file.piece_file(piece).to_string_lossy().into_owned();
-
     let session = Session::new(job.stderr.clone(), whole.limits, console);
-    let target = Target::new(&path, &file.input, Files::One, Overwrite::Yes)?;
-    let records = RecordTargets::of_file(&whole)?;
-    let outputs = Outputs { records, folder: Some(file.folder.clone()), ..target.into() };
+    file.check_inputs(&session.cancel)?;
+    limit_to_piece(&mut whole, job, file, piece)?;
+    let folder = make_folder(&file.folder)?;
+    let target = Target::in_folder(&folder, &file_of_piece(piece))?;
+    let records = RecordTargets::of_piece(&whole, &folder, &files_of_records(piece))?;
+    let outputs = Outputs { records, folder: Some(folder.place()), ..target.into() };
     let builder = StageBuilder::new(&whole.equalize)?;
     session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
 
@@ -82,13 +93,13 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     check_resolved(file, &input, &format!("{settings:?}"), &whole)?;
     backend.check()?;
     let records = outputs.records.open(&input.name)?;
-    let of = PieceOf { plan: file.id(), piece, left_out: file.left_out(piece) as u64 };
+    let of = PieceOf { plan: there.id, piece, left_out: file.left_out(piece) as u64 };
     let options = whole.output.options.clone();
     let sink = PieceSink::create(input.clone(), outputs.target, &file.output, options, of, notices.clone())?;
     let first = file.pieces[piece].0 - file.left_out(piece) - file.first();
     let stage = builder.stage(backend.finish(&notices.for_core())?, settings).from_frame(first as u64);
     let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, whole.verify);
-    let sink = Box::new(RecordedPiece { sink, records, of: (file.clone(), piece) });
+    let sink = Box::new(RecordedPiece { sink, records, of: (folder, piece), cancel: cancel.clone() });
     let source = prepared.source;
     let result = session.to_output(&input, |tick| pipeline::run(source, stage, None, sink, cancel, progress, tick))?;
     let result = result.context("the piece has no reader")?;
@@ -110,7 +121,7 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
             *own = gpu;
         }
     }
-    let [stats, curves] = file.record_files(piece).map(|path| path.to_string_lossy().into_owned());
+    let [stats, curves] = files_of_records(piece);
     whole.stats = whole.stats.take().map(|(_, format)| match format {
         StatsFormat::Page => (stats, StatsFormat::PieceOfPage),
         _ => (stats, StatsFormat::JsonLines),
@@ -137,8 +148,9 @@ fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJo
 struct RecordedPiece {
     sink: PieceSink,
     records: Records,
-    /// The file, and the number of the piece.
-    of: (FilePlan, usize),
+    /// The folder of the pieces, and the number of this one.
+    of: (PrivateFolder, usize),
+    cancel: Cancel,
 }
 
 impl Sink for RecordedPiece {
@@ -147,10 +159,10 @@ impl Sink for RecordedPiece {
     }
 
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
-        let RecordedPiece { mut sink, records, of: (file, piece) } = *self;
+        let RecordedPiece { mut sink, records, of: (folder, piece), cancel } = *self;
         if outcome == Outcome::Complete {
             records.finish(outcome)?;
-            sink.set_records(hashes_of_records(&file, piece)?);
+            sink.set_records(hashes_of_records(&folder, piece, &cancel)?);
         }
         Box::new(sink).finish(outcome)
     }

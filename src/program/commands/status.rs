@@ -1,7 +1,7 @@
 //! `histeq-video status`: prints which pieces of a plan are done.
 
 use crate::options::StatusJob;
-use crate::pieces::{PieceState, Plan, state_of};
+use crate::pieces::{PieceFolder, PieceState, Plan};
 use crate::stdout;
 use anyhow::Result;
 use histeq_media::sys::printable;
@@ -38,8 +38,9 @@ pub fn run(job: &StatusJob) -> Result<()> {
     let mut number = 0;
     for file in &plan.files {
         let before = status.done;
+        let folder = PieceFolder::open(file)?;
         for piece in 0..file.pieces.len() {
-            match state_of(file, piece).0 {
+            match folder.state_of(piece).0 {
                 PieceState::Done => status.done += 1,
                 PieceState::Missing => status.missing.push(number),
                 PieceState::Wrong => status.wrong.push(number),

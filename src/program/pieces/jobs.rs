@@ -1,20 +1,20 @@
 //! One video on all cores of this machine (`--jobs`): child processes plan its pieces, work on them and join them.
 
+use super::folder::{PLAN, make_folder, open_folder, plan_within};
 use super::processes::{ChildError, ChildRun, PoolResult, ProcessPool, as_strict_and_verbose};
-use super::{FilePlan, PieceState, Plan, is_intact, state_of};
+use super::{FilePlan, PieceFolder, PieceState, Plan, file_of_piece};
 use crate::options::{FileJob, Job, Jobs};
 use crate::report::{Console, StartRecord, jobs_summary};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use histeq::frame::limits;
 use histeq_media::pipeline::{Cancel, Outcome};
-use histeq_media::sink::{self, Overwrite};
-use histeq_media::sys::is_pipe;
-use same_file::Handle;
+use histeq_media::sink::{self, Overwrite, Target};
+use histeq_media::sys::{PrivateFolder, is_pipe};
 use serde_json::Map;
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -23,9 +23,6 @@ const MEMORY: usize = 1 << 30;
 
 /// The most processes of `--jobs auto`: more gain nothing where it was measured.
 const MOST: usize = 8;
-
-/// The file of the plan, in the folder of the pieces.
-const PLAN: &str = "plan.json";
 
 /// Equalizes a video in pieces, by this many processes. `None` where `auto` finds that one process does it as fast.
 ///
@@ -72,20 +69,26 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         }
     };
     let mut plan = Plan::parse(&planned.stdout)?;
-    plan.files.iter_mut().for_each(reuse_boundaries);
+    let [file] = &mut plan.files[..] else { bail!("the plan has not one file") };
+    let there = open_folder(&file.folder)?;
+    let old = there.as_ref().and_then(plan_within);
+    let old = old.and_then(|old| old.files.into_iter().next()).filter(|old| old.folder == file.folder);
+    // The boundaries of pieces may depend on the memory that was free: those of an interrupted run are used again.
+    if let Some(old) = old.as_ref().filter(|old| file.is_like(old)) {
+        file.pieces.clone_from(&old.pieces);
+    }
     let file = plan.files.first().context("the plan has no file")?;
     let jobs = match jobs {
         Jobs::Exactly(jobs) => jobs,
         Jobs::Auto => most_jobs(cores, file.size.0 * file.size.1),
     };
     pool.jobs = jobs.min(file.pieces.len());
-    let plan_file = file.folder.join(PLAN);
-    if pool.jobs <= 1 && !plan_file.exists() {
+    if pool.jobs <= 1 && !there.is_some_and(|there| there.has_name(PLAN)) {
         // This process reports the same on the input.
         return Ok(None);
     }
     messages.into_iter().for_each(|message| pool.pass_on(message));
-    let mut lock = locked(file, &plan_file)?;
+    let (folder, _lock) = locked(file)?;
     pool.listen_for_signals(signals::FINISHING)?;
     console.start(StartRecord {
         source: None,
@@ -94,20 +97,20 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         frames: Some(file.frames() as u64),
         settings: Map::new(),
     });
-    if let Ok(old) = Plan::read(&plan_file)
-        && let Some(old) = old.files.first().filter(|old| old.folder == file.folder && old.id() != file.id())
-    {
-        old.remove_pieces();
+    let pieces = PieceFolder::within(file, folder.clone());
+    if let Some(old) = &old {
+        let old = PieceFolder::within(old, folder.clone());
+        if old.id != pieces.id {
+            old.remove_all();
+        }
     }
-    let text = serde_json::to_vec(&plan)?;
-    let written = lock.set_len(0).and_then(|()| lock.write_all(&text));
-    written.with_context(|| plan_file.display().to_string())?;
-    let pieces = FileInPieces { job, file, plan: &plan_file, pool: &pool, console };
+    let _lock = write_locked(&plan, &folder)?;
+    let pieces = FileInPieces { job, pieces, pool: &pool, console };
     let mut is_second_attempt = false;
     let (worked, name) = loop {
         let worked = pieces.run(is_second_attempt)?;
         let is_interrupted = worked.outcome == Outcome::Interrupted;
-        if is_interrupted && state_of(file, 0).0 != PieceState::Done {
+        if is_interrupted && pieces.pieces.state_of(0).0 != PieceState::Done {
             console.info("interrupted before the first piece was whole (the same command goes on)");
             return Ok(Some(Outcome::Interrupted));
         }
@@ -128,56 +131,56 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         return Ok(Some(Outcome::Interrupted));
     }
     let (elapsed, jobs, s) = (begin.elapsed(), pool.jobs, if pool.jobs == 1 { "" } else { "s" });
-    let (frames, pieces, seconds) = (file.frames(), file.pieces.len(), elapsed.as_secs_f64());
+    let (frames, count, seconds) = (file.frames(), file.pieces.len(), elapsed.as_secs_f64());
     let (now, name) = (worked.frames - worked.before, &job.output.name);
     let rate = now as f64 / seconds.max(1e-6);
     let now = if worked.before > 0 { format!(", {now} of them") } else { String::new() };
     let line =
-        format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}");
+        format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {count} pieces -> {name}");
     console.summary(jobs_summary(frames as u64, worked.damaged, Some(name), elapsed, line));
-    let _ = std::fs::remove_file(&plan_file);
-    let _ = std::fs::remove_dir(&file.folder);
+    let _ = folder.remove(PLAN).and_then(|()| folder.remove_itself());
     Ok(Some(Outcome::Complete))
 }
 
-/// Reuses the piece boundaries of an interrupted run: they may depend on the memory that was free.
-fn reuse_boundaries(file: &mut FilePlan) {
-    if let Ok(old) = Plan::read(&file.folder.join(PLAN))
-        && let Some(old) = old.files.first().filter(|old| file.is_like(old))
-    {
-        file.pieces.clone_from(&old.pieces);
+/// Makes the folder of the pieces and, in it, the file of their plan. No other process has it until both files are closed: this
+/// one, and the one that takes its place.
+fn locked(file: &FilePlan) -> Result<(PrivateFolder, File)> {
+    loop {
+        let folder = make_folder(&file.folder)?;
+        let name = || folder.path(PLAN).display().to_string();
+        // Another process may have ended, and removed the folder.
+        let Some(open) = folder.file_to_lock(PLAN).with_context(name)? else { continue };
+        lock(&open, file)?;
+        if folder.has(PLAN, &open) {
+            return Ok((folder, open));
+        }
     }
 }
 
-/// Makes the folder of the pieces and, in it, the file of their plan. No other process has it until it is closed.
-fn locked(file: &FilePlan, plan: &Path) -> Result<File> {
-    loop {
-        std::fs::create_dir_all(&file.folder).with_context(|| file.folder.display().to_string())?;
-        let opened = match File::options().read(true).write(true).create(true).truncate(false).open(plan) {
-            // Another process has ended, and removed the folder.
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            opened => opened.with_context(|| plan.display().to_string())?,
-        };
-        match opened.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                bail!("{}: another run is at work on it in pieces (wait until that has ended)", file.output)
-            }
-            // There are file systems without locks.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
+fn lock(open: &File, file: &FilePlan) -> Result<()> {
+    match open.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            bail!("{}: another run is at work on it in pieces (wait until that has ended)", file.output)
         }
-        let mine = Handle::from_file(opened.try_clone()?)?;
-        if Handle::from_path(plan).is_ok_and(|there| there == mine) {
-            return Ok(opened);
-        }
+        // There are file systems without locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
+}
+
+/// Writes the plan into a locked file, which takes the place of the one before: what that was a link to stays as it is.
+fn write_locked(plan: &Plan, folder: &PrivateFolder) -> Result<File> {
+    let mut target = Target::in_folder(folder, PLAN)?;
+    let mut open = target.writer()?;
+    plan.files.iter().try_for_each(|file| lock(&open, file))?;
+    open.write_all(&serde_json::to_vec(plan)?).with_context(|| target.name().to_owned())?;
+    target.end(Outcome::Complete)?;
+    Ok(open)
 }
 
 /// A video that is worked on in pieces.
 struct FileInPieces<'a> {
     job: &'a FileJob,
-    file: &'a FilePlan,
-    /// The file of the plan.
-    plan: &'a Path,
+    pieces: PieceFolder<'a>,
     pool: &'a ProcessPool<'a>,
     console: &'a Console,
 }
@@ -185,13 +188,17 @@ struct FileInPieces<'a> {
 impl FileInPieces<'_> {
     /// Works on all pieces that are not done.
     fn run(&self, is_second_attempt: bool) -> Result<PoolResult> {
-        let FileInPieces { job, file, plan, pool, console } = *self;
+        let FileInPieces { job, ref pieces, pool, console } = *self;
+        let file = pieces.plan;
         let (mut runs, mut pool) = (Vec::new(), pool.clone());
         for (piece, (_, frames)) in file.pieces.iter().enumerate() {
             let frames = *frames as u64;
-            match state_of(file, piece).0 {
+            if pool.cancel.is_cancelled() {
+                break;
+            }
+            match pieces.state_of(piece).0 {
                 PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
-                _ => runs.push(ChildRun::of_piece(plan, piece, frames, &job.stderr)),
+                _ => runs.push(ChildRun::of_piece(&file.folder, piece, frames, &job.stderr)),
             }
         }
         if pool.done.1 > 0 && !is_second_attempt {
@@ -206,8 +213,8 @@ impl FileInPieces<'_> {
 
     /// Joins the pieces, or those before the first gap. Returns the name of the file; `None` when it was interrupted.
     fn join(&self, is_partial: bool) -> Result<Option<String>> {
-        let FileInPieces { job, plan, pool, .. } = *self;
-        let mut arguments: Vec<OsString> = vec!["join".into(), plan.into(), "--child".into()];
+        let FileInPieces { job, ref pieces, pool, .. } = *self;
+        let mut arguments: Vec<OsString> = vec!["join".into(), (&pieces.plan.folder).into(), "--child".into()];
         arguments.extend(as_strict_and_verbose(&job.stderr));
         arguments.extend((job.output.overwrite == Overwrite::Yes).then(|| "-y".into()));
         arguments.extend(is_partial.then(|| "--partial".into()));
@@ -220,16 +227,18 @@ impl FileInPieces<'_> {
 
     /// Removes pieces whose bytes have changed. Returns whether there were any.
     fn remove_damaged(&self) -> Result<bool> {
-        let is_damaged = |piece: &usize| !is_intact(self.file, *piece) && self.file.piece_file(*piece).exists();
-        let damaged: Vec<usize> = (0..self.file.pieces.len()).filter(is_damaged).collect();
-        for piece in &damaged {
-            let path = self.file.piece_file(*piece);
-            let name = path.display();
-            std::fs::remove_file(&path).with_context(|| name.to_string())?;
+        let mut has_damaged = false;
+        for piece in 0..self.pieces.plan.pieces.len() {
+            if self.pieces.is_intact(piece, &self.pool.cancel)? {
+                continue;
+            }
+            self.pieces.remove(piece)?;
+            has_damaged = true;
+            let name = self.pieces.name(&file_of_piece(piece));
             let notices = self.console.notices(self.job.stderr.strict);
             notices.warn(&format!("{name}: damaged since it was made: this piece is worked on once more"))?;
         }
-        Ok(!damaged.is_empty())
+        Ok(has_damaged)
     }
 }
 

@@ -4,51 +4,16 @@
 //! the first `d` packets times before the first frame. Of pieces, that is made up for from the times of all frames, so that the
 //! file has the times of one run.
 
-use super::{FilePlan, hashes_of_records};
+use super::{PieceFolder, PieceState, file_of_piece, files_of_records};
 use anyhow::{Context, Result, bail, ensure};
-use histeq_media::ffmpeg::{EncodedVideo, Packet};
-use histeq_media::sink::{PieceDescription, PieceFile};
+use histeq_media::ffmpeg::{EncodedVideo, Packet, microseconds, rescale};
+use histeq_media::pipeline::Cancel;
+use histeq_media::sink::PieceFile;
 use histeq_media::sys::Hash;
-use serde::Serialize;
-
-/// The state of a piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PieceState {
-    /// It is whole.
-    Done,
-    /// There is none.
-    Missing,
-    /// What is there is of another plan, or damaged.
-    Wrong,
-}
-
-/// The state of a piece, and its description if it is whole.
-pub fn state_of(file: &FilePlan, piece: usize) -> (PieceState, Option<PieceDescription>) {
-    let path = file.piece_file(piece);
-    match PieceFile::open(&path) {
-        Ok(PieceFile { description, .. }) if is_of(&description, file, piece) => (PieceState::Done, Some(description)),
-        Err(_) if !path.exists() => (PieceState::Missing, None),
-        _ => (PieceState::Wrong, None),
-    }
-}
-
-/// Whether all bytes of a piece, and of its measurements and curves, are those that were written.
-pub fn is_intact(file: &FilePlan, piece: usize) -> bool {
-    let open = PieceFile::open(&file.piece_file(piece));
-    open.is_ok_and(|open| {
-        let records = hashes_of_records(file, piece).is_ok_and(|hashes| hashes == open.description.records);
-        records && is_of(&open.description, file, piece) && open.check().is_ok()
-    })
-}
-
-fn is_of(description: &PieceDescription, file: &FilePlan, piece: usize) -> bool {
-    (description.plan, description.piece) == (file.id(), piece) && description.packets.len() == file.pieces[piece].1
-}
 
 /// The packets of all pieces of a file, in the order of decoding.
 pub struct Joining<'a> {
-    plan: &'a FilePlan,
+    folder: &'a PieceFolder<'a>,
     /// How the video was encoded.
     pub video: EncodedVideo,
     /// The times of all frames.
@@ -67,12 +32,13 @@ impl<'a> Joining<'a> {
     ///
     /// # Errors
     /// When pieces are missing, or do not go together.
-    pub fn new(plan: &'a FilePlan, is_partial: bool) -> Result<Self> {
+    pub fn new(folder: &'a PieceFolder<'a>, is_partial: bool) -> Result<Self> {
+        let plan = folder.plan;
         let (mut times, mut missing) = (Vec::new(), Vec::new());
         let mut video: Option<EncodedVideo> = None;
         let (mut records, mut delay) = (Vec::new(), 0);
         for piece in 0..plan.pieces.len() {
-            let (PieceState::Done, Some(description)) = state_of(plan, piece) else {
+            let (PieceState::Done, Some(description)) = folder.state_of(piece) else {
                 if is_partial {
                     break;
                 }
@@ -98,7 +64,7 @@ impl<'a> Joining<'a> {
         let video = video.with_context(|| format!("{}: no piece is done", plan.input))?;
         let increase = times.windows(2).all(|pair| pair[0] < pair[1]);
         ensure!(increase, "{}: the times of two pieces overlap (a bug: please report it)", plan.input);
-        Ok(Joining { plan, video, delay: delay.min(times.len() - 1), times, records, next: (0, 0), open: None })
+        Ok(Joining { folder, video, delay: delay.min(times.len() - 1), times, records, next: (0, 0), open: None })
     }
 
     /// How many pieces are joined.
@@ -107,15 +73,43 @@ impl<'a> Joining<'a> {
     }
 
     /// Checks that the measurements and curves of the pieces are those that were written.
-    pub fn check_records(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// When they are not, or the run was interrupted.
+    pub fn check_records(&self, cancel: &Cancel) -> Result<()> {
         for (piece, written) in self.records.iter().enumerate() {
-            let there = hashes_of_records(self.plan, piece)?;
+            let there = self.folder.hashes_of_records(piece, cancel)?;
             let differs = there.iter().zip(written).position(|(there, written)| there != written);
             if let Some(index) = differs {
-                let (record, file) = (&self.plan.record_files(piece)[index], self.plan.piece_file(piece));
                 let state = if there[index].is_none() { "missing" } else { "damaged" };
-                let (record, file) = (record.display(), file.display());
+                let name = |file: &str| self.folder.name(file);
+                let (record, file) = (name(&files_of_records(piece)[index]), name(&file_of_piece(piece)));
                 bail!("{record}: {state} (remove {file}, and run piece {piece} again)");
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the frames of the pieces have the times that were planned. The times of an input are moved by this much, in
+    /// microseconds, before they are encoded.
+    ///
+    /// # Errors
+    /// When they have others.
+    pub fn check_times(&self, shift: i64) -> Result<()> {
+        let (plan, to) = (self.folder.plan, self.video.time_base());
+        let shift = rescale(shift, microseconds(), plan.time_base());
+        let mut joined = self.times.iter();
+        let mut planned = plan.times.from(plan.first());
+        for (piece, (_, frames)) in plan.pieces.iter().enumerate().take(self.pieces()) {
+            let mut last = None;
+            for time in planned.by_ref().take(*frames) {
+                // As the encoder's clock does, where it is coarser than that of the input.
+                let time = rescale(time.saturating_add(shift), plan.time_base(), to);
+                let time = last.map_or(time, |last: i64| time.max(last.saturating_add(1)));
+                last = Some(time);
+                let file = || self.folder.name(&file_of_piece(piece));
+                let is_planned = joined.next() == Some(&time);
+                ensure!(is_planned, "{}: other times than planned (remove it, and run piece {piece} again)", file());
             }
         }
         Ok(())
@@ -139,9 +133,8 @@ impl<'a> Joining<'a> {
             if self.next.0 == self.records.len() {
                 return Ok(None);
             }
-            let file = PieceFile::open(&self.plan.piece_file(self.next.0))?;
-            ensure!(is_of(&file.description, self.plan, self.next.0), "piece {} has changed", self.next.0);
-            self.open = Some(file);
+            let file = self.folder.piece(self.next.0)?;
+            self.open = Some(file.with_context(|| format!("piece {} has been removed", self.next.0))?);
             self.next.0 += 1;
         }
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan.rs` | the plan: files, their pieces, and what each piece is made from |
 //! | `times.rs` | the times of all frames, short |
+//! | `folder.rs` | the folder of the pieces: what is there |
 //! | `joining.rs` | which packet of which piece comes next, and when |
 //! | `records.rs` | measurements and curves of pieces, in one file |
 //! | `processes.rs` | child processes, and their events |
@@ -11,6 +12,7 @@
 //! | `batch.rs` | `--output-dir`: many files |
 
 mod batch;
+mod folder;
 mod jobs;
 mod joining;
 mod plan;
@@ -19,9 +21,10 @@ mod records;
 mod times;
 
 pub use batch::{make_folder_of, run_batch};
+pub use folder::{PieceFolder, PieceState, file_of_piece, files_of_records, hash_of, hashes_of_records, make_folder};
 pub use jobs::{most_jobs, run_jobs};
-pub use joining::{Joining, PieceState, is_intact, state_of};
-pub use plan::{FilePlan, PieceLength, Plan, Planning, hash_of_file};
+pub use joining::Joining;
+pub use plan::{FilePlan, PieceLength, Plan, Planning};
 pub use processes::{ChildError, ChildRun, ProcessPool, TRY_AGAIN, as_strict_and_verbose};
-pub use records::{hashes_of_records, join_records};
+pub use records::join_records;
 pub use times::Times;

@@ -1,14 +1,15 @@
 //! The plan: a JSON file with all that a piece is made from, so that a piece decides nothing by itself.
 
 use super::Times;
+use super::folder::{PLAN, hash_of};
 use crate::options::{FileJob, PlannedFile};
 use anyhow::{Context, Result, anyhow, ensure};
 use histeq_media::ffmpeg::{self, Rational, microseconds, rescale};
-use histeq_media::pipeline::{ErrorWithRemedy, Input};
+use histeq_media::pipeline::{Cancel, ErrorWithRemedy, Input};
 use histeq_media::source::{Chunk, InputChanged, PacketSurvey, PlannedPart};
-use histeq_media::sys::{Hash, Hasher};
+use histeq_media::sys::{Hash, Hasher, PrivateFolder, open_regular, read_regular, read_whole};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// The version of the format.
@@ -117,6 +118,9 @@ const SHORTEST: f64 = 2.0;
 const FEWEST: usize = 8;
 
 impl Plan {
+    /// The most bytes of one.
+    pub const MOST_BYTES: u64 = 1 << 30;
+
     /// An empty plan of this program, made in this folder with these arguments.
     pub fn new(folder: PathBuf, arguments: Vec<String>) -> Self {
         Plan {
@@ -129,10 +133,21 @@ impl Plan {
         }
     }
 
-    /// Reads the plan in this file.
+    /// Reads the plan in this file, or the one that lies in this folder of pieces.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+        let text = match path.is_dir() {
+            true => Plan::text_within(path),
+            false => read_regular(path, Plan::MOST_BYTES).map_err(Into::into),
+        };
+        let text = text.with_context(|| path.display().to_string())?;
         Plan::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    /// The text of the plan in this folder of pieces.
+    fn text_within(path: &Path) -> Result<Vec<u8>> {
+        let folder = PrivateFolder::open(path)?;
+        let plan = folder.map(|folder| folder.read(PLAN)).transpose()?.flatten();
+        Ok(read_whole(plan.context("a folder without a plan (give the name of a file)")?, Plan::MOST_BYTES)?)
     }
 
     /// The plan of this text.
@@ -153,6 +168,7 @@ impl Plan {
             head.ffmpeg
         );
         let plan: Plan = serde_json::from_slice(text).map_err(|error| anyhow!("not a plan: {error}"))?;
+        ensure!(!plan.files.is_empty(), "a plan of no files: there is nothing to do");
         plan.files.iter().try_for_each(FilePlan::check)?;
         Ok(plan)
     }
@@ -184,32 +200,15 @@ impl Plan {
 }
 
 impl FilePlan {
-    /// Identifies it in its pieces.
+    /// Identifies it in its pieces. It takes as long as to write the plan.
     pub fn id(&self) -> Hash {
         let mut hasher = Hasher::default();
+        let mut text = BufWriter::new(&mut hasher);
         // A plan that was read or made can be written.
-        hasher.add(&serde_json::to_vec(self).unwrap_or_default());
+        let _ = serde_json::to_writer(&mut text, self);
+        drop(text);
         hasher.add(program().as_bytes());
         hasher.hash()
-    }
-
-    /// The file of a piece.
-    pub fn piece_file(&self, piece: usize) -> PathBuf {
-        self.folder.join(format!("{piece:06}.piece"))
-    }
-
-    /// The file of the measurements of a piece, and that of its curves.
-    pub fn record_files(&self, piece: usize) -> [PathBuf; 2] {
-        ["stats", "curves"].map(|kind| self.folder.join(format!("{piece:06}.{kind}.jsonl")))
-    }
-
-    /// Removes the pieces, and their folder if nothing else is in it. What cannot be removed stays.
-    pub fn remove_pieces(&self) {
-        for piece in 0..self.pieces.len() {
-            let [stats, curves] = self.record_files(piece);
-            [self.piece_file(piece), stats, curves].iter().for_each(|path| drop(std::fs::remove_file(path)));
-        }
-        let _ = std::fs::remove_dir(&self.folder);
     }
 
     /// Unit of its times, in seconds.
@@ -234,8 +233,7 @@ impl FilePlan {
 
     /// The moment of frame `number`, in microseconds of the input's clock; `None` behind the last one.
     pub fn moment(&self, number: usize) -> Option<i64> {
-        let times = self.times.all()?;
-        times.get(number).map(|time| rescale(*time, self.time_base(), microseconds()))
+        self.times.at(number).map(|time| rescale(time, self.time_base(), microseconds()))
     }
 
     /// How many frames more than its own are equalized at the beginning of this piece.
@@ -245,20 +243,20 @@ impl FilePlan {
 
     /// What a piece is decoded from.
     pub fn part(&self, piece: usize) -> Result<PlannedPart> {
-        let times = self.times.all().context("its times do not increase")?;
         let (first, frames) = *self.pieces.get(piece).context("there is no such piece")?;
         let (begin, end) = (first - self.left_out(piece), first + frames);
         let lead = begin.saturating_sub(self.around.0 as usize);
-        let behind = (end + self.around.1 as usize).min(times.len());
+        let behind = end + self.around.1 as usize;
+        let times: Vec<i64> = self.times.from(lead).take(behind - lead).collect();
         let (mut skipped, mut passed, mut start) = (0, 0, 0);
         for (index, chunk) in self.chunks.iter().enumerate() {
-            if chunk.start.is_some_and(|time| time <= times[lead]) || index == 0 {
+            if chunk.start.is_some_and(|time| Some(time) <= times.first().copied()) || index == 0 {
                 (start, skipped) = (index, passed);
             }
             passed += u64::from(chunk.packets);
         }
         Ok(PlannedPart {
-            times: times[lead..behind].to_vec(),
+            times,
             before: begin - lead,
             within: end - begin,
             skipped,
@@ -268,15 +266,17 @@ impl FilePlan {
     }
 
     /// Checks that the input, and the other files that are read, are those that were planned, by length and hashes.
-    pub fn check_inputs(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// When they are not, or the run was interrupted.
+    pub fn check_inputs(&self, cancel: &Cancel) -> Result<()> {
         let changed = |name: &str, how| Err(InputChanged(name.to_owned(), how).into());
-        match std::fs::metadata(&self.input) {
-            Ok(file) if file.len() == self.bytes => {}
-            Ok(_) => return changed(&self.input, "it has another length"),
-            Err(error) => return Err(error).with_context(|| self.input.clone()),
+        let open = |name: &String| open_regular(name).with_context(|| name.clone());
+        if open(&self.input)?.metadata()?.len() != self.bytes {
+            return changed(&self.input, "it has another length");
         }
         for (name, hash) in &self.read {
-            if hash_of_file(Path::new(name))? != *hash {
+            if hash_of(open(name)?, cancel).with_context(|| name.clone())? != *hash {
                 return changed(name, "it has other bytes");
             }
         }
@@ -286,17 +286,19 @@ impl FilePlan {
     /// Checks that the parts of the plan fit together.
     fn check(&self) -> Result<()> {
         let wrong = |what: &str| anyhow!("not a plan: {what} of {} do not fit together", self.input);
-        let times = self.times.all().ok_or_else(|| wrong("the times"))?;
+        let frames = self.times.count().ok_or_else(|| wrong("the times"))?;
+        // Each frame is at least a byte of the input: what a plan says of times takes no more memory than the input has bytes.
+        ensure!(frames as u64 <= self.bytes, wrong("the times"));
         ensure!(self.time_base.iter().all(|number| *number > 0), wrong("the units of time"));
         let mut next = self.first();
         for (first, frames) in &self.pieces {
             ensure!(*first == next && *frames > 0, wrong("the pieces"));
             next = first.checked_add(*frames).ok_or_else(|| wrong("the pieces"))?;
         }
-        ensure!(!self.pieces.is_empty() && next <= times.len(), wrong("the pieces"));
+        ensure!(!self.pieces.is_empty() && next <= frames, wrong("the pieces"));
         let packets: u64 = self.chunks.iter().map(|chunk| u64::from(chunk.packets)).sum();
         let has_empty = self.chunks.iter().any(|chunk| chunk.packets == 0);
-        ensure!(packets >= times.len() as u64 && !has_empty, wrong("the packets"));
+        ensure!(packets >= frames as u64 && !has_empty, wrong("the packets"));
         Ok(())
     }
 }
@@ -355,14 +357,6 @@ impl Planning {
         (file.can_seek, file.around) = (!survey.jumps, survey.around);
         Ok(file)
     }
-}
-
-/// The hash of the bytes of a file.
-pub fn hash_of_file(path: &Path) -> Result<Hash> {
-    let mut hasher = Hasher::default();
-    let copied = File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));
-    copied.with_context(|| path.display().to_string())?;
-    Ok(hasher.hash())
 }
 
 fn program() -> String {

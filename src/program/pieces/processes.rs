@@ -53,7 +53,7 @@ pub struct ChildRun {
 }
 
 impl ChildRun {
-    /// Works on a piece of this many frames of the plan in this file.
+    /// Works on a piece of this many frames of the plan in this file, or in this folder of pieces.
     pub fn of_piece(plan: &Path, piece: usize, frames: u64, stderr: &StderrOptions) -> Self {
         let arguments = ["run".into(), plan.into(), "--piece".into(), piece.to_string().into(), "--child".into()];
         ChildRun {
@@ -259,13 +259,19 @@ impl<'a> ProcessPool<'a> {
             stdout.read_to_end(&mut text).map(|_| text)
         })?;
         let mut reported = Reported::default();
+        let mut cancelled: Option<Instant> = None;
         loop {
             match outputs.recv_timeout(TICK) {
                 Ok((_, Output::Closed)) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok((_, output)) => messages.extend(reported.receive(output)),
-                // Closing stdin ends the child.
-                Err(RecvTimeoutError::Timeout) if self.cancel.is_cancelled() => drop(stdin.take()),
                 Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.cancel.is_cancelled() {
+                // Closing stdin ends the child.
+                drop(stdin.take());
+                if cancelled.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                    let _ = child.kill();
+                }
             }
         }
         let status = child.wait()?;

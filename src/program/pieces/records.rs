@@ -1,42 +1,32 @@
 //! Measurements and curves of pieces, put together to what one run writes.
 
-use super::{FilePlan, hash_of_file};
+use super::{PieceFolder, files_of_records};
 use crate::sidecar::curves::{CurveFile, CurveWriter};
 use crate::sidecar::records::Records;
 use crate::sidecar::statistics::{PieceRecord, Recording};
 use anyhow::{Context, Result, ensure};
-use histeq_media::sys::Hash;
-use std::fs::File;
 use std::io::{BufRead, BufReader};
-
-/// The hashes of the measurements and of the curves of a piece, as far as there are any.
-pub fn hashes_of_records(plan: &FilePlan, piece: usize) -> Result<[Option<Hash>; 2]> {
-    let [stats, curves] = plan.record_files(piece).map(|path| match path.exists() {
-        true => hash_of_file(&path).map(Some),
-        false => Ok(None),
-    });
-    Ok([stats?, curves?])
-}
 
 /// Writes the measurements and the curves of the first `pieces` pieces, as far as they are asked for.
 ///
 /// # Errors
 /// When they cannot be read or written, or some are missing.
-pub fn join_records(plan: &FilePlan, pieces: usize, records: &Records) -> Result<()> {
-    records.recording().map_or(Ok(()), |recording| join_stats(plan, pieces, recording))?;
-    records.curves().map_or(Ok(()), |curves| join_curves(plan, pieces, curves))
+pub fn join_records(folder: &PieceFolder<'_>, pieces: usize, records: &Records) -> Result<()> {
+    records.recording().map_or(Ok(()), |recording| join_stats(folder, pieces, recording))?;
+    records.curves().map_or(Ok(()), |curves| join_curves(folder, pieces, curves))
 }
 
 /// Writes the measurements of the first `pieces` pieces to `recording`: frames and scenes are numbered on.
 ///
 /// # Errors
 /// When they cannot be read or written, or some are missing.
-fn join_stats(plan: &FilePlan, pieces: usize, recording: &Recording) -> Result<()> {
+fn join_stats(folder: &PieceFolder<'_>, pieces: usize, recording: &Recording) -> Result<()> {
+    let plan = folder.plan;
     let mut scenes = SceneNumbers::default();
     for piece in 0..pieces {
-        let [path, _] = plan.record_files(piece);
-        let name = path.display().to_string();
-        let file = BufReader::new(File::open(&path).with_context(|| name.clone())?);
+        let [stats, _] = files_of_records(piece);
+        let name = folder.name(&stats);
+        let file = BufReader::new(folder.read(&stats)?.with_context(|| format!("{name}: missing"))?);
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
         let mut next = first;
         for line in file.lines() {
@@ -58,14 +48,13 @@ fn join_stats(plan: &FilePlan, pieces: usize, recording: &Recording) -> Result<(
 }
 
 /// Writes the curves of the first `pieces` pieces to `writer`.
-fn join_curves(plan: &FilePlan, pieces: usize, writer: &CurveWriter) -> Result<()> {
+fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) -> Result<()> {
+    let plan = folder.plan;
     for piece in 0..pieces {
-        let [_, path] = plan.record_files(piece);
-        if !path.exists() {
-            // No frame of it has a curve: `check_records` knows.
-            continue;
-        }
-        let file = CurveFile::read(&path.display().to_string())?;
+        let [_, curves] = files_of_records(piece);
+        // Where there is none, no frame of it has a curve: `check_records` knows.
+        let Some(open) = folder.read(&curves)? else { continue };
+        let file = CurveFile::of(open, &folder.name(&curves))?;
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
         for frame in first.max(file.begins_at())..first + plan.pieces[piece].1 as u64 {
             let (curve, chroma_gain) = file.curve(file.index_at(frame));

@@ -1,6 +1,7 @@
 //! The times of frames, stored as steps that repeat.
 
 use serde::{Deserialize, Serialize};
+use std::iter::{once, repeat_n};
 
 /// Times that increase, in units of a time base.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
@@ -29,22 +30,43 @@ impl Times {
         Times { first: times.first().copied().unwrap_or(0), steps }
     }
 
-    /// All times; `None` if they do not increase, or are too many.
-    pub fn all(&self) -> Option<Vec<i64>> {
-        let count: u64 = self.steps.iter().map(|(_, count)| u64::from(*count)).sum();
-        if count > MOST || self.steps.iter().any(|(step, _)| *step <= 0) {
-            return None;
-        }
-        let mut times = Vec::with_capacity(count as usize + 1);
-        times.push(self.first);
-        let mut last = self.first;
-        for (step, count) in &self.steps {
-            for _ in 0..*count {
-                last = last.checked_add(*step)?;
-                times.push(last);
+    /// How many there are; `None` if they do not increase, or are too many.
+    pub fn count(&self) -> Option<usize> {
+        let (mut count, mut last) = (1, self.first);
+        for (step, times) in &self.steps {
+            last = step.checked_mul(i64::from(*times)).and_then(|steps| last.checked_add(steps))?;
+            count += u64::from(*times);
+            if *step <= 0 || count > MOST {
+                return None;
             }
         }
-        Some(times)
+        usize::try_from(count).ok()
+    }
+
+    /// The times from that of frame `number` on.
+    pub fn from(&self, number: usize) -> impl Iterator<Item = i64> {
+        let (mut left, mut time, mut begun) = (number as u64, self.first, 0);
+        for (step, times) in &self.steps {
+            if left < u64::from(*times) {
+                break;
+            }
+            (left, time, begun) = (left - u64::from(*times), time + step * i64::from(*times), begun + 1);
+        }
+        let mut steps = self.steps[begun..].iter();
+        let first = steps.next().map(|(step, times)| (*step, *times));
+        time += first.map_or(0, |(step, _)| step * left as i64);
+        let is_there = left == 0 || first.is_some();
+        let rest = first.map(|(step, times)| (step, times - left as u32)).into_iter().chain(steps.copied());
+        let rest = rest.flat_map(|(step, times)| repeat_n(step, times as usize)).map(move |step| {
+            time += step;
+            time
+        });
+        once(time).chain(rest).take(if is_there { usize::MAX } else { 0 })
+    }
+
+    /// The time of frame `number`; `None` behind the last one.
+    pub fn at(&self, number: usize) -> Option<i64> {
+        self.from(number).next()
     }
 }
 
@@ -55,15 +77,22 @@ mod tests {
     #[test]
     fn times_come_back_as_they_were() {
         for times in [vec![5], vec![-3, 0, 3, 6, 7, 20, 33], (0..1000).map(|n| n * 512).collect()] {
-            assert_eq!(Times::of(&times).all(), Some(times));
+            let stored = Times::of(&times);
+            assert_eq!(stored.count(), Some(times.len()));
+            for from in 0..=times.len() + 1 {
+                let expected = times.get(from..).unwrap_or_default();
+                assert_eq!(stored.from(from).collect::<Vec<_>>(), expected, "from {from}");
+                assert_eq!(stored.at(from), expected.first().copied());
+            }
         }
         assert_eq!(Times::of(&(0..1000).collect::<Vec<_>>()).steps.len(), 1);
     }
 
     #[test]
     fn times_that_make_no_video_are_none() {
-        for steps in [vec![(0, 1)], vec![(-1, 3)], vec![(1, u32::MAX); 9], vec![(i64::MAX, 2)]] {
-            assert_eq!(Times { first: 1, steps: steps.clone() }.all(), None, "{steps:?}");
+        for steps in [vec![(0, 1)], vec![(-1, 3)], vec![(1, u32::MAX); 9], vec![(i64::MAX, 2)], vec![(1, MOST as u32)]]
+        {
+            assert_eq!(Times { first: 1, steps: steps.clone() }.count(), None, "{steps:?}");
         }
     }
 }

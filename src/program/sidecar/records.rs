@@ -5,9 +5,9 @@ use crate::sidecar::curves::CurveWriter;
 use crate::sidecar::statistics::{CurveSaver, Recorder, Recording};
 use anyhow::Result;
 use histeq::equalize::EqualizeStage;
-use histeq_media::pipeline::{Input, Outcome, Progress};
+use histeq_media::pipeline::{Cancel, Input, Outcome, Progress};
 use histeq_media::sink::{Files, Leftover, Overwrite, Target, Together};
-use histeq_media::sys::{printable, without_password};
+use histeq_media::sys::{PrivateFolder, printable, without_password};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,15 +27,25 @@ impl RecordTargets {
         }
     }
 
-    /// The targets of equalizing a file.
-    pub fn of_file(job: &FileJob) -> Result<Self> {
+    /// The targets of equalizing a file. `cancel` ends the wait for the readers of FIFOs.
+    pub fn of_file(job: &FileJob, cancel: &Cancel) -> Result<Self> {
         let overwrite = beside(job.output.overwrite);
-        let target = |name: &String| Target::new(name, &job.input.url, Files::One, overwrite);
+        let target = |name: &String| {
+            Target::new(name, &job.input.url, Files::One, overwrite).map(|target| target.interruptible(cancel))
+        };
         let stats = job.stats.as_ref().map(|(name, format)| target(name).map(|target| (target, *format)));
         Ok(RecordTargets {
             stats: stats.transpose()?,
             curves: job.equalize.save_curves.as_ref().map(target).transpose()?,
         })
+    }
+
+    /// The targets of a piece of a file, in the folder of pieces under these names.
+    pub fn of_piece(job: &FileJob, folder: &PrivateFolder, [stats, curves]: &[String; 2]) -> Result<Self> {
+        let stats =
+            job.stats.as_ref().map(|(_, format)| Target::in_folder(folder, stats).map(|stats| (stats, *format)));
+        let curves = job.equalize.save_curves.as_ref().map(|_| Target::in_folder(folder, curves));
+        Ok(RecordTargets { stats: stats.transpose()?, curves: curves.transpose()? })
     }
 
     /// No targets.
@@ -44,10 +54,10 @@ impl RecordTargets {
     }
 
     /// The target of `live`, written directly like a recording.
-    pub fn of_live(job: &LiveJob) -> Result<Self> {
+    pub fn of_live(job: &LiveJob, cancel: &Cancel) -> Result<Self> {
         let curves = job.equalize.save_curves.as_deref();
         let curves = curves.map(|name| Target::direct(name, Files::One, beside(job.overwrite))).transpose()?;
-        Ok(RecordTargets { stats: None, curves })
+        Ok(RecordTargets { stats: None, curves: curves.map(|target| target.interruptible(cancel)) })
     }
 
     /// Temporary files to remove when the program ends at once.

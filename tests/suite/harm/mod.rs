@@ -7,5 +7,7 @@ mod faults;
 mod found;
 mod limits;
 mod playlists;
+mod read_by_name;
 mod sandbox;
+mod shared_folders;
 mod terminal;
