@@ -413,8 +413,8 @@ impl ActivePool<'_> {
             // Closing stdin ends the child; what it has not finished leaves nothing.
             drop(working.child.stdin.take());
         }
+        let begin = Instant::now();
         for working in &mut self.working {
-            let begin = Instant::now();
             while working.child.try_wait().is_ok_and(|status| status.is_none()) {
                 if begin.elapsed() > PATIENCE {
                     let _ = working.child.kill();

@@ -184,7 +184,9 @@ fn statistics_go_to_a_slow_reader() {
 #[test]
 fn jobs_end_in_time_and_with_a_signal_even_if_their_processes_do_not() {
     let (dir, _) = planned();
-    let line = "in.mkv out.mkv --jobs 2 --encoder ffv1 --backend cpu --verify";
+    // Long enough for two pieces.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 500 -c:v ffv1 -g 25 long.mkv");
+    let line = "long.mkv out.mkv --jobs 2 --encoder ffv1 --backend cpu --verify";
     for (stopped, options, code) in [("--one-of", "", 130), (" --piece ", "", 130), (" --piece ", "--max-seconds 2", 1)]
     {
         let mut command = dir.command(&format!("{line} {options}"));
