@@ -1,17 +1,49 @@
-//! Which system calls of a thread the kernel answers, by seccomp. The others fail with EPERM: a library that tries one of them
-//! goes on without.
+//! Which system calls of a thread the kernel answers, by seccomp: those of a list, outside as inside. What no list has fails
+//! with ENOSYS, as on a kernel that does not know it: a C library that tries a newer call goes on with an older one, and what
+//! kernels to come add is refused from the beginning. What is refused for its arguments, and what [`REFUSED`] has, fails with
+//! EPERM.
 
 use anyhow::{Context, Result};
-use libc::{c_long, *};
-use seccompiler::SeccompCmpArgLen::Dword;
-use seccompiler::SeccompCmpOp::{Eq, MaskedEq};
+use libc::{c_int, c_long, *};
+use seccompiler::SeccompCmpArgLen::{Dword, Qword};
+use seccompiler::SeccompCmpOp::MaskedEq;
 use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
+    BackendError, BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
 };
 use std::collections::BTreeMap;
 
 /// Calls by number, each with the rules one of which it has to meet; a call without a rule is answered as it is.
-type Calls = BTreeMap<i64, Vec<SeccompRule>>;
+type Calls = BTreeMap<c_long, Vec<Rule>>;
+
+/// What has to be true of some arguments of a call.
+type Rule = Vec<Check>;
+
+/// What the masked bits of one argument have to be. The kernel takes an `int` from the lower half of the argument alone, and a
+/// pointer from all of it: so the mask has to end with what the kernel reads.
+#[derive(Clone, Copy)]
+struct Check {
+    argument: u8,
+    mask: u64,
+    value: u64,
+}
+
+/// The bits of a C `int`.
+const INT: u64 = 0xffff_ffff;
+
+/// The argument, an `int`, has this value.
+fn int(argument: u8, value: i64) -> Check {
+    Check { argument, mask: INT, value: value as u64 & INT }
+}
+
+/// None of these bits of an `int` is set.
+fn without(argument: u8, bits: c_int) -> Check {
+    Check { argument, mask: bits as u64 & INT, value: 0 }
+}
+
+/// The argument, a pointer, leads nowhere.
+fn null(argument: u8) -> Check {
+    Check { argument, mask: u64::MAX, value: 0 }
+}
 
 /// What demuxers, decoders, allocators and threads do.
 const OF_DECODERS: &[c_long] = &[
@@ -20,13 +52,13 @@ const OF_DECODERS: &[c_long] = &[
     SYS_readv,
     SYS_pread64,
     SYS_preadv,
+    SYS_preadv2,
     SYS_write,
     SYS_writev,
     SYS_lseek,
     SYS_close,
     SYS_dup,
     SYS_dup3,
-    SYS_fcntl,
     SYS_fstat,
     SYS_newfstatat,
     SYS_statx,
@@ -50,17 +82,17 @@ const OF_DECODERS: &[c_long] = &[
     SYS_mremap,
     SYS_madvise,
     SYS_mincore,
+    SYS_msync,
     SYS_mlock,
     SYS_munlock,
+    SYS_mseal,
     SYS_mbind,
     SYS_get_mempolicy,
     SYS_set_mempolicy,
     SYS_membarrier,
     // Threads.
-    SYS_clone3,
     SYS_futex,
     SYS_set_robust_list,
-    SYS_get_robust_list,
     SYS_rseq,
     SYS_set_tid_address,
     SYS_exit,
@@ -69,22 +101,24 @@ const OF_DECODERS: &[c_long] = &[
     SYS_rt_sigaction,
     SYS_rt_sigprocmask,
     SYS_rt_sigreturn,
+    SYS_rt_sigsuspend,
+    SYS_rt_sigpending,
+    SYS_rt_sigtimedwait,
     SYS_sigaltstack,
     SYS_gettid,
     SYS_sched_yield,
-    SYS_sched_getaffinity,
-    SYS_sched_setaffinity,
-    SYS_sched_getparam,
-    SYS_sched_getscheduler,
     SYS_sched_get_priority_max,
     SYS_sched_get_priority_min,
-    SYS_getpriority,
     // What the process and the system are.
     SYS_getpid,
+    SYS_getppid,
     SYS_getuid,
     SYS_geteuid,
+    SYS_getresuid,
     SYS_getgid,
     SYS_getegid,
+    SYS_getresgid,
+    SYS_getgroups,
     SYS_getrusage,
     SYS_getcpu,
     SYS_sysinfo,
@@ -114,6 +148,7 @@ const OLDER_OF_DECODERS: &[c_long] = &[
     SYS_select,
     SYS_dup2,
     SYS_pipe,
+    SYS_pause,
     SYS_eventfd,
     SYS_getrlimit,
     SYS_time,
@@ -123,171 +158,382 @@ const OLDER_OF_DECODERS: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER_OF_DECODERS: &[c_long] = &[];
 
-/// What no run does: starting programs, looking into other processes, changing the machine, and parts of the kernel that are
-/// known for their errors.
-const REFUSED: &[c_long] = &[
-    SYS_execve,
-    SYS_execveat,
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_process_madvise,
-    SYS_kcmp,
-    SYS_pidfd_open,
-    SYS_pidfd_getfd,
-    SYS_pidfd_send_signal,
-    SYS_tkill,
-    SYS_bpf,
-    SYS_perf_event_open,
-    SYS_userfaultfd,
-    SYS_io_uring_setup,
-    SYS_io_uring_enter,
-    SYS_io_uring_register,
-    SYS_add_key,
-    SYS_request_key,
-    SYS_keyctl,
-    SYS_mount,
-    SYS_umount2,
-    SYS_pivot_root,
-    SYS_chroot,
-    SYS_move_mount,
-    SYS_open_tree,
-    SYS_mount_setattr,
-    SYS_fsopen,
-    SYS_fsconfig,
-    SYS_fsmount,
-    SYS_fspick,
-    SYS_unshare,
-    SYS_setns,
-    SYS_open_by_handle_at,
-    SYS_name_to_handle_at,
-    SYS_fanotify_init,
-    SYS_quotactl,
-    SYS_quotactl_fd,
-    SYS_acct,
-    SYS_swapon,
-    SYS_swapoff,
-    SYS_reboot,
-    SYS_kexec_load,
-    SYS_init_module,
-    SYS_finit_module,
-    SYS_delete_module,
-    SYS_settimeofday,
-    SYS_clock_settime,
-    SYS_clock_adjtime,
-    SYS_adjtimex,
-    SYS_sethostname,
-    SYS_setdomainname,
-    SYS_syslog,
-    SYS_personality,
-    SYS_vhangup,
-    // Landlock does not ask about these: of a file's metadata, a run changes only that of files that it has open.
-    SYS_fchmodat,
-    SYS_fchownat,
-    SYS_utimensat,
-    SYS_setxattr,
-    SYS_lsetxattr,
-    SYS_removexattr,
-    SYS_lremovexattr,
+/// What encoders, muxers and the files of outputs take besides. Landlock, where it is up, knows the places of what has a name.
+const OF_PROCESS: &[c_long] = &[
+    SYS_pwrite64,
+    SYS_pwritev,
+    SYS_pwritev2,
+    SYS_ftruncate,
+    SYS_fallocate,
+    SYS_fsync,
+    SYS_fdatasync,
+    SYS_sync_file_range,
+    SYS_flock,
+    SYS_fchown,
+    SYS_linkat,
+    #[cfg(not(target_arch = "riscv64"))]
+    SYS_renameat,
+    SYS_renameat2,
+    SYS_unlinkat,
+    SYS_mkdirat,
+    SYS_umask,
 ];
 
 /// Older ones of this kind.
 #[cfg(target_arch = "x86_64")]
-const OLDER_REFUSED: &[c_long] = &[
-    SYS_fork,
-    SYS_vfork,
-    SYS_kexec_file_load,
-    SYS_iopl,
-    SYS_ioperm,
-    SYS_modify_ldt,
-    SYS_uselib,
-    SYS_ustat,
-    SYS_sysfs,
-    SYS__sysctl,
-    SYS_chmod,
-    SYS_chown,
-    SYS_lchown,
-    SYS_utime,
-    SYS_utimes,
-    SYS_futimesat,
-];
+const OLDER_OF_PROCESS: &[c_long] = &[SYS_creat, SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
 
 #[cfg(not(target_arch = "x86_64"))]
-const OLDER_REFUSED: &[c_long] = &[];
+const OLDER_OF_PROCESS: &[c_long] = &[];
 
-/// What opens connections. Those that are open stay open.
-const OF_NETWORK: &[c_long] = &[SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4];
+/// What uses connections.
+const OF_NETWORK: &[c_long] = &[
+    SYS_socket,
+    SYS_socketpair,
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    SYS_sendto,
+    SYS_sendmsg,
+    SYS_sendmmsg,
+    SYS_recvfrom,
+    SYS_recvmsg,
+    SYS_recvmmsg,
+    SYS_shutdown,
+    SYS_setsockopt,
+    SYS_getsockopt,
+    SYS_getsockname,
+    SYS_getpeername,
+    SYS_epoll_create1,
+    SYS_epoll_ctl,
+    SYS_epoll_pwait,
+    SYS_epoll_pwait2,
+    SYS_timerfd_create,
+    SYS_timerfd_settime,
+    SYS_timerfd_gettime,
+];
 
-/// There is no call with this number or a higher one, but for those of x32, which repeat the others.
-const NUMBERS: c_long = 512;
+/// Older ones of this kind.
+#[cfg(target_arch = "x86_64")]
+const OLDER_OF_NETWORK: &[c_long] = &[SYS_epoll_create, SYS_epoll_wait];
+
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER_OF_NETWORK: &[c_long] = &[];
+
+/// What fails with EPERM whatever its arguments are, because of who reads the error: libsvtav1 has threads without a place in
+/// the queue of real time then, and ends at another error; people learn from it that something is not permitted.
+const REFUSED: &[c_long] = &[
+    SYS_sched_setscheduler,
+    SYS_sched_setparam,
+    SYS_sched_setattr,
+    SYS_execve,
+    SYS_execveat,
+    SYS_socket,
+    SYS_socketpair,
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+];
 
 /// From now on, the kernel answers only what demuxers and decoders need, to the calling thread and those that it starts.
 ///
 /// # Errors
 /// When the kernel has no such filters.
 pub fn answer_decoders() -> Result<()> {
-    answer(of_decoders)
+    answer(&of_decoders())
 }
 
-/// From now on, the kernel answers no call that a run has no use for, to the calling thread and those that it starts.
+/// From now on, the kernel answers only what a run needs, to the calling thread and those that it starts.
 ///
 /// # Errors
 /// When the kernel has no such filters.
 pub fn answer_process(network: bool) -> Result<()> {
-    answer(|| of_process(network))
+    answer(&of_process(network))
 }
 
-fn answer(calls: impl FnOnce() -> Result<Calls, BackendError>) -> Result<()> {
+fn answer(calls: &Calls) -> Result<()> {
     let close = || -> Result<(), seccompiler::Error> {
-        // What flags it has is in memory, which filters do not read. The C library takes `clone` instead.
-        let clone3 = Calls::from([(SYS_clone3, Vec::new())]);
-        apply_filter(&program(clone3, SeccompAction::Allow, SeccompAction::Errno(ENOSYS as u32))?)?;
-        apply_filter(&program(calls()?, SeccompAction::Errno(EPERM as u32), SeccompAction::Allow)?)
+        Ok(programs(calls)?.iter().try_for_each(|program| apply_filter(program))?)
     };
     close().context("--sandbox on: the kernel does not filter system calls (--sandbox auto goes on without)")
 }
 
-fn program(calls: Calls, others: SeccompAction, these: SeccompAction) -> Result<BpfProgram, BackendError> {
-    SeccompFilter::new(calls, others, these, std::env::consts::ARCH.try_into()?)?.try_into()
+/// The filters by which the kernel answers these calls. Where two of them refuse a call, the error is that of the later one.
+fn programs(calls: &Calls) -> Result<[BpfProgram; 2], BackendError> {
+    // pthread_getattr_np asks for the cores of a thread by its number, and takes this error alone for an answer.
+    let fails_as_unknown = |call: c_long| call == SYS_sched_getaffinity;
+    let known =
+        calls.iter().map(|(&call, rules)| (call, if fails_as_unknown(call) { rules.clone() } else { Vec::new() }));
+    let refused = REFUSED.iter().map(|&call| (call, Vec::new()));
+    Ok([program(calls, EPERM)?, program(&refused.chain(known).collect(), ENOSYS)?])
 }
 
-fn of_decoders() -> Result<Calls, BackendError> {
-    let mut calls: Calls = OF_DECODERS.iter().chain(OLDER_OF_DECODERS).map(|&call| (call, Vec::new())).collect();
-    calls.extend(of_own_process()?);
+/// The filter that answers these calls, and others with this error. It ends the process at a call of another architecture.
+fn program(calls: &Calls, error: c_int) -> Result<BpfProgram, BackendError> {
+    let condition = |check: &Check| {
+        let width = if check.mask <= INT { Dword } else { Qword };
+        SeccompCondition::new(check.argument, width, MaskedEq(check.mask), check.value)
+    };
+    let rule = |rule: &Rule| SeccompRule::new(rule.iter().map(condition).collect::<Result<_, _>>()?);
+    let chain =
+        |(&call, rules): (&c_long, &Vec<Rule>)| Ok((call.into(), rules.iter().map(rule).collect::<Result<_, _>>()?));
+    let calls = calls.iter().map(chain).collect::<Result<_, BackendError>>()?;
+    let refuse = SeccompAction::Errno(error as u32);
+    SeccompFilter::new(calls, refuse, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
+}
+
+fn of_decoders() -> Calls {
+    let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS]);
+    calls.extend(of_own_process());
     // Only to read. With Landlock, only the input and the system's files can be opened.
-    let changes = MaskedEq((O_ACCMODE | O_CREAT | O_TRUNC) as u64);
-    calls.insert(SYS_openat, vec![when(2, changes.clone(), 0)?]);
+    let changes = O_ACCMODE | O_CREAT | O_TRUNC;
+    calls.insert(SYS_openat, vec![vec![without(2, changes)]]);
     #[cfg(target_arch = "x86_64")]
-    calls.insert(SYS_open, vec![when(1, changes, 0)?]);
-    // Names of threads and of their memory.
-    let named = [PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_SET_NO_NEW_PRIVS];
-    let named = named.into_iter().map(|option| when(0, Eq, option as u64));
-    calls.insert(SYS_prctl, named.collect::<Result<_, _>>()?);
-    // Whether messages go to a terminal.
-    calls.insert(SYS_ioctl, vec![when(1, Eq, TCGETS)?]);
-    // To learn limits, not to set them.
-    calls.insert(SYS_prlimit64, vec![when(2, Eq, 0)?]);
-    Ok(calls)
+    calls.insert(SYS_open, vec![vec![without(1, changes)]]);
+    calls
 }
 
-fn of_process(network: bool) -> Result<Calls, BackendError> {
-    let refused =
-        |call: &c_long| REFUSED.contains(call) || OLDER_REFUSED.contains(call) || !network && OF_NETWORK.contains(call);
-    let mut calls: Calls = (0..NUMBERS).filter(|call| !refused(call)).map(|call| (call, Vec::new())).collect();
-    calls.extend(of_own_process()?);
-    Ok(calls)
-}
-
-/// New threads, but no new processes; signals to this process, but to no other.
-fn of_own_process() -> Result<Calls, BackendError> {
-    let thread = CLONE_THREAD as u64;
-    let mut calls = Calls::from([(SYS_clone, vec![when(0, MaskedEq(thread), thread)?])]);
-    for call in [SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo] {
-        calls.insert(call, vec![when(0, Eq, std::process::id().into())?]);
+fn of_process(network: bool) -> Calls {
+    let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS, OF_PROCESS, OLDER_OF_PROCESS, &[SYS_openat]]);
+    #[cfg(target_arch = "x86_64")]
+    calls.extend(whole(&[&[SYS_open]]));
+    calls.extend(of_own_process());
+    // Of a file that is open; it never gets the rights of its owner, whoever runs it.
+    calls.insert(SYS_fchmod, vec![vec![without(1, 0o7000)]]);
+    // libx265 takes its threads back behind others. Of one's own thread alone: 0 is the group with another first argument.
+    calls.insert(SYS_setpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
+    if network {
+        calls.extend(whole(&[OF_NETWORK, OLDER_OF_NETWORK]));
+        // The numbers of network cards, of which addresses like fe80::1%eth0 have names.
+        let requests = [SIOCGIFINDEX as i64, SIOCGIFNAME as i64];
+        calls.entry(SYS_ioctl).or_default().extend(requests.map(|request| vec![int(1, request)]));
     }
-    Ok(calls)
+    calls
 }
 
-fn when(argument: u8, comparison: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
-    SeccompRule::new(vec![SeccompCondition::new(argument, Dword, comparison, value)?])
+fn whole(lists: &[&[c_long]]) -> Calls {
+    lists.iter().copied().flatten().map(|&call| (call, Vec::new())).collect()
+}
+
+/// What both walls leave of the calls that could reach others: new threads, but no new processes; signals to this process, and
+/// what is to be known of it; what descriptors are, but not who gets signals from them.
+fn of_own_process() -> Calls {
+    let own = i64::from(std::process::id());
+    let thread = CLONE_THREAD as u64;
+    let spaces =
+        CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
+    let is_thread = Check { argument: 0, mask: thread | spaces as u64 & INT, value: thread };
+    let mut calls = Calls::from([(SYS_clone, vec![vec![is_thread]])]);
+    for call in [SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo] {
+        calls.insert(call, vec![vec![int(0, own)]]);
+    }
+    // A thread calls itself 0. The others have numbers that are not known here.
+    for call in [SYS_sched_getaffinity, SYS_sched_getparam, SYS_sched_getscheduler] {
+        calls.insert(call, vec![vec![int(0, 0)], vec![int(0, own)]]);
+    }
+    calls.insert(SYS_sched_setaffinity, vec![vec![int(0, 0)]]);
+    calls.insert(SYS_getpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
+    // To learn limits, not to set them.
+    calls.insert(SYS_prlimit64, vec![vec![int(0, 0), null(2)], vec![int(0, own), null(2)]]);
+    // Names of threads and of their memory.
+    let options = [PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_SET_NO_NEW_PRIVS];
+    calls.insert(SYS_prctl, options.map(|option| vec![int(0, option.into())]).into());
+    // Whether it is a terminal, how large that is, and how much there is to read.
+    let requests = [TCGETS as i64, TCGETS2 as i64, TIOCGWINSZ as i64, FIONREAD as i64];
+    let mut ioctl: Vec<Rule> = requests.map(|request| vec![int(1, request)]).into();
+    // Whether calls wait, and whether another program would have it.
+    ioctl.extend([FIONBIO as i64, FIOCLEX as i64, FIONCLEX as i64].map(|request| vec![int(1, request)]));
+    calls.insert(SYS_ioctl, ioctl);
+    // O_ASYNC has the kernel send signals, to whom F_SETOWN says.
+    let mut commands = vec![vec![int(1, F_SETFL.into()), without(2, O_ASYNC)]];
+    let kept = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GETPIPE_SZ, F_SETPIPE_SZ];
+    let locks = [F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW];
+    commands.extend(kept.into_iter().chain(locks).map(|command| vec![int(1, command.into())]));
+    calls.insert(SYS_fcntl, commands);
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many bits of its arguments the kernel reads, of the calls that have rules: an `int` has 32, a pointer and a `long` 64.
+    /// Rules are about no others.
+    const WIDTHS: &[(c_long, &[u32])] = &[
+        (SYS_clone, &[32]),
+        (SYS_kill, &[32]),
+        (SYS_tgkill, &[32]),
+        (SYS_rt_sigqueueinfo, &[32]),
+        (SYS_rt_tgsigqueueinfo, &[32]),
+        (SYS_sched_getaffinity, &[32]),
+        (SYS_sched_setaffinity, &[32]),
+        (SYS_sched_getparam, &[32]),
+        (SYS_sched_getscheduler, &[32]),
+        (SYS_getpriority, &[32, 32]),
+        (SYS_setpriority, &[32, 32]),
+        (SYS_prlimit64, &[32, 32, 64]),
+        (SYS_prctl, &[32]),
+        (SYS_ioctl, &[32, 32]),
+        (SYS_fcntl, &[32, 32, 32]),
+        (SYS_openat, &[32, 64, 32]),
+        #[cfg(target_arch = "x86_64")]
+        (SYS_open, &[64, 32]),
+        (SYS_fchmod, &[32, 32]),
+    ];
+
+    const NATIVE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
+
+    /// What a filter answers, as the kernel runs it.
+    fn run(program: &BpfProgram, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+        let mut words = vec![number, architecture, 0, 0];
+        words.extend(arguments.iter().flat_map(|argument| [*argument as u32, (argument >> 32) as u32]));
+        let (mut at, mut accumulator) = (0, 0);
+        loop {
+            let seccompiler::sock_filter { code, jt, jf, k } = program[at];
+            let jump = |is: bool| usize::from(if is { jt } else { jf });
+            at += 1;
+            match u32::from(code) {
+                code if code == BPF_LD | BPF_W | BPF_ABS => accumulator = words[k as usize / 4],
+                code if code == BPF_ALU | BPF_AND | BPF_K => accumulator &= k,
+                code if code == BPF_JMP | BPF_JA => at += k as usize,
+                code if code == BPF_JMP | BPF_JEQ | BPF_K => at += jump(accumulator == k),
+                code if code == BPF_JMP | BPF_JGT | BPF_K => at += jump(accumulator > k),
+                code if code == BPF_JMP | BPF_JGE | BPF_K => at += jump(accumulator >= k),
+                code if code == BPF_RET | BPF_K => return k,
+                code => panic!("no filter has {code:#x}"),
+            }
+        }
+    }
+
+    struct Wall {
+        name: &'static str,
+        calls: Calls,
+        programs: [BpfProgram; 2],
+    }
+
+    impl Wall {
+        /// The error that a call fails with, if it does.
+        fn error(&self, call: c_long, arguments: [u64; 6]) -> Option<c_int> {
+            // Of two errors the later filter's counts.
+            let answers = self.programs.iter().rev().map(|program| run(program, NATIVE, call as u32, arguments));
+            let refused = answers.into_iter().find(|answer| *answer != SECCOMP_RET_ALLOW)?;
+            assert_eq!(refused & SECCOMP_RET_ACTION_FULL, SECCOMP_RET_ERRNO, "{}: {call}", self.name);
+            Some((refused & SECCOMP_RET_DATA) as c_int)
+        }
+    }
+
+    fn walls() -> [Wall; 3] {
+        let wall = |name, calls| Wall { name, programs: programs(&calls).expect("filters"), calls };
+        [wall("inner", of_decoders()), wall("outer", of_process(false)), wall("outer, with network", of_process(true))]
+    }
+
+    #[test]
+    fn each_rule_reads_its_argument_as_the_kernel_does() {
+        for wall in walls() {
+            for (&call, rules) in wall.calls.iter().filter(|(_, rules)| !rules.is_empty()) {
+                let (_, widths) = WIDTHS.iter().find(|(other, _)| *other == call).expect("the widths of the arguments");
+                // Values of all rules for this argument, and what lies around them.
+                let values = |argument: u8| {
+                    let checks = rules.iter().flatten().filter(move |check| check.argument == argument);
+                    let values = checks.flat_map(|check| [check.value, check.value ^ 1, check.mask, !check.mask & INT]);
+                    values.chain([0, 1, 2, INT >> 1, INT])
+                };
+                for rule in rules {
+                    let mut met = [0; 6];
+                    rule.iter().for_each(|check| met[usize::from(check.argument)] = check.value);
+                    assert_eq!(wall.error(call, met), None, "{}: {call}, {met:x?}", wall.name);
+                    for argument in rule.iter().map(|check| check.argument) {
+                        let at = usize::from(argument);
+                        let with = |value| {
+                            let mut arguments = met;
+                            arguments[at] = value;
+                            wall.error(call, arguments)
+                        };
+                        for low in values(argument) {
+                            for high in
+                                [1, 7, INT >> 1, INT].into_iter().chain(values(argument)).filter(|high| *high != 0)
+                            {
+                                let value = low | high << 32;
+                                // A pointer or a length passes as zero alone; of an int, the kernel does not see the upper half.
+                                let expected = if widths[at] == 64 { Some(EPERM) } else { with(low) };
+                                assert_eq!(
+                                    with(value),
+                                    expected,
+                                    "{}: {call}, argument {argument} {value:x}",
+                                    wall.name
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_reaches_others_is_refused() {
+        let (own, other) = (u64::from(std::process::id()), 1);
+        let all = u64::MAX;
+        let pointer = 0x7_0000_0000;
+        for wall in walls() {
+            for (call, arguments) in [
+                (SYS_prlimit64, [0, 7, pointer, 0, 0, 0]),
+                (SYS_prlimit64, [own, 7, 1, 0, 0, 0]),
+                (SYS_prlimit64, [other, 7, 0, pointer, 0, 0]),
+                (SYS_sched_setaffinity, [other, 8, pointer, 0, 0, 0]),
+                (SYS_setpriority, [PRIO_PROCESS as u64, other, 11, 0, 0, 0]),
+                (SYS_setpriority, [PRIO_PGRP as u64, 0, 11, 0, 0, 0]),
+                (SYS_setpriority, [PRIO_USER as u64, 0, 11, 0, 0, 0]),
+                (SYS_kill, [other, 9, 0, 0, 0, 0]),
+                (SYS_kill, [0, 9, 0, 0, 0, 0]),
+                (SYS_kill, [all, 9, 0, 0, 0, 0]),
+                (SYS_tgkill, [other, other, 9, 0, 0, 0]),
+                (SYS_fcntl, [3, F_SETOWN as u64, other, 0, 0, 0]),
+                (SYS_fcntl, [3, 15, pointer, 0, 0, 0]),
+                (SYS_fcntl, [3, 10, SIGTERM as u64, 0, 0, 0]),
+                (SYS_fcntl, [3, F_SETFL as u64, (O_ASYNC | O_NONBLOCK) as u64, 0, 0, 0]),
+                (SYS_fcntl, [3, F_SETFL as u64, O_ASYNC as u64 | all << 32, 0, 0, 0]),
+                (SYS_ioctl, [2, 0x5412, pointer, 0, 0, 0]),
+                (SYS_ioctl, [2, 0x5412 | 1 << 32, pointer, 0, 0, 0]),
+                (SYS_ioctl, [2, 0x541c, pointer, 0, 0, 0]),
+                (SYS_ioctl, [2, 0x5423, pointer, 0, 0, 0]),
+                (SYS_ioctl, [2, 0x541d, pointer, 0, 0, 0]),
+                (SYS_ioctl, [3, 0x5452, pointer, 0, 0, 0]),
+                (SYS_clone, [SIGCHLD as u64, 0, 0, 0, 0, 0]),
+                (SYS_clone, [(CLONE_THREAD | CLONE_NEWNET) as u64, 0, 0, 0, 0, 0]),
+                (SYS_prctl, [PR_SET_DUMPABLE as u64, 1, 0, 0, 0, 0]),
+                (SYS_fchmod, [3, 0o4755, 0, 0, 0, 0]),
+                (SYS_execve, [0; 6]),
+                (SYS_sched_setscheduler, [0; 6]),
+            ] {
+                assert!(wall.error(call, arguments).is_some(), "{}: {call} {arguments:x?}", wall.name);
+            }
+            // The last one is that of Linux 6.17; those from 452 on change modes and attributes.
+            let names = [SYS_ptrace, SYS_process_vm_writev, SYS_fchmodat, SYS_utimensat, SYS_setxattr, SYS_fsetxattr];
+            let others = [SYS_shmget, SYS_vmsplice, SYS_mount, SYS_io_uring_setup, SYS_bpf, SYS_keyctl, SYS_pidfd_open];
+            let numbers = [439, 452, 463, 466, 467, 469].into_iter().filter(|number| *number != SYS_faccessat2);
+            let beyond = (470..2000).chain([0x4000_0000, 0x4000_0000 + SYS_getpid, 0x7fff_ffff, -1]);
+            let unknown = names.into_iter().chain(others).chain(numbers).chain(beyond).chain([SYS_clone3, SYS_tkill]);
+            for call in unknown {
+                assert_eq!(wall.error(call, [0; 6]), Some(ENOSYS), "{}: {call}", wall.name);
+            }
+            let i386 = run(&wall.programs[0], 0x4000_0003, SYS_getpid as u32, [0; 6]);
+            assert_eq!(i386, SECCOMP_RET_KILL_PROCESS, "{}", wall.name);
+        }
+    }
+
+    #[test]
+    fn errors_are_those_that_libraries_go_on_after() {
+        for wall in walls() {
+            // A thread of one's own has such a number.
+            assert_eq!(wall.error(SYS_sched_getaffinity, [1, 8, 0, 0, 0, 0]), Some(ENOSYS), "{}", wall.name);
+            assert_eq!(wall.error(SYS_sched_setscheduler, [0; 6]), Some(EPERM), "{}", wall.name);
+            let error = (wall.name != "outer, with network").then_some(EPERM);
+            assert_eq!(wall.error(SYS_socket, [0; 6]), error, "{}", wall.name);
+        }
+    }
 }
