@@ -1,12 +1,19 @@
-//! Which files a thread can open, by Landlock.
+//! Which files a thread can open, and which processes it reaches, by Landlock.
 
 use super::places::Places;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, make_bitflags,
-    path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetStatus, Scope, make_bitflags,
 };
-use std::path::PathBuf;
+use libc::{EMFILE, ENFILE, O_PATH};
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The newest rules that are known here. Of these, a kernel holds those that it knows.
+const RULES: ABI = ABI::V10;
 
 /// What libraries read while they run: other libraries, character sets, fonts, the time zone, and how much memory and how many
 /// cores there are. Every user can read these files, and they hold nothing of one.
@@ -34,30 +41,73 @@ const SYSTEM: [&str; 18] = [
 const READ: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
 
 const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
-    ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir | IoctlDev
+    ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir
 });
 
-/// From now on, the calling thread and those that it starts can open these places only. Open files stay open. Older kernels
-/// have fewer rules: before Linux 6.2, open files could be truncated, and before 6.10, devices could be driven.
+/// From now on, the calling thread and those that it starts can open these places only, if there are any; they reach no process
+/// outside by signals or abstract sockets, nor, without `network`, by ports and sockets that have names. Open files stay open.
+/// Answers with the number of the kernel's rules: older kernels have fewer. Before 3 (Linux 6.2), open files could be truncated,
+/// before 5 (6.10), devices could be driven, and before 6 (6.12), Landlock did not know of signals.
 ///
 /// # Errors
-/// When the kernel has no Landlock, or it is off.
-pub fn close(places: &Places) -> Result<()> {
-    // What leads to no file, as the end of a pipe does, is open to all.
-    let resolved = |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().flat_map(|path| path.canonicalize()).collect() };
-    let restrict = || {
-        let ruleset = Ruleset::default()
-            .handle_access(AccessFs::from_all(ABI::V5))?
-            .create()?
-            .add_rules(path_beneath_rules(SYSTEM, READ))?
-            .add_rules(path_beneath_rules(resolved(&places.read), READ))?
-            .add_rules(path_beneath_rules(resolved(&places.written), WRITE))?;
-        ruleset.restrict_self()
+/// When the kernel has no Landlock, or it is off, or when a place cannot be opened though it is there.
+pub fn close(places: Option<&Places>, network: bool) -> Result<i32> {
+    let restrict = || -> Result<_> {
+        let mut ruleset = Ruleset::default().scope(Scope::from_all(RULES))?;
+        if !network {
+            ruleset = ruleset.handle_access(AccessNet::from_all(RULES))?;
+        }
+        let Some(places) = places else { return Ok(ruleset.create()?.restrict_self()?) };
+        // What leads to no file, as the end of a pipe does, is open to all.
+        let resolved =
+            |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().flat_map(|path| path.canonicalize()).collect() };
+        let system = SYSTEM.map(PathBuf::from);
+        let mut ruleset = ruleset.handle_access(AccessFs::from_all(RULES))?.create()?;
+        for (paths, access) in
+            [(system.to_vec(), READ), (resolved(&places.read), READ), (resolved(&places.written), WRITE)]
+        {
+            for path in paths {
+                if let Some(place) = open(&path)? {
+                    let is_folder = place.metadata().is_ok_and(|metadata| metadata.is_dir());
+                    let access = if is_folder { access } else { access & AccessFs::from_file(RULES) };
+                    ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;
+                }
+            }
+        }
+        Ok(ruleset.restrict_self()?)
     };
-    let status = restrict().context("--sandbox on: Landlock cannot be set up (--sandbox auto goes on without)")?;
+    let status = restrict().map_err(|error| {
+        let what = match lacks_descriptors(&error) {
+            true => "--sandbox: each place that stays open takes a descriptor for a moment (`ulimit -n` limits them)",
+            false => "--sandbox on: Landlock cannot be set up (--sandbox auto goes on without)",
+        };
+        error.context(what)
+    })?;
     ensure!(
         status.ruleset != RulesetStatus::NotEnforced,
         "--sandbox on: this kernel has no Landlock, or it is off (Linux 5.13 or newer has it; --sandbox auto goes on without)"
     );
-    Ok(())
+    Ok(match status.landlock {
+        LandlockStatus::Available { effective_abi, kernel_abi } => kernel_abi.unwrap_or(effective_abi as i32),
+        _ => 0,
+    })
+}
+
+/// Is it not the kernel that lacks a wall, but the process that has too few descriptors for it?
+pub fn lacks_descriptors(error: &Error) -> bool {
+    let codes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
+    codes.into_iter().any(|code| [EMFILE, ENFILE].contains(&code))
+}
+
+/// The place of this name; `None` where there is none, or none for this user.
+fn open(path: &Path) -> Result<Option<File>> {
+    match OpenOptions::new().read(true).custom_flags(O_PATH).open(path) {
+        Ok(place) => Ok(Some(place)),
+        Err(error) if is_not_there(error.kind()) => Ok(None),
+        Err(error) => Err(error).with_context(|| path.display().to_string()),
+    }
+}
+
+fn is_not_there(error: ErrorKind) -> bool {
+    matches!(error, ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied)
 }

@@ -3,7 +3,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `files.rs` | which files can be opened (Landlock) |
+//! | `files.rs` | which files can be opened, and which processes reached (Landlock) |
 //! | `places.rs` | what a process can open |
 //! | `calls.rs` | which system calls are answered (seccomp) |
 
@@ -48,8 +48,9 @@ impl DecoderWall {
     #[cfg(target_os = "linux")]
     pub(crate) fn close(self, read: Vec<PathBuf>) -> Result<()> {
         let places = Places { read, written: Vec::new() };
-        self.unless_required(files::close(&places).map(drop))?;
-        self.unless_required(calls::answer_decoders())
+        let unless_lacking = |error| unless_lacking(self.is_required, error);
+        files::close(Some(&places), false).map(drop).or_else(unless_lacking)?;
+        calls::answer_decoders().or_else(unless_lacking)
     }
 
     /// Other systems have none.
@@ -58,11 +59,7 @@ impl DecoderWall {
     /// When it is required.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn close(self, _read: Vec<PathBuf>) -> Result<()> {
-        self.unless_required(Err(elsewhere()))
-    }
-
-    fn unless_required(self, closed: Result<()>) -> Result<()> {
-        if self.is_required { closed } else { Ok(()) }
+        if self.is_required { Err(elsewhere()) } else { Ok(()) }
     }
 }
 
@@ -74,19 +71,22 @@ impl ProcessWall {
     #[cfg(target_os = "linux")]
     pub fn close(&self) -> Result<String> {
         let mut holds = Vec::new();
-        let mut closed = |result: Result<()>, what: &'static str| match result {
-            Ok(()) => {
-                holds.push(what);
-                Ok(())
+        match files::close(self.places.as_ref(), self.network) {
+            Ok(rules) => {
+                let files = if self.places.is_some() {
+                    "opens only its own files and those of the system"
+                } else {
+                    "signals no other process"
+                };
+                holds.push(format!("{files} (Landlock {rules})"));
             }
-            Err(error) if self.is_required => Err(error),
-            Err(_) => Ok(()),
-        };
-        if let Some(places) = &self.places {
-            closed(files::close(places), "opens only its own files and those of the system")?;
+            Err(error) => unless_lacking(self.is_required, error)?,
         }
-        let calls = if self.network { "starts no programs" } else { "starts no programs, and uses no network" };
-        closed(calls::answer_process(self.network), calls)?;
+        match calls::answer_process(self.network) {
+            Ok(()) if self.network => holds.push("starts no programs".to_owned()),
+            Ok(()) => holds.push("starts no programs, and uses no network".to_owned()),
+            Err(error) => unless_lacking(self.is_required, error)?,
+        }
         Ok(if holds.is_empty() { "is held by nothing: the kernel has no walls".to_owned() } else { holds.join(", ") })
     }
 
@@ -98,6 +98,13 @@ impl ProcessWall {
     pub fn close(&self) -> Result<String> {
         if self.is_required { Err(elsewhere()) } else { Ok("is held by nothing: this system has no walls".to_owned()) }
     }
+}
+
+/// Passes over it that the kernel has no such wall, if none is required. Where the process has too few descriptors, a wall
+/// would be missing that the kernel has.
+#[cfg(target_os = "linux")]
+fn unless_lacking(is_required: bool, error: anyhow::Error) -> Result<()> {
+    if is_required || files::lacks_descriptors(&error) { Err(error) } else { Ok(()) }
 }
 
 #[cfg(not(target_os = "linux"))]
