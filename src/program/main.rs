@@ -20,6 +20,7 @@
 //! | module | what it is | may use |
 //! |---|---|---|
 //! | [`c_memory`] | the C library's allocation, with an end where there is no memory | |
+//! | [`inherited`] | descriptors that the program inherits | |
 //! | [`stdout`] | whether stdout is open, text on it, the end of the program | |
 //! | [`options`] | the command line, checked, and the backend that it chooses | |
 //! | [`report`] | messages, progress and results: lines for people, events for programs | options |
@@ -42,6 +43,8 @@
 mod c_memory;
 mod commands;
 mod draw;
+#[cfg(unix)]
+mod inherited;
 mod look;
 mod mask;
 mod options;
@@ -61,6 +64,8 @@ mod fuzzer;
 #[path = "../../tests/inside/mod.rs"]
 mod inside;
 
+#[cfg(unix)]
+use crate::options::EventsTo;
 use crate::options::Job;
 use crate::report::{Console, Events, events_are_asked_for, open_events};
 use histeq::equalize::gpu_may_be_opening;
@@ -75,6 +80,8 @@ static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
     let job = Job::of(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
+    #[cfg(unix)]
+    close_inherited(&job);
     if job.is_child() {
         signals::terminate_with_parent();
     }
@@ -92,6 +99,16 @@ fn main() -> ExitCode {
     let code = commands::exit_code(result, may_be_tried_again, &console);
     console.end(code);
     if gpu_may_be_opening() { stdout::leave(code) } else { ExitCode::from(code) }
+}
+
+/// Closes the descriptors that nobody has named.
+#[cfg(unix)]
+fn close_inherited(job: &Job) {
+    let mut kept = inherited::named(std::env::args_os());
+    if let EventsTo::File(name) = job.events() {
+        kept.extend(name.parse::<i32>());
+    }
+    inherited::close_but(kept);
 }
 
 /// Prints what is wrong with the command line, or the requested help, and ends the program.

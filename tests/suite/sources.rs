@@ -113,7 +113,7 @@ media/ffmpeg: container converter custom_io decoder decoder_buffers demuxer devi
 media/ffmpeg: encoder_info filter_graph interrupt log media mod muxer nvdec packet parse picture protocols
 media/ffmpeg: raw_format rotation shared_planes side_data subtitle surface
 media/sys: give_up virtual_camera
-program: c_memory signals stdout
+program: c_memory inherited signals stdout
 ";
 
 #[test]
