@@ -39,6 +39,11 @@ impl Running {
         &mut self.0
     }
 
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     pub fn signal(&self, signal: Signal) {
         Other(self.0.id()).signal(signal);
     }

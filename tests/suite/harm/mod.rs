@@ -11,3 +11,4 @@ mod read_by_name;
 mod sandbox;
 mod shared_folders;
 mod terminal;
+mod walls;
