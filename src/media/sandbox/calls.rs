@@ -169,7 +169,6 @@ const OF_PROCESS: &[c_long] = &[
     SYS_fdatasync,
     SYS_sync_file_range,
     SYS_flock,
-    SYS_fchown,
     SYS_linkat,
     #[cfg(not(target_arch = "riscv64"))]
     SYS_renameat,
@@ -251,8 +250,8 @@ pub fn answer_decoders() -> Result<()> {
 ///
 /// # Errors
 /// When the kernel has no such filters.
-pub fn answer_process(network: bool) -> Result<()> {
-    answer(&of_process(network))
+pub fn answer_process(network: bool, replaces: bool) -> Result<()> {
+    answer(&of_process(network, replaces))
 }
 
 fn answer(calls: &Calls) -> Result<()> {
@@ -297,13 +296,16 @@ fn of_decoders() -> Calls {
     calls
 }
 
-fn of_process(network: bool) -> Calls {
+fn of_process(network: bool, replaces: bool) -> Calls {
     let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS, OF_PROCESS, OLDER_OF_PROCESS, &[SYS_openat]]);
     #[cfg(target_arch = "x86_64")]
     calls.extend(whole(&[&[SYS_open]]));
     calls.extend(of_own_process());
-    // Of a file that is open; it never gets the rights of its owner, whoever runs it.
-    calls.insert(SYS_fchmod, vec![vec![without(1, 0o7000)]]);
+    if replaces {
+        calls.insert(SYS_fchown, Vec::new());
+        // Whoever runs the file never gets the rights of its owner.
+        calls.insert(SYS_fchmod, vec![vec![without(1, 0o7000)]]);
+    }
     // libx265 takes its threads back behind others. Of one's own thread alone: 0 is the group with another first argument.
     calls.insert(SYS_setpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
     if network {
@@ -426,9 +428,14 @@ mod tests {
         }
     }
 
-    fn walls() -> [Wall; 3] {
+    fn walls() -> [Wall; 4] {
         let wall = |name, calls| Wall { name, programs: programs(&calls).expect("filters"), calls };
-        [wall("inner", of_decoders()), wall("outer", of_process(false)), wall("outer, with network", of_process(true))]
+        [
+            wall("inner", of_decoders()),
+            wall("outer", of_process(false, false)),
+            wall("outer, where files are replaced", of_process(false, true)),
+            wall("outer, with network", of_process(true, false)),
+        ]
     }
 
     #[test]
@@ -534,6 +541,8 @@ mod tests {
             assert_eq!(wall.error(SYS_sched_setscheduler, [0; 6]), Some(EPERM), "{}", wall.name);
             let error = (wall.name != "outer, with network").then_some(EPERM);
             assert_eq!(wall.error(SYS_socket, [0; 6]), error, "{}", wall.name);
+            let error = (wall.name != "outer, where files are replaced").then_some(ENOSYS);
+            assert_eq!(wall.error(SYS_fchmod, [3, 0o644, 0, 0, 0, 0]), error, "{}", wall.name);
         }
     }
 }

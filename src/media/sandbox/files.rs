@@ -47,7 +47,7 @@ const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 /// From now on, the calling thread and those that it starts can open these places only, if there are any; they reach no process
 /// outside by signals or abstract sockets, nor, without `network`, by ports and sockets that have names. Open files stay open.
 /// Answers with the number of the kernel's rules: older kernels have fewer. Before 3 (Linux 6.2), open files could be truncated,
-/// before 5 (6.10), devices could be driven, and before 6 (6.12), Landlock did not know of signals.
+/// before 4 (6.7), Landlock did not know of ports, before 5 (6.10) of devices, and before 6 (6.12) of signals.
 ///
 /// # Errors
 /// When the kernel has no Landlock, or it is off, or when a place cannot be opened though it is there.

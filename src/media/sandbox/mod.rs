@@ -36,6 +36,8 @@ pub struct ProcessWall {
     pub places: Option<Places>,
     /// Whether the network can be used.
     pub network: bool,
+    /// Whether open files can change owner and mode, as an output does that replaces a file.
+    pub replaces: bool,
     /// Whether it is an error that the kernel has no such wall.
     pub is_required: bool,
 }
@@ -82,7 +84,7 @@ impl ProcessWall {
             }
             Err(error) => unless_lacking(self.is_required, error)?,
         }
-        match calls::answer_process(self.network) {
+        match calls::answer_process(self.network, self.replaces) {
             Ok(()) if self.network => holds.push("starts no programs".to_owned()),
             Ok(()) => holds.push("starts no programs, and uses no network".to_owned()),
             Err(error) => unless_lacking(self.is_required, error)?,

@@ -376,6 +376,11 @@ impl Target {
         (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
     }
 
+    /// May it take the name of a file that is there, and with it the owner and the mode?
+    pub fn may_replace(&self) -> bool {
+        self.may_replace
+    }
+
     /// The name as the user gave it, less its passwords.
     pub fn name(&self) -> &str {
         &self.name

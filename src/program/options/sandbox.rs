@@ -110,12 +110,14 @@ impl Sandbox {
         Ok(self)
     }
 
-    /// The wall around a process that reads `inputs`, and writes these files and folders, if there is one.
+    /// The wall around a process that reads `inputs`, and writes these files and folders, if there is one. `replaces` says
+    /// whether one of them may be there.
     pub fn around_process(
         self,
         inputs: &[&InputOptions],
         output: &str,
         written: impl IntoIterator<Item = PathBuf>,
+        replaces: bool,
     ) -> Option<ProcessWall> {
         let is_required = self.when == SandboxArg::On;
         let network = is_url(output) || inputs.iter().any(|input| is_url(&input.url));
@@ -127,7 +129,7 @@ impl Sandbox {
         };
         let has_wall =
             is_required || self.when == SandboxArg::Auto && !self.with_driver && !inputs.iter().any(is_device);
-        has_wall.then(|| ProcessWall { places: knows_places.then(places), network, is_required })
+        has_wall.then(|| ProcessWall { places: knows_places.then(places), network, replaces, is_required })
     }
 }
 

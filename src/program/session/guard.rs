@@ -56,7 +56,8 @@ impl Session<'_> {
         let Outputs { target, records, folder, .. } = outputs;
         signals::stop_alarm();
         let written = target.place().into_iter().chain(records.places()).chain(folder.clone());
-        if let Some(wall) = sandbox.around_process(inputs, target.name(), written) {
+        let replaces = target.may_replace() || records.may_replace();
+        if let Some(wall) = sandbox.around_process(inputs, target.name(), written, replaces) {
             let holds = wall.close()?;
             let has_another = inputs.iter().all(|input| input.wall.is_some());
             let decoders = if has_another { "; decoders can do even less" } else { "" };

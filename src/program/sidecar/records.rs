@@ -60,16 +60,23 @@ impl RecordTargets {
         Ok(RecordTargets { stats: None, curves: curves.map(|target| target.interruptible(cancel)) })
     }
 
+    fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.stats.iter().map(|(target, _)| target).chain(&self.curves)
+    }
+
     /// Temporary files to remove when the program ends at once.
     pub fn leftovers(&self) -> impl Iterator<Item = Leftover> {
-        let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
-        targets.filter_map(Target::leftover)
+        self.targets().filter_map(Target::leftover)
     }
 
     /// What is opened for them.
     pub fn places(&self) -> impl Iterator<Item = PathBuf> {
-        let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
-        targets.filter_map(Target::place)
+        self.targets().filter_map(Target::place)
+    }
+
+    /// May one of them replace a file?
+    pub fn may_replace(&self) -> bool {
+        self.targets().any(Target::may_replace)
     }
 
     /// Opens the records. `title` is the video's name in a page of statistics.

@@ -21,7 +21,21 @@ use std::process::{Command, Stdio};
 /// Everything that is tried, by what it reaches.
 const ACTIONS: [(&str, &[&str]); 8] = [
     ("files", &["read", "make", "change", "empty", "folder", "environment", "its-memory", "own-memory", "remove"]),
-    ("modes and attributes", &["mode", "mode-at", "mode-at-2", "owner", "times", "attribute", "attribute-at", "flags"]),
+    (
+        "modes and attributes",
+        &[
+            "mode",
+            "mode-at",
+            "mode-at-2",
+            "owner",
+            "times",
+            "mode-of-input",
+            "owner-of-input",
+            "attribute",
+            "attribute-at",
+            "flags",
+        ],
+    ),
     ("connections", &["connect", "abstract", "local", "pair"]),
     ("programs and processes", &["start", "copy"]),
     ("signals", &["signal-parent", "signal", "signal-thread", "signal-by-file", "signal-by-pipe"]),
