@@ -80,11 +80,11 @@ static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
     let job = Job::of(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
-    #[cfg(unix)]
-    close_inherited(&job);
     if job.is_child() {
         signals::terminate_with_parent();
     }
+    #[cfg(unix)]
+    close_inherited(&job);
     job.time().into_iter().for_each(signals::limit_time);
     let verbosity = job.verbosity();
     let console = match open_events(&job) {
@@ -101,10 +101,12 @@ fn main() -> ExitCode {
     if gpu_may_be_opening() { stdout::leave(code) } else { ExitCode::from(code) }
 }
 
-/// Closes the descriptors that nobody has named.
+/// Closes the descriptors that nobody has named, on the command line or in a variable that sets an option.
 #[cfg(unix)]
 fn close_inherited(job: &Job) {
-    let mut kept = inherited::named(std::env::args_os());
+    let is_option = |name: &OsString| name.as_encoded_bytes().starts_with(b"HISTEQ_");
+    let variables = std::env::vars_os().filter(|(name, _)| is_option(name)).map(|(_, value)| value);
+    let mut kept = inherited::named(std::env::args_os().chain(variables));
     if let EventsTo::File(name) = job.events() {
         kept.extend(name.parse::<i32>());
     }
