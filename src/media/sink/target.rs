@@ -376,9 +376,9 @@ impl Target {
         (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
     }
 
-    /// May it take the name of a file that is there, and with it the owner and the mode?
-    pub fn may_replace(&self) -> bool {
-        self.may_replace
+    /// Is a file there that it may replace, and whose owner and mode it takes over?
+    pub fn replaces_file(&self) -> bool {
+        self.may_replace && self.file.exists()
     }
 
     /// The name as the user gave it, less its passwords.

@@ -56,7 +56,7 @@ impl Session<'_> {
         let Outputs { target, records, folder, .. } = outputs;
         signals::stop_alarm();
         let written = target.place().into_iter().chain(records.places()).chain(folder.clone());
-        let replaces = target.may_replace() || records.may_replace();
+        let replaces = target.replaces_file() || records.replace_files();
         if let Some(wall) = sandbox.around_process(inputs, target.name(), written, replaces) {
             let holds = wall.close()?;
             let has_another = inputs.iter().all(|input| input.wall.is_some());

@@ -74,9 +74,9 @@ impl RecordTargets {
         self.targets().filter_map(Target::place)
     }
 
-    /// May one of them replace a file?
-    pub fn may_replace(&self) -> bool {
-        self.targets().any(Target::may_replace)
+    /// Does one of them replace a file?
+    pub fn replace_files(&self) -> bool {
+        self.targets().any(Target::replaces_file)
     }
 
     /// Opens the records. `title` is the video's name in a page of statistics.
