@@ -61,6 +61,6 @@ mod tests {
         let words =
             ["/dev/fd/63", "file:/proc/self/fd/7", "pipe:5", "movie=/dev/fd/9[a];movie=/dev/fd/10", "fd/8", "9"];
         assert_eq!(named(words), [63, 7, 5, 9, 10]);
-        assert_eq!(named(["/dev/fd/x", "pipe:", "/dev/fd/99999999999", ""]), []);
+        assert!(named(["/dev/fd/x", "pipe:", "/dev/fd/99999999999", ""]).is_empty());
     }
 }
