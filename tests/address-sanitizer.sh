@@ -36,7 +36,7 @@ make clip.y4m 1 -pix_fmt yuv422p -an
 runs=0
 check() {
     runs=$((runs + 1))
-    "$program" -q -y "$@" || fail "exit code $? of histeq-video $*"
+    "$program" "$@" -q -y || fail "exit code $? of histeq-video $*"
 }
 for clip in h264.mp4 hevc.mkv vp9.webm av1.mkv mpeg2.ts prores.mov mjpeg.avi rgb.nut gray16.mkv clip.gif image%02d.png clip.y4m; do
     check "$clip" --backend cpu default.mkv
