@@ -4,6 +4,7 @@
 use super::custom_io::CustomIo;
 use super::log::refused_protocol;
 use super::media::{CodecParameters, entries, set_entries};
+use super::opens::Opens;
 use super::packet::Packet;
 use super::protocols::{self, OpenError};
 use super::{
@@ -30,7 +31,7 @@ pub struct Demuxer {
     copies: Option<Arc<dyn Pool>>,
     // The context uses both until it is closed (see `Drop`).
     _io: Option<CustomIo>,
-    interrupt: Box<Interrupt>,
+    opens: Box<Opens>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Demuxer.
@@ -72,7 +73,8 @@ impl Demuxer {
         };
         let whitelist = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
         let options: Vec<(String, String)> = options.iter().cloned().chain(whitelist).collect();
-        let opened = Self::open_as(&place, io, found, is_device, &options, Box::new(interrupt.into()));
+        let opens = Box::new(Opens::new(interrupt.into()));
+        let opened = Self::open_as(&place, io, found, is_device, &options, opens);
         let opened = opened.map_err(|error| match (refused_protocol(), allowed) {
             (Some(protocol), Some(allowed)) => {
                 OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
@@ -89,17 +91,17 @@ impl Demuxer {
         format: *const ffi::AVInputFormat,
         is_device: bool,
         options: &[(String, String)],
-        interrupt: Box<Interrupt>,
+        opens: Box<Opens>,
     ) -> Result<Self, OpenError> {
         let mut dictionary = std::ptr::null_mut();
         // SAFETY: the context is allocated here, and freed by `avformat_open_input` when that fails, else by `Drop`.
-        // Reader and interrupt outlive it: the Demuxer owns all three and closes the context first.
+        // Reader and `opens` outlive it: the Demuxer owns all three and closes the context first.
         unsafe {
             let mut ptr = ffi::avformat_alloc_context();
             if ptr.is_null() {
                 return Err(OUT_OF_MEMORY.into());
             }
-            (*ptr).interrupt_callback = interrupt.callback();
+            opens.bound(ptr);
             if let Some(io) = &io {
                 (*ptr).pb = io.as_ptr();
             }
@@ -111,16 +113,17 @@ impl Demuxer {
             let opened = ffi::avformat_open_input(&mut ptr, place.as_ptr(), format.cast_mut().cast(), &mut dictionary);
             let ignored = entries(dictionary);
             ffi::av_dict_free(&mut dictionary);
-            check(opened)?;
+            check(opened).map_err(|error| opens.error(error))?;
             let media = Media::empty(text((*(*ptr).iformat).name));
             // FFmpeg recognizes some devices by their names (`/dev/video0`), without a format.
             let copies: Option<Arc<dyn Pool>> = match self::is_device((*ptr).iformat) {
                 true => Some(Arc::new(HostPool::default())),
                 false => None,
             };
-            let mut demuxer = Demuxer { ptr, media, ignored, copies, _io: io, interrupt };
+            let mut demuxer = Demuxer { ptr, media, ignored, copies, _io: io, opens };
             demuxer.check_pictures()?;
-            demuxer.probe()?;
+            demuxer.probe().map_err(|error| demuxer.opens.error(error))?;
+            demuxer.opens.streams_are_known().map_or(Ok(()), Err)?;
             demuxer.describe();
             Ok(demuxer)
         }
@@ -255,7 +258,7 @@ impl Demuxer {
                 Ok(_) if packet.stream() >= self.media.streams.len() => {}
                 Ok(_) => return self.owned(packet).map(Some),
                 Err(Error::Eof) => return Ok(None),
-                Err(Error::Other { errno: libc::EAGAIN }) if self.interrupt.is_due() => return Err(Error::Exit),
+                Err(Error::Other { errno: libc::EAGAIN }) if self.opens.is_due() => return Err(Error::Exit),
                 Err(Error::Other { errno: libc::EAGAIN }) => std::thread::sleep(std::time::Duration::from_millis(1)),
                 Err(error) => return Err(error),
             }

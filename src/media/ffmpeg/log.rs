@@ -80,6 +80,11 @@ pub fn first_message() -> Option<String> {
     Some(first)
 }
 
+/// Has the last error message that is not taken yet this word in it?
+pub(super) fn message_names(word: &str) -> bool {
+    MESSAGES.with_borrow(|messages| messages.as_ref().is_some_and(|[_, last]| last.contains(word)))
+}
+
 fn take_messages() -> Option<[String; 2]> {
     ASKS.set(true);
     let of_others = MESSAGES_OF_OTHERS.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -6,7 +6,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `demuxer.rs`, `custom_io.rs`, `protocols.rs`, `interrupt.rs` | opens an input and reads its packets |
+//! | `demuxer.rs`, `custom_io.rs`, `protocols.rs`, `opens.rs`, `interrupt.rs` | opens an input and reads its packets |
 //! | `media.rs`, `side_data.rs` | the description of an input and its streams |
 //! | `packet.rs` | a compressed packet (AVPacket) |
 //! | `decoder.rs`, `decoder_buffers.rs` | decodes packets into memory of a pool |
@@ -39,6 +39,7 @@ mod log;
 mod media;
 mod muxer;
 mod nvdec;
+mod opens;
 mod packet;
 mod parse;
 mod picture;

@@ -41,6 +41,20 @@ pub enum OpenError {
         /// Of what.
         what: &'static str,
     },
+    /// The input opens more files or addresses than any video is made of.
+    #[error(
+        "it opens more than {most} files or addresses before the first frame, as a playlist does that names itself (open the video \
+         that it names)"
+    )]
+    TooManyOpens {
+        /// The most.
+        most: usize,
+    },
+    /// The input names a file, which names another one, and so on.
+    #[error(
+        "the files that it names nest too deeply, as in a playlist that names itself (open the video that it names)"
+    )]
+    TooDeep,
     /// The frames of its video streams, one of each, do not fit into the memory for frames.
     #[error(
         "its {streams} video streams have frames of {needed} MiB, more than --max-memory (give more, or take one stream: ffmpeg -i \
@@ -69,6 +83,8 @@ impl From<OpenError> for Error {
             OpenError::Playlist(_)
             | OpenError::Protocol { .. }
             | OpenError::TooMuch { .. }
+            | OpenError::TooManyOpens { .. }
+            | OpenError::TooDeep
             | OpenError::TooManyPictures { .. } => Error::Other { errno: libc::EACCES },
         }
     }

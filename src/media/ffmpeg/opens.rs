@@ -1,0 +1,208 @@
+//! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can name itself,
+//! and a server can describe more streams than there is memory for.
+#![allow(unsafe_code, reason = "C callbacks")]
+
+use super::log::message_names;
+use super::protocols::OpenError;
+use super::{Error, Interrupt};
+use ffmpeg_next::ffi;
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+/// The most streams of an input.
+pub(super) const MOST_STREAMS: usize = 1000;
+
+/// The most files and addresses that are opened before the streams are known, and the most that are open at once.
+const MOST_OPENS: usize = 1000;
+
+/// The most bytes of stack between the call that opens an input, or reads it, and a read of FFmpeg's: each file that names another
+/// one takes some.
+const MOST_STACK: usize = 512 << 10;
+
+type IoOpen = unsafe extern "C" fn(
+    *mut ffi::AVFormatContext,
+    *mut *mut ffi::AVIOContext,
+    *const c_char,
+    c_int,
+    *mut *mut ffi::AVDictionary,
+) -> c_int;
+type IoClose = unsafe extern "C" fn(*mut ffi::AVFormatContext, *mut ffi::AVIOContext) -> c_int;
+
+/// FFmpeg's own functions, which are the same for all inputs.
+static DEFAULTS: OnceLock<(IoOpen, IoClose)> = OnceLock::new();
+
+thread_local! {
+    /// Where the stack of this thread was when it last began to open an input. 0 if it never did.
+    static BASE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// What an input has opened so far, and what ends its reads. Contexts within the input's own share it.
+pub(super) struct Opens {
+    interrupt: Interrupt,
+    /// The input's context while it is opened, else null.
+    opening: AtomicPtr<ffi::AVFormatContext>,
+    /// How many files and addresses were opened before the streams were known.
+    count: AtomicUsize,
+    /// How many are open.
+    open: AtomicUsize,
+    has_too_many: AtomicBool,
+    has_too_many_streams: AtomicBool,
+    is_too_deep: AtomicBool,
+}
+
+impl Opens {
+    pub fn new(interrupt: Interrupt) -> Self {
+        Opens {
+            interrupt,
+            opening: AtomicPtr::new(ptr::null_mut()),
+            count: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+            has_too_many: AtomicBool::new(false),
+            has_too_many_streams: AtomicBool::new(false),
+            is_too_deep: AtomicBool::new(false),
+        }
+    }
+
+    /// Has `context` and those within it keep to the bounds. The calling thread opens it next.
+    ///
+    /// # Safety
+    /// The context was allocated and is not open yet. These `Opens` outlive it, and stay where they are.
+    pub unsafe fn bound(&self, context: *mut ffi::AVFormatContext) {
+        let here = 0_u8;
+        BASE.set(ptr::from_ref(&here).addr());
+        self.opening.store(context, Ordering::Relaxed);
+        let this = ptr::from_ref(self).cast_mut().cast::<c_void>();
+        // SAFETY: the context is valid.
+        unsafe {
+            (*context).interrupt_callback = ffi::AVIOInterruptCB { callback: Some(is_due), opaque: this };
+            // One more, so that an input with the most streams is told from one with more.
+            (*context).max_streams = MOST_STREAMS as c_int + 1;
+            if let (Some(open), Some(close)) = ((*context).io_open, (*context).io_close2) {
+                DEFAULTS.get_or_init(|| (open, close));
+                (*context).opaque = this;
+                (*context).io_open = Some(io_open);
+                (*context).io_close2 = Some(io_close);
+            }
+        }
+    }
+
+    /// The streams are known. From now on only what is open at once is bounded. Returns what there was too much of.
+    pub fn streams_are_known(&self) -> Option<OpenError> {
+        self.look();
+        self.opening.store(ptr::null_mut(), Ordering::Relaxed);
+        self.exceeded()
+    }
+
+    /// The error of a call while the input was opened: what there is too much of, if that was the reason.
+    pub fn error(&self, error: Error) -> OpenError {
+        // FFmpeg has refused more streams itself, and the context may be gone.
+        let has_too_many_streams = || message_names("max_streams");
+        let of_streams =
+            || has_too_many_streams().then_some(OpenError::TooMuch { most: MOST_STREAMS, what: "streams" });
+        self.exceeded().or_else(of_streams).unwrap_or(OpenError::Ffmpeg(error))
+    }
+
+    /// Must a call that waits return now?
+    pub fn is_due(&self) -> bool {
+        self.interrupt.is_due() || self.exceeded().is_some()
+    }
+
+    /// What the input has more of than it may.
+    pub fn exceeded(&self) -> Option<OpenError> {
+        let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        if is(&self.has_too_many) {
+            Some(OpenError::TooManyOpens { most: MOST_OPENS })
+        } else if is(&self.has_too_many_streams) {
+            Some(OpenError::TooMuch { most: MOST_STREAMS, what: "streams" })
+        } else if is(&self.is_too_deep) {
+            Some(OpenError::TooDeep)
+        } else {
+            None
+        }
+    }
+
+    /// Looks at how many streams there are, and how deep the calls are.
+    fn look(&self) {
+        let context = self.opening.load(Ordering::Relaxed);
+        // SAFETY: while the pointer is there, FFmpeg opens the context, on the thread that has asked for this, or that waits.
+        if !context.is_null() && unsafe { (*context).nb_streams } as usize > MOST_STREAMS {
+            self.has_too_many_streams.store(true, Ordering::Relaxed);
+        }
+        let here = 0_u8;
+        let base = BASE.get();
+        if base != 0 && base.saturating_sub(ptr::from_ref(&here).addr()) > MOST_STACK {
+            self.is_too_deep.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts another file or address, unless there are too many.
+    fn admit(&self) -> bool {
+        self.look();
+        let is_opening = !self.opening.load(Ordering::Relaxed).is_null();
+        let count = if is_opening { self.count.fetch_add(1, Ordering::Relaxed) } else { 0 };
+        if count >= MOST_OPENS || self.open.load(Ordering::Relaxed) >= MOST_OPENS {
+            self.has_too_many.store(true, Ordering::Relaxed);
+        }
+        !self.is_due()
+    }
+}
+
+unsafe extern "C" fn is_due(opens: *mut c_void) -> c_int {
+    // SAFETY: the pointer from `bound`, whose target outlives the context.
+    let opens = unsafe { &*opens.cast::<Opens>() };
+    opens.look();
+    opens.is_due().into()
+}
+
+/// The `Opens` of this context. A context within another one may have taken over its functions alone.
+///
+/// # Safety
+/// The context is valid. If it has our callback, what that is called with is there.
+unsafe fn of_context<'a>(context: *mut ffi::AVFormatContext) -> Option<&'a Opens> {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let callback = &(*context).interrupt_callback;
+        let is_ours = callback.callback.is_some_and(|function| ptr::fn_addr_eq(function, is_due as IsDue));
+        is_ours.then(|| &*callback.opaque.cast::<Opens>())
+    }
+}
+
+type IsDue = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+unsafe extern "C" fn io_open(
+    context: *mut ffi::AVFormatContext,
+    pb: *mut *mut ffi::AVIOContext,
+    url: *const c_char,
+    flags: c_int,
+    options: *mut *mut ffi::AVDictionary,
+) -> c_int {
+    let Some((open, _)) = DEFAULTS.get() else { return ffi::AVERROR_EXIT };
+    // SAFETY: FFmpeg calls this for a valid context, with what its own function takes.
+    unsafe {
+        let opens = of_context(context);
+        if opens.is_some_and(|opens| !opens.admit()) {
+            return ffi::AVERROR_EXIT;
+        }
+        let result = open(context, pb, url, flags, options);
+        if let (0.., Some(opens)) = (result, opens) {
+            opens.open.fetch_add(1, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+unsafe extern "C" fn io_close(context: *mut ffi::AVFormatContext, pb: *mut ffi::AVIOContext) -> c_int {
+    let Some((_, close)) = DEFAULTS.get() else { return ffi::AVERROR_EXIT };
+    // SAFETY: as in `io_open`.
+    unsafe {
+        if let Some(opens) = of_context(context).filter(|_| !pb.is_null()) {
+            // What a context within opened by FFmpeg's own function was not counted.
+            let less = |open: usize| Some(open.saturating_sub(1));
+            let _ = opens.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        }
+        close(context, pb)
+    }
+}
