@@ -25,13 +25,14 @@
 //! | [`options`] | the command line, checked, and the backend that it chooses | |
 //! | [`report`] | messages, progress and results: lines for people, events for programs | options |
 //! | [`signals`] | Ctrl-C, SIGTERM, `--max-seconds` | report |
+//! | [`watch`] | the memory of the process, and its end where that is too much | stdout, options, report |
 //! | [`draw`] | charts, the sheet of looks, two videos in one | options |
 //! | [`window`] | the preview of `live` | draw |
 //! | [`sidecar`] | what is written beside the video: statistics and curves | options, draw |
 //! | [`mask`] | the picture of `--mask` | |
 //! | [`look`] | `--look auto` | options, mask |
 //! | [`stage_builder`] | the stage that equalizes, by the options | options, sidecar, mask |
-//! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, sidecar, look, stage_builder |
+//! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, look, stage_builder |
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
 //! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, look, stage_builder, session, pieces |
 
@@ -55,6 +56,7 @@ mod sidecar;
 mod signals;
 mod stage_builder;
 mod stdout;
+mod watch;
 mod window;
 
 #[cfg(fuzzing)]

@@ -12,6 +12,7 @@ const MOST_UNDER_WAY: usize = 2 << 30;
 static PIXELS: AtomicU64 = AtomicU64::new(MOST_PIXELS);
 static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
 /// 0 for as many as there are cores.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
@@ -51,6 +52,16 @@ pub fn threads() -> usize {
 /// The most pixels of a frame.
 pub fn pixels() -> u64 {
     PIXELS.load(Ordering::Relaxed)
+}
+
+/// A decoder or an encoder of pictures of this many bytes is opened.
+pub fn note_picture(bytes: usize) {
+    LARGEST.fetch_max(bytes, Ordering::Relaxed);
+}
+
+/// The bytes of the largest picture that a decoder or an encoder was opened for, so far.
+pub fn largest_picture() -> usize {
+    LARGEST.load(Ordering::Relaxed)
 }
 
 /// The most bytes of all frames; `usize::MAX` unless it was [set].

@@ -82,6 +82,7 @@ impl Decoder {
             return Err(Error::DecoderNotFound);
         }
         count_concealed_by(count_concealed);
+        bytes_of(stream).into_iter().for_each(limits::note_picture);
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
             let ptr = ffi::avcodec_alloc_context3(codec);
@@ -220,9 +221,14 @@ impl Decoder {
     }
 }
 
+/// Bytes of a picture of `stream`, if its format is known.
+fn bytes_of(stream: &Stream) -> Option<usize> {
+    stream.picture().and_then(|(format, size)| picture_bytes(format, size))
+}
+
 /// The number of threads, each of which may hold a picture; 0 for as many as there are cores.
 fn threads(stream: &Stream) -> i32 {
-    let bytes = stream.picture().and_then(|(format, size)| picture_bytes(format, size)).unwrap_or(0);
+    let bytes = bytes_of(stream).unwrap_or(0);
     let (wanted, fitting) = (limits::threads(), limits::under_way() / 2 / bytes.max(1));
     if fitting >= wanted { limits::given_threads().unwrap_or(0) as i32 } else { fitting.max(1) as i32 }
 }

@@ -1,6 +1,7 @@
 //! Encodes pictures.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::decoder_buffers::picture_bytes;
 use super::media::{entries, set_entries};
 use super::{Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, check};
 use anyhow::{Context as _, Result, bail};
@@ -52,6 +53,7 @@ impl VideoEncoder {
     /// When it refuses the format, the size or the value of an option, or lacks an option.
     pub fn open(encoder: Encoder, options: &VideoOptions) -> Result<Self> {
         super::last_message();
+        picture_bytes(options.format, options.size).into_iter().for_each(limits::note_picture);
         // SAFETY: the context is owned by `this` from the start; only its public fields are set.
         let mut this = unsafe {
             let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0.as_ptr()), can_close: true };

@@ -10,6 +10,7 @@ mod numbered;
 mod private_folder;
 mod read_ahead;
 mod reader;
+mod resident;
 mod terminal;
 mod url;
 #[cfg(target_os = "linux")]
@@ -25,6 +26,7 @@ pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;
+pub use resident::Resident;
 pub use terminal::{one_line, print_line, print_text, printable};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]

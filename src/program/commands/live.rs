@@ -23,7 +23,7 @@ use std::path::Path;
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
 pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
     let mut session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
-    let builder = StageBuilder::new(&jobs[0].equalize)?;
+    let builder = session.watching(|| StageBuilder::new(&jobs[0].equalize))?;
     match jobs {
         [job] => {
             let shared_settings = SharedSettings::default();

@@ -59,7 +59,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     let hash = |name: &String| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));
     let read = read.map(|name| Ok((rooted(name)?, hash(name).with_context(|| name.clone())?)));
     let read = read.collect::<Result<_>>()?;
-    let builder = StageBuilder::new(&job.equalize)?;
+    let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
 
     let Session { cancel, notices, .. } = &session;

@@ -22,7 +22,7 @@ pub fn run(job: RestoreJob, console: &Console) -> Result<Outcome> {
 
     Target::differs(&job.output.name, &job.curves)?;
     let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
-    let file = CurveFile::read(&job.curves)?;
+    let file = session.watching(|| CurveFile::read(&job.curves))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
     let (source, input) = session.open(&job.input, notices)?;

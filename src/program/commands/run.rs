@@ -75,7 +75,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let target = Target::in_folder(&folder, &file_of_piece(piece))?;
     let records = RecordTargets::of_piece(&whole, &folder, &files_of_records(piece))?;
     let outputs = Outputs { records, folder: Some(folder.place()), ..target.into() };
-    let builder = StageBuilder::new(&whole.equalize)?;
+    let builder = session.watching(|| StageBuilder::new(&whole.equalize))?;
     session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
 
     let Session { cancel, notices, progress, .. } = &session;

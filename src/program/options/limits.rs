@@ -86,11 +86,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Has the process keep to them.
-    pub fn apply(&self) {
-        let memory = self.memory.unwrap_or_else(|| limits::available().map_or(usize::MAX, |available| available / 2));
+    /// Has the process keep to them. Returns the memory that it can still have, where that decides.
+    pub fn apply(&self) -> Option<usize> {
+        let available = if self.memory.is_none() { limits::available() } else { None };
+        let memory = self.memory.unwrap_or_else(|| available.map_or(usize::MAX, |available| available / 2));
         limits::set(self.pixels, memory);
         limit_allocations(memory);
         self.threads.into_iter().for_each(|threads| limits::set_threads(threads.into()));
+        available
     }
 }

@@ -15,6 +15,7 @@ pub use prepared::{Around, Prepared, prepare};
 use crate::options::{Limits, MeterStyle, StderrOptions};
 use crate::report::{Console, Meter, StartRecord};
 use crate::signals;
+use crate::watch::ProcessMemory;
 use anyhow::Result;
 use histeq_media::ffmpeg;
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
@@ -32,6 +33,7 @@ pub struct Session<'a> {
     console: &'a Console,
     stderr: StderrOptions,
     limits: Limits,
+    memory: ProcessMemory,
     /// Set by the first signal, and when the time is over.
     pub cancel: Cancel,
     /// Prints notes and warnings.
@@ -51,7 +53,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A run with these options, which keeps to these limits. Call it before the first thread is started.
     pub fn new(stderr: StderrOptions, limits: Limits, console: &'a Console) -> Self {
-        limits.apply();
+        let memory = ProcessMemory::of(&limits);
         limits.time.into_iter().for_each(signals::limit_time);
         ffmpeg::silence_encoders();
         // A parent passes on what is no event.
@@ -62,6 +64,7 @@ impl<'a> Session<'a> {
             console,
             stderr,
             limits,
+            memory,
             cancel,
             notices,
             progress,
@@ -95,10 +98,12 @@ impl<'a> Session<'a> {
         let meter = self.stderr.meter;
         self.stderr.meter = meter.of_all();
         self.is_sum = true;
+        self.memory.videos = count;
         let run = |number| Session {
             console: self.console,
             stderr: StderrOptions { meter: meter.of_each(), ..self.stderr.clone() },
             limits: self.limits,
+            memory: self.memory.clone(),
             cancel: self.cancel.part(),
             notices: self.notices.of(&format!("source {number}")),
             progress: Arc::default(),
@@ -108,6 +113,13 @@ impl<'a> Session<'a> {
             has_started: false,
         };
         (1..=count).map(run).collect()
+    }
+
+    /// Calls `read`, which reads what somebody else may have made, before [`guard`](Self::guard). The thread that watches the memory
+    /// of the process meanwhile is gone afterwards, so that none is outside of the walls.
+    pub fn watching<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _watch = self.memory.watch(self.console, Vec::new())?;
+        read()
     }
 
     /// Opens an input, and reports on it to `notices`.

@@ -36,7 +36,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let mut session = Session::new(job.stderr.clone(), job.limits, console);
     check_files_differ(&job.equalize, job.written_files())?;
     let outputs = session.outputs(&job)?;
-    let builder = StageBuilder::new(&job.equalize)?;
+    let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
     let mut backend = BackendStartup::begin(job.backend.clone());

@@ -1,0 +1,110 @@
+//! The memory of the whole process is watched: FFmpeg and the libraries behind it take memory that is not counted, and an input
+//! can be made so that it is without end. A run that takes more than it may is ended.
+
+use crate::options::Limits;
+use crate::report::Console;
+use crate::stdout;
+use anyhow::{Context, Error, Result, anyhow};
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use histeq::frame::limits;
+use histeq_media::sink::Leftover;
+use histeq_media::sys::Resident;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// What the process may take beside the memory for frames: its code, its libraries, its threads, packets, descriptions.
+const BESIDES: usize = 512 << 20;
+
+/// What decoders, filters and encoders may take of their own, in pictures of the largest size. Measured: x265 takes 170 with two
+/// threads and 330 with 16, SVT-AV1 180 and x264 170.
+const PICTURES: usize = 300;
+
+/// What they may take in addition for each thread.
+const PICTURES_OF_THREAD: usize = 20;
+
+/// No process takes memory faster than this many bytes a second.
+const FASTEST: f64 = 8e9;
+
+/// How long the process is not looked at, at least and at most.
+const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
+
+/// How much memory the process may take, and what tells how much it has.
+#[derive(Clone)]
+pub struct ProcessMemory {
+    /// `None` where the system does not tell.
+    resident: Option<Arc<Resident>>,
+    frames: usize,
+    at_least: usize,
+    /// How many videos are worked on at the same time.
+    pub videos: usize,
+}
+
+impl ProcessMemory {
+    /// Has the process keep to `limits` from now on. Call it before there is a wall around the process.
+    pub fn of(limits: &Limits) -> Self {
+        // Without a limit of the user's, an honest run may take what there is.
+        let at_least = limits.apply().map_or(0, |available| available - available / 16);
+        ProcessMemory { resident: Resident::open().map(Arc::new), frames: limits::memory(), at_least, videos: 1 }
+    }
+
+    /// The most bytes: those of frames, and the share of everything else.
+    fn most(&self) -> usize {
+        let pictures = self.videos * (PICTURES + limits::threads() * PICTURES_OF_THREAD);
+        let share = limits::largest_picture().saturating_mul(pictures).saturating_add(BESIDES);
+        self.frames.saturating_add(share).max(self.at_least)
+    }
+
+    /// Watches it until the result is dropped. If the process takes more, the files `temporary` are removed and the program ends.
+    pub fn watch(&self, console: &Console, temporary: Vec<Leftover>) -> Result<Watch> {
+        let Some(resident) = self.resident.clone() else { return Ok(Watch(None)) };
+        let (memory, console) = (self.clone(), console.clone());
+        let (end, ended) = bounded::<()>(0);
+        let work = move || {
+            let mut pause = PAUSES[0];
+            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                let (Some(taken), most) = (resident.bytes(), memory.most()) else { return };
+                let Some(left) = most.checked_sub(taken) else {
+                    temporary.iter().for_each(Leftover::remove);
+                    console.error(&memory.exceeded(taken, most));
+                    console.end(1);
+                    stdout::leave(1);
+                };
+                pause = Duration::from_secs_f64(left as f64 / FASTEST).clamp(PAUSES[0], PAUSES[1]);
+            }
+        };
+        let thread = Builder::new().name("memory".to_owned()).spawn(work).context("no thread can be started")?;
+        Ok(Watch(Some((end, thread))))
+    }
+
+    fn exceeded(&self, taken: usize, most: usize) -> Error {
+        let mib = |bytes: usize| bytes >> 20;
+        anyhow!(
+            "the process has taken {} MiB, more than the {} MiB that it may: {} of --max-memory, and the share of everything else \
+             (give more with --max-memory if you know the input)",
+            mib(taken),
+            mib(most),
+            mib(self.frames)
+        )
+    }
+}
+
+/// The memory of the process is watched while this is there.
+pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl Watch {
+    /// Goes on to the end of the process.
+    pub fn to_the_end(mut self) {
+        std::mem::forget(self.0.take());
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.0.take() {
+            drop(end);
+            // It ends by itself, or ends the process.
+            let _ = thread.join();
+        }
+    }
+}
