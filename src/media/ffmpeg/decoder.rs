@@ -1,8 +1,8 @@
 //! Decodes a video stream.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::decoder_buffers::{DecoderBuffers, count_concealed, get_buffer, picture_bytes};
-use super::log::count_concealed_by;
+use super::decoder_buffers::{DecoderBuffers, get_buffer, note_damage, picture_bytes};
+use super::log::tell_damage_to;
 use super::nvdec::Nvdec;
 use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
 use ffmpeg_next::codec::Id;
@@ -55,8 +55,8 @@ pub struct Decoder {
     aspect_ratio: Option<Rational>,
     /// Address of the last packet's bytes, if they are in pinned memory. Raw video is decoded in place.
     pinned: Option<*const u8>,
-    /// Number of pictures so far that came out marked as concealed.
-    marked: u64,
+    /// Whether damage has been told so far: by an error, or by a picture that is marked.
+    has_told: bool,
     // The context points to it, and is freed before it (see `Drop`).
     buffers: Box<DecoderBuffers>,
 }
@@ -81,7 +81,7 @@ impl Decoder {
         if codec.is_null() {
             return Err(Error::DecoderNotFound);
         }
-        count_concealed_by(count_concealed);
+        tell_damage_to(note_damage);
         bytes_of(stream).into_iter().for_each(limits::note_picture);
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
@@ -93,7 +93,7 @@ impl Decoder {
                 unsupported: None,
                 aspect_ratio,
                 pinned: None,
-                marked: 0,
+                has_told: false,
                 buffers: Box::default(),
             };
             if decoder.ptr.is_null() {
@@ -104,9 +104,9 @@ impl Decoder {
             (*decoder.ptr).thread_count =
                 if let DecodeOn::Threads(threads) = on { threads.into() } else { threads(stream) };
             (*decoder.ptr).max_pixels = most_pixels(stream);
+            (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
             // Other decoders cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
-                (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
                 (*decoder.ptr).get_buffer2 = Some(get_buffer);
                 // `get_buffer` may run on all threads at once; later versions always assume that.
                 #[cfg(not(ffmpeg_6_0))]
@@ -154,11 +154,11 @@ impl Decoder {
         // SAFETY: the context is open.
         match check(unsafe { ffi::avcodec_send_packet(self.ptr, packet) }) {
             Ok(_) | Err(Error::Eof) => Ok(()),
-            Err(error) => Err(error),
+            Err(error) => Err(self.told(error)),
         }
     }
 
-    /// Receives the next picture.
+    /// Receives the next picture. It is marked as damaged if the decoder has logged an error while it decoded it.
     ///
     /// # Errors
     /// When a packet could not be decoded; decoding can go on.
@@ -167,13 +167,12 @@ impl Decoder {
         // SAFETY: the context is open, the frame valid and empty.
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_mut_ptr()) }) {
             Ok(_) => {
+                let is_damaged = self.buffers.is_damaged(&picture);
                 let mut picture = self.out_of_nvdec(picture)?;
-                // A decoder with several threads marks a picture too late, if it is shown before the picture that was decoded
-                // next: it is already out then. The first one behind it is marked.
-                if !picture.is_concealed() && self.buffers.concealed() > self.marked {
-                    picture.mark_concealed();
+                if is_damaged {
+                    picture.mark_damaged();
                 }
-                self.marked += u64::from(picture.is_concealed());
+                self.has_told |= picture.is_damaged();
                 if let Some(packet) = self.pinned {
                     picture.mark_pinned(packet);
                 }
@@ -183,9 +182,18 @@ impl Decoder {
                 Ok(Decoded::Picture(picture))
             }
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
+            // Of damage that no picture shows, the end tells.
+            Err(Error::Eof) if !self.has_told && self.buffers.has_damage() => Err(self.told(Error::InvalidData)),
             Err(Error::Eof) => Ok(Decoded::End),
-            Err(error) => Err(error),
+            Err(error) => Err(self.told(error)),
         }
+    }
+
+    /// Tells of damage by this error, so that no picture needs to tell of what has been logged for it.
+    fn told(&mut self, error: Error) -> Error {
+        self.has_told = true;
+        self.buffers.forget_early_errors();
+        error
     }
 
     /// Forgets everything it was sent. It can begin with the next key frame then.

@@ -124,17 +124,17 @@ pub(super) fn install() {
     }
 }
 
-/// What a message begins with that FFmpeg logs once for each picture, or field, in which it has concealed damage.
+/// What a message begins with that FFmpeg logs once for each picture, or field, in which it has concealed damage. It is no error.
 #[cfg(all(target_arch = "x86_64", unix))]
 const CONCEALING: &[u8] = b"concealing ";
 
-/// What is called with the context of such a message.
-static CONCEALED: OnceLock<unsafe fn(*mut std::ffi::c_void)> = OnceLock::new();
+/// What is called with the context of such a message, and of each error.
+static DAMAGED: OnceLock<unsafe fn(*mut std::ffi::c_void)> = OnceLock::new();
 
-/// Calls `count` whenever FFmpeg has concealed damage in a picture, with what it logs that for: null, or a structure that begins
-/// with its `AVClass`. The first call of this function decides.
-pub(super) fn count_concealed_by(count: unsafe fn(*mut std::ffi::c_void)) {
-    let _ = CONCEALED.set(count);
+/// Calls `tell` whenever FFmpeg logs an error, or that it has concealed damage in a picture, with what it logs that for: null, or
+/// a structure that begins with its `AVClass`. The first call of this function decides.
+pub(super) fn tell_damage_to(tell: unsafe fn(*mut std::ffi::c_void)) {
+    let _ = DAMAGED.set(tell);
 }
 
 // The type of a `va_list` differs by platform; only this one is supported.
@@ -146,9 +146,10 @@ unsafe extern "C" fn remember(
     arguments: *mut ffi::__va_list_tag,
 ) {
     // SAFETY: FFmpeg passes a format that ends with NUL.
-    if level == ffi::AV_LOG_INFO && unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(CONCEALING) {
+    let conceals = || level == ffi::AV_LOG_INFO && unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(CONCEALING);
+    if level <= ffi::AV_LOG_ERROR || conceals() {
         // SAFETY: FFmpeg passes a context.
-        CONCEALED.get().into_iter().for_each(|count| unsafe { count(context) });
+        DAMAGED.get().into_iter().for_each(|tell| unsafe { tell(context) });
     }
     // SAFETY: reads an atomic integer.
     let most = unsafe { ffi::av_log_get_level() };

@@ -268,13 +268,8 @@ impl Picture {
         self.get().decode_error_flags != 0 || self.get().flags & ffi::AV_FRAME_FLAG_CORRUPT != 0
     }
 
-    /// Did the decoder conceal damage in it?
-    pub(super) fn is_concealed(&self) -> bool {
-        self.get().decode_error_flags & ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE != 0
-    }
-
-    /// Marks it as one in which the decoder has concealed damage.
-    pub(super) fn mark_concealed(&mut self) {
+    /// Marks it as damaged.
+    pub(super) fn mark_damaged(&mut self) {
         self.get_mut().decode_error_flags |= ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE;
     }
 
