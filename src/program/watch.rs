@@ -16,18 +16,14 @@ use std::time::Duration;
 /// What the process may take beside the memory for frames: its code, its libraries, its threads, packets, descriptions.
 const BESIDES: usize = 512 << 20;
 
-/// What decoders, filters and encoders may take of their own, in pictures of the largest size. Measured: x265 takes 170 with two
-/// threads and 330 with 16, SVT-AV1 180 and x264 170.
-const PICTURES: usize = 300;
-
-/// What they may take in addition for each thread.
-const PICTURES_OF_THREAD: usize = 20;
-
 /// No process takes memory faster than this many bytes a second.
 const FASTEST: f64 = 8e9;
 
 /// How long the process is not looked at, at least and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
+
+/// How long saying why the program ends may take.
+const SAYING: Duration = Duration::from_secs(1);
 
 /// How much memory the process may take, and what tells how much it has.
 #[derive(Clone)]
@@ -50,8 +46,7 @@ impl ProcessMemory {
 
     /// The most bytes: those of frames, and the share of everything else.
     fn most(&self) -> usize {
-        let pictures = self.videos * (PICTURES + limits::threads() * PICTURES_OF_THREAD);
-        let share = limits::largest_picture().saturating_mul(pictures).saturating_add(BESIDES);
+        let share = limits::share_of_codecs().saturating_mul(self.videos).saturating_add(BESIDES);
         self.frames.saturating_add(share).max(self.at_least)
     }
 
@@ -66,8 +61,17 @@ impl ProcessMemory {
                 let (Some(taken), most) = (resident.bytes(), memory.most()) else { return };
                 let Some(left) = most.checked_sub(taken) else {
                     temporary.iter().for_each(Leftover::remove);
-                    console.error(&memory.exceeded(taken, most));
-                    console.end(1);
+                    let error = memory.exceeded(taken, most);
+                    let (said, wait) = bounded::<()>(0);
+                    // Stderr may be a pipe that is full, and memory grows.
+                    let say = move || {
+                        console.error(&error);
+                        console.end(1);
+                        drop(said);
+                    };
+                    if Builder::new().spawn(say).is_ok() {
+                        let _ = wait.recv_timeout(SAYING);
+                    }
                     stdout::leave(1);
                 };
                 pause = Duration::from_secs_f64(left as f64 / FASTEST).clamp(PAUSES[0], PAUSES[1]);

@@ -82,7 +82,7 @@ impl Decoder {
             return Err(Error::DecoderNotFound);
         }
         tell_damage_to(note_damage);
-        bytes_of(stream).into_iter().for_each(limits::note_picture);
+        bytes_of(stream).into_iter().for_each(limits::note_decoder);
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
             let ptr = ffi::avcodec_alloc_context3(codec);

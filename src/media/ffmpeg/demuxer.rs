@@ -386,6 +386,7 @@ fn cover(stream: &ffi::AVStream) -> Option<Vec<u8>> {
 
 impl Drop for Demuxer {
     fn drop(&mut self) {
+        self.opens.forget_context();
         // SAFETY: opened in `open`, closed nowhere else.
         unsafe { ffi::avformat_close_input(&mut self.ptr) };
     }

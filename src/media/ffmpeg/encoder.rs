@@ -53,7 +53,8 @@ impl VideoEncoder {
     /// When it refuses the format, the size or the value of an option, or lacks an option.
     pub fn open(encoder: Encoder, options: &VideoOptions) -> Result<Self> {
         super::last_message();
-        picture_bytes(options.format, options.size).into_iter().for_each(limits::note_picture);
+        let picture = picture_bytes(options.format, options.size).filter(|_| !encoder.is_hardware());
+        picture.into_iter().for_each(limits::note_encoder);
         // SAFETY: the context is owned by `this` from the start; only its public fields are set.
         let mut this = unsafe {
             let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0.as_ptr()), can_close: true };

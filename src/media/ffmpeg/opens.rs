@@ -1,5 +1,6 @@
 //! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can name itself,
-//! and a server can describe more streams than there is memory for.
+//! and a server can describe more streams than there is memory for. FFmpeg's `concat` opens the files that it names by functions of its
+//! own: there the depth of the stack is the bound.
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::log::message_names;
@@ -92,8 +93,13 @@ impl Opens {
     /// The streams are known. From now on only what is open at once is bounded. Returns what there was too much of.
     pub fn streams_are_known(&self) -> Option<OpenError> {
         self.look();
-        self.opening.store(ptr::null_mut(), Ordering::Relaxed);
+        self.forget_context();
         self.exceeded()
+    }
+
+    /// The context is not looked at any more. FFmpeg frees it before it closes what it reads from, and asks meanwhile.
+    pub fn forget_context(&self) {
+        self.opening.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// The error of a call while the input was opened: what there is too much of, if that was the reason.

@@ -18,7 +18,8 @@ pub struct LimitArgs {
     ///
     /// These count: frames that are read ahead, decoded, queued, equalized or kept for later use, also in memory that is
     /// pinned for a GPU. With large frames, fewer are under way at once; if one of them and its result do not fit, that is an
-    /// error. The memory of encoders, filters and libraries comes on top.
+    /// error. The memory of encoders, filters and libraries comes on top, up to a share that docs/limits.md states; beyond it,
+    /// the run is ended.
     #[arg(long, value_name = "SIZE", help_heading = "Limits", hide_short_help = true)]
     pub max_memory: Option<String>,
 

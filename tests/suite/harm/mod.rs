@@ -2,13 +2,16 @@
 //! system that gives little, or nothing more, does not make the program panic; and what is read costs no more memory and time than is allowed.
 
 mod costs;
+mod damage;
 mod ends;
 mod faults;
 mod found;
 mod limits;
+mod memory;
 mod playlists;
 mod read_by_name;
 mod sandbox;
+mod servers;
 mod shared_folders;
 mod terminal;
 mod walls;

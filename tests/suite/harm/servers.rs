@@ -1,0 +1,83 @@
+//! Servers on loopback that mean harm. They end with the suite.
+
+use std::io::{BufRead, BufReader, Read, Result, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+/// How an HTTP server answers.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Answers {
+    /// One request of each connection.
+    Once,
+    /// All requests of a connection.
+    Always,
+    /// One, after a tenth of a second.
+    Slowly,
+}
+
+/// The port of a server that calls `answer` for each connection.
+fn server(answer: impl Fn(TcpStream) -> Result<()> + Clone + Send + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let answer = answer.clone();
+            // Who has seen enough hangs up.
+            std::thread::spawn(move || {
+                drop(stream.set_read_timeout(Some(Duration::from_secs(20))).and_then(|()| answer(stream)))
+            });
+        }
+    });
+    port
+}
+
+/// The lines of a request up to the empty one at its end; none at the end of the connection.
+fn request(reader: &mut impl BufRead) -> Vec<String> {
+    let lines = reader.lines().map_while(Result::ok);
+    lines.take_while(|line| !line.is_empty()).collect()
+}
+
+/// The port of an HTTP server that answers each request with this text.
+pub fn serve(text: String, answers: Answers) -> u16 {
+    server(move |mut stream| {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        while !request(&mut reader).is_empty() {
+            if answers == Answers::Slowly {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            let (version, keeps) = if answers == Answers::Always { (1, "keep-alive") } else { (0, "close") };
+            write!(
+                stream,
+                "HTTP/1.{version} 200 OK\r\nConnection: {keeps}\r\nContent-Length: {}\r\n\r\n{text}",
+                text.len()
+            )?;
+            if answers != Answers::Always {
+                break;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The port of an RTSP server that describes itself so, and takes each transport that is asked for.
+pub fn rtsp(description: String) -> u16 {
+    server(move |mut stream| {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        loop {
+            let lines = request(&mut reader);
+            let Some(first) = lines.first() else { return Ok(()) };
+            let header = |name: &str| {
+                let line = lines.iter().find(|line| line.to_lowercase().starts_with(name));
+                line.map(|line| format!("{line}\r\n")).unwrap_or_default()
+            };
+            let head = format!("RTSP/1.0 200 OK\r\n{}{}Session: 1\r\n", header("cseq:"), header("transport:"));
+            let body = if first.starts_with("DESCRIBE") { description.as_str() } else { "" };
+            let kind = if body.is_empty() { "" } else { "Content-Type: application/sdp\r\n" };
+            write!(stream, "{head}{kind}Content-Length: {}\r\n\r\n{body}", body.len())?;
+            if first.starts_with("PLAY") {
+                // It never sends a packet.
+                let _ = reader.read(&mut [0; 1]);
+            }
+        }
+    })
+}
