@@ -128,10 +128,21 @@ pub(super) fn install() {
 #[cfg(all(target_arch = "x86_64", unix))]
 const CONCEALING: &[u8] = b"concealing ";
 
-/// What is called with the context of such a message, and of each error.
+/// What errors begin with that name a reference that is not there. Streams that are whole have them too, behind a place where
+/// decoding begins: later pictures list references from before it, which they need not use.
+#[cfg(all(target_arch = "x86_64", unix))]
+const OF_REFERENCES: [&[u8]; 5] = [
+    b"Could not find ref with POC",
+    b"co located POCs unavailable",
+    b"reference picture missing during reorder",
+    b"Missing reference picture",
+    b"mmco: unref short failure",
+];
+
+/// What is called with the context of such a message, and of each other error.
 static DAMAGED: OnceLock<unsafe fn(*mut std::ffi::c_void)> = OnceLock::new();
 
-/// Calls `tell` whenever FFmpeg logs an error, or that it has concealed damage in a picture, with what it logs that for: null, or
+/// Calls `tell` whenever FFmpeg logs an error that is damage, or that it has concealed damage in a picture, with what it logs that for: null, or
 /// a structure that begins with its `AVClass`. The first call of this function decides.
 pub(super) fn tell_damage_to(tell: unsafe fn(*mut std::ffi::c_void)) {
     let _ = DAMAGED.set(tell);
@@ -146,8 +157,13 @@ unsafe extern "C" fn remember(
     arguments: *mut ffi::__va_list_tag,
 ) {
     // SAFETY: FFmpeg passes a format that ends with NUL.
-    let conceals = || level == ffi::AV_LOG_INFO && unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(CONCEALING);
-    if level <= ffi::AV_LOG_ERROR || conceals() {
+    let begins_with = |text: &[u8]| unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(text);
+    let is_damage = match level {
+        ..=ffi::AV_LOG_ERROR => !OF_REFERENCES.into_iter().any(begins_with),
+        ffi::AV_LOG_INFO => begins_with(CONCEALING),
+        _ => false,
+    };
+    if is_damage {
         // SAFETY: FFmpeg passes a context.
         DAMAGED.get().into_iter().for_each(|tell| unsafe { tell(context) });
     }
