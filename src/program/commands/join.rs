@@ -39,7 +39,8 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
         ChildRun { name, arguments, frames: None, takes_gpu: false, prints_summary: true }
     };
     let runs: Vec<ChildRun> = (0..files).map(child).collect();
-    let mut pool = ProcessPool::new(&job.stderr, console, signals::GIVING_UP)?;
+    let mut pool = ProcessPool::new(&job.stderr, console);
+    pool.listen_for_signals(signals::GIVING_UP)?;
     pool.goes_on = true;
     let done = pool.run(&runs)?;
     if done.failed.is_empty() {

@@ -128,7 +128,8 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
 
 /// Plans many files, each in a process of its own, and prints one plan.
 fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome> {
-    let pool = ProcessPool::new(&like.stderr, console, signals::GIVING_UP)?;
+    let pool = ProcessPool::new(&like.stderr, console);
+    pool.listen_for_signals(signals::GIVING_UP)?;
     let mut all: Option<Plan> = None;
     for (input, output) in &many.files {
         if Path::new(output).exists() && !many.overwrites {

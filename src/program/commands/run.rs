@@ -28,7 +28,8 @@ pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
     if pieces.start() == pieces.end() {
         return run_piece(job, &plan, *pieces.start(), console);
     }
-    let mut pool = ProcessPool::new(&job.stderr, console, signals::GIVING_UP)?;
+    let mut pool = ProcessPool::new(&job.stderr, console);
+    pool.listen_for_signals(signals::GIVING_UP)?;
     (pool.jobs, pool.goes_on, pool.unit) = (job.jobs, true, "pieces");
     let mut runs = Vec::new();
     let mut folder: Option<PieceFolder<'_>> = None;

@@ -21,7 +21,8 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         return Ok(Outcome::Complete);
     };
     like.limits.apply();
-    let mut pool = ProcessPool::new(&like.stderr, console, signals::FINISHING)?;
+    let mut pool = ProcessPool::new(&like.stderr, console);
+    pool.listen_for_signals(signals::FINISHING)?;
     let (mut runs, mut skipped) = (Vec::new(), 0);
     for (input, output) in &job.files {
         if Path::new(output).exists() && !job.overwrites {

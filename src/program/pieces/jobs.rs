@@ -42,7 +42,9 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     if was_asked {
         output.overwrite = Overwrite::Yes;
     }
-    let mut pool = ProcessPool::new(&job.stderr, console, signals::GIVING_UP)?;
+    // Signals are not listened for yet, so that they end this process and its child: the thread for that would be outside of the
+    // wall that goes up if one process does it.
+    let mut pool = ProcessPool::new(&job.stderr, console);
     pool.unit = "pieces";
     let mut arguments: Vec<OsString> = vec!["plan".into()];
     arguments.extend(Job::options()?);
@@ -50,8 +52,12 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     arguments.extend(["--one-of".into(), name.clone().into(), output.name.clone().into()]);
     let mut messages = Vec::new();
     let planned = match pool.run_one_silently(&arguments, &name, &mut messages) {
-        Ok(planned) if planned.outcome == Outcome::Complete && !pool.cancel.is_cancelled() => planned,
-        Err(error) if !pool.cancel.is_cancelled() => {
+        Ok(planned) if planned.outcome == Outcome::Complete => planned,
+        Ok(_) => {
+            console.info("interrupted while planning: nothing was written");
+            return Ok(Some(Outcome::Interrupted));
+        }
+        Err(error) => {
             if jobs != Jobs::Auto {
                 return Err(without_name(error));
             }
@@ -62,10 +68,6 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
             };
             console.note(&format!("in one process: {why}"));
             return Ok(None);
-        }
-        _ => {
-            console.info("interrupted while planning: nothing was written");
-            return Ok(Some(Outcome::Interrupted));
         }
     };
     let mut plan = Plan::parse(&planned.stdout)?;

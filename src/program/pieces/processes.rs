@@ -153,15 +153,14 @@ pub enum Output {
 }
 
 impl<'a> ProcessPool<'a> {
-    /// One process at a time, until the first one fails. The first signal ends all, and prints `answer`.
-    pub fn new(stderr: &'a StderrOptions, console: &'a Console, answer: &'static str) -> Result<Self> {
+    /// One process at a time, until the first one fails.
+    pub fn new(stderr: &'a StderrOptions, console: &'a Console) -> Self {
         let cancel = Cancel::default();
-        let pool = ProcessPool { jobs: 1, goes_on: false, done: (0, 0), unit: "files", cancel, stderr, console };
-        pool.listen_for_signals(answer)?;
-        Ok(pool)
+        ProcessPool { jobs: 1, goes_on: false, done: (0, 0), unit: "files", cancel, stderr, console }
     }
 
-    /// Prints `answer` at the first signal from now on.
+    /// From now on, the first signal ends all, and prints `answer`. This starts a thread, which is outside of a wall that goes up
+    /// later.
     pub fn listen_for_signals(&self, answer: &'static str) -> Result<()> {
         signals::listen(self.cancel.clone(), self.console.clone(), Vec::new(), answer)
     }
