@@ -376,9 +376,9 @@ impl Target {
         (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
     }
 
-    /// Is a file there that it may replace, and whose owner and mode it takes over?
+    /// Is a file there that it may replace, and whose owner and mode it takes over? Of numbered images, any may be there.
     pub fn replaces_file(&self) -> bool {
-        self.may_replace && self.file.exists()
+        self.may_replace && (self.file.exists() || self.temporary.is_none())
     }
 
     /// The name as the user gave it, less its passwords.

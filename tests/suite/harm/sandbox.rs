@@ -5,7 +5,9 @@ use crate::running::Running;
 use crate::skip::skip;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
+use std::fs::Permissions;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -194,6 +196,21 @@ fn walls_change_no_output() {
             outputs.map(|name| content(&dir, name))
         };
         assert!(run("on") == run("off"), "{line}");
+    }
+}
+
+#[test]
+fn files_that_are_replaced_behind_walls_keep_their_modes() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 2 -c:v mpeg4 in.mkv");
+    for (output, file) in [("out.mkv", "out.mkv"), ("out%d.png", "out2.png")] {
+        dir.succeeds(&format!("-q --backend cpu in.mkv {output}"));
+        for (mode, when) in [(0o640, "on"), (0o604, "auto")] {
+            std::fs::set_permissions(dir.path(file), Permissions::from_mode(mode)).expect("permissions");
+            dir.succeeds(&format!("-q -y --backend cpu --sandbox {when} in.mkv {output}"));
+            let after = std::fs::metadata(dir.path(file)).expect("the output").permissions().mode();
+            assert_eq!(after & 0o7777, mode, "--sandbox {when}: {file}");
+        }
     }
 }
 
