@@ -255,9 +255,8 @@ pub fn answer_process(network: bool, replaces: bool) -> Result<()> {
 }
 
 fn answer(calls: &Calls) -> Result<()> {
-    let close = || -> Result<(), seccompiler::Error> {
-        Ok(programs(calls)?.iter().try_for_each(|program| apply_filter(program))?)
-    };
+    let close =
+        || -> Result<(), seccompiler::Error> { programs(calls)?.iter().try_for_each(|program| apply_filter(program)) };
     close().context("--sandbox on: the kernel does not filter system calls (--sandbox auto goes on without)")
 }
 
@@ -278,8 +277,7 @@ fn program(calls: &Calls, error: c_int) -> Result<BpfProgram, BackendError> {
         SeccompCondition::new(check.argument, width, MaskedEq(check.mask), check.value)
     };
     let rule = |rule: &Rule| SeccompRule::new(rule.iter().map(condition).collect::<Result<_, _>>()?);
-    let chain =
-        |(&call, rules): (&c_long, &Vec<Rule>)| Ok((call.into(), rules.iter().map(rule).collect::<Result<_, _>>()?));
+    let chain = |(&call, rules): (&c_long, &Vec<Rule>)| Ok((call, rules.iter().map(rule).collect::<Result<_, _>>()?));
     let calls = calls.iter().map(chain).collect::<Result<_, BackendError>>()?;
     let refuse = SeccompAction::Errno(error as u32);
     SeccompFilter::new(calls, refuse, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
