@@ -129,6 +129,8 @@ impl Decoder {
                 }
             }
             check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
+            // What it has logged so far is of no picture: libdav1d logs that it does not know how many cores there are.
+            decoder.buffers.forget_opening();
             Ok(decoder)
         }
     }

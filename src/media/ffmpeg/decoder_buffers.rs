@@ -182,6 +182,12 @@ impl DecoderBuffers {
         self.has_damage.load(Ordering::Relaxed)
     }
 
+    /// Forgets what has been logged while the decoder was opened.
+    pub fn forget_opening(&self) {
+        self.has_damage.store(false, Ordering::Relaxed);
+        self.forget_early_errors();
+    }
+
     /// Forgets the errors that the next pictures would be marked for.
     pub fn forget_early_errors(&self) {
         self.damage().early.clear();
