@@ -2,6 +2,7 @@
 //! decoded picture is uploaded to the GPU without a copy on the host.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::log::Logged;
 use super::{Picture, RawFormat};
 use ffmpeg_next::ffi;
 use histeq::frame::limits::{self, NoRoom};
@@ -75,11 +76,12 @@ struct BufferLayout {
     plane_bytes: [usize; PLANES],
 }
 
-/// Notes that a decoder has logged damage.
+/// Notes that a decoder has logged damage. Of decoders that conceal what is damaged, what they have concealed is enough: their
+/// errors are also of packets that are refused as a whole, and would mark the picture before.
 ///
 /// # Safety
 /// `context` is what FFmpeg logs a message for: null, or a structure that begins with its `AVClass`.
-pub(super) unsafe fn note_damage(context: *mut c_void) {
+pub(super) unsafe fn note_damage(context: *mut c_void, logged: Logged) {
     // SAFETY: by the caller's promise; a class that is there has a name, and is that of the structure. Only `Decoder` sets
     // `opaque`, to buffers that live longer than the context; the contexts of a decoder's threads are copies of its own.
     unsafe {
@@ -87,7 +89,11 @@ pub(super) unsafe fn note_damage(context: *mut c_void) {
             return;
         };
         if CStr::from_ptr(class.class_name) == c"AVCodecContext" {
-            let buffers = (*context.cast::<ffi::AVCodecContext>()).opaque.cast::<DecoderBuffers>().as_ref();
+            let decoder = context.cast::<ffi::AVCodecContext>();
+            if logged == Logged::Error && LEAVES_NOTHING_OUT.contains(&(*decoder).codec_id) {
+                return;
+            }
+            let buffers = (*decoder).opaque.cast::<DecoderBuffers>().as_ref();
             buffers.into_iter().for_each(|buffers| buffers.note(context.addr()));
         }
     }

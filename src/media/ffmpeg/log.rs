@@ -139,12 +139,21 @@ const OF_REFERENCES: [&[u8]; 5] = [
     b"mmco: unref short failure",
 ];
 
-/// What is called with the context of such a message, and of each other error.
-static DAMAGED: OnceLock<unsafe fn(*mut std::ffi::c_void)> = OnceLock::new();
+/// What FFmpeg logs of damage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Logged {
+    /// An error.
+    Error,
+    /// It has concealed damage in a picture.
+    Concealed,
+}
 
-/// Calls `tell` whenever FFmpeg logs an error that is damage, or that it has concealed damage in a picture, with what it logs that for: null, or
-/// a structure that begins with its `AVClass`. The first call of this function decides.
-pub(super) fn tell_damage_to(tell: unsafe fn(*mut std::ffi::c_void)) {
+/// What is called with the context of such a message.
+static DAMAGED: OnceLock<unsafe fn(*mut std::ffi::c_void, Logged)> = OnceLock::new();
+
+/// Calls `tell` whenever FFmpeg logs damage, with what it logs that for: null, or a structure that begins with its `AVClass`. The
+/// first call of this function decides.
+pub(super) fn tell_damage_to(tell: unsafe fn(*mut std::ffi::c_void, Logged)) {
     let _ = DAMAGED.set(tell);
 }
 
@@ -158,14 +167,14 @@ unsafe extern "C" fn remember(
 ) {
     // SAFETY: FFmpeg passes a format that ends with NUL.
     let begins_with = |text: &[u8]| unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(text);
-    let is_damage = match level {
-        ..=ffi::AV_LOG_ERROR => !OF_REFERENCES.into_iter().any(begins_with),
-        ffi::AV_LOG_INFO => begins_with(CONCEALING),
-        _ => false,
+    let logged = match level {
+        ..=ffi::AV_LOG_ERROR if !OF_REFERENCES.into_iter().any(begins_with) => Some(Logged::Error),
+        ffi::AV_LOG_INFO if begins_with(CONCEALING) => Some(Logged::Concealed),
+        _ => None,
     };
-    if is_damage {
+    if let (Some(logged), Some(tell)) = (logged, DAMAGED.get()) {
         // SAFETY: FFmpeg passes a context.
-        DAMAGED.get().into_iter().for_each(|tell| unsafe { tell(context) });
+        unsafe { tell(context, logged) };
     }
     // SAFETY: reads an atomic integer.
     let most = unsafe { ffi::av_log_get_level() };
