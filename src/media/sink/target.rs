@@ -477,40 +477,46 @@ impl WholeFile {
     /// Gives each of them its name: first all that may fail is done for all of them.
     ///
     /// # Errors
-    /// When one cannot get its name; the error tells which it has.
+    /// When one cannot get its name. What had the names of all of them has them still, as far as the file system can exchange
+    /// names, and the new files are kept under others, which the error tells.
     pub(super) fn name_all(mut files: Vec<WholeFile>) -> Result<(), TargetError> {
         let mut namings = Vec::with_capacity(files.len());
-        let begun = files.iter_mut().try_for_each(|file| {
-            let WholeFile { name, file, temporary, may_replace, old, .. } = file;
+        for WholeFile { name, file, temporary, may_replace, old, .. } in &files {
             let naming = temporary.begin_naming(file, *may_replace, old.as_ref());
             namings.push(naming.map_err(|error| TargetError::NotWritten(name.clone(), reason(&error)))?);
-            Ok(())
-        });
-        begun?;
-        let refused =
-            namings.iter_mut().map(Naming::link).enumerate().find_map(|(at, linked)| Some((at, linked.err()?)));
-        let refused = match refused {
-            Some(refused) => {
-                drop(namings);
-                Some(refused)
-            }
-            None => {
-                namings.into_iter().map(Naming::finish).enumerate().find_map(|(at, named)| Some((at, named.err()?)))
-            }
-        };
-        if let Some((at, error)) = refused {
-            let file = &mut files[at];
-            let name = file.name.clone();
-            let Ok(kept) = file.keep("new") else { return Err(TargetError::NotWritten(name, reason(&error))) };
-            return Err(match error.kind() {
-                ErrorKind::AlreadyExists => TargetError::Appeared { name, kept },
-                _ => TargetError::Kept { name, kept, error: reason(&error) },
-            });
         }
+        let refused = namings.iter_mut().enumerate().find_map(|(at, naming)| Some((at, naming.link().err()?)));
+        let refused = refused.or_else(|| {
+            let mut pairs = namings.iter_mut().zip(&mut files).enumerate();
+            pairs.find_map(|(at, (naming, file))| Some((at, naming.place(&mut file.temporary, &file.file).err()?)))
+        });
+        if let Some((at, error)) = refused {
+            return Err(WholeFile::keep_all(files, namings, at, &error));
+        }
+        namings.into_iter().for_each(Naming::finish);
         for file in &files {
             sync_folder(&file.file).map_err(|error| TargetError::NotWritten(file.name.clone(), reason(&error)))?;
         }
         Ok(())
+    }
+
+    /// Keeps all of them under other names, because the one of this index cannot get its own.
+    fn keep_all(mut files: Vec<WholeFile>, mut namings: Vec<Naming>, at: usize, error: &std::io::Error) -> TargetError {
+        // While one still has its hidden name, it can get others.
+        let is_free: Vec<bool> = namings.iter_mut().rev().map(Naming::undo).collect();
+        let mut kept = Vec::new();
+        for ((file, naming), _) in files.iter_mut().zip(&namings).zip(is_free.iter().rev()).filter(|(_, free)| **free) {
+            if let Ok(name) = file.keep("new") {
+                kept.push(name);
+                naming.remove_new(&file.file);
+            }
+        }
+        let name = files[at].name.clone();
+        match (kept.is_empty(), error.kind()) {
+            (true, _) => TargetError::NotWritten(name, reason(error)),
+            (_, ErrorKind::AlreadyExists) => TargetError::Appeared { name, kept: kept.join(", ") },
+            _ => TargetError::Kept { name, kept: kept.join(", "), error: reason(error) },
+        }
     }
 
     /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
@@ -610,5 +616,43 @@ fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
             std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
         }
         Overwrite::Ask => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn what_one_cannot_replace_none_replaces_and_all_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let read = |name: &str| std::fs::read_to_string(path(name)).expect("a file");
+        std::fs::write(path("video.mkv"), "old video").expect("a disk");
+        // It is a folder by now.
+        std::fs::create_dir(path("record.csv")).expect("a folder");
+        let whole = |name: &str, text: &str| {
+            let temporary = Temporary::beside(&path(name)).expect("a file");
+            temporary.file().write_all(text.as_bytes()).expect("a disk");
+            let old = std::fs::metadata(path(name)).ok();
+            let (name, file) = (name.to_owned(), path(name));
+            WholeFile { name, file, folder: None, temporary, may_replace: true, old }
+        };
+        let files = vec![whole("video.mkv", "new video"), whole("new.mkv", "new"), whole("record.csv", "new record")];
+        let error = WholeFile::name_all(files).expect_err("a folder").to_string();
+        assert!(error.starts_with("record.csv: cannot be replaced: ") && error.contains("video.new.mkv"), "{error}");
+        assert_eq!(read("video.mkv"), "old video");
+        assert_eq!((read("video.new.mkv"), read("record.new.csv")), ("new video".to_owned(), "new record".to_owned()));
+        assert!(path("record.csv").is_dir() && !path("new.mkv").exists());
+        assert_eq!(read("new.new.mkv"), "new");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 5, "no hidden names");
+        // A single file that cannot be replaced is kept, too.
+        std::fs::create_dir(path("other.mkv")).expect("a folder");
+        assert!(WholeFile::name_all(vec![whole("other.mkv", "result")]).is_err());
+        assert_eq!(read("other.new.mkv"), "result");
+        WholeFile::name_all(vec![whole("video.mkv", "new video")]).expect("a file that can be replaced");
+        assert_eq!(read("video.mkv"), "new video");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 7);
     }
 }

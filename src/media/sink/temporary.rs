@@ -121,41 +121,50 @@ impl Temporary {
     pub(super) fn take(&mut self, place: &Path, replace: bool, old: Option<&Metadata>) -> io::Result<()> {
         let mut naming = self.begin_naming(place, replace, old)?;
         naming.link()?;
-        naming.finish()
+        naming.place(self, place)?;
+        naming.finish();
+        Ok(())
     }
 
     /// Prepares to give it the name `place`, as [`take`](Self::take) does.
     ///
     /// # Errors
     /// When another file has taken its place, or the name cannot be one.
-    pub(super) fn begin_naming<'a>(
-        &'a mut self,
-        place: &'a Path,
-        replace: bool,
-        old: Option<&Metadata>,
-    ) -> io::Result<Naming<'a>> {
+    pub(super) fn begin_naming(&self, place: &Path, replace: bool, old: Option<&Metadata>) -> io::Result<Naming> {
         self.check()?;
         if let Some(old) = old {
             resemble(&self.file, old);
         }
         let hidden = if replace && self.path.is_none() { Some(HiddenName::new(&self.file, place)?) } else { None };
-        Ok(Naming { hidden, temporary: self, place, replace })
+        Ok(Naming { hidden, replace, state: Named::NotYet })
     }
 }
 
-/// A temporary file that is about to get its name. Several files get theirs together by taking each step with all of them
-/// before the next.
-pub(super) struct Naming<'a> {
-    temporary: &'a mut Temporary,
-    place: &'a Path,
-    replace: bool,
+/// A temporary file on its way to its name. Several files get theirs together by taking each step with all of them before the
+/// next.
+#[derive(Debug)]
+pub(super) struct Naming {
     /// Only renaming replaces a file, so that a file without a name needs a hidden one before.
     hidden: Option<HiddenName>,
+    replace: bool,
+    state: Named,
 }
 
-impl Naming<'_> {
-    /// Does what may fail where the folder takes no new files. No memory is allocated from here to the end: a program that runs
-    /// out of memory ends there, and would leave a hidden name.
+/// Whether a file has its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    NotYet,
+    /// Nothing had that name.
+    Anew,
+    /// What had it is there, under the hidden name.
+    Exchanged,
+    /// What had it is gone.
+    Replaced,
+}
+
+impl Naming {
+    /// Does what may fail where the folder takes no new files. No memory is allocated from here to the end, unless something
+    /// fails: a program that runs out of memory ends there, and would leave a hidden name.
     ///
     /// # Errors
     /// When the system refuses; nothing has changed then.
@@ -163,30 +172,54 @@ impl Naming<'_> {
         self.hidden.as_mut().map_or(Ok(()), HiddenName::link)
     }
 
-    /// Gives the file its name.
+    /// Gives `temporary` its name.
     ///
     /// # Errors
     /// When the system refuses; nothing has changed then.
-    pub(super) fn finish(self) -> io::Result<()> {
-        let Naming { temporary, place, replace, hidden } = self;
-        if let Some(hidden) = hidden {
-            return hidden.rename();
-        }
-        let Some(path) = temporary.path.take() else { return link_new(&temporary.file, place) };
-        let taken = match replace {
-            true => path.persist(place),
-            false => path.persist_noclobber(place).or_else(|refused| claim(refused, place)),
+    pub(super) fn place(&mut self, temporary: &mut Temporary, place: &Path) -> io::Result<()> {
+        self.state = if let Some(hidden) = &mut self.hidden {
+            hidden.place()?
+        } else if let Some(path) = temporary.path.take() {
+            let taken = match self.replace {
+                true => path.persist(place),
+                false => path.persist_noclobber(place).or_else(|refused| claim(refused, place)),
+            };
+            if let Err(PathPersistError { error, path }) = taken {
+                temporary.path = Some(path);
+                return Err(error);
+            }
+            Named::Replaced
+        } else {
+            link_new(&temporary.file, place)?;
+            Named::Anew
         };
-        if let Err(PathPersistError { error, path }) = taken {
-            temporary.path = Some(path);
-            return Err(error);
-        }
         Ok(())
+    }
+
+    /// Takes the name back where that is possible. Answers with whether the file has it no more, or is about to lose it.
+    pub(super) fn undo(&mut self) -> bool {
+        if self.state == Named::Exchanged && self.hidden.as_mut().is_some_and(|hidden| hidden.exchange().is_ok()) {
+            self.state = Named::NotYet;
+        }
+        matches!(self.state, Named::NotYet | Named::Anew)
+    }
+
+    /// Removes the name `place` of a file that has another one by now.
+    pub(super) fn remove_new(&self, place: &Path) {
+        if self.state == Named::Anew {
+            let _ = std::fs::remove_file(place);
+        }
+    }
+
+    /// Removes what was replaced.
+    pub(super) fn finish(self) {
+        drop(self.hidden);
     }
 }
 
 /// The hidden name of a file without one, on its way to the name that it replaces. Dropped, it goes.
 #[cfg(target_os = "linux")]
+#[derive(Debug)]
 struct HiddenName {
     /// The open file, in `/proc`.
     file: CString,
@@ -214,11 +247,37 @@ impl HiddenName {
         Ok(())
     }
 
-    fn rename(mut self) -> io::Result<()> {
-        use rustix::fs::{CWD, renameat};
-        renameat(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str())?;
-        self.is_there = false;
-        Ok(())
+    /// Gives the file its name, and this one to what had that.
+    fn place(&mut self) -> io::Result<Named> {
+        use rustix::fs::{CWD, RenameFlags, renameat, renameat_with};
+        use rustix::io::Errno;
+        let new = || renameat_with(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str(), RenameFlags::NOREPLACE);
+        let exchanged = self.exchange().and_then(|()| match self.is_folder() {
+            // A folder has got the name meanwhile.
+            true => self.exchange().and(Err(Errno::ISDIR)),
+            false => Ok(Named::Exchanged),
+        });
+        let named = match exchanged {
+            Err(Errno::NOENT) => new().map(|()| Named::Anew),
+            // File systems that know no other way.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                renameat(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str()).map(|()| Named::Replaced)
+            }
+            exchanged => exchanged,
+        }?;
+        self.is_there = named == Named::Exchanged;
+        Ok(named)
+    }
+
+    fn exchange(&self) -> Result<(), rustix::io::Errno> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        renameat_with(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str(), RenameFlags::EXCHANGE)
+    }
+
+    fn is_folder(&self) -> bool {
+        use rustix::fs::{AtFlags, CWD, FileType, statat};
+        let there = statat(CWD, self.hidden.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
+        there.is_ok_and(|there| FileType::from_raw_mode(there.st_mode) == FileType::Directory)
     }
 }
 
@@ -247,6 +306,7 @@ fn c_string(path: &Path) -> io::Result<CString> {
 
 /// Other systems have no files without a name.
 #[cfg(not(target_os = "linux"))]
+#[derive(Debug)]
 struct HiddenName;
 
 #[cfg(not(target_os = "linux"))]
@@ -259,7 +319,11 @@ impl HiddenName {
         Ok(())
     }
 
-    fn rename(self) -> io::Result<()> {
+    fn place(&mut self) -> io::Result<Named> {
+        Ok(Named::NotYet)
+    }
+
+    fn exchange(&self) -> io::Result<()> {
         Ok(())
     }
 }
