@@ -4,6 +4,7 @@
 
 use crate::report::Console;
 use anyhow::{Result, anyhow};
+use histeq_media::ffmpeg::is_opening;
 use histeq_media::pipeline::Cancel;
 use histeq_media::sink::Leftover;
 use histeq_media::sys::{give_up, limit_of, no_thread};
@@ -234,6 +235,17 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         if *answer != NOTHING {
             console.note(&format!("{answer} (again to give up at once)"));
         }
+        // Without a thread for it, a second signal is needed.
+        let _ = start("end", || {
+            sleep(FINISH);
+            if is_opening() {
+                with_listener(|Listener { console, temporary, .. }| {
+                    temporary.iter().for_each(Leftover::remove);
+                    console.end(INTERRUPTED);
+                });
+                exit(INTERRUPTED.into());
+            }
+        });
     })
     .map_err(|error| match error {
         ctrlc::Error::System(error) => anyhow!("cannot listen for Ctrl-C: {error}{}", limit_of(&error)),

@@ -16,9 +16,34 @@ use histeq::frame::{HostPool, Pool, limits};
 use std::ffi::CStr;
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a decoder takes for each pixel to find out about a stream: measured, 2.4 bytes with H.264 of 8 bits.
 const PROBED: usize = 3;
+
+/// How many inputs are being opened.
+static OPENING: AtomicUsize = AtomicUsize::new(0);
+
+/// Is an input being opened? Some demuxers do not ask then whether they are interrupted.
+pub fn is_opening() -> bool {
+    OPENING.load(Ordering::Relaxed) > 0
+}
+
+/// An input is being opened while this is there.
+struct Opening;
+
+impl Opening {
+    fn begin() -> Self {
+        OPENING.fetch_add(1, Ordering::Relaxed);
+        Opening
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        OPENING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// An open input.
 pub struct Demuxer {
@@ -51,6 +76,7 @@ impl Demuxer {
         interrupt: impl Into<Interrupt>,
     ) -> Result<Self, OpenError> {
         super::init();
+        let _opening = Opening::begin();
         super::last_message();
         refused_protocol();
         let io = reader.map(CustomIo::new).transpose()?;

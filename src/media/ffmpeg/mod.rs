@@ -57,7 +57,7 @@ pub use colour::Colour;
 pub use container::Container;
 pub use converter::{Converter, VideoFormat};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
-pub use demuxer::{Demuxer, opens_more};
+pub use demuxer::{Demuxer, is_opening, opens_more};
 pub use devices::{Device, input_devices};
 pub use encoded_video::EncodedVideo;
 pub use encoder::{VideoEncoder, VideoOptions};

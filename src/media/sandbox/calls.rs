@@ -182,7 +182,7 @@ const OF_PROCESS: &[c_long] = &[
 
 /// Older ones of this kind.
 #[cfg(target_arch = "x86_64")]
-const OLDER_OF_PROCESS: &[c_long] = &[SYS_creat, SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
+const OLDER_OF_PROCESS: &[c_long] = &[SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
 
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER_OF_PROCESS: &[c_long] = &[];
@@ -294,14 +294,19 @@ fn of_decoders() -> Calls {
 }
 
 fn of_process(network: bool, replaces: bool) -> Calls {
-    let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS, OF_PROCESS, OLDER_OF_PROCESS, &[SYS_openat]]);
+    let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS, OF_PROCESS, OLDER_OF_PROCESS]);
+    // Whoever runs a file never gets the rights of its owner: what is made has no such bits.
+    let (makes, rights) = (O_CREAT | O_TMPFILE & !O_DIRECTORY, 0o7000);
+    calls.insert(SYS_openat, vec![vec![without(2, makes)], vec![without(3, rights)]]);
     #[cfg(target_arch = "x86_64")]
-    calls.extend(whole(&[&[SYS_open]]));
+    calls.extend([
+        (SYS_open, vec![vec![without(1, makes)], vec![without(2, rights)]]),
+        (SYS_creat, vec![vec![without(1, rights)]]),
+    ]);
     calls.extend(of_own_process());
     if replaces {
         calls.insert(SYS_fchown, Vec::new());
-        // Whoever runs the file never gets the rights of its owner.
-        calls.insert(SYS_fchmod, vec![vec![without(1, 0o7000)]]);
+        calls.insert(SYS_fchmod, vec![vec![without(1, rights)]]);
     }
     // libx265 takes its threads back behind others. Of one's own thread alone: 0 is the group with another first argument.
     calls.insert(SYS_setpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
@@ -377,9 +382,11 @@ mod tests {
         (SYS_prctl, &[32]),
         (SYS_ioctl, &[32, 32]),
         (SYS_fcntl, &[32, 32, 32]),
-        (SYS_openat, &[32, 64, 32]),
+        (SYS_openat, &[32, 64, 32, 32]),
         #[cfg(target_arch = "x86_64")]
-        (SYS_open, &[64, 32]),
+        (SYS_open, &[64, 32, 32]),
+        #[cfg(target_arch = "x86_64")]
+        (SYS_creat, &[64, 32]),
         (SYS_fchmod, &[32, 32]),
     ];
 
@@ -510,6 +517,12 @@ mod tests {
                 (SYS_clone, [(CLONE_THREAD | CLONE_NEWNET) as u64, 0, 0, 0, 0, 0]),
                 (SYS_prctl, [PR_SET_DUMPABLE as u64, 1, 0, 0, 0, 0]),
                 (SYS_fchmod, [3, 0o4755, 0, 0, 0, 0]),
+                (SYS_openat, [3, pointer, (O_CREAT | O_WRONLY) as u64, 0o4755, 0, 0]),
+                (SYS_openat, [3, pointer, (O_TMPFILE | O_WRONLY) as u64, 0o2755, 0, 0]),
+                #[cfg(target_arch = "x86_64")]
+                (SYS_open, [pointer, (O_CREAT | O_WRONLY) as u64, 0o4755, 0, 0, 0]),
+                #[cfg(target_arch = "x86_64")]
+                (SYS_creat, [pointer, 0o4755, 0, 0, 0, 0]),
                 (SYS_execve, [0; 6]),
                 (SYS_sched_setscheduler, [0; 6]),
             ] {

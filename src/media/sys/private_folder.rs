@@ -14,6 +14,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// How often making a folder is tried.
+const ATTEMPTS: u32 = 100;
+
 /// The bits of a mode by which the group, and all others, may write.
 const GROUP: RawMode = 0o020;
 const OTHERS: RawMode = 0o002;
@@ -69,17 +72,18 @@ impl PrivateFolder {
     /// # Errors
     /// As for [`open`](Self::open), and when it cannot be made.
     pub fn make(path: &Path) -> io::Result<Self> {
-        loop {
+        // Another process may remove it again.
+        for _ in 0..ATTEMPTS {
             if let Some(folder) = PrivateFolder::open(path)? {
                 return Ok(folder);
             }
             path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
             match mkdirat(CWD, path, Mode::RWXU) {
-                // Another process was faster, or removes it again.
                 Ok(()) | Err(Errno::EXIST | Errno::NOENT) => {}
                 Err(error) => return Err(error.into()),
             }
         }
+        Err(refused("no folder can be made there (give the output another folder)"))
     }
 
     /// Checks that nobody else may write in it.
