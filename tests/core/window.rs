@@ -104,10 +104,14 @@ fn a_run_that_starts_w_plus_f_frames_early_gives_the_curves_of_the_whole() {
     for (most, flash) in [(1, 0), (2, 1), (7, 2), (12, 5)] {
         let settings = settings(most, flash);
         let mut frames = video(&mut random, 120);
-        // A scene is only resumed while the frames before the flash are remembered.
-        let mut since_cut = u32::MAX;
+        // A scene is only resumed while the frames before the flash are remembered, and no flash is longer than the longest.
+        let (mut since_cut, mut flashes) = (u32::MAX, 0);
         for (_, guide) in &mut frames {
             since_cut = since_cut.saturating_add(1);
+            flashes = if guide.change == Change::Flash { flashes + 1 } else { 0 };
+            if flashes > flash {
+                (guide.change, flashes) = (Change::None, 0);
+            }
             match guide.change {
                 Change::AfterFlash if since_cut > flash => guide.change = Change::None,
                 Change::Cut | Change::AfterFlash => since_cut = 0,
