@@ -98,7 +98,7 @@ pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Watch {
     /// Goes on to the end of the process.
-    pub fn to_the_end(mut self) {
+    pub fn go_on(mut self) {
         std::mem::forget(self.0.take());
     }
 }

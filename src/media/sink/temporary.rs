@@ -259,8 +259,8 @@ impl HiddenName {
         });
         let named = match exchanged {
             Err(Errno::NOENT) => new().map(|()| Named::Anew),
-            // File systems that know no other way.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            // File systems that know no other way; and walls, for what is no file.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::ACCESS) => {
                 renameat(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str()).map(|()| Named::Replaced)
             }
             exchanged => exchanged,

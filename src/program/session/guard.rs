@@ -71,7 +71,7 @@ impl Session<'_> {
     /// cancels it when its time is over, and ends the program where its memory is too much. A child process leaves the answer to
     /// its parent, and ends with it.
     pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
-        self.memory.watch(self.console, temporary.clone())?.to_the_end();
+        self.memory.watch(self.console, temporary.clone())?.go_on();
         let answer = if self.stderr.is_child { signals::NOTHING } else { answer };
         let (cancel, console) = (self.cancel.clone(), self.console.clone());
         signals::listen(cancel.clone(), console.clone(), temporary.clone(), answer)?;
