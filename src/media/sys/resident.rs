@@ -8,18 +8,20 @@ pub struct Resident(File);
 impl Resident {
     /// Opens it, which a wall around the process may forbid later. `None` where the system does not tell.
     pub fn open() -> Option<Self> {
-        File::open("/proc/self/statm").ok().map(Resident).filter(|resident| resident.bytes().is_some())
+        File::open("/proc/self/status").ok().map(Resident).filter(|resident| resident.bytes().is_some())
     }
 
     /// The bytes that are resident now. This allocates nothing.
     #[cfg(unix)]
     pub fn bytes(&self) -> Option<usize> {
         use std::os::unix::fs::FileExt;
-        let mut text = [0; 256];
+        let mut text = [0; 4096];
         let len = self.0.read_at(&mut text, 0).ok()?;
-        // All pages of the address space, and those that are resident.
-        let pages = str::from_utf8(&text[..len]).ok()?.split(' ').nth(1)?;
-        pages.parse::<usize>().ok()?.checked_mul(rustix::param::page_size())
+        // The name of the program, in another line, need not be text.
+        let resident = text[..len].split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"VmRSS:"))?;
+        let number = str::from_utf8(resident).ok()?.split_whitespace().next()?;
+        // In KiB.
+        number.parse::<usize>().ok()?.checked_mul(1024)
     }
 
     /// Other systems do not tell.
