@@ -71,14 +71,14 @@ use crate::options::EventsTo;
 use crate::options::Job;
 use crate::report::{Console, Events, events_are_asked_for, open_events};
 use histeq::equalize::gpu_may_be_opening;
-use histeq_media::sys::{Allocator, print_text, printable};
+use histeq_media::sys::{print_text, printable};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[cfg(not(any(fuzzing, sanitizer)))]
 #[global_allocator]
-static ALLOCATOR: Allocator = Allocator;
+static ALLOCATOR: histeq_media::sys::Allocator = histeq_media::sys::Allocator;
 
 fn main() -> ExitCode {
     let job = Job::of(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
