@@ -25,7 +25,7 @@ Film = namedtuple("Film", "frames cuts")
 
 def pool_of(set_, cache):
     """The set's shots; the shots of one file have the same source, and are not joined to each other."""
-    shots = [Shot(c.set, c.package, c.file, c.start, c.length) for c in CLIPS] + SHOTS
+    shots = [Shot(c.set, c.package, c.file, c.start, c.length) for c in CLIPS if c.length] + SHOTS
     found = [(s.file, load(s.package, s.file, s.start, s.length, cache, *SIZE)) for s in shots if s.set == set_]
     return [(name, frames) for name, frames in found if frames is not None]
 

@@ -28,23 +28,29 @@ def read_rgb(path, filters, width, height):
     return np.frombuffer(out, np.uint8).reshape(-1, height, width, 3)
 
 
-def write(frames, path):
-    """RGB frames as a lossless file."""
+LOSSLESS = ("ffv1",)
+AS_FILES_ARE = ("libx264", "-preset", "veryfast", "-crf", 23, "-x264-params", "threads=1")
+
+
+def write(frames, path, coder=LOSSLESS):
+    """RGB frames as a file."""
     count, height, width, _ = frames.shape
     ffmpeg("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", RATE, "-i", "-", "-vf", TO_YUV,
            "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv",
-           "-c:v", "ffv1", "-threads", "1", path, stdin=frames.tobytes())
+           "-threads", "1", "-c:v", *coder, path, stdin=frames.tobytes())
 
 
-def from_yuv(data, width=WIDTH, height=HEIGHT):
-    """Raw 4:2:0 frames as RGB. The luma is returned too, since some measures are of its own levels."""
+def from_yuv(data, wanted, width=WIDTH, height=HEIGHT):
+    """Raw 4:2:0 frames: those that are WANTED as RGB, and the luma of all, since some measures are of its own levels."""
     size = width * height
     half = (-(-height // 2), -(-width // 2))
     frames = np.frombuffer(data, np.uint8).reshape(-1, size + 2 * half[0] * half[1])
     luma = frames[:, :size].reshape(-1, height, width)
-    rgb = np.empty((len(frames), height, width, 3), np.uint8)
-    for i, frame in enumerate(frames):
-        y = (luma[i].astype(np.float32) - 16) / 219
+    wanted = range(len(frames))[wanted]
+    rgb = np.empty((len(wanted), height, width, 3), np.uint8)
+    for i, at in enumerate(wanted):
+        frame = frames[at]
+        y = (luma[at].astype(np.float32) - 16) / 219
         b, r = ((cv2.resize(c.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR) - 128) / 224
                 for c in frame[size:].reshape(2, *half))
         planes = np.stack([y + 1.5748 * r, y - 0.1873 * b - 0.4681 * r, y + 1.8556 * b], -1)
@@ -63,13 +69,13 @@ def from_y4m(data):
     return b"".join(data[at + 6 : at + 6 + size] for at in range(0, len(data), size + 6))
 
 
-def filtered(path, chain):
+def filtered(path, chain, wanted):
     """A file through a chain of FFmpeg's filters that ends in 4:2:0, as RGB and luma."""
-    return from_yuv(ffmpeg("-threads", "1", "-i", path, "-vf", chain, "-pix_fmt", "yuv420p", "-vsync", "0", "-f", "rawvideo", "-"))
+    return from_yuv(ffmpeg("-threads", "1", "-i", path, "-vf", chain, "-pix_fmt", "yuv420p", "-vsync", "0", "-f", "rawvideo", "-"), wanted)
 
 
 def subsampled(frames):
     """RGB frames as they are after 4:2:0, so that what is computed in RGB loses what files lose."""
     count, height, width, _ = frames.shape
     return from_yuv(ffmpeg("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-i", "-", "-vf", TO_YUV,
-                           "-f", "rawvideo", "-", stdin=frames.tobytes()))
+                           "-f", "rawvideo", "-", stdin=frames.tobytes()), slice(None))

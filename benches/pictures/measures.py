@@ -5,7 +5,7 @@ import numpy as np
 
 from banding import cambi
 
-EACH, FIRST = 6, 4          # every sixth frame from the fifth on is compared with the truth
+COMPARED = slice(4, None, 6)    # every sixth frame from the fifth on is compared with the truth
 COLUMNS, ROWS, STILLEST = 16, 9, 8   # patches of the picture, and how many of them are watched
 
 MEASURES = ["dE", "SSIM", "contrast", "chroma", "brightness", "hue", "flicker", "noise", "clipped", "banding"]
@@ -75,11 +75,11 @@ class Truth:
 
     def __init__(self, frames, given):
         """FRAMES are the truth, GIVEN the luma of the degraded clip."""
-        self.frames = frames
-        self.compared = range(FIRST, len(frames), EACH)
-        self.labs = {i: lab(frames[i]) for i in self.compared}
-        self.luma = luma_of(frames)
-        cut = patches(self.luma)
+        self.frames = frames[COMPARED]
+        self.labs = [lab(f) for f in self.frames]
+        luma = luma_of(frames)
+        self.luma = luma[COMPARED]
+        cut = patches(luma)
         lit = (cut.mean((0, 2)) > 8) & (cut.mean((0, 2)) < 247)      # not where nothing can flicker
         moves = np.abs(np.diff(cut, axis=0)).mean((0, 2)) + np.where(lit, 0, 1000)
         self.still = np.argsort(moves)[:STILLEST]
@@ -95,20 +95,19 @@ class Truth:
 
 
 def measure(result, luma, truth, with_banding):
-    """RESULT are RGB frames, LUMA their luma as coded (16 to 235)."""
+    """RESULT are the compared frames in RGB, LUMA the luma of all frames as coded (16 to 235), or of the compared ones."""
+    whole = len(luma) > len(result)
+    levels = full_range(luma)
     sums = np.zeros(6)
-    for i in truth.compared:
-        one, two = lab(result[i]), truth.labs[i]
+    for frame, bright, two, wanted_luma in zip(result, levels[COMPARED] if whole else levels, truth.labs, truth.luma):
+        one = lab(frame)
         chroma, wanted = np.hypot(one[1], one[2]), np.hypot(two[1], two[2])
         seen = (wanted > 8) & (chroma > 2)
         turn = np.degrees(np.arctan2(one[2], one[1]) - np.arctan2(two[2], two[1]))
         turn = np.abs((turn + 180) % 360 - 180)[seen]
-        bright = full_range(luma[i])
-        sums += (ciede2000(one, two).mean(), ssim(bright, truth.luma[i]), contrast(bright) / contrast(truth.luma[i]), chroma.mean() / wanted.mean() if wanted.mean() > 2 else np.nan,
+        sums += (ciede2000(one, two).mean(), ssim(bright, wanted_luma), contrast(bright) / contrast(wanted_luma), chroma.mean() / wanted.mean() if wanted.mean() > 2 else np.nan,
                  one[0].mean() / max(1, two[0].mean()), (turn * wanted[seen]).sum() / wanted[seen].sum() if seen.sum() > 500 else np.nan)
-    at = truth.compared[len(truth.compared) // 2]
     ends = ((result <= 0) & (truth.frames > 2)) | ((result >= 255) & (truth.frames < 253))
-    levels = full_range(luma)
-    figures = [*sums / len(truth.compared), truth.flicker_of(levels), truth.noise_of(levels) / truth.noise if truth.noise > 0.2 else np.nan,
-               100 * ends.mean(), cambi(luma[at]) if with_banding else np.nan]
+    figures = [*sums / len(result), truth.flicker_of(levels) if whole else np.nan, truth.noise_of(levels) / truth.noise if whole and truth.noise > 0.2 else np.nan,
+               100 * ends.mean(), cambi(luma[len(luma) // 2]) if with_banding else np.nan]
     return dict(zip(MEASURES, map(float, figures)))

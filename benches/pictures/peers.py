@@ -1,7 +1,8 @@
 """The other programs, and our own options, for each degradation.
 
-A peer is a chain of FFmpeg's filters, or a function of RGB frames. `ALWAYS` runs on everything; `GOOD_USER` is what a
-user who knows FFmpeg would write for that footage. To add one, add a line.
+A peer is a chain of FFmpeg's filters, or a function of RGB frames, which sees the compared frames only. `ALWAYS` runs on
+everything, and the best of them is the single peer that takes no choice; `GOOD_USER` is what a user who knows FFmpeg would
+write for that footage. To add one, add a line.
 """
 
 import re
@@ -9,7 +10,10 @@ import re
 import cv2
 import numpy as np
 
+from degrade import TO_LIGHT, Light, coded
 from frames import TO_RGB, TO_YUV, command, filtered, from_y4m, from_yuv, subsampled
+from learned import networks
+from measures import COMPARED
 
 LINKED = f"{TO_RGB},normalize=smoothing=50:independence=0,{TO_YUV}"
 
@@ -50,20 +54,70 @@ def agcwd(frames, alpha=0.5, change=0.05):
     return result
 
 
-def wthe(frames, power=0.5, upper=0.5, lower=1e-4, gain=1.5):
-    """Weighted and thresholded histogram equalization (Wang, Ward, IEEE TCE 53(2), 2007), on luma: shares are clamped to
-    half the largest, raised to a power, and the output's range is at most 1.5 times the input's, about its mean."""
+def each(treat):
+    """Of floating-point frames, 0 to 1, one by one."""
+    return lambda frames: np.stack([coded(treat(f.astype(np.float32) / 255)) for f in frames])
 
-    def treat(luma):
-        share = shares(luma)
-        most = upper * share.max()
-        weight = np.where(share < lower, 0, np.minimum(np.maximum(share - lower, 0) / (most - lower), 1) ** power * most)
-        used = np.flatnonzero(share)
-        curve = min(255, gain * (used[-1] - used[0])) * np.cumsum(weight) / weight.sum()
-        curve += luma.mean() - (share * curve).sum()
-        return np.uint8(np.clip(curve + 0.5, 0, 255))[luma]
 
-    return on_luma(frames, treat)
+def guided(guide, wanted, radius, eps):
+    """The guided filter (He, Sun, Tang, 2010), for a gray guide."""
+    mean = lambda x: cv2.blur(x, (2 * radius + 1, 2 * radius + 1))
+    of_guide, of_wanted = mean(guide), mean(wanted)
+    slope = (mean(guide * wanted) - of_guide * of_wanted) / (mean(guide * guide) - of_guide**2 + eps)
+    return mean(slope) * guide + mean(of_wanted - slope * of_guide)
+
+
+def dark_channel(frame, omega=0.95, floor=0.1, window=15):
+    """Dark-channel prior (He, Sun, Tang, CVPR 2009), the veil refined by a guided filter."""
+    square = np.ones((window, window), np.uint8)
+    dark = cv2.erode(frame.min(2), square)
+    airlight = frame[dark >= np.quantile(dark, 0.999)].mean(0)
+    arrives = 1 - omega * cv2.erode((frame / airlight).min(2), square)
+    arrives = np.maximum(guided(cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY), arrives, 40, 1e-3), floor)
+    return (frame - airlight) / arrives[..., None] + airlight
+
+
+def lime(frame, gamma=0.8):
+    """A map of the light like that of LIME (Guo, Li, Ling, 2017): the largest channel, smoothed along edges."""
+    most = frame.max(2)
+    return frame / np.clip(guided(most, most, 15, 2e-3), 0.02, 1)[..., None] ** gamma
+
+
+def msrcr(frame, sigmas=(15, 80, 250)):
+    """Multiscale retinex with colour restoration (Jobson et al., 1997; Petro, Sbert, Morel, 2014), each channel stretched."""
+    height, width, _ = frame.shape
+    levels = frame * 255 + 1
+    sum_ = 0
+    for sigma in sigmas:
+        less = max(1, sigma // 10)
+        small = cv2.GaussianBlur(cv2.resize(levels, (width // less, height // less), interpolation=cv2.INTER_AREA), (0, 0), sigma / less)
+        sum_ = sum_ + np.log(levels) - np.log(cv2.resize(small, (width, height)))
+    return stretched(sum_ / len(sigmas) * (np.log(125 * levels) - np.log(levels.sum(2, keepdims=True))), 1)
+
+
+def stretched(frame, percent=0.5, over=(0, 1)):
+    """Each channel by itself, PERCENT of the samples clipped at either end."""
+    low, high = np.percentile(frame, (percent, 100 - percent), over)
+    return (frame - low) / np.maximum(high - low, 1e-3)
+
+
+def gray_world(frame):
+    """Gray world, then one stretch for all channels: one for each would undo it."""
+    mean = frame.mean((0, 1))
+    return stretched(frame * (mean.mean() / np.maximum(mean, 0.01)), over=None)
+
+
+def gain(channels):
+    """One gain in linear light, or one for each channel: 99.5 % of the largest, after a mean of 5x5, go to 0.9."""
+    def treat(frames):
+        results = []
+        for frame in frames:
+            light = TO_LIGHT[frame]
+            smooth = cv2.blur(light, (5, 5))
+            top = np.percentile(smooth.reshape(-1, 3) if channels else smooth.max(2).ravel(), 99.5, 0)
+            results.append(coded((light * np.float32(0.9 / np.maximum(top, 1e-3))).view(Light)))
+        return np.stack(results)
+    return treat
 
 
 ALWAYS = {
@@ -72,35 +126,40 @@ ALWAYS = {
     "histeq": f"{TO_RGB},histeq,{TO_YUV}",
     "OpenCV CLAHE": clahe,
     "AGCWD": agcwd,
-    "WTHE": wthe,
+    "dark channel": each(dark_channel),
+    "LIME-like map": each(lime),
+    "MSRCR": each(msrcr),
+    "stretch": each(stretched),
+    "gray world, stretch": each(gray_world),
+    "gain in light": gain(False),
+    "gain in light, per channel": gain(True),
+    **networks(),
 }
+HAZE = {"eq": "eq=contrast=1.5:gamma=0.85:saturation=1.3", "normalize, eq": f"{LINKED},eq=gamma=0.85:saturation=1.15"}
+FLAT = {"eq": "eq=contrast=1.6:saturation=1.4", "normalize, eq": f"{LINKED},eq=saturation=1.15"}
+NIGHT = {"hqdn3d, normalize": f"hqdn3d=6:4:9:7,{LINKED}"}
 GOOD_USER = {
-    "haze": {"eq": "eq=contrast=1.5:gamma=0.85:saturation=1.3", "normalize, eq": f"{LINKED},eq=gamma=0.85:saturation=1.15"},
+    "depth haze": HAZE, "thick fog": HAZE, "glare": HAZE,
     "water": {
-        "grayworld": f"{TO_RGB},grayworld,{TO_YUV}",
         "grayworld, normalize": f"{TO_RGB},grayworld,normalize=smoothing=50:independence=0,{TO_YUV}",
         "colorcorrect, normalize": f"colorcorrect=analyze=minmax,{LINKED}",
     },
-    "night": {"hqdn3d, normalize": f"hqdn3d=6:4:9:7,{LINKED}", "nlmeans, normalize": f"nlmeans=s=4:p=5:r=9,{LINKED}"},
+    "low light": NIGHT, "tungsten": NIGHT,
+    "dim flat": FLAT, "window": FLAT, "log": FLAT,
     "flicker": {"deflicker": "deflicker=size=10", "deflicker, normalize": f"deflicker=size=10,{LINKED}"},
-    "flat": {"eq": "eq=contrast=1.6:saturation=1.4", "normalize, eq": f"{LINKED},eq=saturation=1.15"},
     "clean": {"deflicker": "deflicker=size=10"},
 }
 
-# Our options for each degradation. What the program does not have is left out with a word. {} is the default.
-OURS = {
-    "haze": ["", "--look auto", "--look haze"],
-    "water": ["", "--look auto", "--look haze", "--look underwater", "--look underwater --denoise 0"],
-    "night": ["", "--look auto", "--look night", "--look night --denoise 0", "--look night --denoise 0.5"],
-    "flicker": ["", "--look auto", "--method deflicker"],
-    "flat": ["", "--look auto", "--look haze", "--method clahe"],
-    "clean": ["", "--look auto", "--look natural", "--look night", "--look haze", "--look underwater", "--look thermal",
-              "--look exact", "--method clahe", "--method deflicker"],
-}
+# Our options for each degradation: what is made for it. What the program does not have is left out with a word.
+MADE_FOR = {"depth haze": "--look haze", "thick fog": "--look haze", "glare": "--look haze", "water": "--look underwater",
+            "low light": "--look night", "tungsten": "--look night", "faded film": "--method balance", "dim flat": "--look thermal",
+            "flicker": "--method deflicker"}
+ALSO = {"clean": ["--look night", "--look haze", "--look underwater"]}
 
-# The one that is made for the degradation.
-MADE_FOR = {"haze": "--look haze", "water": "--look underwater", "night": "--look night", "flicker": "--method deflicker",
-            "clean": "", "flat": ""}
+
+def options_for(kind):
+    """All options of ours that are measured: the default, what chooses by itself, what is made for the footage."""
+    return list(dict.fromkeys(["", "--look auto", for_kind(MADE_FOR, kind) or "", *(for_kind(ALSO, kind) or ())]))
 
 
 def for_kind(table, kind):
@@ -126,12 +185,12 @@ def lacking(program, options):
 
 
 def ours(program, options, path):
-    return from_yuv(from_y4m(command(program, "-y", "-q", "--backend", "cpu", *options.split(), path, "-")))
+    return from_yuv(from_y4m(command(program, "-y", "-q", "--backend", "cpu", *options.split(), path, "-")), COMPARED)
 
 
 def peers(kind):
     return {**ALWAYS, **for_kind(GOOD_USER, kind)}
 
 
-def peer(how, path, frames):
-    return filtered(path, how) if isinstance(how, str) else subsampled(how(frames))
+def peer(how, path, compared):
+    return filtered(path, how, COMPARED) if isinstance(how, str) else subsampled(how(compared))

@@ -16,24 +16,24 @@ import cv2
 import numpy as np
 
 import cuts
+import steady
 import tables
-from clips import CLIPS, FRAMES, QUICK as QUICK_CLIPS, load
+from clips import CLEAN, CLIPS, FRAMES, QUICK as QUICK_CLIPS, load
 from degrade import DEGRADATIONS, QUICK as QUICK_KINDS, degraded
-from frames import filtered, write
-from measures import Truth, measure
-from peers import MADE_FOR, OURS, for_kind, lacking, ours, peer, peers
+from frames import AS_FILES_ARE, filtered, write
+from measures import COMPARED, Truth, measure
+from peers import lacking, options_for, ours, peer, peers
 
 HERE = pathlib.Path(__file__).parent
 CACHE = pathlib.Path(os.environ["PICTURES"])
-SMOOTH = ("clean", "flat", "haze")      # the kinds of which banding is measured: the others hide it in noise
-THUMB = (200, 112)
-SHOWN = ("normalize, linked", "histeq", "OpenCV CLAHE")
+SMOOTH = ("clean", "dim flat", "thick fog")      # the kinds of which banding is measured
+THUMB, ROWS = (200, 112), 12
 
 
 def sources():
     """What measured figures depend on, besides the program."""
     digest = hashlib.sha256(subprocess.run(["ffmpeg", "-version"], capture_output=True).stdout.split(b"\n")[0])
-    for name in ("frames", "degrade", "peers", "measures", "banding"):
+    for name in ("frames", "degrade", "peers", "learned", "measures", "banding"):
         digest.update((HERE / f"{name}.py").read_bytes().split(b"# Our options")[0])
     return digest.hexdigest()[:16]
 
@@ -48,18 +48,18 @@ def one(job):
     clip, kind, programs = job
     frames = load(clip.package, clip.file, clip.start, FRAMES, CACHE)
     given = degraded(kind, clip.name, frames)
-    figures, pictures = {}, {"truth": thumb(frames)}
+    figures, pictures = {}, {"truth": thumb(frames[COMPARED])}
     with tempfile.TemporaryDirectory(prefix="pictures-") as folder:
-        path = pathlib.Path(folder) / "in.mkv"
-        write(given, path)
-        read, luma = filtered(path, "null")
+        path = pathlib.Path(folder) / "in.mp4"
+        write(given, path, AS_FILES_ARE)
+        read, luma = filtered(path, "null", COMPARED)
         truth = Truth(frames, luma)
 
         def add(name, run):
             result, luma = run()
-            if result.shape != frames.shape:
-                sys.exit(f"{name}: {result.shape[0]} frames of {result.shape[1:3]}, not {frames.shape}")
-            figures[name] = measure(result, luma, truth, kind.split(",")[0] in SMOOTH)
+            if result.shape != truth.frames.shape:
+                sys.exit(f"{name}: {result.shape[0]} frames of {result.shape[1:3]}, not {truth.frames.shape}")
+            figures[name] = measure(result, luma, truth, kind in SMOOTH)
             pictures[name] = thumb(result)
 
         add("as it comes", lambda: (read, luma))
@@ -77,20 +77,16 @@ def one(job):
     return clip, kind, figures, pictures
 
 
-def sheet(kind, clips, pictures, folder):
-    """The contact sheet of a degradation: a row for each clip."""
-    names = list(next(iter(pictures.values())))
-    best = []
-    for label in ("before", "ours"):
-        mine = [n for n in names if n.startswith(f"{label}: ")]
-        made = f"{label}: {for_kind(MADE_FOR, kind) or 'default'}"
-        best += [made] if made in mine else mine[-1:]
-    best = ["ours: default", *(n for n in best if n != "ours: default")]
-    columns = ["truth", "as it comes", *best, *SHOWN]
+def sheet(kind, clips, figures, pictures, folder):
+    """The contact sheet of a degradation: a row for each clip, with the peer that is best for the kind."""
+    clips = clips[-ROWS:]
+    of = [pictures[c.name, kind] for c in clips]
+    mine = [n for n in of[0] if n.startswith(("before: ", "ours: ")) and n != "ours: --look auto"]
+    columns = ["truth", "as it comes", *mine[:4], *tables.best_peers(figures, clips, kind)[:3]]
     heads = [np.full((16, THUMB[0], 3), 255, np.uint8) for _ in columns]
     for head, name in zip(heads, columns):
         cv2.putText(head, name, (3, 12), cv2.FONT_HERSHEY_SIMPLEX, 0.36, (0, 0, 0), 1, cv2.LINE_AA)
-    rows = [np.hstack([pictures[clip][n] for n in columns]) for clip in clips if clip in pictures]
+    rows = [np.hstack([small[n] for n in columns]) for small in of]
     picture = np.vstack([np.hstack(heads), *rows])[..., ::-1]
     path = folder / f"{kind.replace(', ', '-').replace(' ', '-')}.jpg"
     for quality in range(85, 30, -5):
@@ -104,7 +100,7 @@ def sheet(kind, clips, pictures, folder):
 def options_of(program, kind, label, notes):
     """Our runs for a degradation, by name; what the program lacks is noted."""
     runs = {}
-    for options in for_kind(OURS, kind):
+    for options in options_for(kind):
         lacks = lacking(program, options)
         if lacks:
             notes.add(f"{label} has no `{lacks}`: left out")
@@ -117,9 +113,9 @@ def main():
     words = argparse.ArgumentParser(prog="run.sh", description=__doc__.split("Usage")[0])
     words.add_argument("program", help="the program to measure")
     words.add_argument("--before", help="an older program to stand beside it")
-    words.add_argument("--quick", action="store_true", help="six clips, one strength of each degradation, fewer joins")
+    words.add_argument("--quick", action="store_true", help="half of the clips, fewer joins and films")
     words.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes [default: one for each core]")
-    words.add_argument("--only", help="one part: a degradation, pictures (all of them), or cuts")
+    words.add_argument("--only", help="one part: a degradation, pictures (all of them), steady, or cuts")
     words.add_argument("--out", type=pathlib.Path, default=CACHE / "results", help="where the table and the sheets go")
     words = words.parse_args()
     began, cached = time.time(), (CACHE / "peers" / SOURCES).exists()
@@ -127,27 +123,29 @@ def main():
     program = str(pathlib.Path(words.program).resolve())
 
     notes = set()
-    kinds = [k for k in DEGRADATIONS if (not words.quick or k in QUICK_KINDS) and words.only in (None, "pictures", k.split(",")[0])]
-    clips = [c for c in CLIPS if not words.quick or c.name in QUICK_CLIPS]
+    kinds = [k for k in DEGRADATIONS if (not words.quick or k in QUICK_KINDS) and words.only in (None, "pictures", k, k.split(",")[0])]
+    clips = [c for c in CLIPS + CLEAN if not words.quick or c.name in QUICK_CLIPS]
     there = [c for c in clips if load(c.package, c.file, c.start, FRAMES, CACHE) is not None]
     notes.update(f"the clip {c.name} could not be had: left out" for c in clips if c not in there)
     clips = there
     labels = ([("before", str(pathlib.Path(words.before).resolve()))] if words.before else []) + [("ours", program)]
     runs = {k: {n: r for label, p in labels for n, r in options_of(p, k, label, notes).items()} for k in kinds}
 
-    figures, pictures = {}, {k: {} for k in kinds}
+    figures, pictures = {}, {}
     with multiprocessing.Pool(words.jobs) as pool:
-        jobs = [(c, k, runs[k]) for k, c in itertools.product(kinds, clips)]
+        jobs = [(c, k, runs[k]) for c, k in itertools.product(clips, kinds) if k == "clean" or c not in CLEAN]
         for done, (clip, kind, of, thumbs) in enumerate(pool.imap_unordered(one, jobs), 1):
             figures[clip.name, kind] = of
-            pictures[kind][clip.name] = thumbs
+            pictures[clip.name, kind] = thumbs
             print(f"\r{done} of {len(jobs)}: {kind}, {clip.name}".ljust(70), end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
-        found = cuts.run(program, pool, CACHE, words.quick) if words.only in (None, "cuts") else None
+        still = steady.run(labels, pool, CACHE, words.quick) if words.only in (None, "steady") else []
+        found = cuts.run(program, pool, CACHE, words.quick) if words.only in (None, "cuts") else []
+    (words.out / "figures.json").write_text(json.dumps([[*key, of] for key, of in figures.items()]))
     for kind in kinds:
-        sheet(kind, [c.name for c in clips], pictures[kind], words.out)
+        sheet(kind, [c for c in clips if (c.name, kind) in figures], figures, pictures, words.out)
 
-    text = tables.report(words, program, clips, kinds, figures, found, sorted(notes), time.time() - began, cached)
+    text = tables.report(words, program, clips, kinds, figures, still + found, sorted(notes), time.time() - began, cached)
     path = words.out / "pictures.md"
     path.write_text(text)
     print(text)
