@@ -26,7 +26,10 @@ class Light(np.ndarray):
 class Clip:
     def __init__(self, frames):
         self.frames = frames
-        self.code = frames.astype(np.float32) / 255
+
+    @cached_property
+    def code(self):
+        return _CODES.astype(np.float32)[self.frames]
 
     @cached_property
     def light(self):

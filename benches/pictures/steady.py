@@ -7,7 +7,6 @@ event covers nothing. Each is of a clean and of a flat scene, at 320x180, from a
 
 import pathlib
 import tempfile
-from collections import defaultdict
 
 import cv2
 import numpy as np
@@ -16,6 +15,7 @@ from cuts import MODES, SIZE, bounced, pool_of, scaled
 from frames import command, from_y4m, from_yuv, write
 
 FRAMES = 200
+CARD, BLACK = 75, 4      # frames of a title, and the level behind it
 SCENES = {"clean": lambda f: f, "flat": lambda f: scaled(f, 0.5, 40), "dim": lambda f: scaled(f, 0.35, 4)}
 
 
@@ -54,9 +54,9 @@ def caption(_):
 
 def title(scene):
     """White words on nearly black, for three seconds, before the scene."""
-    card = cv2.putText(np.full((*SIZE[::-1], 3), 4, np.uint8), "A TITLE", (90, 95), cv2.FONT_HERSHEY_SIMPLEX, 1, (230,) * 3, 2, cv2.LINE_AA)
+    card = cv2.putText(np.full((*SIZE[::-1], 3), BLACK, np.uint8), "A TITLE", (90, 95), cv2.FONT_HERSHEY_SIMPLEX, 1, (230,) * 3, 2, cv2.LINE_AA)
     result = scene.copy()
-    result[:75] = card
+    result[:CARD] = card
     return result, np.ones(len(scene), np.float32), None
 
 
@@ -72,58 +72,56 @@ EVENTS = {
 }
 
 
-def seen(program, options, frames, folder):
+def seen(programs, frames, folder):
+    """The luma of each program's results, full range, by label and mode."""
     write(frames, folder / "in.mkv")
-    out = command(program, "-y", "-q", "--backend", "cpu", *options, folder / "in.mkv", "-")
-    return np.clip((from_yuv(from_y4m(out), slice(0), *SIZE)[1].astype(np.float32) - 16) * 255 / 219, 0, 255)
+    results = {}
+    for label, program in programs:
+        for mode, options in MODES.items():
+            out = command(program, "-y", "-q", "--backend", "cpu", *options, folder / "in.mkv", "-")
+            luma = from_yuv(from_y4m(out), slice(0), *SIZE)[1]
+            results[label, mode] = np.clip((luma.astype(np.float32) - 16) * np.float32(255 / 219), 0, 255)
+    return results
 
 
 def one(job):
     """The largest deviation outside of the event and within it, and the largest step from frame to frame, in levels."""
     cv2.setNumThreads(1)
     name, frames, programs = job
-    results = {}
+    found = {}
     with tempfile.TemporaryDirectory(prefix="steady-") as folder:
-        folder = pathlib.Path(folder)
         for state, make in SCENES.items():
             scene = make(bounced(frames, FRAMES))
-            for label, program in programs:
-                for mode, options in MODES.items():
-                    calm = seen(program, options, scene, folder)
-                    for event, treat in EVENTS.items():
-                        film, gain, hidden = treat(scene)
-                        result = seen(program, options, film, folder)
-                        if event.startswith("title"):
-                            off = result[:75, :40].mean((1, 2)) - 4
-                            results[state, event, mode, label] = (np.abs(result[75:].mean((1, 2)) - calm[75:].mean((1, 2))).max(), off.max(), np.abs(np.diff(off)).max())
-                            continue
-                        open_ = np.ones(result.shape, bool) if hidden is None else ~hidden
-                        off = ((result - gain[:, None, None] * calm) * open_).sum((1, 2)) / open_.sum((1, 2))
-                        event_ = gain < 1 if hidden is None else hidden.any((1, 2))
-                        results[state, event, mode, label] = np.abs(off[~event_]).max(), np.abs(off[event_]).max(), np.abs(np.diff(off)).max()
-    return results
+            calm = seen(programs, scene, pathlib.Path(folder))
+            for event, treat in EVENTS.items():
+                film, gain, hidden = treat(scene)
+                during = gain < 1 if hidden is None else hidden.any((1, 2))
+                shown = np.ones(film.shape[:3], bool) if hidden is None else ~hidden
+                if event.startswith("title"):
+                    during, shown[:CARD, 40:] = np.arange(FRAMES) < CARD, False
+                for key, result in seen(programs, film, pathlib.Path(folder)).items():
+                    wanted = gain[:, None, None] * calm[key]
+                    if event.startswith("title"):
+                        wanted[:CARD] = BLACK
+                    off = ((result - wanted) * shown).sum((1, 2)) / shown.sum((1, 2))
+                    steps = np.abs(np.diff(off)[during[1:] == during[:-1]])
+                    found[state, event, *key] = np.abs(off[~during]).max(initial=0), np.abs(off[during]).max(), steps.max()
+    return found
 
 
 def run(programs, pool, cache, quick):
-    """The table's lines: the worst and the mean of the scenes, held back and tuning."""
+    """The table's lines."""
+    keys = [(label, mode) for label, _ in programs for mode in MODES]
     lines = []
     for set_ in ("tuning", "held back"):
-        shots = pool_of(set_, cache)
-        shots = shots[: 2 if quick else 4]
-        found = defaultdict(list)
-        for results in pool.imap_unordered(one, [(n, f, programs) for n, f in shots]):
-            for key, value in results.items():
-                found[key].append(value)
-        lines += [f"## Steady, set: {set_}", "", "Levels by which mean brightness leaves what is expected: outside of the event / within it / from frame to frame; "
-                  f"the mean over {len(shots)} scenes, the worst in brackets. Of the title: the scene behind it / the card's black.", ""]
-        lines += ["| scene | event | " + " | ".join(f"{label}, {mode}" for label, _ in programs for mode in MODES) + " |", "|---|---|" + "---|" * (len(programs) * len(MODES))]
+        shots = pool_of(set_, cache)[: 1 if quick else 3]
+        found = list(pool.imap_unordered(one, [(name, frames, programs) for name, frames in shots]))
+        lines += [f"## Steady, set: {set_}", "", "By how many levels mean brightness leaves what is expected: outside of the event / within it / at most from frame to "
+                  f"frame; the worst of {len(shots)} scenes. Within the title is the card's black.", "",
+                  "| scene | event | " + " | ".join(f"{label}, {mode}" for label, mode in keys) + " |", "|---|---|" + "---|" * len(keys)]
         for state in SCENES:
             for event in EVENTS:
-                cells = []
-                for label, _ in programs:
-                    for mode in MODES:
-                        all_ = np.array(found[state, event, mode, label])
-                        cells.append(" / ".join(f"{m:.1f}" for m in all_.mean(0)) + " (" + " / ".join(f"{m:.1f}" for m in all_.max(0)) + ")")
+                cells = (" / ".join(f"{m:.1f}" for m in np.max([f[state, event, *key] for f in found], 0)) for key in keys)
                 lines.append(f"| {state} | {event} | " + " | ".join(cells) + " |")
         lines.append("")
     return lines

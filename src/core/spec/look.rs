@@ -1,4 +1,4 @@
-//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures.md` has the measurements behind them.
+//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures-before.md` has the measurements behind them.
 
 use super::named::named;
 use super::{Chroma, Footage, Plateau};
