@@ -21,6 +21,7 @@ import tables
 from clips import CLEAN, CLIPS, FRAMES, QUICK as QUICK_CLIPS, load
 from degrade import DEGRADATIONS, QUICK as QUICK_KINDS, degraded
 from frames import AS_FILES_ARE, filtered, write
+from learned import FILES, tensors
 from measures import COMPARED, Truth, measure
 from peers import lacking, options_for, ours, peer, peers
 
@@ -113,7 +114,7 @@ def main():
     words = argparse.ArgumentParser(prog="run.sh", description=__doc__.split("Usage")[0])
     words.add_argument("program", help="the program to measure")
     words.add_argument("--before", help="an older program to stand beside it")
-    words.add_argument("--quick", action="store_true", help="half of the clips, fewer joins and films")
+    words.add_argument("--quick", action="store_true", help="a third of the clips, fewer joins and films")
     words.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes [default: one for each core]")
     words.add_argument("--only", help="one part: a degradation, pictures (all of them), steady, or cuts")
     words.add_argument("--out", type=pathlib.Path, default=CACHE / "results", help="where the table and the sheets go")
@@ -124,9 +125,10 @@ def main():
 
     notes = set()
     kinds = [k for k in DEGRADATIONS if (not words.quick or k in QUICK_KINDS) and words.only in (None, "pictures", k, k.split(",")[0])]
-    clips = [c for c in CLIPS + CLEAN if not words.quick or c.name in QUICK_CLIPS]
+    clips = [c for c in CLIPS + CLEAN if kinds and (not words.quick or c.name in QUICK_CLIPS)]
     there = [c for c in clips if load(c.package, c.file, c.start, FRAMES, CACHE) is not None]
     notes.update(f"the clip {c.name} could not be had: left out" for c in clips if c not in there)
+    notes.update(f"the weights of {n} are not in {CACHE / 'weights'}: left out" for n in FILES if tensors(n) is None)
     clips = there
     labels = ([("before", str(pathlib.Path(words.before).resolve()))] if words.before else []) + [("ours", program)]
     runs = {k: {n: r for label, p in labels for n, r in options_of(p, k, label, notes).items()} for k in kinds}

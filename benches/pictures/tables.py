@@ -77,7 +77,7 @@ def summary(figures, tuning, held, kinds):
     means = np.nanmean(rows, 0)
     default = means[len(labels)]
     lines.append(row(["**mean**", *map(number, means[: len(labels) + 3]), "", *map(number, means[-3:]), number(default / means[-1]), ""]))
-    alone = {n: np.mean([mean(figures, held, k, n) for k in kinds]) for n in ALWAYS}
+    alone = {n: np.mean([mean(figures, held, k, n) for k in kinds]) for n in ALWAYS if n in programs_of(figures, held, kinds[0])}
     order = sorted(alone, key=alone.get)
     worst = max(ratios, key=ratios.get)
     lines += ["", f"Without a choice, the best single peer is {order[0]} with {alone[order[0]]:.2f} on the mean of all kinds, to which ours is "
