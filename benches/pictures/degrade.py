@@ -89,11 +89,12 @@ def log(clip, rng, curve):
 
 
 def faded(clip, rng):
-    """Film whose dyes have lost density, cyan most, and whose base is stained."""
-    kept = np.array([0.44, 0.7, 0.58]) * rng.uniform(0.9, 1.1, 3)
-    stain = np.minimum(np.array([0.92, 0.84, 0.72]) * rng.uniform(0.94, 1.04, 3), 1)
-    table = (np.maximum(TO_LIGHT, 10**-2.4)[:, None] ** kept * stain).astype(np.float32)
-    return np.stack([table[:, i][clip.frames[..., i]] for i in range(3)], -1).view(Light)
+    """Film that has faded, as a scanner delivers it, in codes: cyan has lost most density, the base is stained."""
+    kept = np.array([0.84, 1, 0.92]) * rng.uniform(0.95, 1.05, 3)
+    low = np.array([0.29, 0.16, 0.12]) * rng.uniform(0.8, 1.2, 3)
+    high = np.minimum(np.array([0.92, 0.8, 0.66]) * rng.uniform(0.94, 1.06, 3), 1)
+    table = (low + (high - low) * _CODES[:, None] ** kept).astype(np.float32)
+    return np.stack([table[:, i][clip.frames[..., i]] for i in range(3)], -1)
 
 
 def glare(clip, rng):
@@ -101,9 +102,9 @@ def glare(clip, rng):
     _, height, width, _ = clip.frames.shape
     y, x = np.mgrid[0:height, 0:width].astype(np.float32) / width
     at = rng.uniform(0, 0.3), rng.uniform(0, 1)
-    near = np.exp(-np.hypot(y - at[0], x - at[1]) / 0.35)[None, :, :, None]
+    near = np.exp(-np.hypot(y - at[0], x - at[1]) / 0.25)[None, :, :, None]
     colour = np.array([1, rng.uniform(0.92, 1), rng.uniform(0.8, 1)], np.float32)
-    return (clip.light * 0.9 + rng.uniform(0.8, 1.2) * (0.052 + 0.19 * near) * colour).view(Light)
+    return (clip.light * 0.9 + rng.uniform(0.8, 1.2) * (0.02 + 0.42 * near) * colour).view(Light)
 
 
 def levels(clip, low, high):
