@@ -117,7 +117,7 @@ def run(programs, pool, cache, quick):
         shots = pool_of(set_, cache)[: 1 if quick else 3]
         found = list(pool.imap_unordered(one, [(name, frames, programs) for name, frames in shots]))
         lines += [f"## Steady, set: {set_}", "", "By how many levels mean brightness leaves what is expected: outside of the event / within it / at most from frame to "
-                  f"frame; the worst of {len(shots)} scenes. Within the title is the card's black.", "",
+                  f"frame; the worst of the scenes, of which there are {len(shots)}. Within the title is the card's black.", "",
                   "| scene | event | " + " | ".join(f"{label}, {mode}" for label, mode in keys) + " |", "|---|---|" + "---|" * len(keys)]
         for state in SCENES:
             for event in EVENTS:
