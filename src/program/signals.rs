@@ -62,7 +62,7 @@ pub fn is_out_of_time() -> bool {
     OUT_OF_TIME.load(Ordering::Relaxed)
 }
 
-/// The error of a run whose time was over.
+/// What the error of a run says whose time was over.
 const TOO_LONG: &str = "the run took longer than --max-seconds allows (give it more, or a shorter part of the input)";
 
 /// The error of a run whose time was over.
@@ -124,9 +124,26 @@ fn set_alarm(_time: Duration) {}
 #[cfg(not(unix))]
 pub fn stop_alarm() {}
 
-/// Calls `act` with what a signal does, if one is listened for.
-fn with_listener(act: impl Fn(&Listener)) {
-    LISTENER.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(act);
+/// Cancels the run that is listened for.
+fn cancel_run() {
+    LISTENER.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|listener| listener.cancel.cancel());
+}
+
+/// Removes temporary files, and ends the program with this code and, if there is one, this error.
+fn end_run(code: u8, error: Option<&anyhow::Error>) -> ! {
+    if let Some(listener) = &*LISTENER.lock().unwrap_or_else(PoisonError::into_inner) {
+        listener.end(code, error);
+    }
+    exit(code.into())
+}
+
+impl Listener {
+    fn end(&self, code: u8, error: Option<&anyhow::Error>) -> ! {
+        self.temporary.iter().for_each(Leftover::remove);
+        error.into_iter().for_each(|error| self.console.error(error));
+        self.console.end(code);
+        exit(code.into())
+    }
 }
 
 /// Cancels the run when its time is over. If it does not end soon, temporary files are removed and the program ends.
@@ -134,28 +151,21 @@ fn end_in_time(deadline: Instant) -> Result<()> {
     let wait = move || {
         sleep(deadline.saturating_duration_since(Instant::now()));
         OUT_OF_TIME.store(true, Ordering::Relaxed);
-        with_listener(|listener| listener.cancel.cancel());
+        cancel_run();
         sleep(FINISH);
-        with_listener(|Listener { console, temporary, .. }| {
-            temporary.iter().for_each(Leftover::remove);
-            console.error(&out_of_time());
-            console.end(1);
-        });
-        exit(1);
+        end_run(1, Some(&out_of_time()))
     };
     start("time limit", wait)
 }
 
-/// In a child process: cancels the run when the parent closes the pipe on stdin, as it does when it ends. If the run does not
-/// end soon, the files `temporary` are removed and the program ends.
-pub fn end_with_parent(cancel: Cancel, console: Console, temporary: Vec<Leftover>) -> Result<()> {
+/// In a child process that listens for signals: cancels the run when the parent closes the pipe on stdin, as it does when it
+/// ends. If the run does not end soon, temporary files are removed and the program ends.
+pub fn end_with_parent() -> Result<()> {
     let wait = move || {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        cancel.cancel();
+        cancel_run();
         sleep(FINISH);
-        temporary.iter().for_each(Leftover::remove);
-        console.end(INTERRUPTED);
-        exit(INTERRUPTED.into());
+        end_run(INTERRUPTED, None)
     };
     start("parent", wait)
 }
@@ -225,25 +235,19 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
     ctrlc::set_handler(move || {
         let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
         INTERRUPTION.store(true, Ordering::Relaxed);
-        let Some(Listener { cancel, console, temporary, answer }) = &*listener else { return };
+        let Some(listener @ Listener { cancel, console, answer, .. }) = &*listener else { return };
         if cancel.is_cancelled() {
-            temporary.iter().for_each(Leftover::remove);
-            console.end(INTERRUPTED);
-            exit(INTERRUPTED.into());
+            listener.end(INTERRUPTED, None);
         }
         cancel.cancel();
         if *answer != NOTHING {
             console.note(&format!("{answer} (again to give up at once)"));
         }
-        // Without a thread for it, a second signal is needed.
+        // FFmpeg may open a file for minutes without a look at `cancel`. Without a thread, a second signal is needed.
         let _ = start("end", || {
             sleep(FINISH);
             if is_opening() {
-                with_listener(|Listener { console, temporary, .. }| {
-                    temporary.iter().for_each(Leftover::remove);
-                    console.end(INTERRUPTED);
-                });
-                exit(INTERRUPTED.into());
+                end_run(INTERRUPTED, None);
             }
         });
     })

@@ -4,11 +4,11 @@
 use crate::options::Limits;
 use crate::report::Console;
 use crate::stdout;
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Error, Result, anyhow};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use histeq::frame::limits;
 use histeq_media::sink::Leftover;
-use histeq_media::sys::Resident;
+use histeq_media::sys::{Resident, no_thread};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -77,7 +77,7 @@ impl ProcessMemory {
                 pause = Duration::from_secs_f64(left as f64 / FASTEST).clamp(PAUSES[0], PAUSES[1]);
             }
         };
-        let thread = Builder::new().name("memory".to_owned()).spawn(work).context("no thread can be started")?;
+        let thread = Builder::new().name("memory".to_owned()).spawn(work).map_err(|error| no_thread(&error))?;
         Ok(Watch(Some((end, thread))))
     }
 

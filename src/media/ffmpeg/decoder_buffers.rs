@@ -459,7 +459,7 @@ pub(super) unsafe extern "C" fn get_buffer(
 /// are spared. Memory of a GPU stays as it is.
 ///
 /// # Safety
-/// `context` is that of a decoder, and `frame` has memory that nobody else uses yet.
+/// `context` is valid. `frame` was just allocated: no other thread reads or writes its memory.
 unsafe fn clear(context: *const ffi::AVCodecContext, frame: *mut ffi::AVFrame) {
     // SAFETY: by the caller's promise; buffers are null or valid.
     unsafe {

@@ -45,6 +45,11 @@ fn null(argument: u8) -> Check {
     Check { argument, mask: u64::MAX, value: 0 }
 }
 
+/// The numbers of these calls, which only x86-64 has; none elsewhere.
+macro_rules! of_x86_64 {
+    ($($call:ident),* $(,)?) => { &[$(#[cfg(target_arch = "x86_64")] libc::$call),*] };
+}
+
 /// What demuxers, decoders, allocators and threads do.
 const OF_DECODERS: &[c_long] = &[
     // Open files, and places that Landlock has left open.
@@ -140,8 +145,7 @@ const OF_DECODERS: &[c_long] = &[
 ];
 
 /// Older calls, which newer systems do not have.
-#[cfg(target_arch = "x86_64")]
-const OLDER_OF_DECODERS: &[c_long] = &[
+const OLDER_OF_DECODERS: &[c_long] = of_x86_64![
     SYS_stat,
     SYS_lstat,
     SYS_access,
@@ -156,9 +160,6 @@ const OLDER_OF_DECODERS: &[c_long] = &[
     SYS_time,
     SYS_arch_prctl,
 ];
-
-#[cfg(not(target_arch = "x86_64"))]
-const OLDER_OF_DECODERS: &[c_long] = &[];
 
 /// What encoders, muxers and the files of outputs take besides. Landlock, where it is up, knows the places of what has a name.
 const OF_PROCESS: &[c_long] = &[
@@ -181,11 +182,7 @@ const OF_PROCESS: &[c_long] = &[
 ];
 
 /// Older ones of this kind.
-#[cfg(target_arch = "x86_64")]
-const OLDER_OF_PROCESS: &[c_long] = &[SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
-
-#[cfg(not(target_arch = "x86_64"))]
-const OLDER_OF_PROCESS: &[c_long] = &[];
+const OLDER_OF_PROCESS: &[c_long] = of_x86_64![SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
 
 /// What uses connections.
 const OF_NETWORK: &[c_long] = &[
@@ -217,11 +214,7 @@ const OF_NETWORK: &[c_long] = &[
 ];
 
 /// Older ones of this kind.
-#[cfg(target_arch = "x86_64")]
-const OLDER_OF_NETWORK: &[c_long] = &[SYS_epoll_create, SYS_epoll_wait];
-
-#[cfg(not(target_arch = "x86_64"))]
-const OLDER_OF_NETWORK: &[c_long] = &[];
+const OLDER_OF_NETWORK: &[c_long] = of_x86_64![SYS_epoll_create, SYS_epoll_wait];
 
 /// What fails with EPERM whatever its arguments are, because of who reads the error: libsvtav1 has threads without a place in
 /// the queue of real time then, and ends at another error; people learn from it that something is not permitted.

@@ -502,11 +502,12 @@ impl WholeFile {
 
     /// Keeps all of them under other names, because the one of this index cannot get its own.
     fn keep_all(mut files: Vec<WholeFile>, mut namings: Vec<Naming>, at: usize, error: &std::io::Error) -> TargetError {
-        // While one still has its hidden name, it can get others.
-        let is_free: Vec<bool> = namings.iter_mut().rev().map(Naming::undo).collect();
         let mut kept = Vec::new();
-        for ((file, naming), _) in files.iter_mut().zip(&namings).zip(is_free.iter().rev()).filter(|(_, free)| **free) {
-            if let Ok(name) = file.keep("new") {
+        for (file, naming) in files.iter_mut().zip(&mut namings) {
+            // A file that has lost its last name can get no other: it keeps the hidden one until then.
+            if naming.undo()
+                && let Ok(name) = file.keep("new")
+            {
                 kept.push(name);
                 naming.remove_new(&file.file);
             }

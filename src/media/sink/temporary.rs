@@ -136,7 +136,7 @@ impl Temporary {
             resemble(&self.file, old);
         }
         let hidden = if replace && self.path.is_none() { Some(HiddenName::new(&self.file, place)?) } else { None };
-        Ok(Naming { hidden, replace, state: Named::NotYet })
+        Ok(Naming { hidden, replace, state: NameState::Unnamed })
     }
 }
 
@@ -147,18 +147,19 @@ pub(super) struct Naming {
     /// Only renaming replaces a file, so that a file without a name needs a hidden one before.
     hidden: Option<HiddenName>,
     replace: bool,
-    state: Named,
+    state: NameState,
 }
 
 /// Whether a file has its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
-    NotYet,
-    /// Nothing had that name.
-    Anew,
-    /// What had it is there, under the hidden name.
+pub(super) enum NameState {
+    /// It has no name yet.
+    Unnamed,
+    /// It has its name, which no file had before.
+    New,
+    /// It has its name. The file that had it is still there, under the hidden name.
     Exchanged,
-    /// What had it is gone.
+    /// It has its name. The file that had it is gone.
     Replaced,
 }
 
@@ -188,25 +189,26 @@ impl Naming {
                 temporary.path = Some(path);
                 return Err(error);
             }
-            Named::Replaced
+            if self.replace { NameState::Replaced } else { NameState::New }
         } else {
             link_new(&temporary.file, place)?;
-            Named::Anew
+            NameState::New
         };
         Ok(())
     }
 
-    /// Takes the name back where that is possible. Answers with whether the file has it no more, or is about to lose it.
+    /// Gives the name back to the file that had it before, if that is still there. Answers with whether the new file can be kept
+    /// under another name: it cannot give up a name whose old file is gone.
     pub(super) fn undo(&mut self) -> bool {
-        if self.state == Named::Exchanged && self.hidden.as_mut().is_some_and(|hidden| hidden.exchange().is_ok()) {
-            self.state = Named::NotYet;
+        if self.state == NameState::Exchanged && self.hidden.as_mut().is_some_and(|hidden| hidden.exchange().is_ok()) {
+            self.state = NameState::Unnamed;
         }
-        matches!(self.state, Named::NotYet | Named::Anew)
+        matches!(self.state, NameState::Unnamed | NameState::New)
     }
 
     /// Removes the name `place` of a file that has another one by now.
     pub(super) fn remove_new(&self, place: &Path) {
-        if self.state == Named::Anew {
+        if self.state == NameState::New {
             let _ = std::fs::remove_file(place);
         }
     }
@@ -217,7 +219,7 @@ impl Naming {
     }
 }
 
-/// The hidden name of a file without one, on its way to the name that it replaces. Dropped, it goes.
+/// The hidden name that a file without a name gets before it replaces another file. The name is removed when this is dropped.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 struct HiddenName {
@@ -248,24 +250,24 @@ impl HiddenName {
     }
 
     /// Gives the file its name, and this one to what had that.
-    fn place(&mut self) -> io::Result<Named> {
+    fn place(&mut self) -> io::Result<NameState> {
         use rustix::fs::{CWD, RenameFlags, renameat, renameat_with};
         use rustix::io::Errno;
         let new = || renameat_with(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str(), RenameFlags::NOREPLACE);
         let exchanged = self.exchange().and_then(|()| match self.is_folder() {
             // A folder has got the name meanwhile.
             true => self.exchange().and(Err(Errno::ISDIR)),
-            false => Ok(Named::Exchanged),
+            false => Ok(NameState::Exchanged),
         });
         let named = match exchanged {
-            Err(Errno::NOENT) => new().map(|()| Named::Anew),
+            Err(Errno::NOENT) => new().map(|()| NameState::New),
             // File systems that know no other way; and walls, for what is no file.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::ACCESS) => {
-                renameat(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str()).map(|()| Named::Replaced)
+                renameat(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str()).map(|()| NameState::Replaced)
             }
             exchanged => exchanged,
         }?;
-        self.is_there = named == Named::Exchanged;
+        self.is_there = named == NameState::Exchanged;
         Ok(named)
     }
 
@@ -319,8 +321,8 @@ impl HiddenName {
         Ok(())
     }
 
-    fn place(&mut self) -> io::Result<Named> {
-        Ok(Named::NotYet)
+    fn place(&mut self) -> io::Result<NameState> {
+        Ok(NameState::Unnamed)
     }
 
     fn exchange(&self) -> io::Result<()> {

@@ -1,6 +1,6 @@
-//! A folder that this program makes for files of its own, beside an output that may lie where others write, too: in /tmp, or in
-//! the shared folder of a cluster. Nobody else may write in it, and what lies in it is reached through the open folder, by names
-//! that are no links. So whatever others put in its place, no file elsewhere is read, written or removed.
+//! A folder that this program makes for its own files. It lies beside an output, perhaps in /tmp or in a folder that several users
+//! share. Nobody else may write in it. Its files are opened relative to the open folder, and links among them are not followed. So
+//! another user who replaces the folder, or puts links into it, cannot make the program read, write or remove other files.
 
 use super::by_name::{Links, open_at};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, Stat, fstat, mkdirat, openat, statat, unlinkat};

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use histeq::cuda::{Error, Gpu};
 use histeq_media::pipeline::{Cancel, Outcome, Progress};
-use histeq_media::sys::limit_of;
+use histeq_media::sys::{limit_of, no_thread};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -462,7 +462,8 @@ fn read_lines<R: Read + Send + 'static>(pipe: Option<R>, run: usize, sender: Sen
         }
         let _ = sender.send((run, Output::Closed));
     };
-    Builder::new().name("child output".to_owned()).spawn(read).context("no thread can be started")?;
+    let thread = Builder::new().name("child output".to_owned()).spawn(read);
+    thread.map_err(|error| no_thread(&error))?;
     Ok(true)
 }
 

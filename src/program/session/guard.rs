@@ -73,8 +73,7 @@ impl Session<'_> {
     pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
         self.memory.watch(self.console, temporary.clone())?.go_on();
         let answer = if self.stderr.is_child { signals::NOTHING } else { answer };
-        let (cancel, console) = (self.cancel.clone(), self.console.clone());
-        signals::listen(cancel.clone(), console.clone(), temporary.clone(), answer)?;
-        if self.stderr.is_child { signals::end_with_parent(cancel, console, temporary) } else { Ok(()) }
+        signals::listen(self.cancel.clone(), self.console.clone(), temporary, answer)?;
+        if self.stderr.is_child { signals::end_with_parent() } else { Ok(()) }
     }
 }
