@@ -455,7 +455,7 @@ pub(super) unsafe extern "C" fn get_buffer(
 }
 
 /// Clears the memory of a new picture, which may hold an older one: what a decoder leaves out of a damaged picture would depend on
-/// the order in which its threads took their memory. It takes 0.1 ms at 1080p, 1 to 4 % of the decoding of HEVC and VP9, so others
+/// the order in which its threads took their memory. It takes up to a hundredth of the time (benches/results/walls.md), so others
 /// are spared. Memory of a GPU stays as it is.
 ///
 /// # Safety
