@@ -177,3 +177,33 @@ fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
     assert_eq!(dir.frames("out.mkv").len(), 5);
     assert!(dir.read("out.html").starts_with(b"<!") && dir.read("out.csv") != b"old curves");
 }
+
+/// An element of Matroska.
+fn element(id: u32, content: &[u8]) -> Vec<u8> {
+    let id = id.to_be_bytes();
+    let length = (1_u64 << 56 | content.len() as u64).to_be_bytes();
+    [&id[id.iter().take_while(|byte| **byte == 0).count()..], &length, content].concat()
+}
+
+/// FFmpeg looks through all tags for each one that it adds, for minutes, and does not ask meanwhile whether it is interrupted.
+#[test]
+fn a_signal_ends_the_opening_of_a_file_with_too_many_tags() {
+    let dir = Dir::new();
+    let tag = |number: u32| {
+        let name = element(0x45a3, format!("K{number}").as_bytes());
+        element(0x7373, &element(0x67c8, &[name, element(0x4487, b"v")].concat()))
+    };
+    let tags: Vec<u8> = (0..300_000).flat_map(tag).collect();
+    // FFmpeg turns the tags into its own where the first cluster begins.
+    let segment = [element(0x1254_c367, &tags), element(0x1f43_b675, b"")].concat();
+    let head = element(0x1a45_dfa3, &element(0x4282, b"matroska"));
+    dir.write("tags.mkv", &[head, element(0x1853_8067, &segment)].concat());
+    let mut run = Running::start(&mut dir.command("--backend cpu tags.mkv out.mkv"));
+    run.wait_until_it_listens();
+    // It is in the tags by then.
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(run.child().try_wait().expect("a process").is_none(), "it ends before the signal");
+    run.signal(Signal::TERM);
+    assert_eq!(run.ends_within(Duration::from_secs(30)), Some(130));
+    assert_eq!(dir.names(), ["tags.mkv"]);
+}
