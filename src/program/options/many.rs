@@ -58,12 +58,12 @@ const VIDEOS: [&str; 32] = [
 pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
     let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
+    let folder = Handle::from_path(into).ok();
     for name in names {
         let path = Path::new(name);
         if path.is_dir() {
             let mut below = Vec::new();
-            let outputs = Handle::from_path(into).ok();
-            videos_below(path, outputs.as_ref(), &mut below).map_err(|error| invalid(format!("{name}: {error}")))?;
+            videos_below(path, folder.as_ref(), &mut below).map_err(|error| invalid(format!("{name}: {error}")))?;
             below.sort();
             found.extend(below.into_iter().map(|file| {
                 let output = into.join(file.strip_prefix(path).unwrap_or(&file));
@@ -73,6 +73,10 @@ pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, cl
             let file = path.file_name().ok_or_else(|| invalid(format!("{name}: not the name of a file")))?;
             found.push((path.to_owned(), into.join(file)));
         }
+    }
+    let same = names.iter().find(|name| is_same(Path::new(name), folder.as_ref()));
+    if let (Some(name), true) = (same, found.is_empty()) {
+        return Err(invalid(format!("{name} is the folder of the outputs, too (name another one with --output-dir)")));
     }
     let mut outputs: Vec<&PathBuf> = found.iter().map(|(_, output)| output).collect();
     outputs.sort();
@@ -85,10 +89,15 @@ pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, cl
     found.into_iter().map(|(input, output)| Ok((text(input)?, text(output)?))).collect()
 }
 
-/// Adds the videos in a folder and those in it, but for the folder of the outputs, by whatever name. Hidden ones, and links to
-/// folders, are left out.
+/// Is it the folder of the outputs, by whatever name?
+fn is_same(folder: &Path, outputs: Option<&Handle>) -> bool {
+    outputs.is_some_and(|outputs| Handle::from_path(folder).is_ok_and(|folder| folder == *outputs))
+}
+
+/// Adds the videos in a folder and those in it, but for the folder of the outputs. Hidden ones, and links to folders, are left
+/// out.
 fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if outputs.is_some_and(|outputs| Handle::from_path(folder).is_ok_and(|folder| folder == *outputs)) {
+    if is_same(folder, outputs) {
         return Ok(());
     }
     for entry in std::fs::read_dir(folder)? {

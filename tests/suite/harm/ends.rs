@@ -159,6 +159,26 @@ fn a_folder_of_outputs_inside_of_an_input_folder_is_no_input() {
 }
 
 #[test]
+fn a_folder_of_outputs_that_is_that_of_the_inputs_is_an_error() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("in")).expect("a folder");
+    clip(&dir, "in/a.mkv", 5);
+    symlink(dir.path("in"), dir.path("link")).expect("a link");
+    let before = dir.files();
+    for (into, from) in [("in", "in"), ("link", "in"), ("in", "link"), ("./in/", "in")] {
+        for command in ["", "plan "] {
+            let run = dir.run(&format!("{command}--backend cpu --encoder ffv1 -y --output-dir {into} {from}"));
+            run.exits_with(2).says(&[&format!("{from} is the folder of the outputs, too")]);
+        }
+    }
+    assert!(dir.files() == before, "{:?}", dir.names());
+    // Beside other inputs, as from the shell's `*`, it is none.
+    clip(&dir, "b.mkv", 5);
+    dir.succeeds("--backend cpu --encoder ffv1 -y --output-dir link b.mkv in");
+    assert!(dir.read("in/a.mkv") == before[Path::new("in/a.mkv")] && dir.path("in/b.mkv").exists());
+}
+
+#[test]
 fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
     let dir = Dir::new();
     clip(&dir, "in.mkv", 5);
