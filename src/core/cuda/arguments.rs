@@ -515,7 +515,7 @@ impl Gains {
     pub fn of_veil(veil: &Veil, layout: &BufferLayout) -> Self {
         let tiles = Veil::tiles(layout.size());
         let mut of = [0; REGIONS * REGIONS];
-        of.iter_mut().zip(veil.regions()).for_each(|(of, (_, gain))| *of = gain);
+        of.copy_from_slice(veil.chroma.as_flattened());
         let (width, height) = (tiles.width as u32, tiles.height as u32);
         Gains { regions: REGIONS as u32, width, height, pitch: layout.row_pixels(), of }
     }
@@ -618,7 +618,7 @@ impl ColourArguments {
         let (gains, balance) = match mapping {
             spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
             spec::Mapping::Veil(veil) => (Gains::of_veil(veil, &layout), tone::Balance::IDENTITY),
-            spec::Mapping::Balance(balance) => (Gains::OF_LUMA, *balance),
+            spec::Mapping::Balance(balance) | spec::Mapping::Balanced { balance, .. } => (Gains::OF_LUMA, *balance),
             spec::Mapping::Tiles { .. } => (Gains::OF_LUMA, tone::Balance::IDENTITY),
         };
         let places = layout.chroma().map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size()));

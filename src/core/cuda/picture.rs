@@ -295,11 +295,18 @@ impl DevicePicture {
                 let gains = (*chroma_gain != UNIT_GAIN).then(|| Gains::one(*chroma_gain));
                 self.apply_locally(task, task.parameters.strength, gains.as_ref())
             }
-            Applied::Given(Mapping::Curve { curve, chroma_gain }) => {
+            Applied::Given(mapping) => self.apply_given(task, mapping),
+        }
+    }
+
+    /// Enqueues a mapping that was decided before.
+    fn apply_given(&mut self, task: &Task, mapping: &Mapping) -> Result<(), Error> {
+        match mapping {
+            Mapping::Curve { curve, chroma_gain } => {
                 self.supply_curve(curve, task)?;
                 self.apply_curve(task, *chroma_gain)
             }
-            Applied::Given(Mapping::Veil(veil)) => {
+            Mapping::Veil(veil) => {
                 self.make_luminance(task)?;
                 let tiles = Veil::tiles(self.layout.size());
                 let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task.levels, 1);
@@ -311,7 +318,7 @@ impl DevicePicture {
                 }
                 self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
             }
-            Applied::Given(Mapping::Balance(balance)) => {
+            Mapping::Balance(balance) => {
                 let gpu = self.gpu.clone();
                 if gpu.kernels.balance()?.launch(self, task, balance, gpu.multiprocessors())? {
                     return Ok(());
@@ -319,7 +326,11 @@ impl DevicePicture {
                 self.supply_curve(&Arc::new(Curve::of_balanced_gray(balance, task.levels)), task)?;
                 self.map(task)
             }
-            Applied::Given(Mapping::Tiles { .. }) => unreachable!("tiles are counted here"),
+            Mapping::Balanced { balance, then } => {
+                self.apply_given(task, &Mapping::Balance(*balance))?;
+                self.apply_given(task, then)
+            }
+            Mapping::Tiles { .. } => unreachable!("tiles are counted here"),
         }
     }
 

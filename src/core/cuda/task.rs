@@ -72,7 +72,7 @@ impl TryFrom<Settings> for Parameters {
             // Counted.
             Method::Global | Method::Clahe { .. } => {}
             // Decided before: the mapping in the guide.
-            Method::Dehaze | Method::Deflicker | Method::Balance => {}
+            Method::Dehaze | Method::Deflicker | Method::Balance | Method::Natural { .. } => {}
         }
         match chroma {
             Chroma::Keep | Chroma::Follow | Chroma::Scale => {}
@@ -181,7 +181,7 @@ impl Task {
         let method = match &mapping {
             Mapping::Curve { .. } => Method::Deflicker,
             Mapping::Veil(_) => Method::Dehaze,
-            Mapping::Balance(_) => Method::Balance,
+            Mapping::Balance(_) | Mapping::Balanced { .. } => Method::Balance,
             Mapping::Tiles { .. } => panic!("tiles are counted here"),
         };
         let parameters = Parameters { method, smoothing: Smoothing::OFF, ..self.parameters };
@@ -225,7 +225,7 @@ impl Task {
 
     /// Whether chroma samples may change.
     pub(super) fn rewrites_chroma(&self) -> bool {
-        self.parameters.chroma.changes() || self.parameters.method == Method::Balance
+        self.parameters.chroma.changes() || matches!(self.parameters.method, Method::Balance | Method::Natural { .. })
     }
 
     /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.

@@ -32,7 +32,9 @@ impl Reference {
     fn take(&mut self, work: Work) {
         let settings = *work.settings();
         match work.role().clone() {
-            Role::Apply(mapping) => self.done.push_back(apply(&work, &mapping, &self.pool)),
+            Role::Apply(mapping) => {
+                self.done.push_back(apply(work.frame(), work.settings(), &mapping, &self.pool));
+            },
             Role::WarmUp => {
                 let counts = counts(&work);
                 let scene = self.temporal.decide(&settings, work.guide(), &counts).scene;
@@ -77,13 +79,13 @@ fn counts(work: &Work) -> Counts {
 
 /// The frame of `work`, with what was decided applied to it.
 fn equalize((work, counts): (Work, Arc<Counts>), decision: Decision, pool: &HostPool) -> Equalized {
-    let Equalized { frame, applied } = apply(&work, &decision.mapping, pool);
+    let Equalized { frame, applied } = apply(work.frame(), work.settings(), &decision.mapping, pool);
     Equalized { frame, applied: Applied { counts: Some(counts), scene: Some(decision.scene), ..applied } }
 }
 
-/// The frame of `work` with this mapping.
-fn apply(work: &Work, mapping: &Mapping, pool: &HostPool) -> Equalized {
-    let (frame, chroma) = (work.frame(), work.settings().chroma);
+/// `frame` with this mapping.
+fn apply(frame: &Frame, settings: &Settings, mapping: &Mapping, pool: &HostPool) -> Equalized {
+    let chroma = settings.chroma;
     let mut applied = Applied::default();
     let frame = match mapping {
         Mapping::Curve { curve, chroma_gain } => {
@@ -92,12 +94,13 @@ fn apply(work: &Work, mapping: &Mapping, pool: &HostPool) -> Equalized {
             map(frame, Colour::of(chroma, *chroma_gain), pool, |_, _, code| curve.apply(code))
         }
         Mapping::Tiles { window, tone } => {
-            let curves = TileCurves::equalizing(window, work.settings(), &tone.of_tiles());
+            let curves = TileCurves::equalizing(window, settings, &tone.of_tiles());
             applied.curves = Some(curves.luts().into());
             map(frame, Colour::of(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code))
         }
         Mapping::Veil(veil) => without_veil(frame, veil, chroma, pool),
         Mapping::Balance(balance) => balanced(frame, balance, pool),
+        Mapping::Balanced { balance, then } => return apply(&balanced(frame, balance, pool), settings, then, pool),
     };
     Equalized { frame, applied }
 }

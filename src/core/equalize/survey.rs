@@ -10,7 +10,7 @@ use super::cpu::{Engine, Isa};
 use super::{CountedRegion, Depth, Given, Gray, MappingSource, Mask, OutputDepth, measure};
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, HostPool};
-use crate::spec::{MappedScenes, Mapping, Settings, WholeScenes};
+use crate::spec::{MappedScenes, Settings, WholeScenes};
 use std::sync::Arc;
 
 /// Measures and counts all frames of a video.
@@ -84,11 +84,7 @@ pub struct SceneMappings(pub Arc<MappedScenes>);
 
 impl MappingSource for SceneMappings {
     fn mapping(&mut self, number: u64, frame: &Frame, _settings: &Settings) -> Result<Given, CallerError> {
-        let fits = |mapping: &Mapping| match mapping {
-            Mapping::Curve { curve, .. } => curve.codes().len() == frame.levels().codes(),
-            _ => true,
-        };
-        let given = self.0.at(number).filter(|(mapping, _)| fits(mapping));
+        let given = self.0.at(number).filter(|(mapping, _)| mapping.suits(frame.levels()));
         let (mapping, scene) = given.ok_or(Error::NotSurveyed { frame: number })?;
         Ok(Given { mapping: mapping.clone(), scene: Some(scene) })
     }

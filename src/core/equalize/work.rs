@@ -72,13 +72,8 @@ impl Work {
     /// would have to be made.
     #[must_use]
     pub fn applying(self, mapping: Mapping) -> Self {
-        match &mapping {
-            Mapping::Curve { curve, .. } => {
-                assert_eq!(curve.codes().len(), self.frame.levels().codes(), "a curve of another depth");
-            }
-            Mapping::Tiles { .. } => panic!("tiles are not applied"),
-            Mapping::Veil(_) | Mapping::Balance(_) => {}
-        }
+        assert!(mapping.suits(self.frame.levels()), "a curve of another depth");
+        assert!(!mapping.has_tiles(), "tiles are not applied");
         Work { role: Role::Apply(mapping), ..self }
     }
 

@@ -164,7 +164,7 @@ impl Frame {
     /// Its tiles; `None` if `method` has one curve for the whole frame.
     pub fn tiles(&self, method: Method) -> Option<Tiles> {
         match method {
-            Method::Global | Method::Dehaze | Method::Balance | Method::Deflicker => None,
+            Method::Global | Method::Dehaze | Method::Balance | Method::Deflicker | Method::Natural { .. } => None,
             Method::Clahe { columns, rows } => Some(Tiles::new(columns, rows, (self.width, self.height))),
         }
     }

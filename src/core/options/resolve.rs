@@ -33,6 +33,12 @@ const CHOICE_MEMORY: usize = 256 << 20;
 /// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.
 const DEFLICKER_SECONDS: f64 = 1.0;
 
+/// The temporal window of `--method natural`: what lasts for less than half of it changes nothing else.
+const NATURAL_SECONDS: f64 = 4.0;
+
+/// The longest look-ahead by default.
+const LOOK_AHEAD_SECONDS: f64 = 1.0;
+
 /// Frames of the longest reach of a denoiser on each side, rounded up.
 const DENOISER_REACH: u32 = 16;
 
@@ -104,6 +110,25 @@ impl Options {
         (settings.warm_up() + DENOISER_REACH, settings.look_ahead() + DENOISER_REACH)
     }
 
+    /// What is done. Options of equalization ask for it where the look has none.
+    fn method_of(&self, look: &LookParameters, notes: &mut Vec<Note>) -> MethodName {
+        if let Some(method) = self.method {
+            return method;
+        }
+        let asked = [
+            ("--plateau", self.plateau.is_some()),
+            ("--bins", self.bins.is_some()),
+            ("--max-gain", self.max_gain.is_some()),
+        ];
+        match asked.iter().find(|(_, given)| *given) {
+            Some((option, _)) if look.method == MethodName::Natural => {
+                notes.push(Note::Note(format!("{option} is for equalization: --method global")));
+                MethodName::Global
+            }
+            _ => look.method,
+        }
+    }
+
     /// The settings for this video. [`Look::Auto`] that was not decided is [`Look::Natural`].
     ///
     /// # Errors
@@ -112,11 +137,13 @@ impl Options {
         self.check()?;
         let mut notes = Vec::new();
         let look = self.look_parameters(video);
-        let method = self.method.unwrap_or(look.method);
+        let method = self.method_of(&look, &mut notes);
         let is_clahe = method == MethodName::Clahe;
         // The plateaus of the looks are for a single curve, and so is their strength.
         let (max_gain, plateau, strength) = if is_clahe {
             (look.max_gain_of_tiles, Plateau::Off, 1.0)
+        } else if method == MethodName::Natural {
+            (look.max_gain, look.plateau, 1.0)
         } else {
             (look.max_gain, look.plateau, look.strength)
         };
@@ -136,7 +163,11 @@ impl Options {
             let most = TileBins::MAX;
             notes.push(Note::Note(format!("--method clahe counts {most} steps of brightness in a tile, not {bins}")));
         }
-        let smooth = if method == MethodName::Deflicker { DEFLICKER_SECONDS } else { look.smooth };
+        let smooth = match method {
+            MethodName::Deflicker => DEFLICKER_SECONDS,
+            MethodName::Natural => NATURAL_SECONDS,
+            _ => look.smooth,
+        };
         // The parameters of the looks are in range.
         let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
         let levels = self.levels.unwrap_or(gain(look.levels));
@@ -148,6 +179,9 @@ impl Options {
                 MethodName::Dehaze => Method::Dehaze,
                 MethodName::Deflicker => Method::Deflicker,
                 MethodName::Balance => Method::Balance,
+                MethodName::Natural => {
+                    Method::Natural { assumed: look.assumed, most: self.levels.unwrap_or(Gain::OFF) }
+                }
             },
             smoothing: self.smoothing(self.smooth.unwrap_or(Smooth::Seconds(smooth)), video),
             scene_threshold: self
@@ -212,7 +246,8 @@ impl Options {
                 let memory = if is_lifted { LOOK_AHEAD_MEMORY / 2 } else { LOOK_AHEAD_MEMORY };
                 let frames = memory / video.frame_bytes().unwrap_or(memory).max(1);
                 // As many as the longest flash has wait for their scene to be known.
-                (smoothing.frames() / 2).min((frames as u32).saturating_sub(smoothing.flash()))
+                let wanted = (smoothing.frames() / 2).min((LOOK_AHEAD_SECONDS * rate).round() as u32);
+                wanted.min((frames as u32).saturating_sub(smoothing.flash()))
             }
             None => 0,
         })

@@ -159,10 +159,11 @@ pub static OPTIONS: [OptionInfo; 15] = [
         details: "The darkest and the brightest colours of a scene are moved towards black and white, as far as the range \
                   between is unused; equalization adds its share to that.",
         parse: |options, text| parse::levels(text).map(|levels| options.levels = Some(levels)),
-        report: |_, settings| match settings.stretch {
-            Stretch::Off => Some(OptionValue::Number(1.0)),
-            Stretch::Unused { most, .. } | Stretch::Dark { most } => slope(most),
-            Stretch::Full => text("full"),
+        report: |_, settings| match (settings.method, settings.stretch) {
+            (Method::Natural { most, .. }, _) => most.of_256().and(slope(most)),
+            (_, Stretch::Off) => Some(OptionValue::Number(1.0)),
+            (_, Stretch::Unused { most, .. } | Stretch::Dark { most }) => slope(most),
+            (_, Stretch::Full) => text("full"),
         },
     },
     OptionInfo {

@@ -10,11 +10,12 @@
 
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
-use super::deflicker::{Correction, LightChange};
+use super::deflicker::{self, LightChange};
 use super::measure::{Ends, Measure, REGIONS};
+use super::natural::{Correction, MeanCorrection, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
-use super::{Curve, Levels, Mapping, Method, Settings};
+use super::{Chroma, Curve, Levels, Mapping, Method, Settings};
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -34,6 +35,8 @@ pub struct Guide {
 pub struct Guides {
     /// The last frames, oldest first.
     frames: VecDeque<Known>,
+    /// The correction that each of them needs by itself; with [`Method::Natural`] alone.
+    corrections: VecDeque<Option<Correction>>,
     /// The scene and the settings of each.
     places: VecDeque<(Place, Settings)>,
     /// How many of them, from the oldest, are decided.
@@ -73,6 +76,8 @@ impl Guides {
         let before = self.frames.back_mut().map(|known| take(&mut known.measure.samples));
         let before = before.filter(|_| settings.hides_noise);
         let noise = before.and_then(|before| noise::between(&before, &measure.samples));
+        let mut measure = measure;
+        self.corrections.push_back(natural(&mut measure, settings));
         self.frames.push_back(Known { measure, step, noise, light });
         self.places.push_back((Place::default(), *settings));
         while let Some((_, settings)) = self.places.get(self.decided)
@@ -158,6 +163,9 @@ impl Guides {
             let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
             return Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain });
         }
+        if let Method::Natural { .. } = settings.method {
+            return self.corrected(at, settings);
+        }
         let measures = || members().map(|index| &self.frames[index].measure);
         let black = || {
             let count = measures().count().max(1) as u64;
@@ -170,15 +178,42 @@ impl Guides {
         Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, is_hdr }.guide(settings)
     }
 
+    /// What is done to frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene around it that
+    /// are lit as the scene is.
+    fn corrected(&self, at: usize, settings: &Settings) -> Guide {
+        let levels = self.frames[at].measure.levels;
+        if settings.strength.of_256() == 0 {
+            return Guide::unchanged(levels);
+        }
+        let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
+        let first = (at + 1 + ahead).saturating_sub(window);
+        let counts = |index: &usize| self.places[*index].0.counts && self.places[*index].0.scene == self.scene;
+        let before = (first..at).filter(counts);
+        let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
+        let means: Vec<u32> = members.iter().map(|&index| self.frames[index].measure.mean).collect();
+        let reference = members[light::reference(&means)];
+        let light = |index: usize| {
+            light::between(&self.frames[reference].measure.blocks, &self.frames[index].measure.blocks)
+        };
+        let mut mean = MeanCorrection::default();
+        for &index in &members {
+            if let Some(correction) = &self.corrections[index] {
+                mean.add(correction, light::weight(light(index)));
+            }
+        }
+        let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
+        Guide::of(correction.with_strength(settings.strength).mapping(light(at), levels))
+    }
+
     /// The correction of the light of frame `at`, from the frames of its scene in its window.
-    fn correction(&self, at: usize, settings: &Settings) -> Correction {
+    fn correction(&self, at: usize, settings: &Settings) -> deflicker::Correction {
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
         let earlier = window - 1 - ahead;
         let is_before = |index: &usize| self.places[*index].0.scene == self.scene;
         let first = (at.saturating_sub(earlier)..at).rev().take_while(is_before).last().unwrap_or(at);
         let end = self.behind(at, ahead, settings).last().unwrap_or(at);
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
-        Correction::of(&changes, at - first)
+        deflicker::Correction::of(&changes, at - first)
     }
 
     /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not decided yet,
@@ -204,11 +239,20 @@ impl Guides {
         let kept = (smoothing.frames().max(smoothing.flash() + 2) + 1) as usize;
         while self.decided > kept {
             self.frames.pop_front();
+            self.corrections.pop_front();
             self.places.pop_front();
             self.decided -= 1;
             self.begins = false;
         }
     }
+}
+
+/// The correction that a frame needs by itself, with [`Method::Natural`]; its points are not kept.
+pub(super) fn natural(measure: &mut Measure, settings: &Settings) -> Option<Correction> {
+    let points = take(&mut measure.points);
+    let Method::Natural { assumed, most } = settings.method else { return None };
+    let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
+    Some(Correction::of(points, assumed, settings.chroma != Chroma::Keep, most))
 }
 
 /// The frames of a window, of which levels and colour are decided.

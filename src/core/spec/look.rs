@@ -1,6 +1,7 @@
 //! The looks: named sets of parameters for kinds of footage. `benches/results/pictures-before.md` has the measurements behind them.
 
 use super::named::named;
+use super::natural::Assumed;
 use super::{Chroma, Footage, Plateau};
 
 named! {
@@ -28,6 +29,7 @@ named! {
         Dehaze = "dehaze", "A veil of haze is taken off, more of it where it is denser";
         Deflicker = "deflicker", "Flicker of the light is evened out";
         Balance = "balance", "Red, green and blue are each stretched by themselves, which takes a cast away";
+        Natural = "natural", "What each scene lacks: levels, light, colour; a veil goes";
     }
 }
 
@@ -64,6 +66,8 @@ pub struct LookParameters {
     pub is_dark: bool,
     /// What is done.
     pub method: MethodName,
+    /// What [`MethodName::Natural`] takes for granted.
+    pub assumed: Assumed,
     /// What happens to colour.
     pub chroma: Chroma,
     /// What removes noise first.
@@ -81,6 +85,7 @@ const EXACT: LookParameters = LookParameters {
     max_gain_of_tiles: 3.0,
     is_dark: false,
     method: MethodName::Global,
+    assumed: Assumed::Nothing,
     chroma: Chroma::Keep,
     denoise: Denoise::Off,
 };
@@ -91,13 +96,21 @@ const NATURAL: LookParameters = LookParameters {
     strength: 0.25,
     levels: 8.0,
     max_gain_of_tiles: 2.0,
+    method: MethodName::Natural,
     chroma: Chroma::Follow,
     ..EXACT
 };
 const NIGHT: LookParameters =
-    LookParameters { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Denoise::Strong, ..NATURAL };
-const HAZE: LookParameters = LookParameters { method: MethodName::Dehaze, ..NATURAL };
-const UNDERWATER: LookParameters = LookParameters { method: MethodName::Balance, denoise: Denoise::Light, ..NATURAL };
+    LookParameters {
+    assumed: Assumed::Dark,
+    strength: 0.0,
+    levels: 12.0,
+    is_dark: true,
+    denoise: Denoise::Strong,
+    ..NATURAL
+};
+const HAZE: LookParameters = LookParameters { assumed: Assumed::Veil, ..NATURAL };
+const UNDERWATER: LookParameters = LookParameters { assumed: Assumed::Cast, denoise: Denoise::Light, ..NATURAL };
 const THERMAL: LookParameters = LookParameters {
     smooth: 2.0,
     scene_threshold: 0.25,

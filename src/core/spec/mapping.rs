@@ -1,6 +1,6 @@
 //! What is applied to the samples of a frame.
 
-use super::Curve;
+use super::{Curve, Levels};
 use super::clahe::TileHistograms;
 use super::tone::{Balance, Tone, Veil};
 use std::sync::Arc;
@@ -27,4 +27,31 @@ pub enum Mapping {
     Veil(Arc<Veil>),
     /// Red, green and blue are stretched.
     Balance(Balance),
+    /// Red, green and blue are stretched, and what comes of that, in the codes of the frame, is mapped again.
+    Balanced {
+        /// What is done first.
+        balance: Balance,
+        /// What is done then: a curve or a veil.
+        then: Arc<Mapping>,
+    },
+}
+
+impl Mapping {
+    /// Whether it can be applied to frames with these levels: its curve has an output for each of their codes.
+    pub fn suits(&self, levels: Levels) -> bool {
+        match self {
+            Mapping::Curve { curve, .. } => curve.codes().len() == levels.codes(),
+            Mapping::Balanced { then, .. } => then.suits(levels),
+            Mapping::Tiles { .. } | Mapping::Veil(_) | Mapping::Balance(_) => true,
+        }
+    }
+
+    /// Whether it is made of the counts of tiles.
+    pub fn has_tiles(&self) -> bool {
+        match self {
+            Mapping::Tiles { .. } => true,
+            Mapping::Balanced { then, .. } => then.has_tiles(),
+            Mapping::Curve { .. } | Mapping::Veil(_) | Mapping::Balance(_) => false,
+        }
+    }
 }

@@ -7,6 +7,7 @@
 //! others, since the least of neighbouring regions is taken.
 
 use super::Levels;
+use super::natural::Points;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -66,7 +67,7 @@ impl Lattice {
         points.filter(|&point| self.counts(point))
     }
 
-    fn counts(&self, point: usize) -> bool {
+    pub(super) fn counts(&self, point: usize) -> bool {
         !self.left_out.get(point).is_some_and(|left_out| *left_out)
     }
 
@@ -89,7 +90,7 @@ impl Lattice {
         self.rgb.iter().map(|&[r, g, b]| r.min(g).min(b)).collect()
     }
 
-    fn rgb(&self, point: usize) -> [u16; 3] {
+    pub(super) fn rgb(&self, point: usize) -> [u16; 3] {
         self.rgb.get(point).copied().unwrap_or([self.luma[point]; 3])
     }
 }
@@ -138,6 +139,8 @@ pub struct Measure {
     pub haze: [[u32; REGIONS]; REGIONS],
     /// The samples by which noise is measured.
     pub samples: Arc<Samples>,
+    /// The points by which [`Method::Natural`](super::Method::Natural) decides.
+    pub points: Points,
 }
 
 /// The ends of the levels that a frame uses, in sixteenths of a level. Of a point, the *darkest* component is the least of
@@ -197,6 +200,7 @@ impl Measure {
             veil,
             haze: around(&veil, 2, Iterator::min),
             samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
+            points: Points::of(lattice, (levels.count() - 1) as u16),
         }
     }
 }

@@ -38,6 +38,7 @@ mod mapping;
 pub mod measure;
 pub mod modifiers;
 mod named;
+pub mod natural;
 pub mod noise;
 mod scenes;
 mod settings;

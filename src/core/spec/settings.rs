@@ -1,6 +1,7 @@
 //! The settings of equalization.
 
 use super::named::named;
+use super::natural::Assumed;
 use super::{Levels, MethodName, Strength};
 
 /// How frames are equalized. [`Settings::default`] is textbook equalization: each frame by itself, without modifiers.
@@ -72,7 +73,7 @@ impl Settings {
     pub fn guide_look_ahead(&self) -> u32 {
         match self.smoothing {
             Smoothing { ahead: 0, .. } => 0,
-            Smoothing { ahead, flash, .. } if self.method == Method::Deflicker => ahead.max(flash),
+            Smoothing { ahead, flash, .. } if self.method.is_of_frame() => ahead.max(flash),
             Smoothing { flash, .. } => flash,
         }
     }
@@ -97,6 +98,13 @@ pub enum Method {
     Deflicker,
     /// Stretches red, green and blue each by itself; nothing is counted. See [`tone`](super::tone).
     Balance,
+    /// What each scene lacks; nothing is counted. See [`natural`](super::natural).
+    Natural {
+        /// What is taken for granted.
+        assumed: Assumed,
+        /// The largest gain of levels.
+        most: Gain,
+    },
 }
 
 impl Method {
@@ -108,6 +116,7 @@ impl Method {
             Method::Dehaze => MethodName::Dehaze,
             Method::Deflicker => MethodName::Deflicker,
             Method::Balance => MethodName::Balance,
+            Method::Natural { .. } => MethodName::Natural,
         }
     }
 
@@ -116,10 +125,14 @@ impl Method {
         matches!(self, Method::Global | Method::Clahe { .. })
     }
 
+    /// Whether what is applied is the frame's own, decided from the frames on both sides of it, and no other frame's.
+    pub fn is_of_frame(self) -> bool {
+        matches!(self, Method::Deflicker | Method::Natural { .. })
+    }
+
     /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.
     pub fn look_ahead(self, smoothing: Smoothing) -> u32 {
-        // The curve of this method is the frame's own.
-        if self == Method::Deflicker { 0 } else { smoothing.ahead }
+        if self.is_of_frame() { 0 } else { smoothing.ahead }
     }
 }
 

@@ -34,7 +34,8 @@
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
 use super::measure::{Ends, REGIONS, around};
-use super::{Gain, Levels, Method, Settings, Strength, Stretch, Weights};
+use super::natural::Toned;
+use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 
 /// Most knots of a line.
 pub const KNOTS: usize = 8;
@@ -95,12 +96,16 @@ impl Line {
 
     /// What becomes of a level, where `most` is white: the nearest level to the line.
     pub fn level(&self, level: u32, most: u32) -> u32 {
-        let at = 16 * level;
+        ((self.sixteenths(16 * level) + 8) >> 4).min(most)
+    }
+
+    /// What becomes of a level, both in sixteenths of a level.
+    pub fn sixteenths(&self, at: u32) -> u32 {
         let Some(knot) = self.knots().iter().rev().find(|knot| knot.from <= at).or(self.knots().first()) else {
-            return level;
+            return at;
         };
         let rise = (u64::from(at.saturating_sub(knot.from)) * u64::from(knot.slope) + (1 << 15)) >> 16;
-        ((u64::from(knot.to) + rise + 8) >> 4).min(most.into()) as u32
+        (u64::from(knot.to) + rise).min(u64::from(u32::MAX - 8)) as u32
     }
 
     /// What becomes of a code. The identity leaves codes outside of the levels alone; other lines take them for black or
@@ -393,6 +398,10 @@ pub struct Veil {
     pub taken: [[u32; REGIONS]; REGIONS],
     /// The gain of the rest, in 4096ths.
     pub gains: [[u32; REGIONS]; REGIONS],
+    /// The gain of chroma, in 4096ths.
+    pub chroma: [[u32; REGIONS]; REGIONS],
+    /// What is done to the levels then.
+    pub then: Option<Toned>,
     /// As that of a [`Tone`].
     pub ceiling: u32,
 }
@@ -400,7 +409,9 @@ pub struct Veil {
 impl Veil {
     /// Whether it changes nothing.
     pub fn is_clear(&self) -> bool {
-        self.regions().all(|region| region == (0, UNIT_GAIN))
+        self.then.is_none()
+            && self.regions().all(|region| region == (0, UNIT_GAIN))
+            && self.chroma.as_flattened().iter().all(|gain| *gain == UNIT_GAIN)
     }
 
     /// The veil of a scene with this mean of [`Measure::haze`](super::Measure::haze), in sixteenths of a level, and of whose
@@ -418,7 +429,7 @@ impl Veil {
         let most = if settings.keeps_peak { 4096 } else { 6144 };
         let brighter = 4096 + share(ratio(of_255(levels, 200), white).clamp(4096, most) - 4096, there);
         let gains = taken.map(|row| row.map(|taken| share(gain(taken), brighter)));
-        Veil { taken, gains, ceiling: ceiling(ends, levels, settings) }
+        Veil { taken, gains, chroma: gains, then: None, ceiling: ceiling(ends, levels, settings) }
     }
 }
 
@@ -428,7 +439,7 @@ pub fn smoothed(black: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] 
 }
 
 /// The border is repeated.
-fn mean_of_3x3(regions: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
+pub(super) fn mean_of_3x3(regions: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
     let clamped = |index: usize, step: usize| (index + step).saturating_sub(1).min(REGIONS - 1);
     std::array::from_fn(|y| {
         std::array::from_fn(|x| (0..9).map(|cell| regions[clamped(y, cell / 3)][clamped(x, cell % 3)]).sum::<u32>() / 9)
@@ -552,18 +563,33 @@ impl Veil {
 
     /// The curve of each region, which takes its veil off.
     pub fn curves(&self, levels: Levels, tiles: Tiles) -> TileCurves {
-        let most = levels.count() as u64 - 1;
         let mut luts = Vec::with_capacity(tiles.count() * levels.codes());
-        for (taken, gain) in self.regions() {
-            let level = |code: usize| {
-                let level = 16 * levels.level_of(code as u16) as u64;
-                (level.saturating_sub(taken.into()) * u64::from(gain) + (1 << 15)) >> 16
-            };
-            luts.extend((0..levels.codes()).map(|code| {
-                levels.under_ceiling(code as u16, levels.lo() + level(code).min(most) as u16, self.ceiling)
-            }));
+        for region in self.regions() {
+            luts.extend(self.codes(region, levels));
         }
         TileCurves::given(tiles, levels, luts)
+    }
+
+    /// The curve of region (row, column).
+    pub fn curve_of(&self, (y, x): (usize, usize), levels: Levels) -> Curve {
+        let codes = self.codes((self.taken[y][x], self.gains[y][x]), levels).collect();
+        Curve::from_codes(levels, codes).unwrap_or_else(|| Curve::identity(levels))
+    }
+
+    /// What becomes of each code in a region of which this is taken off, and whose rest has this gain.
+    fn codes(&self, (taken, gain): (u32, u32), levels: Levels) -> impl Iterator<Item = u16> + '_ {
+        let most = levels.count() as u64 - 1;
+        let level = move |code: usize| {
+            let level = 16 * levels.level_of(code as u16) as u64;
+            let of_65536 = level.saturating_sub(taken.into()) * u64::from(gain);
+            match &self.then {
+                None => (of_65536 + (1 << 15)) >> 16,
+                Some(then) => (then.level((of_65536 + (1 << 11)) >> 12, 16 * most) + 8) >> 4,
+            }
+        };
+        (0..levels.codes()).map(move |code| {
+            levels.under_ceiling(code as u16, levels.lo() + level(code).min(most) as u16, self.ceiling)
+        })
     }
 
     /// What is taken off in each region and the gain of the rest, row by row.
@@ -587,7 +613,7 @@ impl Veil {
     fn blend_row(&self, tiles: &Tiles, y: usize, x_of: impl Fn(usize) -> usize, gains: &mut [u32]) {
         let down = tiles.down(y);
         let (width, height) = (2 * tiles.width, 2 * tiles.height);
-        let [above, below] = down.tiles.map(|row| self.gains[row]);
+        let [above, below] = down.tiles.map(|row| self.chroma[row]);
         let column = |column: usize| {
             u64::from(above[column]) * (height - down.weight) as u64 + u64::from(below[column]) * down.weight as u64
         };

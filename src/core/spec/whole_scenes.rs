@@ -11,9 +11,10 @@
 
 use super::chroma::UNIT_GAIN;
 use super::equalization::curve;
-use super::guide::Members;
+use super::guide::{Members, natural};
 use super::measure::{Ends, REGIONS, Samples};
 use super::modifiers::capped;
+use super::natural::{Correction, MeanCorrection, light};
 use super::noise;
 use super::tone::Balance;
 use super::{
@@ -31,7 +32,7 @@ pub struct WholeScenes {
     settings: Settings,
     guides: Guides,
     /// Frames that are not judged yet, oldest first.
-    undecided: VecDeque<(Measure, Option<Histogram>)>,
+    undecided: VecDeque<(Measure, Option<Histogram>, Option<Correction>)>,
     /// The scene of the last frame that was judged.
     open: Option<OpenScene>,
     closed: Vec<MappedScene>,
@@ -71,6 +72,8 @@ struct OpenScene {
     ends: Vec<(Ends, Option<u32>)>,
     step: u64,
     veil: [[u64; REGIONS]; REGIONS],
+    /// The corrections of the frames, with [`Method::Natural`].
+    corrections: MeanCorrection,
     /// The samples of the frame before, if it counts.
     before: Option<Arc<Samples>>,
 }
@@ -95,7 +98,9 @@ impl WholeScenes {
         let smoothing = Smoothing::new(2, self.settings.smoothing.flash()).looking_ahead(1);
         let settings = Settings { method: Method::Global, smoothing, stretch: Stretch::Off, ..self.settings };
         let guides = self.guides.push(measure.clone(), &settings);
-        self.undecided.push_back((measure, histogram));
+        let mut measure = measure;
+        let correction = natural(&mut measure, &self.settings);
+        self.undecided.push_back((measure, histogram, correction));
         self.judge(guides);
     }
 
@@ -109,7 +114,7 @@ impl WholeScenes {
 
     fn judge(&mut self, guides: Vec<Guide>) {
         for Guide { change, .. } in guides {
-            let Some((measure, histogram)) = self.undecided.pop_front() else { break };
+            let Some((measure, histogram, correction)) = self.undecided.pop_front() else { break };
             let shape = (measure.levels, measure.size);
             let same_shape = self.open.as_ref().is_some_and(|open| open.shape == shape);
             let cut = same_shape && change == Change::Cut;
@@ -119,6 +124,7 @@ impl WholeScenes {
             let open = self.open.get_or_insert_with(|| OpenScene::new(self.frames, cut, shape, measure.is_hdr));
             if change != Change::Flash || open.frames == 0 {
                 open.add(&measure, histogram.as_ref(), &self.settings);
+                correction.iter().for_each(|correction| open.corrections.add(correction, 1));
             } else {
                 open.before = None;
             }
@@ -135,8 +141,8 @@ impl WholeScenes {
 impl OpenScene {
     fn new(first: u64, cut: bool, shape: (Levels, (usize, usize)), is_hdr: bool) -> Self {
         let veil = [[0; REGIONS]; REGIONS];
-        let (counts, ends) = (Vec::new(), Vec::new());
-        OpenScene { first, cut, shape, is_hdr, counts, frames: 0, ends, step: 1, veil, before: None }
+        let (counts, ends, corrections) = (Vec::new(), Vec::new(), MeanCorrection::default());
+        OpenScene { first, cut, shape, is_hdr, counts, frames: 0, ends, step: 1, veil, corrections, before: None }
     }
 
     fn add(&mut self, measure: &Measure, histogram: Option<&Histogram>, settings: &Settings) {
@@ -166,6 +172,10 @@ impl OpenScene {
 
     fn close(self, settings: &Settings) -> MappedScene {
         let (levels, _) = self.shape;
+        if let Some(correction) = self.corrections.get() {
+            let mapping = correction.with_strength(settings.strength).mapping(light::FULL, levels);
+            return MappedScene { first: self.first, cut: self.cut, mapping };
+        }
         let frames = self.frames.max(1);
         let black = || self.veil.map(|row| row.map(|sum| (sum / frames) as u32));
         let noise = noise::of_window(self.ends.iter().filter_map(|(_, noise)| *noise));

@@ -4,6 +4,7 @@ use super::colour::Colour;
 use super::engine::Engine;
 use super::in_order::{Closed, InOrder};
 use crate::equalize::{Applied, Equalized, Report, Role, Work};
+use crate::frame::Frame;
 use crate::spec::clahe::TileCurves;
 use crate::spec::tone::Veil;
 use crate::spec::{Chroma, Counts, Decision, Mapping, Remembered, Temporal};
@@ -110,7 +111,7 @@ impl Worker {
         match work.role() {
             Role::Apply(mapping) => {
                 self.in_order.pass(ticket, |_| ())?;
-                Ok(Some(Done { number, result: Ok(self.apply(&work, mapping)) }))
+                Ok(Some(Done { number, result: Ok(self.apply(&work, work.frame(), mapping)) }))
             }
             Role::WarmUp => {
                 let counts = Arc::new(self.engine.counts(&work));
@@ -132,14 +133,14 @@ impl Worker {
 
     /// Applies to a frame what was decided.
     fn equalize(&mut self, (number, work, counts): Waiting, Decision { scene, mapping }: Decision) -> Done {
-        let Equalized { frame, applied } = self.apply(&work, &mapping);
+        let Equalized { frame, applied } = self.apply(&work, work.frame(), &mapping);
         let applied = Applied { counts: Some(counts), scene: Some(scene), ..applied };
         Done { number, result: Ok(Equalized { frame, applied }) }
     }
 
-    /// The frame of `work` with this mapping.
-    fn apply(&mut self, work: &Work, mapping: &Mapping) -> Equalized {
-        let (frame, settings) = (work.frame(), work.settings());
+    /// `frame`, which is that of `work` or made of it, with this mapping.
+    fn apply(&mut self, work: &Work, frame: &Frame, mapping: &Mapping) -> Equalized {
+        let settings = work.settings();
         let chroma = settings.chroma;
         let mut applied = Applied::default();
         let frame = match mapping {
@@ -160,6 +161,10 @@ impl Worker {
                 self.engine.map_tiles(frame, &veil.curves(frame.levels(), tiles), colour)
             }
             Mapping::Balance(balance) => self.engine.balance(frame, balance),
+            Mapping::Balanced { balance, then } => {
+                let balanced = self.engine.balance(frame, balance);
+                return self.apply(work, &balanced, then);
+            }
         };
         Equalized { frame, applied }
     }

@@ -205,7 +205,7 @@ fn gain(seen: &Observation<'_>) -> f64 {
     let mean = |gains: &[u32]| gains.iter().map(|gain| f64::from(*gain)).sum::<f64>() / gains.len() as f64;
     let of_4096 = match given {
         Some(Mapping::Veil(veil)) => mean(veil.gains.as_flattened()),
-        Some(Mapping::Balance(balance)) => mean(&balance.gains),
+        Some(Mapping::Balance(balance) | Mapping::Balanced { balance, .. }) => mean(&balance.gains),
         _ => {
             let of_tiles = seen.before.guide().tone.map(|tone| tone.chroma_gain);
             f64::from(seen.after.applied.chroma_gain.or(of_tiles).unwrap_or(UNIT_GAIN))

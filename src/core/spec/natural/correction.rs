@@ -1,0 +1,210 @@
+//! What is done to a frame: the parts of the rule together.
+
+use super::line::Line;
+use super::points::{Points, WHITE, luma, times, with_luma};
+use super::tone_curve::{ToneCurve, Toned};
+use super::tuning::line::OF_DARK;
+use super::veil::{self, Regions, Veil};
+use super::{Assumed, cast, dark, middle};
+use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::measure::REGIONS;
+use crate::spec::tone::{self, Balance};
+use crate::spec::{Curve, Levels, Mapping, Strength};
+use std::sync::Arc;
+
+/// How much of each part a scene needs, in 4096ths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Darkness.
+    pub dark: i32,
+    /// A cast.
+    pub cast: i32,
+    /// Levels that are unused.
+    pub unused: i32,
+    /// A veil.
+    pub veil: i32,
+}
+
+/// What is done to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Correction {
+    /// The gains of red, green and blue, in 4096ths, and what is added.
+    balance: ([i32; 3], [i32; 3]),
+    /// Then: the gain of luma in each region, in 4096ths, and what is added.
+    gains: Regions,
+    offsets: Regions,
+    /// The gain of chroma, in 4096ths.
+    chroma: Regions,
+    /// Then.
+    curve: ToneCurve,
+    found: Found,
+}
+
+impl Correction {
+    /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Colours stay as
+    /// they are unless `takes_cast`.
+    pub fn of(points: Points, assumed: Assumed, takes_cast: bool, most: i32) -> Self {
+        let sure = |of: Assumed, measured: i32| if assumed == of { 4096 } else { measured };
+        let dark = sure(Assumed::Dark, dark::share(&points));
+        let cast = if takes_cast { sure(Assumed::Cast, cast::share(&points)) } else { 0 };
+        let darkest = veil::darkest(&points);
+
+        let (mut balance, mut points) = (([4096; 3], [0; 3]), points);
+        if dark > 0 && cast > 0 {
+            balance.0 = dark::balance(&points, dark, cast);
+            points = points.changed(|rgb, _| std::array::from_fn(|channel| times(rgb[channel], balance.0[channel])));
+        }
+        let by_levels = times(cast, 4096 - dark);
+        if by_levels > 0 {
+            let (gains, offsets) = cast::balance(&points, by_levels);
+            points = points.changed(|rgb, _| {
+                std::array::from_fn(|channel| times(rgb[channel], gains[channel]) + offsets[channel])
+            });
+            balance = (std::array::from_fn(|channel| times(balance.0[channel], gains[channel])), offsets);
+        }
+
+        let line = Line::of(&points, most, 4096 - times(dark, OF_DARK));
+        let shifted = |rgb: [i32; 3]| {
+            let level = luma(rgb);
+            with_luma(rgb, level, times(level, line.gain) + line.offset, line.chroma)
+        };
+        points = points.changed(|rgb, _| shifted(rgb));
+        let veil = Veil::of(&points, darkest, 4096 - dark, assumed == Assumed::Veil);
+        if veil.share > 0 {
+            let (taken, gains) = (veil.taken.as_flattened(), veil.gains.as_flattened());
+            points = points.changed(|rgb, region| {
+                let (level, gain) = (luma(rgb), gains[region]);
+                with_luma(rgb, level, times((level - taken[region]).max(0), gain), Veil::chroma(gain))
+            });
+        }
+        let exposure = dark::gain(&points, dark).min(most.max(4096));
+        points = points.changed(|rgb, _| {
+            let level = luma(rgb);
+            with_luma(rgb, level, dark::exposed(level, exposure), dark::chroma(exposure))
+        });
+        let bend = middle::bend(&points, middle::lifted(line.share, veil.share));
+        let all = times(times(line.chroma, dark::chroma(exposure)), middle::chroma(&points, bend));
+
+        let by_region = |of: &dyn Fn(i32, i32) -> i32| {
+            std::array::from_fn(|y| std::array::from_fn(|x| of(veil.taken[y][x], veil.gains[y][x])))
+        };
+        Correction {
+            balance,
+            gains: by_region(&|_, gain| times(line.gain, gain)),
+            offsets: by_region(&|taken, gain| times(line.offset - taken, gain)),
+            chroma: by_region(&|_, gain| times(all, Veil::chroma(gain))),
+            curve: ToneCurve::through(|level| middle::bent(dark::exposed(level, exposure), bend)),
+            found: Found { dark, cast, unused: line.share, veil: veil.share },
+        }
+    }
+
+    /// This share of it.
+    #[must_use]
+    pub fn with_strength(mut self, strength: Strength) -> Self {
+        let k = strength.of_256() as i32;
+        let part = |from: i32, to: i32| from + ((i64::from(to - from) * i64::from(k) + 128) >> 8) as i32;
+        let unit = |gains: &mut [i32]| gains.iter_mut().for_each(|gain| *gain = part(4096, *gain));
+        let none = |offsets: &mut [i32]| offsets.iter_mut().for_each(|offset| *offset = part(0, *offset));
+        unit(&mut self.balance.0);
+        none(&mut self.balance.1);
+        unit(self.gains.as_flattened_mut());
+        none(self.offsets.as_flattened_mut());
+        unit(self.chroma.as_flattened_mut());
+        let same = ToneCurve::identity();
+        Correction { curve: ToneCurve::made_of(|i| part(same.points()[i], self.curve.points()[i])), ..self }
+    }
+
+    /// What is applied to a frame with these levels and this share of the light of its scene, in 65536ths.
+    pub fn mapping(&self, light: u32, levels: Levels) -> Mapping {
+        let white = 16 * (levels.count() as i64 - 1);
+        let of_level = |level: i32| (i64::from(level) * white / i64::from(WHITE)) as i32;
+        let lit = |level: i32| (i64::from(of_level(level)) * i64::from(light) / 65_536) as i32;
+        let regions = |of: &dyn Fn(usize, usize) -> i32| {
+            std::array::from_fn(|y| std::array::from_fn(|x| of(y, x).max(0) as u32))
+        };
+        let taken = |y: usize, x: usize| {
+            let gain = i64::from(self.gains[y][x].max(1));
+            (-4096 * i64::from(lit(self.offsets[y][x])) / gain) as i32
+        };
+        let then = (self.curve != ToneCurve::identity()).then_some(Toned { curve: self.curve, light });
+        let veil = tone::Veil {
+            taken: regions(&taken),
+            gains: regions(&|y, x| self.gains[y][x]),
+            chroma: regions(&|y, x| self.chroma[y][x]),
+            then,
+            ceiling: levels.count() as u32 - 1,
+        };
+        let one = |of: &[[u32; REGIONS]; REGIONS]| of.as_flattened().iter().all(|value| *value == of[0][0]);
+        let mapping = if one(&veil.taken) && one(&veil.gains) && one(&veil.chroma) {
+            let curve = if veil.is_clear() { Curve::identity(levels) } else { veil.curve_of((0, 0), levels) };
+            Mapping::Curve { curve: curve.into(), chroma_gain: veil.chroma[0][0] }
+        } else {
+            Mapping::Veil(veil.into())
+        };
+        let (gains, offsets) = self.balance;
+        let balance = Balance { gains: gains.map(|gain| gain.max(0) as u32), offsets: offsets.map(lit) };
+        match (balance == Balance::IDENTITY, &mapping) {
+            (true, _) => mapping,
+            (false, Mapping::Curve { curve, chroma_gain: UNIT_GAIN }) if **curve == Curve::identity(levels) => {
+                Mapping::Balance(balance)
+            }
+            (false, _) => Mapping::Balanced { balance, then: Arc::new(mapping) },
+        }
+    }
+
+    /// How much of each part there is.
+    pub fn found(&self) -> Found {
+        self.found
+    }
+
+    /// Lets `see` have every number, in a fixed order.
+    fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
+        let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found } = self;
+        let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());
+        let Found { dark, cast, unused, veil } = found;
+        let all = gains.iter_mut().chain(offsets).chain(regions).chain(curve.points_mut());
+        all.chain([dark, cast, unused, veil]).for_each(&mut see);
+    }
+}
+
+/// How many numbers a correction has.
+const NUMBERS: usize = 2 * 3 + 3 * REGIONS * REGIONS + 17 + 4;
+
+/// A mean of corrections.
+#[derive(Clone, Debug)]
+pub struct MeanCorrection {
+    sums: [i64; NUMBERS],
+    weights: i64,
+    last: Option<Correction>,
+}
+
+impl Default for MeanCorrection {
+    fn default() -> Self {
+        MeanCorrection { sums: [0; NUMBERS], weights: 0, last: None }
+    }
+}
+
+impl MeanCorrection {
+    /// Adds a correction with this weight.
+    pub fn add(&mut self, correction: &Correction, weight: u32) {
+        let (mut copy, mut sums) = (*correction, self.sums.iter_mut());
+        copy.each_number(|number| {
+            if let Some(sum) = sums.next() {
+                *sum += i64::from(*number) * i64::from(weight);
+            }
+        });
+        self.weights += i64::from(weight);
+        self.last = Some(copy);
+    }
+
+    /// The mean; `None` where all weights are 0.
+    pub fn get(&self) -> Option<Correction> {
+        let (mut mean, mut sums) = (self.last.filter(|_| self.weights > 0)?, self.sums.iter());
+        mean.each_number(|number| {
+            if let Some(sum) = sums.next() {
+                *number = (sum + self.weights / 2).div_euclid(self.weights) as i32;
+            }
+        });
+        Some(mean)
+    }
+}

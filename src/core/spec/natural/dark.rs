@@ -1,0 +1,51 @@
+//! Darkness: an exposure that fits.
+//!
+//! A longer exposure multiplies light. In codes, whose light is `((c + 0.055) / 1.055)^2.4` (IEC 61966-2-1), that is
+//! `c' = K (c + 14) - 14`, of 255; near black the slope is held, because noise lies there. K brings the level at 99.5 % of the
+//! brightest components to where white paper is. A scene is dark if that level is low, black is black, and there is a picture
+//! between: a title on black is not dark.
+
+use super::points::{Points, between, of_255, ramp, ratio, times};
+use super::tuning::dark::*;
+
+/// The share of darkness, in 4096ths.
+pub fn share(points: &Points) -> i32 {
+    let brightest = points.brightest();
+    let (top, low) = (brightest.at(TOP), brightest.at(50_000));
+    let black = points.corners(5_000)[0].into_iter().min().unwrap_or(0);
+    let exposed_too_little = times(4096 - ramp(top, DARK[0], DARK[1]), 4096 - ramp(black, LIFTED[0], LIFTED[1]));
+    times(exposed_too_little, ramp(top - low, PICTURE[0], PICTURE[1]))
+}
+
+/// The gain that exposes what has this top, in 4096ths.
+fn exposure(top: i32) -> i32 {
+    ratio(BECOMES + OFFSET, top + OFFSET).min(MOST_GAIN)
+}
+
+/// The gain of the whole, in 4096ths, for this share of darkness.
+pub fn gain(points: &Points, share: i32) -> i32 {
+    between(4096, exposure(points.brightest().at(TOP)).max(4096), share)
+}
+
+/// The gain of chroma that goes with a gain, in 4096ths.
+pub fn chroma(gain: i32) -> i32 {
+    between(4096, times(gain, OF_CHROMA), ramp(gain, 4096, 2 * 4096))
+}
+
+/// The gains of red, green and blue beside that of the whole, in 4096ths, for these shares of darkness and of a cast.
+pub fn balance(points: &Points, share: i32, cast: i32) -> [i32; 3] {
+    let whole = exposure(points.brightest().at(TOP));
+    let of_cast = times(times(cast, share), OF_CAST);
+    points.channels().map(|levels| between(4096, ratio(exposure(levels.at(TOP)), whole), of_cast))
+}
+
+/// What becomes of a level with this gain.
+pub fn exposed(level: i32, gain: i32) -> i32 {
+    if gain <= 4096 {
+        return level;
+    }
+    (times(level + OFFSET, gain) - OFFSET).min(times(level, gain.max(MOST_SLOPE)))
+}
+
+/// 0.055 of white.
+const OFFSET: i32 = of_255(14);

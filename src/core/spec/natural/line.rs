@@ -1,0 +1,62 @@
+//! A straight line: the levels in use become the whole range, as far as it is unused.
+//!
+//! The ends p and q are those of luma, but no further in than the mean colours of the darkest and of the brightest points:
+//! that saves saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with u; p moves by k of
+//! the way to black, and q by `k w` of the way to white. Where p is black already, k rises later and w is below 1: a picture
+//! with true blacks may be meant to be dim. Chroma has the gain of the line, or the largest below it that clips few points.
+
+use super::points::{Occurrences, Points, WHITE, luma, of_255, ramp, ratio, times};
+use super::tuning::line::*;
+
+/// A line: `y = gain * x + offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// In 4096ths.
+    pub gain: i32,
+    /// What is added.
+    pub offset: i32,
+    /// The gain of chroma, in 4096ths.
+    pub chroma: i32,
+    /// k, in 4096ths.
+    pub share: i32,
+}
+
+impl Line {
+    /// The line for these points, with no gain above `most`, and this part of its way, both in 4096ths.
+    pub fn of(points: &Points, most: i32, part: i32) -> Self {
+        let lumas = Occurrences::of(points.luma());
+        let (p, q) = (lumas.at(ENDS), lumas.at(1_000_000 - ENDS));
+        let [dark, bright] = points.corners(CORNERS);
+        let p = super::points::between(p, dark.into_iter().fold(p, i32::min), TO_CORNERS);
+        let q = super::points::between(q, bright.into_iter().fold(q, i32::max), TO_CORNERS);
+        let used = (q - p).max(16);
+        let unused = 4096 - ratio(used, WHITE);
+        let lifted = ramp(p, LIFTED[0], LIFTED[1]);
+        let sets_in = |end: usize| super::points::between(UNUSED[end], UNUSED_LIFTED[end], lifted);
+        let share = times(times(ramp(unused, sets_in(0), sets_in(1)), ramp(used, of_255(4), of_255(40))), part);
+        let to_white = ratio(p, TO_WHITE).clamp(LEAST_TO_WHITE, 4096);
+        let (low, high) = (p - times(p, share), q + times(times(WHITE - q, share), to_white));
+        let gain = ratio(high - low, used).clamp(4096, MOST_GAIN.min(most).max(4096));
+        let offset = low - times(p, gain);
+        Line { gain, offset, chroma: chroma(points, gain, offset), share }
+    }
+}
+
+/// The largest gain of chroma up to that of luma by which no more than [`CLIPPED`] of the points leave the range.
+fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
+    if gain <= 4096 {
+        return gain;
+    }
+    // The gain that each point has room for, as far as the line's; levels stand for 256ths here.
+    let room = |rgb: [i32; 3]| {
+        let before = luma(rgb);
+        let after = times(before, gain) + offset;
+        let most = rgb.into_iter().fold(i32::MAX, |room, level| {
+            let beside = level - before;
+            let space = if beside > 0 { WHITE + 32 - after } else { after + 32 };
+            room.min(ratio(space.max(0), beside.abs()) / 16)
+        });
+        most.min(WHITE)
+    };
+    (16 * Occurrences::of(points.rgb().map(room)).at(CLIPPED)).clamp(4096, gain)
+}

@@ -1,0 +1,38 @@
+//! The middle: what the line or the veil has made too bright, as of log footage, becomes darker, and ends stay.
+
+use super::points::{Points, WHITE, between, ramp, ratio, times};
+use super::tuning::middle::*;
+
+/// How far the middle is bent, in 4096ths, of points of which this share is lifted.
+pub fn bend(points: &Points, lifted: i32) -> i32 {
+    let count = points.len().max(1) as i64;
+    let mean = (points.luma().map(i64::from).sum::<i64>() / count) as i32;
+    if mean <= AIM {
+        return 0;
+    }
+    // The bend that brings the mean to its aim.
+    let whole = ratio(WHITE * (mean - AIM) / AIM, WHITE - mean).min(MOST);
+    times(times(whole, lifted), ramp(mean, AIM, FULL))
+}
+
+/// How far levels are lifted, in 4096ths, by these shares of a line and of a veil.
+pub fn lifted(line: i32, veil: i32) -> i32 {
+    times(line, OF_LINE).max(times(veil, OF_VEIL))
+}
+
+/// What becomes of a level: `x / (1 + bend (1 - x))`, with white as 1.
+pub fn bent(level: i32, bend: i32) -> i32 {
+    if bend == 0 || level <= 0 || level >= WHITE {
+        return level;
+    }
+    let divisor = 4096 + i64::from(times(WHITE - level, bend)) * 4096 / i64::from(WHITE);
+    (i64::from(level) * 4096 / divisor) as i32
+}
+
+/// The gain of chroma that goes with it, in 4096ths, for points of this mean.
+pub fn chroma(points: &Points, bend: i32) -> i32 {
+    let count = points.len().max(1) as i64;
+    let mean = (points.luma().map(i64::from).sum::<i64>() / count) as i32;
+    let darker = if mean == 0 { 4096 } else { ratio(bent(mean, bend), mean) };
+    between(4096, darker, OF_CHROMA)
+}

@@ -1,0 +1,49 @@
+//! The look `natural`: one rule for all footage. What a scene lacks is measured, and each part acts in proportion to how sure
+//! it is that it is needed; nothing chooses between kinds of footage, and clean footage stays as it is.
+//!
+//! ```text
+//! Lattice -> Points -> Correction of the frame: cast, line, veil, dark, middle
+//! Corrections of the frames around it, weighted by their light -> Correction -> Mapping: balance, then a curve or regions
+//! ```
+//!
+//! The parts follow each other, each decided on the points as the ones before have left them:
+//! 1. [`cast`]: red, green and blue have gains and offsets of their own;
+//! 2. [`line`]: the levels in use become the whole range, as far as it is unused;
+//! 3. [`veil`]: what lies over the picture is taken off, region by region;
+//! 4. [`dark`]: an exposure that fits;
+//! 5. [`middle`]: what has become too bright in between is brought back.
+//!
+//! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the mapping is
+//! `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the corrections of the
+//! frames that are lit as the scene is.
+//!
+//! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
+
+mod cast;
+mod correction;
+mod dark;
+pub mod light;
+mod line;
+mod middle;
+mod points;
+mod tone_curve;
+mod tuning;
+mod veil;
+
+pub use correction::{Correction, Found, MeanCorrection};
+pub use points::Points;
+pub use tone_curve::{ToneCurve, Toned};
+
+use super::named::named;
+
+named! {
+    /// What `natural` takes for granted, in place of measuring it.
+    #[derive(Default)]
+    pub enum Assumed {
+        #[default]
+        Nothing = "nothing", "All is measured";
+        Dark = "dark", "The scene is dark";
+        Veil = "veil", "A veil lies over it";
+        Cast = "cast", "It has a cast";
+    }
+}

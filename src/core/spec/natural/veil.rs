@@ -1,0 +1,62 @@
+//! A veil that grows with depth: haze, fog, smoke, glare.
+//!
+//! Each of 8x8 regions has a black point, a share of its darkest components: the least of 5x5 regions, so that what is bright
+//! by itself is not taken for haze, the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3. With the
+//! airlight A, a share of the top, `B = min(part of the black point, most of A)` is taken off, and the rest has the gain
+//! `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image,
+//! ICCV 2009, by region). There is a veil where nothing is dark before the line ([`line`](super::line)) and much is not
+//! behind it.
+
+use super::points::{Points, between, ramp, ratio, times};
+use super::tuning::veil::*;
+use crate::spec::measure::{REGIONS, around};
+
+/// A number for each region.
+pub type Regions = [[i32; REGIONS]; REGIONS];
+
+/// What is taken off and the gain of the rest, in 4096ths, by region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Veil {
+    /// What is taken off.
+    pub taken: Regions,
+    /// The gain of the rest.
+    pub gains: Regions,
+    /// The share of a veil, in 4096ths.
+    pub share: i32,
+}
+
+impl Veil {
+    /// The veil over points behind their line, of which the darkest had the least component `darkest` before it, as far as
+    /// `part` of its way, in 4096ths; `is_sure` says that there is one.
+    pub fn of(points: &Points, darkest: i32, part: i32, is_sure: bool) -> Self {
+        let black = points.darkest_of_regions(REGION_DARKEST);
+        let densest = black.iter().flatten().flatten().copied().max().unwrap_or(0);
+        let black = black.map(|row| row.map(|black| black.unwrap_or(densest) as u32));
+        let black = around(&around(&black, 2, Iterator::min), 1, Iterator::max);
+        let black = crate::spec::tone::mean_of_3x3(&black).map(|row| row.map(|level| level as i32));
+        let top = points.brightest().at(998_000);
+        let air = times(top, OF_TOP).max(16);
+        let taken = black.map(|row| row.map(|black| times(black, TAKEN).min(times(air, MOST_TAKEN))));
+        let all = taken.as_flattened();
+        let (mean, least) = (all.iter().sum::<i32>() / all.len() as i32, all.iter().copied().min().unwrap_or(0));
+        let dense = ratio(between(mean, least, OF_LEAST), air);
+        let seen = times(ramp(dense, DENSE[0], DENSE[1]), ramp(darkest, DARKEST[0], DARKEST[1]));
+        let share = if is_sure { 4096 } else { times(seen, part) };
+        let taken = taken.map(|row| row.map(|taken| times(taken, share)));
+        let gains = taken.map(|row| row.map(|taken| ratio(air, air - taken)));
+        let clearest = times(least, share);
+        let white = times(top - clearest, ratio(air, air - clearest)).max(16);
+        let brighter = between(4096, ratio(WHITE_BECOMES, white).clamp(4096, MOST_BRIGHTER), share);
+        Veil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
+    }
+
+    /// The gain of chroma that goes with a gain.
+    pub fn chroma(gain: i32) -> i32 {
+        gain.min(MOST_CHROMA)
+    }
+}
+
+/// The least component of the darkest points' mean colour.
+pub fn darkest(points: &Points) -> i32 {
+    points.corners(5_000)[0].into_iter().min().unwrap_or(0)
+}
