@@ -34,7 +34,7 @@ impl Reference {
         match work.role().clone() {
             Role::Apply(mapping) => {
                 self.done.push_back(apply(work.frame(), work.settings(), &mapping, &self.pool));
-            },
+            }
             Role::WarmUp => {
                 let counts = counts(&work);
                 let scene = self.temporal.decide(&settings, work.guide(), &counts).scene;

@@ -11,7 +11,7 @@
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{self, LightChange};
-use super::measure::{Ends, Measure, REGIONS};
+use super::measure::{BLOCKS, Ends, Measure, REGIONS};
 use super::natural::{Correction, MeanCorrection, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
@@ -77,7 +77,11 @@ impl Guides {
         let before = before.filter(|_| settings.hides_noise);
         let noise = before.and_then(|before| noise::between(&before, &measure.samples));
         let mut measure = measure;
-        self.corrections.push_back(natural(&mut measure, settings));
+        let foreign = match settings.method {
+            Method::Natural { .. } => self.foreign(&measure, step, settings),
+            _ => [false; BLOCKS],
+        };
+        self.corrections.push_back(natural(&mut measure, &foreign, settings));
         self.frames.push_back(Known { measure, step, noise, light });
         self.places.push_back((Place::default(), *settings));
         while let Some((_, settings)) = self.places.get(self.decided)
@@ -192,9 +196,9 @@ impl Guides {
         let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
         let means: Vec<u32> = members.iter().map(|&index| self.frames[index].measure.mean).collect();
         let reference = members[light::reference(&means)];
-        let light = |index: usize| {
-            light::between(&self.frames[reference].measure.blocks, &self.frames[index].measure.blocks)
-        };
+        let white = 16 * (levels.count() as u32 - 1);
+        let blocks = |index: usize| &*self.frames[index].measure.blocks;
+        let light = |index: usize| light::between(blocks(reference), blocks(index), white);
         let mut mean = MeanCorrection::default();
         for &index in &members {
             if let Some(correction) = &self.corrections[index] {
@@ -203,6 +207,20 @@ impl Guides {
         }
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         Guide::of(correction.with_strength(settings.strength).mapping(light(at), levels))
+    }
+
+    /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before, of which
+    /// some are looked at: none beyond a step that is as large as a cut.
+    fn foreign(&self, measure: &Measure, step: Distance, settings: &Settings) -> [bool; BLOCKS] {
+        let most = settings.smoothing.foreign_look_back() as usize;
+        let (apart, white) = (most.div_ceil(LOOKED_AT).max(1), 16 * (measure.levels.count() as u32 - 1));
+        let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
+        // The step behind each frame.
+        let steps = [step].into_iter().chain(self.frames.iter().rev().map(|known| known.step));
+        let before = self.frames.iter().rev().zip(steps).take_while(|(_, step)| step.picture <= cut);
+        let before: Vec<&light::Blocks> =
+            before.take(most).step_by(apart).map(|(known, _)| &*known.measure.blocks).collect();
+        light::foreign(&before, &measure.blocks, white)
     }
 
     /// The correction of the light of frame `at`, from the frames of its scene in its window.
@@ -247,9 +265,12 @@ impl Guides {
     }
 }
 
-/// The correction that a frame needs by itself, with [`Method::Natural`]; its points are not kept.
-pub(super) fn natural(measure: &mut Measure, settings: &Settings) -> Option<Correction> {
-    let points = take(&mut measure.points);
+/// The most frames that a frame is compared with, to find what is foreign.
+const LOOKED_AT: usize = 24;
+
+/// The correction that a frame needs by itself, with [`Method::Natural`], without its foreign blocks; its points are not kept.
+pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings: &Settings) -> Option<Correction> {
+    let points = take(&mut measure.points).outside(foreign);
     let Method::Natural { assumed, most } = settings.method else { return None };
     let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
     Some(Correction::of(points, assumed, settings.chroma != Chroma::Keep, most))

@@ -100,8 +100,7 @@ const NATURAL: LookParameters = LookParameters {
     chroma: Chroma::Follow,
     ..EXACT
 };
-const NIGHT: LookParameters =
-    LookParameters {
+const NIGHT: LookParameters = LookParameters {
     assumed: Assumed::Dark,
     strength: 0.0,
     levels: 12.0,

@@ -1,8 +1,8 @@
 //! What is applied to the samples of a frame.
 
-use super::{Curve, Levels};
 use super::clahe::TileHistograms;
 use super::tone::{Balance, Tone, Veil};
+use super::{Curve, Levels};
 use std::sync::Arc;
 
 /// What is applied to a frame. Frames of a scene can share it.

@@ -40,7 +40,14 @@ impl Settings {
     pub fn warm_up(&self) -> u32 {
         let memory = self.smoothing.memory();
         // A scene is found by the frames around its first one, and by none of the first three of a video.
-        let window = if self.smoothing.frames() > 1 { memory + self.smoothing.flash() + 4 } else { 0 };
+        let scene = self.smoothing.flash() + 4;
+        let window = match self.smoothing {
+            Smoothing { frames: 0 | 1, .. } => 0,
+            Smoothing { frames, ahead, .. } if self.method.is_natural() => {
+                frames - 1 - ahead + self.smoothing.foreign_look_back() + scene
+            }
+            _ => memory + scene,
+        };
         // The counted region of each of those frames depends on the black bars of `memory` frames before it.
         let bars = if self.region == Region::Auto { memory } else { 0 };
         window + bars
@@ -123,6 +130,11 @@ impl Method {
     /// Whether samples are counted.
     pub fn counts(self) -> bool {
         matches!(self, Method::Global | Method::Clahe { .. })
+    }
+
+    /// Whether it is [`Method::Natural`].
+    pub fn is_natural(self) -> bool {
+        matches!(self, Method::Natural { .. })
     }
 
     /// Whether what is applied is the frame's own, decided from the frames on both sides of it, and no other frame's.
@@ -218,6 +230,11 @@ impl Smoothing {
         }
         let frames = |seconds: f64| (seconds * rate).round().clamp(1.0, f64::from(Smoothing::MOST)) as u32;
         Smoothing::new(frames(seconds), frames(0.25))
+    }
+
+    /// The most frames before a frame by which it is found what is foreign in it; see [`natural::light`](super::natural::light).
+    pub fn foreign_look_back(self) -> u32 {
+        self.frames / 2
     }
 
     /// The same window, of which up to `frames` frames lie after the frame that is equalized: less than the whole window.

@@ -12,7 +12,7 @@
 use super::chroma::UNIT_GAIN;
 use super::equalization::curve;
 use super::guide::{Members, natural};
-use super::measure::{Ends, REGIONS, Samples};
+use super::measure::{BLOCKS, Ends, REGIONS, Samples};
 use super::modifiers::capped;
 use super::natural::{Correction, MeanCorrection, light};
 use super::noise;
@@ -99,7 +99,7 @@ impl WholeScenes {
         let settings = Settings { method: Method::Global, smoothing, stretch: Stretch::Off, ..self.settings };
         let guides = self.guides.push(measure.clone(), &settings);
         let mut measure = measure;
-        let correction = natural(&mut measure, &self.settings);
+        let correction = natural(&mut measure, &[false; BLOCKS], &self.settings);
         self.undecided.push_back((measure, histogram, correction));
         self.judge(guides);
     }

@@ -14,7 +14,8 @@ use super::tuning::dark;
 pub fn share(points: &Points) -> i32 {
     let channels = points.channels();
     let [low, high] = [1_000, 999_000].map(|share| channels.each_ref().map(|levels| levels.at(share)));
-    let (least, most) = (|of: [i32; 3]| of.into_iter().min().unwrap_or(0), |of: [i32; 3]| of.into_iter().max().unwrap_or(0));
+    let (least, most) =
+        (|of: [i32; 3]| of.into_iter().min().unwrap_or(0), |of: [i32; 3]| of.into_iter().max().unwrap_or(0));
     // How far from neutral the most neutral points are that are not black. Levels stand for 4096ths here.
     let lit = points.rgb().filter(|rgb| luma(*rgb) > of_255(20));
     let saturation = Occurrences::of(lit.map(|rgb| 4096 - ratio(least(rgb), most(rgb)))).at(20_000);
@@ -42,7 +43,8 @@ pub fn balance(points: &Points, share: i32) -> ([i32; 3], [i32; 3]) {
         gains[channel] = ratio(BECOMES[1] - BECOMES[0], (high - low).max(of_255(8))).min(MOST_GAIN);
         offsets[channel] = BECOMES[0] - times(low, gains[channel]);
     }
-    let means: [i32; 3] = std::array::from_fn(|channel| (times(mean[channel], gains[channel]) + offsets[channel]).max(16));
+    let means: [i32; 3] =
+        std::array::from_fn(|channel| (times(mean[channel], gains[channel]) + offsets[channel]).max(16));
     let gray = means.iter().sum::<i32>() / 3;
     for channel in 0..3 {
         // The power of the ratio of the means, to first order.

@@ -119,9 +119,8 @@ impl Correction {
         let white = 16 * (levels.count() as i64 - 1);
         let of_level = |level: i32| (i64::from(level) * white / i64::from(WHITE)) as i32;
         let lit = |level: i32| (i64::from(of_level(level)) * i64::from(light) / 65_536) as i32;
-        let regions = |of: &dyn Fn(usize, usize) -> i32| {
-            std::array::from_fn(|y| std::array::from_fn(|x| of(y, x).max(0) as u32))
-        };
+        let regions =
+            |of: &dyn Fn(usize, usize) -> i32| std::array::from_fn(|y| std::array::from_fn(|x| of(y, x).max(0) as u32));
         let taken = |y: usize, x: usize| {
             let gain = i64::from(self.gains[y][x].max(1));
             (-4096 * i64::from(lit(self.offsets[y][x])) / gain) as i32

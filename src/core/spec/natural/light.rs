@@ -1,18 +1,23 @@
-//! The light of each frame of a window, against the others.
+//! The light of each frame of a window, against the others, and what has come into the picture.
 //!
-//! A frame is compared with the one that is lit as three quarters of them are at most, block by block. With a and b the means
-//! of their blocks, the factor `f = sum(a b) / sum(a^2)` is the nearest by least squares. It counts as far as it explains what
-//! differs: with r0 the sum of `(b - a)^2` and r1 that of `(b - f a)^2`, not at all where `r1 / r0` is above 1/2, and fully
-//! from 1/5 down. So what moves is no change of light.
+//! A frame is compared with the one that is lit as three quarters of them are at most, block by block. With a and b the means of
+//! their blocks, its light is the median of b / a, drawn towards 1 by a quarter of the distance of the quartiles: where things move,
+//! the ratios lie far apart, and there is no change of light.
+//!
+//! Each block has a median over the frames before, divided by their light. A block of the frame is *foreign* if it is brighter
+//! than all of these medians, or darker: something else has come into the picture. Its points, and those of the blocks beside it,
+//! have no part in the correction, unless that is so of much of the picture.
 
-use super::points::ramp;
-use crate::spec::measure::BLOCKS;
+use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
 
 /// The means of the blocks of a frame.
 pub type Blocks = [Option<u32>];
 
 /// A light of 1, in 65536ths.
 pub const FULL: u32 = 1 << 16;
+
+/// The fewest blocks by which light is judged.
+const FEWEST: usize = 16;
 
 /// The index of the frame that the others are compared with, by their means.
 pub fn reference(means: &[u32]) -> usize {
@@ -21,25 +26,97 @@ pub fn reference(means: &[u32]) -> usize {
     order[(order.len() - 1) * 3 / 4]
 }
 
-/// The light of a frame with these blocks, against that of the reference, in 65536ths.
-pub fn between(reference: &Blocks, frame: &Blocks) -> u32 {
-    debug_assert_eq!((reference.len(), frame.len()), (BLOCKS, BLOCKS));
-    let pairs = || reference.iter().zip(frame).filter_map(|(a, b)| Some((i64::from((*a)?), i64::from((*b)?))));
-    let (squares, products) = pairs().fold((0_i64, 0_i64), |(squares, products), (a, b)| (squares + a * a, products + a * b));
-    if squares == 0 {
+/// The light of a frame with these blocks, against that of the reference, in 65536ths; `white` is in sixteenths of a level.
+pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
+    let pairs = reference.iter().zip(frame).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+    // Blocks that are nearly black say little.
+    let lit = pairs.filter(|(a, _)| *a > white / 64);
+    let mut ratios: Vec<u32> = lit.map(|(a, b)| ((u64::from(b) << 16) / u64::from(a)).min(1 << 20) as u32).collect();
+    if ratios.len() < FEWEST {
         return FULL;
     }
-    let factor = (i128::from(products) << 16) / i128::from(squares);
-    let square = |of: i64| i128::from(of) * i128::from(of);
-    let unexplained: i128 = pairs().map(|(a, b)| square(b - (i128::from(a) * factor >> 16) as i64)).sum();
-    let differs: i128 = pairs().map(|(a, b)| square(b - a)).sum();
-    let left = (4096 * unexplained).checked_div(differs).unwrap_or(0).min(4096) as i32;
-    let explained = i64::from(4096 - ramp(left, 820, 2048));
-    let light = i64::from(FULL) + (factor as i64 - i64::from(FULL)) * explained / 4096;
-    light.clamp(0, 16 * i64::from(FULL)) as u32
+    ratios.sort_unstable();
+    let [first, middle, third] = [1, 2, 3].map(|quarter| ratios[(ratios.len() - 1) * quarter / 4]);
+    let doubt = (third - first) / 4;
+    if middle < FULL { (middle + doubt).min(FULL) } else { middle.saturating_sub(doubt).max(FULL) }
 }
 
-/// By how much a frame with this light counts for the correction of its scene, in 4096ths.
+/// By how much a frame with this light counts for the correction of its scene, in 4096ths: fully at 0.95, not at all at 0.7.
 pub fn weight(light: u32) -> u32 {
-    ramp((light >> 4) as i32, 2867, 3891) as u32
+    super::points::ramp((light >> 4) as i32, 2867, 3891) as u32
+}
+
+/// Which blocks of a frame are foreign to the frames before it; `white` is in sixteenths of a level. None are if more than
+/// two fifths would be: the picture moves.
+pub fn foreign(before: &[&Blocks], frame: &Blocks, white: u32) -> [bool; BLOCKS] {
+    let mut foreign = [false; BLOCKS];
+    if before.len() < 3 {
+        return foreign;
+    }
+    let lights: Vec<u32> = before.iter().map(|blocks| between(frame, blocks, white).max(FULL / 16)).collect();
+    let mut values = Vec::with_capacity(before.len());
+    let (mut least, mut most) = (u32::MAX, 0);
+    for block in 0..BLOCKS {
+        let lit = before.iter().zip(&lights).filter_map(|(blocks, light)| Some((blocks[block]?, *light)));
+        values.clear();
+        values.extend(lit.map(|(mean, light)| ((u64::from(mean) << 16) / u64::from(light)) as u32));
+        if !values.is_empty() {
+            let middle = values.len() / 2;
+            let median = *values.select_nth_unstable(middle).1;
+            (least, most) = (least.min(median), most.max(median));
+        }
+    }
+    for (own, foreign) in frame.iter().zip(&mut foreign) {
+        *foreign = own.is_some_and(|own| own > most + white / 42 || own + white / 42 < least);
+    }
+    if 5 * foreign.iter().filter(|is| **is).count() > 2 * BLOCKS { [false; BLOCKS] } else { with_neighbours(&foreign) }
+}
+
+/// The same blocks with those beside them, which a thing may touch.
+fn with_neighbours(blocks: &[bool; BLOCKS]) -> [bool; BLOCKS] {
+    std::array::from_fn(|block| {
+        let (x, y) = (block % BLOCK_COLUMNS, block / BLOCK_COLUMNS);
+        let rows = y.saturating_sub(1)..=(y + 1).min(BLOCK_ROWS - 1);
+        let near =
+            |y: usize| (x.saturating_sub(1)..=(x + 1).min(BLOCK_COLUMNS - 1)).map(move |x| y * BLOCK_COLUMNS + x);
+        rows.flat_map(near).any(|block| blocks[block])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHITE: u32 = 16 * 255;
+
+    fn scene(block: usize) -> u32 {
+        (400 + 13 * block % 2000) as u32
+    }
+
+    fn blocks(of: impl Fn(usize) -> u32) -> Vec<Option<u32>> {
+        (0..BLOCKS).map(|block| Some(of(block))).collect()
+    }
+
+    #[test]
+    fn light_is_a_factor_of_all_blocks_and_no_thing_that_comes() {
+        let calm = blocks(scene);
+        let half = between(&calm, &blocks(|block| scene(block) / 2), WHITE);
+        assert!(half.abs_diff(FULL / 2) < 100, "{half}");
+        assert_eq!(between(&calm, &blocks(|block| if block < 60 { 3700 } else { scene(block) }), WHITE), FULL);
+        let other = between(&calm, &blocks(|block| scene((block * 7) % BLOCKS)), WHITE);
+        assert!(other.abs_diff(FULL) < FULL / 8, "another picture: {other}");
+    }
+
+    #[test]
+    fn what_crosses_is_foreign_whatever_the_light() {
+        let before: Vec<_> = (0..20).map(|_| blocks(scene)).collect();
+        let before: Vec<&Blocks> = before.iter().map(|blocks| &**blocks).collect();
+        let crossed = |light: u32| blocks(move |block| if block < 30 { 3900 } else { scene(block) * light / 4 });
+        for light in [2, 4] {
+            let found = foreign(&before, &crossed(light), WHITE);
+            // Those of the row below are beside them.
+            assert!((0..BLOCKS).all(|block| found[block] == (block < 47)), "{light}");
+        }
+        assert_eq!(foreign(&before, &blocks(|block| 2 * scene(block)), WHITE), [false; BLOCKS], "another scene");
+    }
 }

@@ -1,7 +1,7 @@
 //! The points of a frame by which its correction is decided, and what is asked of them.
 
 use crate::spec::Lattice;
-use crate::spec::measure::REGIONS;
+use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS, REGIONS};
 
 /// White: levels of the points are in sixteenths of 255, whatever the depth of the frame.
 pub const WHITE: i32 = 16 * 255;
@@ -39,6 +39,8 @@ pub struct Points {
     rgb: Vec<[i16; 3]>,
     /// The region of each, row by row.
     region: Vec<u8>,
+    /// The block of each.
+    block: Vec<u8>,
 }
 
 /// How often each level occurs.
@@ -58,8 +60,24 @@ impl Points {
             let (x, y) = (point % columns, point / columns);
             points.rgb.push(lattice.rgb(point).map(scaled));
             points.region.push((y * REGIONS / rows * REGIONS + x * REGIONS / columns) as u8);
+            points.block.push((y * BLOCK_ROWS / rows * BLOCK_COLUMNS + x * BLOCK_COLUMNS / columns) as u8);
         }
         points
+    }
+
+    /// Those that are in none of these blocks.
+    #[must_use]
+    pub fn outside(mut self, blocks: &[bool; BLOCKS]) -> Self {
+        if blocks.contains(&true) {
+            let stays: Vec<bool> = self.block.iter().map(|block| !blocks[usize::from(*block)]).collect();
+            let mut keep = stays.iter();
+            self.rgb.retain(|_| keep.next() == Some(&true));
+            keep = stays.iter();
+            self.region.retain(|_| keep.next() == Some(&true));
+            keep = stays.iter();
+            self.block.retain(|_| keep.next() == Some(&true));
+        }
+        self
     }
 
     /// How many there are.
