@@ -11,6 +11,7 @@ use histeq::equalize::{Executor, Work};
 use histeq::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
+use histeq::spec::natural::{ToneCurve, Toned};
 use histeq::spec::tone::{Balance, Veil};
 use histeq::spec::{
     Change, Chroma, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Mapping, Method, Plateau, Rect, Region,
@@ -605,7 +606,7 @@ fn bytes_as_text(bytes: &[u8]) -> String {
 fn mapped(frame: &Frame, chroma: Chroma, mapping: &Mapping) -> Frame {
     let method = match mapping {
         Mapping::Veil(_) => Method::Dehaze,
-        Mapping::Balance(_) => Method::Balance,
+        Mapping::Balance(_) | Mapping::Balanced { .. } => Method::Balance,
         Mapping::Curve { .. } | Mapping::Tiles { .. } => Method::Deflicker,
     };
     let guide = Guide { mapping: Some(mapping.clone()), ..Guide::default() };
@@ -627,7 +628,10 @@ fn mapping_of(levels: Levels, kind: usize, numbers: &mut Numbers) -> Mapping {
         1 => {
             let white = 16 * levels.count() as u32;
             let mut of = |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most)));
-            Mapping::Veil(Veil { taken: of(white / 2), gains: of(5 * UNIT_GAIN), ceiling: white }.into())
+            let (taken, gains, chroma) = (of(white / 2), of(5 * UNIT_GAIN), of(5 * UNIT_GAIN));
+            let curve = ToneCurve::through(|level| level + level * (4080 - level) / 8000 - 60);
+            let then = Some(Toned { curve, light: 1 + numbers.below(1 << 17) });
+            Mapping::Veil(Veil { taken, gains, chroma, then, ceiling: white }.into())
         }
         _ => {
             let mut offset = || numbers.below(8 * levels.count() as u32) as i32 - 4 * levels.count() as i32;

@@ -8,6 +8,7 @@ use crate::pictures::{Content, Picture, difference, placement_and_range};
 use histeq::equalize::reference::Reference;
 use histeq::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
 use histeq::frame::{Frame, Matrix, PixelFormat};
+use histeq::spec::natural::Assumed;
 use histeq::spec::tone::{Balance, Veil};
 use histeq::spec::{
     Change, Chroma, Curve, Gain, Guide, Guides, Mapping, Method, Plateau, Region, Remembered, Settings, Smoothing,
@@ -24,6 +25,7 @@ const CHANGES: [Change; 16] = {
 fn treatments() -> Vec<Settings> {
     let gain = |slope| Gain::from_slope(slope).unwrap();
     let plain = Settings { chroma: Chroma::Follow, ..Settings::default() };
+    let natural = |assumed| Settings { method: Method::Natural { assumed, most: Gain::OFF }, ..plain };
     let unused = Settings { stretch: Stretch::Unused { most: gain(4.0), fades: true }, max_gain: gain(3.0), ..plain };
     vec![
         unused,
@@ -47,6 +49,12 @@ fn treatments() -> Vec<Settings> {
         Settings { method: Method::Dehaze, chroma: Chroma::Scale, ..plain },
         Settings { method: Method::Dehaze, chroma: Chroma::Keep, ..plain },
         Settings { method: Method::Balance, ..plain },
+        natural(Assumed::Nothing),
+        natural(Assumed::Dark),
+        natural(Assumed::Veil),
+        natural(Assumed::Cast),
+        Settings { strength: Strength::from_share(0.4).unwrap(), chroma: Chroma::Scale, ..natural(Assumed::Cast) },
+        Settings { chroma: Chroma::Keep, ..natural(Assumed::Veil) },
         Settings { method: Method::Balance, chroma: Chroma::Keep, ..plain },
         Settings { method: Method::Deflicker, ..plain },
     ]
@@ -202,6 +210,8 @@ fn what_is_given_to_a_frame_is_what_it_would_get_by_itself() {
     }
 }
 
+const BALANCE: Balance = Balance { gains: [4000, 5000, 6000], offsets: [-100, 0, 300] };
+
 #[test]
 fn what_is_given_in_between_leaves_no_trace() {
     let backends = available();
@@ -211,9 +221,11 @@ fn what_is_given_in_between_leaves_no_trace() {
         let levels = works[0].frame().levels();
         let steps = (0..levels.codes()).map(|code| (code / 3) as u16).collect();
         let curve = Mapping::Curve { curve: Curve::from_codes(levels, steps).unwrap().into(), chroma_gain: 6000 };
-        let veil = Mapping::Veil(Veil { taken: [[300; 8]; 8], gains: [[5000; 8]; 8], ceiling: 255 }.into());
-        let balance = Mapping::Balance(Balance { gains: [4000, 5000, 6000], ..Balance::IDENTITY });
-        let given = [curve.clone(), veil, balance, curve];
+        let (taken, gains, chroma) = ([[300; 8]; 8], [[5000; 8]; 8], [[4500; 8]; 8]);
+        let veil = Mapping::Veil(Veil { taken, gains, chroma, then: None, ceiling: 255 }.into());
+        let of_curve = Mapping::Balanced { balance: BALANCE, then: curve.clone().into() };
+        let of_veil = Mapping::Balanced { balance: BALANCE, then: veil.clone().into() };
+        let given = [curve.clone(), veil, Mapping::Balance(BALANCE), of_veil, of_curve, curve];
         let apply = |work: &Work, index: usize| work.clone().applying(given[index % given.len()].clone());
         // Every other frame, and two in a row.
         let mixed = works.iter().enumerate();
