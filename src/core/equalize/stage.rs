@@ -14,6 +14,7 @@ use super::measuring::Measuring;
 use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, OutputDepth, Role, Work};
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
+use crate::spec::natural::{Found, MeanFound};
 use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Measure, Method, Scene, Settings, Temporal};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -113,6 +114,7 @@ pub struct EqualizeStage {
     submitted: u64,
     collected: u64,
     equalizing: Duration,
+    found: MeanFound,
 }
 
 impl EqualizeStage {
@@ -138,6 +140,7 @@ impl EqualizeStage {
             submitted: 0,
             collected: 0,
             equalizing: Duration::ZERO,
+            found: MeanFound::default(),
         }
     }
 
@@ -383,7 +386,10 @@ impl EqualizeStage {
             };
             observer.equalized(seen)?;
         }
-        self.collected += u64::from(!matches!(before.role(), Role::WarmUp));
+        if !matches!(before.role(), Role::WarmUp) {
+            self.collected += 1;
+            before.guide().found.iter().for_each(|found| self.found.add(found));
+        }
         let frame = self.depth.lower(equalized.frame)?;
         Ok(Some((before, Equalized { frame, ..equalized })))
     }
@@ -412,6 +418,11 @@ impl EqualizeStage {
     /// Memory that the backend reads faster than any other, if there is such a kind.
     pub fn input_pool(&self) -> Option<Arc<dyn Pool>> {
         self.backend.input_pool(self.settings.chroma)
+    }
+
+    /// What the frames so far lack on average, with [`Method::Natural`].
+    pub fn found(&self) -> Option<Found> {
+        self.found.get()
     }
 
     /// What does the work, for the summary.

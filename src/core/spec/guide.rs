@@ -12,7 +12,7 @@ use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{self, LightChange};
 use super::measure::{BLOCKS, Ends, Measure, REGIONS};
-use super::natural::{Correction, MeanCorrection, light};
+use super::natural::{Correction, Found, MeanCorrection, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
 use super::{Chroma, Curve, Levels, Mapping, Method, Settings};
@@ -28,6 +28,8 @@ pub struct Guide {
     pub tone: Option<Tone>,
     /// What is applied to the frame, where that does not depend on what is counted.
     pub mapping: Option<Mapping>,
+    /// What its scene lacks, with [`Method::Natural`].
+    pub found: Option<Found>,
 }
 
 /// Decides on the frames of a video, in order.
@@ -206,7 +208,8 @@ impl Guides {
             }
         }
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
-        Guide::of(correction.with_strength(settings.strength).mapping(light(at), levels))
+        let found = Some(correction.found());
+        Guide { found, ..Guide::of(correction.with_strength(settings.strength).mapping(light(at), levels)) }
     }
 
     /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before, of which
@@ -214,10 +217,9 @@ impl Guides {
     fn foreign(&self, measure: &Measure, step: Distance, settings: &Settings) -> [bool; BLOCKS] {
         let most = settings.smoothing.foreign_look_back() as usize;
         let (apart, white) = (most.div_ceil(LOOKED_AT).max(1), 16 * (measure.levels.count() as u32 - 1));
-        let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
         // The step behind each frame.
         let steps = [step].into_iter().chain(self.frames.iter().rev().map(|known| known.step));
-        let before = self.frames.iter().rev().zip(steps).take_while(|(_, step)| step.picture <= cut);
+        let before = self.frames.iter().rev().zip(steps).take_while(|(_, step)| goes_on(*step, settings));
         let before: Vec<&light::Blocks> =
             before.take(most).step_by(apart).map(|(known, _)| &*known.measure.blocks).collect();
         light::foreign(&before, &measure.blocks, white)
@@ -237,8 +239,8 @@ impl Guides {
     /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not decided yet,
     /// so that a step as large as a cut ends them.
     fn behind(&self, at: usize, ahead: usize, settings: &Settings) -> impl Iterator<Item = usize> {
-        let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
-        let goes_on = move |index: &usize| self.frames[*index].step.picture <= cut;
+        let settings = *settings;
+        let goes_on = move |index: &usize| goes_on(self.frames[*index].step, &settings);
         (at + 1..(at + ahead + 1).min(self.frames.len())).take_while(goes_on)
     }
 
@@ -263,6 +265,13 @@ impl Guides {
             self.begins = false;
         }
     }
+}
+
+/// Whether frames this step apart may be of one scene, as far as the step itself tells. Its light counts with
+/// [`Method::Natural`] only.
+fn goes_on(step: Distance, settings: &Settings) -> bool {
+    let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
+    step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
 
 /// The most frames that a frame is compared with, to find what is foreign.

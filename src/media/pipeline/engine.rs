@@ -147,6 +147,7 @@ fn pass(
 ) -> Result<String> {
     let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, progress, flow };
     equalize.run(before)?;
+    progress.set_found(equalize.stage.found());
     Ok(equalize.stage.name())
 }
 

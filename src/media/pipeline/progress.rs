@@ -1,5 +1,7 @@
 //! The progress of a run: counters that the stages increase and a display reads.
 
+use histeq::spec::natural::Found;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -27,6 +29,7 @@ pub struct Progress {
     silence: AtomicU64,
     position: AtomicI64,
     busy: [AtomicU64; 3],
+    found: OnceLock<Found>,
 }
 
 impl Progress {
@@ -68,6 +71,18 @@ impl Progress {
     /// The time that a stage has worked, without waiting for its neighbours.
     pub fn busy(&self, stage: Stage) -> Duration {
         Duration::from_nanos(self.busy[stage as usize].load(Ordering::Relaxed))
+    }
+
+    /// What the video lacked, once that is known.
+    pub fn found(&self) -> Option<Found> {
+        self.found.get().copied()
+    }
+
+    /// The video lacked this.
+    pub(in crate::pipeline) fn set_found(&self, found: Option<Found>) {
+        if let Some(found) = found {
+            self.found.get_or_init(|| found);
+        }
     }
 
     /// The frames of several runs that go on at the same time, and the latest of their positions.

@@ -15,7 +15,8 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
         count => format!("; {count} damaged frames or packets"),
     };
     let line = format!(
-        "{} by {}; decode {:.2} s, equalize {:.2} s, encode {:.2} s{damaged}{}",
+        "{}{} by {}; decode {:.2} s, equalize {:.2} s, encode {:.2} s{damaged}{}",
+        found(progress),
         frames_in_time(progress, "", summary.elapsed),
         summary.equalizer,
         busy(Stage::Source),
@@ -24,6 +25,11 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
         destination(summary)
     );
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
+}
+
+/// What the video lacked, before all else.
+fn found(progress: &Progress) -> String {
+    progress.found().map_or_else(String::new, |found| format!("{found}; "))
 }
 
 /// The end of a comparison.
@@ -62,6 +68,7 @@ fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultReco
         equalize_seconds: busy(Stage::Equalize),
         encode_seconds: busy(Stage::Sink),
         summary,
+        found: progress.found().map(|found| found.to_string()),
         ..ResultRecord::default()
     }
 }
@@ -79,7 +86,8 @@ fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
 /// The end of a live run, with latency, and frames that outputs missed; of the source of this number, if there are several.
 pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<usize>) -> ResultRecord {
     let mut text = format!(
-        "{} by {}, {} dropped",
+        "{}{} by {}, {} dropped",
+        found(progress),
         frames_in_time(progress, "", summary.elapsed),
         summary.equalizer,
         summary.dropped

@@ -5,25 +5,12 @@ use super::points::{Points, WHITE, luma, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
 use super::veil::{self, Regions, Veil};
-use super::{Assumed, cast, dark, middle};
+use super::{Assumed, Found, cast, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
 use crate::spec::{Curve, Levels, Mapping, Strength};
 use std::sync::Arc;
-
-/// How much of each part a scene needs, in 4096ths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Darkness.
-    pub dark: i32,
-    /// A cast.
-    pub cast: i32,
-    /// Levels that are unused.
-    pub unused: i32,
-    /// A veil.
-    pub veil: i32,
-}
 
 /// What is done to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +81,7 @@ impl Correction {
             offsets: by_region(&|taken, gain| times(line.offset - taken, gain)),
             chroma: by_region(&|_, gain| times(all, Veil::chroma(gain))),
             curve: ToneCurve::through(|level| middle::bent(dark::exposed(level, exposure), bend)),
-            found: Found { dark, cast, unused: line.share, veil: veil.share },
+            found: Found { dark, cast, unused: line.share, veil: veil.share, exposure, contrast: line.gain },
         }
     }
 
@@ -160,14 +147,14 @@ impl Correction {
     fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
         let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found } = self;
         let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());
-        let Found { dark, cast, unused, veil } = found;
+        let Found { dark, cast, unused, veil, exposure, contrast } = found;
         let all = gains.iter_mut().chain(offsets).chain(regions).chain(curve.points_mut());
-        all.chain([dark, cast, unused, veil]).for_each(&mut see);
+        all.chain([dark, cast, unused, veil, exposure, contrast]).for_each(&mut see);
     }
 }
 
 /// How many numbers a correction has.
-const NUMBERS: usize = 2 * 3 + 3 * REGIONS * REGIONS + 17 + 4;
+const NUMBERS: usize = 2 * 3 + 3 * REGIONS * REGIONS + 17 + 6;
 
 /// A mean of corrections.
 #[derive(Clone, Debug)]

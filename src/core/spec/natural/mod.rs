@@ -22,6 +22,7 @@
 mod cast;
 mod correction;
 mod dark;
+mod found;
 pub mod light;
 mod line;
 mod middle;
@@ -30,7 +31,8 @@ mod tone_curve;
 mod tuning;
 mod veil;
 
-pub use correction::{Correction, Found, MeanCorrection};
+pub use correction::{Correction, MeanCorrection};
+pub use found::{Found, MeanFound};
 pub use points::Points;
 pub use tone_curve::{ToneCurve, Toned};
 

@@ -34,7 +34,10 @@ impl LiveEqualizer<'_> {
             let next = match self.stage.in_flight() {
                 0 => match self.captured.pop() {
                     Some(captured) => Some(captured),
-                    None => return Ok((self.stage.name(), latency)),
+                    None => {
+                        self.progress.set_found(self.stage.found());
+                        return Ok((self.stage.name(), latency));
+                    }
                 },
                 _ if self.stage.has_room() => self.captured.try_pop(),
                 _ => None,

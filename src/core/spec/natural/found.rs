@@ -1,0 +1,97 @@
+//! What a scene was found to lack.
+
+use std::fmt;
+
+/// How much of each part a scene needs, in 4096ths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Darkness.
+    pub dark: i32,
+    /// A cast.
+    pub cast: i32,
+    /// Levels that are unused.
+    pub unused: i32,
+    /// A veil.
+    pub veil: i32,
+    /// The gain of the exposure.
+    pub exposure: i32,
+    /// The gain of the line through the levels in use.
+    pub contrast: i32,
+}
+
+/// The mean of what was found in frames.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MeanFound {
+    sums: [i64; 6],
+    frames: i64,
+}
+
+impl MeanFound {
+    /// Adds a frame.
+    pub fn add(&mut self, found: &Found) {
+        let Found { dark, cast, unused, veil, exposure, contrast } = *found;
+        let values = [dark, cast, unused, veil, exposure, contrast];
+        self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(value));
+        self.frames += 1;
+    }
+
+    /// The mean; `None` of no frames.
+    pub fn get(&self) -> Option<Found> {
+        let mean = |sum: i64| sum.checked_div(self.frames).map(|mean| mean as i32);
+        let [dark, cast, unused, veil, exposure, contrast] = self.sums.map(mean);
+        Some(Found {
+            dark: dark?,
+            cast: cast?,
+            unused: unused?,
+            veil: veil?,
+            exposure: exposure?,
+            contrast: contrast?,
+        })
+    }
+}
+
+/// Below this share a part is not spoken of.
+const LITTLE: i32 = 4096 / 20;
+
+impl fmt::Display for Found {
+    /// In words: `dark, exposed 3.1 times; some haze (0.4)`. Of a scene that lacks nothing: `nothing to correct`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = |share: i32| match share {
+            ..1400 => "a little ",
+            1400..2800 => "some ",
+            _ => "",
+        };
+        let of_1 = |of_4096: i32| f64::from(of_4096) / 4096.0;
+        let mut parts = Vec::new();
+        if self.dark >= LITTLE {
+            let how = if self.dark < 2800 { "rather " } else { "" };
+            parts.push(format!("{how}dark (exposed {:.1} times)", of_1(self.exposure)));
+        }
+        if self.contrast >= 4096 + LITTLE {
+            parts.push(format!("flat (contrast {:.1} times)", of_1(self.contrast)));
+        }
+        for (share, name) in [(self.veil, "haze"), (self.cast, "colour cast")] {
+            if share >= LITTLE {
+                parts.push(format!("{}{name} ({:.1})", how(share), of_1(share)));
+            }
+        }
+        if parts.is_empty() { write!(f, "nothing to correct") } else { write!(f, "{}", parts.join(", ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_is_said_in_words() {
+        let clean = Found { exposure: 4096, contrast: 4200, ..Found::default() };
+        assert_eq!(clean.to_string(), "nothing to correct");
+        let night = Found { dark: 4096, exposure: 12_700, veil: 1638, contrast: 4096, ..Found::default() };
+        assert_eq!(night.to_string(), "dark (exposed 3.1 times), some haze (0.4)");
+        let mut mean = MeanFound::default();
+        assert_eq!(mean.get(), None);
+        [clean, night].iter().for_each(|found| mean.add(found));
+        assert_eq!(mean.get().map(|found| (found.dark, found.contrast)), Some((2048, 4148)));
+    }
+}
