@@ -39,14 +39,7 @@ impl MeanFound {
     pub fn get(&self) -> Option<Found> {
         let mean = |sum: i64| sum.checked_div(self.frames).map(|mean| mean as i32);
         let [dark, cast, unused, veil, exposure, contrast] = self.sums.map(mean);
-        Some(Found {
-            dark: dark?,
-            cast: cast?,
-            unused: unused?,
-            veil: veil?,
-            exposure: exposure?,
-            contrast: contrast?,
-        })
+        Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure: exposure?, contrast: contrast? })
     }
 }
 

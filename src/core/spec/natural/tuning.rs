@@ -5,101 +5,101 @@
 /// Of [`cast`](super::cast).
 pub mod cast {
     /// How far the most neutral points are from neutral, where nothing is neutral.
-    pub const SATURATED: [i32; 2] = [216, 1086];
+    pub const SATURATED: [i32; 2] = [264, 849];
     /// The same where it is the light or the thing itself that has one colour: there is no cast then.
-    pub const ONE_COLOUR: [i32; 2] = [3139, 3753];
+    pub const ONE_COLOUR: [i32; 2] = [3209, 3823];
     /// How far the top of the weakest channel lies below that of the strongest one.
-    pub const BRIGHT_TINT: [i32; 2] = [380, 959];
+    pub const BRIGHT_TINT: [i32; 2] = [558, 1145];
     /// How far apart the bottoms of the channels are, of white.
-    pub const DARK_TINT: [i32; 2] = [365, 598];
+    pub const DARK_TINT: [i32; 2] = [381, 470];
     /// The least component of the darkest points: a veil of colour lies over them.
-    pub const LIFTED: [i32; 2] = [101, 264];
+    pub const LIFTED: [i32; 2] = [116, 279];
     /// The top of what is so dim that its shadows need not be lifted.
-    pub const DIM: [i32; 2] = [1948, 2668];
+    pub const DIM: [i32; 2] = [1962, 2668];
     /// The points of the ends of a channel, and of the corners.
     pub const ENDS: u32 = 200;
-    pub const CORNERS: u32 = 1914;
+    pub const CORNERS: u32 = 1000;
     /// How far the ends move to the corners.
-    pub const TO_CORNERS: i32 = 3279;
+    pub const TO_CORNERS: i32 = 3239;
     /// What the ends become.
-    pub const BECOMES: [i32; 2] = [233, 4080];
-    pub const MOST_GAIN: i32 = 16775;
+    pub const BECOMES: [i32; 2] = [249, 4050];
+    pub const MOST_GAIN: i32 = 15949;
     /// How far the means of the channels move to gray.
-    pub const TO_GRAY: i32 = 54;
+    pub const TO_GRAY: i32 = 0;
 }
 
 /// Of [`line`](super::line).
 pub mod line {
     /// The unused share at which the line sets in and is full.
-    pub const UNUSED: [i32; 2] = [473, 2944];
+    pub const UNUSED: [i32; 2] = [750, 2819];
     /// The same where black is lifted, and between which levels it is.
-    pub const UNUSED_LIFTED: [i32; 2] = [593, 1829];
-    pub const LIFTED: [i32; 2] = [188, 452];
+    pub const UNUSED_LIFTED: [i32; 2] = [628, 2015];
+    pub const LIFTED: [i32; 2] = [172, 397];
     /// The black from which on the line goes all the way to white, and how far it goes at least.
-    pub const TO_WHITE: i32 = 256;
-    pub const LEAST_TO_WHITE: i32 = 1316;
+    pub const TO_WHITE: i32 = 302;
+    pub const LEAST_TO_WHITE: i32 = 1313;
     /// The points of the ends of luma, and of the corners.
-    pub const ENDS: u32 = 2243;
-    pub const CORNERS: u32 = 3415;
+    pub const ENDS: u32 = 2449;
+    pub const CORNERS: u32 = 1971;
     /// How far the ends move to the corners.
-    pub const TO_CORNERS: i32 = 3813;
-    pub const MOST_GAIN: i32 = 32078;
+    pub const TO_CORNERS: i32 = 4096;
+    pub const MOST_GAIN: i32 = 23515;
     /// The points that chroma may clip.
-    pub const CLIPPED: u32 = 14965;
+    pub const CLIPPED: u32 = 13059;
     /// How far the line is held back in the dark.
-    pub const OF_DARK: i32 = 3617;
+    pub const OF_DARK: i32 = 3113;
 }
 
 /// Of [`veil`](super::veil).
 pub mod veil {
     /// The veil, of the airlight, that is seen and that is sure.
-    pub const DENSE: [i32; 2] = [345, 1016];
+    pub const DENSE: [i32; 2] = [329, 981];
     /// How much the clearest region counts for it beside the mean.
-    pub const OF_LEAST: i32 = 1834;
+    pub const OF_LEAST: i32 = 1964;
     /// The least component of the darkest points before the line.
-    pub const DARKEST: [i32; 2] = [366, 870];
+    pub const DARKEST: [i32; 2] = [341, 884];
     /// The darkest points of a region.
-    pub const REGION_DARKEST: u32 = 1000;
+    pub const REGION_DARKEST: u32 = 5192;
     /// The airlight, of the top.
-    pub const OF_TOP: i32 = 3400;
+    pub const OF_TOP: i32 = 3393;
     /// What is taken off, of the black points, and the most, of the airlight.
-    pub const TAKEN: i32 = 4279;
-    pub const MOST_TAKEN: i32 = 2493;
+    pub const TAKEN: i32 = 4294;
+    pub const MOST_TAKEN: i32 = 3329;
     /// What white becomes at least, and the most by which it does.
-    pub const WHITE_BECOMES: i32 = 3267;
-    pub const MOST_BRIGHTER: i32 = 6633;
-    pub const MOST_CHROMA: i32 = 4283;
+    pub const WHITE_BECOMES: i32 = 3211;
+    pub const MOST_BRIGHTER: i32 = 6375;
+    pub const MOST_CHROMA: i32 = 4096;
 }
 
 /// Of [`dark`](super::dark).
 pub mod dark {
     /// The top of what is dark, and of what is not.
-    pub const DARK: [i32; 2] = [2090, 2889];
+    pub const DARK: [i32; 2] = [2088, 2854];
     /// The black of what is dark, and of what is not.
-    pub const LIFTED: [i32; 2] = [207, 313];
+    pub const LIFTED: [i32; 2] = [210, 323];
     /// How far the top lies above most of a picture that is nothing but dark, and of one that is there.
     pub const PICTURE: [i32; 2] = [48, 192];
     /// The points below the top.
-    pub const TOP: u32 = 993903;
+    pub const TOP: u32 = 992835;
     /// What the top becomes.
-    pub const BECOMES: i32 = 3950;
-    pub const MOST_GAIN: i32 = 23568;
+    pub const BECOMES: i32 = 3962;
+    pub const MOST_GAIN: i32 = 23147;
     /// The most slope near black, unless the gain is larger.
-    pub const MOST_SLOPE: i32 = 32929;
-    pub const OF_CHROMA: i32 = 3625;
+    pub const MOST_SLOPE: i32 = 22294;
+    pub const OF_CHROMA: i32 = 3944;
     /// How far the channels go to their own exposures under a cast.
-    pub const OF_CAST: i32 = 4473;
+    pub const OF_CAST: i32 = 3691;
 }
 
 /// Of [`middle`](super::middle).
 pub mod middle {
     /// What is not too bright, and the mean from which on the bend is full.
-    pub const AIM: i32 = 1728;
-    pub const FULL: i32 = 2499;
-    pub const MOST: i32 = 2458;
+    pub const AIM: i32 = 1786;
+    pub const FULL: i32 = 2691;
+    pub const MOST: i32 = 1959;
     /// How far chroma follows.
-    pub const OF_CHROMA: i32 = 3955;
+    pub const OF_CHROMA: i32 = 4096;
     /// What a line and a veil lift.
-    pub const OF_LINE: i32 = 4096;
+    pub const OF_LINE: i32 = 3765;
     pub const OF_VEIL: i32 = 1638;
 }
