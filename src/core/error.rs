@@ -83,9 +83,6 @@ pub enum Error {
     /// `smooth scene` without scenes, or scenes without it.
     #[error("--smooth scene and the scenes of a survey go together: make a survey first")]
     NoScenes,
-    /// The look is decided by the first frames, which have not come.
-    #[error("the look is not decided: push the first two seconds first, or choose one")]
-    LookIsOpen,
     /// Pictures on a GPU, but the CPU equalizes.
     #[error("pictures on a GPU need the GPU backend, and the CPU equalizes here: hand them over in host memory")]
     NotOnGpu,

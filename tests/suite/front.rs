@@ -3,9 +3,7 @@
 
 use crate::backends::gpu;
 use crate::program::Dir;
-use histeq::{
-    Backend, Builder, Equalizer, Error, Input, Look, Named, Options, Output, PixelFormat, PlaneInput, PlaneOutput,
-};
+use histeq::{Backend, Builder, Equalizer, Error, Input, Look, Named, Options, PixelFormat, PlaneInput, PlaneOutput};
 use std::fmt::Write as _;
 
 #[path = "../../samples/equalize_array.rs"]
@@ -154,7 +152,7 @@ fn frames_can_be_asked_for_in_any_order() {
         let expected = by_program(&dir, "in.mkv", options);
         let expected: Vec<&[u8]> = expected.chunks_exact(frames[0].len()).collect();
         let mut equalizer = with(builder("yuv420p", Backend::Cpu), options).build().expect("a backend");
-        let reach = equalizer.reach().expect("a look that is decided");
+        let reach = equalizer.reach();
         for number in [44_usize, 20, 0, 31, 19, 29, 21] {
             equalizer.restart(number as u64).expect("a backend");
             for before in &frames[number.saturating_sub(reach.before as usize)..number] {
@@ -187,7 +185,7 @@ fn with_the_scenes_of_a_survey_each_frame_depends_on_itself_alone() {
     let scenes = survey.finish();
     assert_eq!((scenes.frames(), scenes.count()), (45, 2));
     let mut equalizer = builder.scenes(&scenes).build().expect("a backend");
-    assert_eq!(equalizer.reach(), Some(histeq::Reach::default()));
+    assert_eq!(equalizer.reach(), histeq::Reach::default());
     for number in [40, 3, 22, 22, 0] {
         equalizer.restart(number as u64).expect("a backend");
         equalizer.push(&frames[number]).expect("a frame");
@@ -273,62 +271,38 @@ fn live_frames_come_out_at_once_and_options_change_while_they_do() {
 }
 
 #[test]
-fn a_change_while_the_look_is_open_or_between_videos_holds() {
+fn a_change_before_the_first_frame_or_between_videos_holds() {
     let dir = Dir::new();
     let frames = clip(&dir, "in.mkv", "yuv420p");
     let through_all = |equalizer: &mut Equalizer| through(equalizer, &frames);
     let exact = by_program(&dir, "in.mkv", "--exact");
-    let open = || builder("yuv420p", Backend::Cpu).look(Look::Auto).build().expect("a backend");
+    let build = || builder("yuv420p", Backend::Cpu).build().expect("a backend");
 
     // Before the first frame.
-    let mut equalizer = open();
+    let mut equalizer = build();
     equalizer.change(&Options::of_look(Look::Exact)).expect("options that go together");
     assert_same(&through_all(&mut equalizer), &exact, "changed before the first frame");
     // Between two videos.
-    let mut equalizer = open();
+    let mut equalizer = build();
     through_all(&mut equalizer);
     equalizer.change(&Options::of_look(Look::Exact)).expect("options that go together");
     equalizer.restart(0).expect("a backend");
-    assert_eq!((equalizer.look(), equalizer.reach()), (Look::Exact, Some(Default::default())));
+    assert_eq!((equalizer.look(), equalizer.reach()), (Look::Exact, Default::default()));
     assert_same(&through_all(&mut equalizer), &exact, "changed between two videos");
-    // While frames are held: these get the look that they decide, the others the new one.
-    let mut equalizer = open();
-    let mut found = Vec::new();
-    let mut take = |done: Output| {
-        let mut bytes = vec![0; frames[0].len()];
-        done.copy_into(&mut bytes).expect("a frame on the host");
-        found.push(bytes);
-    };
-    for frame in &frames[..10] {
-        equalizer.push(frame).expect("a frame").into_iter().for_each(&mut take);
-    }
-    equalizer.change(&Options::of_look(Look::Exact)).expect("options that go together");
-    assert_eq!(equalizer.look(), Look::Exact);
-    for frame in &frames[10..] {
-        equalizer.push(frame).expect("a frame").into_iter().for_each(&mut take);
-    }
-    equalizer.finish().expect("an end").for_each(|done| take(done.expect("a frame")));
-    let size = frames[0].len();
-    assert_same(&found[30..].concat(), &exact[30 * size..], "changed while frames are held");
-    assert_eq!(found.len(), frames.len());
 
-    // A look that was decided stays, and so does the format that was built.
-    let mut equalizer = open();
-    through_all(&mut equalizer);
-    let decided = equalizer.look();
-    let mut options = Options::of_look(Look::Auto);
+    // The format that was built stays.
+    let mut options = Options::of_look(Look::Haze);
     options.set("strength", "0.5").expect("a share");
     options.gray = true;
     equalizer.change(&options).expect("options that go together");
-    assert!(decided != Look::Auto && equalizer.look() == decided);
     assert!(!equalizer.options().gray && equalizer.options().strength.is_some());
     equalizer.restart(0).expect("a backend");
-    assert_eq!(through_all(&mut equalizer).len(), size * frames.len());
+    assert_eq!(through_all(&mut equalizer).len(), frames.concat().len());
     // What does not go together changes nothing.
     let mut scene = Options::of_look(Look::Natural);
     scene.set("smooth", "scene").expect("a word");
     assert!(matches!(equalizer.change(&scene), Err(Error::NoScenes)));
-    assert_eq!(equalizer.look(), decided);
+    assert_eq!(equalizer.look(), Look::Haze);
     assert!(Equalizer::builder(PixelFormat::Gray, 0, 5).build().is_err());
 }
 
@@ -403,9 +377,6 @@ fn what_does_not_fit_is_an_error_that_says_so() {
     assert!(matches!(build().mask(&[0; 98 * 62]), Err(Error::NoMask { .. })));
     let tiled = with(build(), "--method clahe").mask(&[1; 98 * 62]).expect("weights").build();
     assert!(matches!(tiled, Err(Error::MaskedTiles)));
-    let mut auto = build().look(Look::Auto).build().expect("a backend");
-    assert!(matches!(auto.warm_up(&[0; 9114]), Err(Error::LookIsOpen)));
-    assert_eq!((auto.look(), auto.reach()), (Look::Auto, None));
     if gpu().is_none() {
         assert!(build().backend(Backend::Cuda).build().is_err_and(|error| error.gpu().is_some()));
     }

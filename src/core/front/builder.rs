@@ -1,8 +1,9 @@
 //! What is asked for of an equalizer, until its first frame.
 
-use super::choosing::Choosing;
-use super::{Done, Equalizer, Input, SceneSurvey, Scenes, State};
-use crate::equalize::{Backend, BackendChoice, BackendStartup, Mask, Survey};
+use super::{Done, Equalizer, Input, SceneSurvey, Scenes};
+use crate::equalize::{
+    Backend, BackendChoice, BackendStartup, EqualizeStage, Mask, SceneMappings, SharedBackend, Survey,
+};
 use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range};
 use crate::note::{Note, Notes};
 use crate::options::{Options, Resolved, Video};
@@ -15,11 +16,11 @@ use std::sync::Arc;
 /// the matrix of BT.601, frames that may wait for later ones, on a GPU if there is one.
 #[derive(Clone)]
 pub struct Builder {
-    picture: Picture,
+    pub(super) picture: Picture,
     video: Video,
-    options: Options,
+    pub(super) options: Options,
     choice: BackendChoice,
-    scenes: Option<Scenes>,
+    pub(super) scenes: Option<Scenes>,
     notes: Notes,
     stays_on_gpu: bool,
 }
@@ -65,22 +66,6 @@ impl Picture {
     pub fn kind(&self) -> (PixelFormat, (usize, usize)) {
         (self.format, self.size)
     }
-}
-
-/// Checks that options go together, and with a mask and scenes that were found, if there are any.
-pub(super) fn check(options: &Options, has_mask: bool, has_scenes: bool) -> Result<()> {
-    options.check()?;
-    if has_mask && options.is_clahe() {
-        return Err(Error::MaskedTiles);
-    }
-    if options.has_whole_scenes() != has_scenes { Err(Error::NoScenes) } else { Ok(()) }
-}
-
-/// The settings for a video; what is to be said of them is noted.
-pub(super) fn resolved(options: &Options, video: &Video, notes: &Notes) -> Result<Settings> {
-    let Resolved { settings, notes: said } = options.resolve(video)?;
-    said.iter().for_each(|note: &Note| notes.send(note));
-    Ok(settings)
 }
 
 impl Builder {
@@ -228,35 +213,50 @@ impl Builder {
     /// # Errors
     /// When options do not go together, or the chosen backend is missing.
     pub fn build(self) -> Result<Equalizer> {
-        check(&self.options, self.picture.mask.is_some(), self.scenes.is_some())?;
+        let settings = self.settings(&self.options, self.scenes.is_some())?;
         let (width, height) = self.picture.size;
         if width == 0 || height == 0 {
             return Err(FrameError::Empty { width, height }.into());
         }
-        let backend = BackendStartup::begin(self.choice).open(&self.notes)?;
-        let Builder { picture, video, options, scenes, notes, stays_on_gpu, .. } = self;
-        let state = State::Choosing(Choosing::new(video, picture.mask.clone()));
-        let is_open = options.look_is_open();
+        let backend = BackendStartup::begin(self.choice.clone()).open(&self.notes)?;
+        let stage = self.stage(&backend, settings, 0)?;
         let done = Done { outputs: VecDeque::new(), number: 0, gpu: backend.gpu().cloned() };
-        let mut equalizer = Equalizer { picture, options, video, backend, scenes, notes, stays_on_gpu, state, done };
-        if !is_open {
-            let settings = resolved(&equalizer.options, &equalizer.video, &equalizer.notes)?;
-            equalizer.state = State::Running(equalizer.stage(settings)?, settings);
+        Ok(Equalizer { builder: self, backend, stage, settings, is_finished: false, done })
+    }
+
+    /// The settings that `options` come to, with the mask, and with scenes that were found. What is to be said of them is noted.
+    pub(super) fn settings(&self, options: &Options, has_scenes: bool) -> Result<Settings> {
+        options.check()?;
+        if self.picture.mask.is_some() && options.is_clahe() {
+            return Err(Error::MaskedTiles);
         }
-        Ok(equalizer)
+        if options.has_whole_scenes() != has_scenes {
+            return Err(Error::NoScenes);
+        }
+        let Resolved { settings, notes } = options.resolve(&self.video)?;
+        notes.iter().for_each(|note| self.notes.send(note));
+        Ok(settings)
+    }
+
+    /// A stage that begins with frame `number`.
+    pub(super) fn stage(&self, backend: &SharedBackend, settings: Settings, number: u64) -> Result<EqualizeStage> {
+        let mappings = self.scenes.as_ref().map(|scenes| Box::new(SceneMappings(scenes.mapped.clone())) as _);
+        Ok(EqualizeStage::new(backend.backend(&self.notes)?, settings)
+            .gray(self.options.gray)
+            .with_output_depth(self.options.output_depth)
+            .with_mask(self.picture.mask.clone())
+            .staying_on_device(self.stays_on_gpu)
+            .from_frame(number)
+            .with_mappings(mappings))
     }
 
     /// Finds the scenes of a video, for [`scenes`](Builder::scenes): each gets one curve, whichever of its frames is asked for
     /// in which order.
     ///
     /// # Errors
-    /// When options do not go together, `--smooth` is not `scene`, or the look is to be decided by the first frames.
+    /// When options do not go together, or `--smooth` is not `scene`.
     pub fn survey(&self) -> Result<SceneSurvey> {
-        check(&self.options, self.picture.mask.is_some(), true)?;
-        if self.options.look_is_open() {
-            return Err(Error::LookIsOpen);
-        }
-        let settings = resolved(&self.options, &self.video, &self.notes)?;
+        let settings = self.settings(&self.options, true)?;
         let Options { gray, output_depth, .. } = self.options;
         let survey = Survey::new(settings, gray, output_depth, self.picture.mask.clone());
         Ok(SceneSurvey::new(survey, self.picture.clone()))

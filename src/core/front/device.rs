@@ -19,10 +19,10 @@ impl Equalizer {
     /// stream, they are not written before that. The stream belongs to the context.
     pub unsafe fn push_device(&mut self, picture: &DevicePlanes) -> Result<Option<Output>> {
         let gpu = self.backend.gpu().ok_or(Error::NotOnGpu)?;
-        let (format, size) = self.picture.kind();
+        let (format, size) = self.builder.picture.kind();
         // SAFETY: by the caller's promise.
         let planes = unsafe { gpu.import(format, size, picture) }?;
-        let frame: Frame = self.picture.of_planes(planes)?;
+        let frame: Frame = self.builder.picture.of_planes(planes)?;
         self.submit(frame)
     }
 }
