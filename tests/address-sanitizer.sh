@@ -43,7 +43,7 @@ for clip in h264.mp4 hevc.mkv vp9.webm av1.mkv mpeg2.ts prores.mov mjpeg.avi rgb
     check "$clip" --backend cpu --look night --encoder ffv1 --stats night.html night.mkv
     check "$clip" --backend cpu --method clahe --look-ahead 0 --filter vflip --encoder ffv1 clahe.mkv
 done
-for look in natural haze underwater thermal exact auto; do
+for look in natural haze underwater thermal exact; do
     check h264.mp4 --backend cpu --look "$look" --encoder ffv1 look.mkv
     check gray16.mkv --backend cpu --look "$look" --encoder ffv1 look.mkv
 done

@@ -7,7 +7,7 @@
 //!                        Session::outputs    where the video and its records are written
 //!                        Session::guard      wall around the process, signals
 //!                        Session::open       the input, by histeq-media
-//!                        session::prepare    look, filters, settings, checks, frames around the part
+//!                        session::prepare    filters, settings, checks, frames around the part
 //!                        sink, stage         the encoder; the backend with its observers
 //!                        pipeline::run       the frames, by histeq-media
 //! ```
@@ -30,11 +30,10 @@
 //! | [`window`] | the preview of `live` | draw |
 //! | [`sidecar`] | what is written beside the video: statistics and curves | options, draw |
 //! | [`mask`] | the picture of `--mask` | |
-//! | [`look`] | `--look auto` | options, mask |
 //! | [`stage_builder`] | the stage that equalizes, by the options | options, sidecar, mask |
-//! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, look, stage_builder |
+//! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, stage_builder |
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
-//! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, look, stage_builder, session, pieces |
+//! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, stage_builder, session, pieces |
 
 // Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/fuzz/run.sh.
 #![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
@@ -46,7 +45,6 @@ mod commands;
 mod draw;
 #[cfg(unix)]
 mod inherited;
-mod look;
 mod mask;
 mod options;
 mod pieces;

@@ -103,7 +103,7 @@ fn each_level_prints_what_the_one_below_prints_and_more() {
     let dir = with_clip();
     dir.ffmpeg("-i in.mkv -f lavfi -i sine=duration=0.2 -c:v copy -c:a flac sound.mkv");
     let lines = |options: &str| {
-        let run = dir.succeeds(&format!("-y --backend cpu --encoder mpeg4 --look auto {options} sound.mkv out.3gp"));
+        let run = dir.succeeds(&format!("-y --backend cpu --encoder mpeg4 {options} sound.mkv out.3gp"));
         let has = |text| usize::from(run.stderr.contains(text));
         [has("warning: "), has("5 frames in "), has("sandbox: ")]
     };

@@ -38,7 +38,6 @@ fn a_burnt_in_box_that_changes_its_brightness_does_not_move_the_rest() {
         "--look night --denoise 0",
         "--look haze",
         "--look underwater --denoise 0",
-        "--look auto --denoise 0",
         "--method deflicker",
         "--plateau 40 --bins 64",
         "--roi 10,3,80,50",

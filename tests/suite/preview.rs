@@ -69,7 +69,7 @@ fn apart(a: &[u8], b: &[u8]) -> f64 {
 fn a_video_has_a_column_for_each_of_four_frames_and_a_row_for_each_look() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
-    let run = dir.succeeds("preview in.mkv").says(&["4 frames under 6 looks", " -> in-looks.png; --look auto: "]);
+    let run = dir.succeeds("preview in.mkv").says(&["4 frames under 6 looks", " -> in-looks.png"]);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     assert_eq!(dir.names(), ["in-looks.png", "in.mkv"]);
     let (sheet, cell) = (Rgb::of(&dir, "in-looks.png"), (320, 180));
@@ -106,16 +106,6 @@ fn an_image_is_shown_as_each_look_makes_it() {
         assert!(apart(&found, &original) > 2.0, "{look} does nothing");
         assert!((0..row).all(|other| apart(&found, &sheet.cell(0, other, cell)) > 0.1), "{look} is as another look");
     }
-}
-
-#[test]
-fn the_look_that_auto_takes_is_marked() {
-    let dir = Dir::new();
-    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -vf lutrgb=r=val/6:g=val/6:b=val/6,format=yuv420p -frames:v 10 -c:v ffv1 dark.mkv");
-    dir.succeeds("preview dark.mkv").says(&["--look auto: night"]);
-    let sheet = Rgb::of(&dir, "dark-looks.png");
-    let marked = |row: usize| sheet.cut((LEFT + 100, 36 + row * 248 - 2), (1, 1)) == [255, 200, 40];
-    assert_eq!((0..7).filter(|&row| marked(row)).collect::<Vec<_>>(), [2]);
 }
 
 #[test]

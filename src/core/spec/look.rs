@@ -16,7 +16,7 @@ named! {
         Underwater = "underwater", "Under water";
         Thermal = "thermal", "Thermal cameras, and other footage that uses a small part of the range";
         Exact = "exact", "Textbook equalization of each frame by itself";
-        Auto = "auto", "One of natural, night, haze and underwater: what suits the first two seconds";
+        Auto = "auto", "Another name for natural";
     }
 }
 

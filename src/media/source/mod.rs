@@ -12,7 +12,6 @@
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `packets.rs` | packets that are known before they are decoded |
 //! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
-//! | `peeked.rs` | looks at the first frames before they are delivered |
 //! | `picture.rs` | reads a single picture |
 //! | `native.rs` | converts pictures that are not native to native frames |
 
@@ -29,7 +28,6 @@ mod open_input;
 mod options;
 mod packets;
 mod part;
-mod peeked;
 mod picture;
 mod raw;
 mod sound;
@@ -46,5 +44,4 @@ pub use open::open;
 pub use options::{InputOptions, RawOptions};
 pub use packets::{Chunk, InputChanged, PacketSurvey, PlannedPart, Reading};
 pub use part::Part;
-pub use peeked::PeekedSource;
 pub use picture::first_picture;

@@ -76,7 +76,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let opened = session.open(&whole.input, notices)?;
     // The mask was checked with each piece, and `plan` has reported on the settings.
     let Prepared { mut source, input, settings } =
-        prepare(opened, &mut whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
+        prepare(opened, &whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
     let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
     let (video, options) = (joining.video.clone(), whole.output.options.clone());
     joining.check_times(input.shift)?;

@@ -143,15 +143,14 @@ fn film<'a>(
     let microphone = microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone()));
     let mut microphone = microphone.transpose()?;
     let (source, input) = LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
-    let mut equalize = job.equalize.clone();
     let mut prepared =
-        prepare((Box::new(source), input), &mut equalize, &job.filters, Some(builder), Around::BySource, [notices; 2])?;
+        prepare((Box::new(source), input), &job.equalize, &job.filters, Some(builder), Around::BySource, [notices; 2])?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut prepared.input.media.streams));
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     shared_settings.set(settings);
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
-    session.start(&input, job.written_files().chain(&job.loopback), equalize.report(&settings));
+    session.start(&input, job.written_files().chain(&job.loopback), job.equalize.report(&settings));
     let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let records = records.open(&input.name)?;
     let stage = prepared.observe(builder.stage(backend, settings), &records, progress, false);

@@ -1,6 +1,5 @@
 //! `histeq-video plan`: reads the packets of files, divides their videos into pieces, and prints the plan.
 
-use crate::look;
 use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat};
 use crate::pieces::{FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of, make_folder_of, most_jobs};
 use crate::report::Console;
@@ -10,7 +9,6 @@ use crate::stage_builder::StageBuilder;
 use crate::stdout;
 use anyhow::{Context, Result, anyhow};
 use histeq::frame::limits;
-use histeq::spec::Named;
 use histeq_media::pipeline::{ErrorWithRemedy, Outcome};
 use histeq_media::sink::{PieceEncoder, check_joined, piece_encoder};
 use histeq_media::source::{PacketSurvey, Reading};
@@ -64,13 +62,6 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
 
     let Session { cancel, notices, .. } = &session;
     job.input.decoders = 1;
-    let mut look = None;
-    if job.equalize.options.look_is_open() {
-        // Packets that are only read have no pictures to choose by.
-        let opened = session.open(&job.input, notices)?;
-        look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
-        look = Some(job.equalize.options.look.name().to_owned());
-    }
     let found: Arc<Mutex<PacketSurvey>> = Arc::default();
     job.input.reading = Reading::Packets(None, found.clone());
     let opened = session.open(&job.input, notices)?;
@@ -78,7 +69,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
         return Err(not_in_pieces(&name, "pictures without packets that tell their times cannot be cut"));
     }
     let Prepared { mut source, input, settings } =
-        prepare(opened, &mut job.equalize, &job.filters, Some(&builder), Around::AsSettings, [notices; 2])?;
+        prepare(opened, &job.equalize, &job.filters, Some(&builder), Around::AsSettings, [notices; 2])?;
     let PieceEncoder { name: encoder, options: encoder_options, multiple } =
         piece_encoder(&input, &job.output.name, job.output.options.clone())?;
     check_joined(input.clone(), &job.output.name, job.output.options.clone(), notices.clone())?;
@@ -95,7 +86,6 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
         folder: pieces_folder(&output),
         output,
         bytes: std::fs::metadata(&name).with_context(|| name.clone())?.len(),
-        look,
         settings: format!("{settings:?}"),
         encoder,
         encoder_options,

@@ -1,7 +1,6 @@
 //! `histeq-video preview`: a few frames under every look, on one sheet.
 
-use crate::draw::sheet::{self, Column, Miniatures, Row};
-use crate::look;
+use crate::draw::sheet::{self, Column, Miniatures};
 use crate::options::{EqualizeOptions, FilterOptions, PreviewJob};
 use crate::report::Console;
 use crate::session::{Around, Outputs, Session, prepare};
@@ -52,9 +51,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         "{name}: the input of preview is read several times, which a live stream does not allow (record some of it first: \
          histeq-video --duration 10 {name} part.mkv)"
     );
-    let mut auto = EqualizeOptions::of_look(Look::Auto);
-    let (source, reason) = look::decide(&mut auto, source, &input, None)?;
-    let starts = if is_image { vec![job.input.part.start] } else { starts(job, &input, Box::new(source))? };
+    let starts = if is_image { vec![job.input.part.start] } else { starts(job, &input, source)? };
 
     let mut columns = Vec::new();
     for &start in &starts {
@@ -73,12 +70,12 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     if cancel.is_cancelled() {
         return Ok(Outcome::Interrupted);
     }
-    let drawn = sheet::draw(&rows(auto.options.look), &columns)?;
+    let drawn = sheet::draw(&rows(), &columns)?;
     match write_drawn(drawn, "the sheet", outputs.target, job.output.options.clone()) {
         Ok(name) => {
             let frames = if columns.len() == 1 { "1 frame".to_owned() } else { format!("{} frames", columns.len()) };
             let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
-            console.info(&format!("{frames} under {} looks in {seconds:.1} s -> {name}; {reason}", looks().count()));
+            console.info(&format!("{frames} under {} looks in {seconds:.1} s -> {name}", looks().count()));
         }
         Err(error) if error.is::<ReaderGone>() => {}
         Err(error) => return Err(error),
@@ -91,14 +88,9 @@ fn looks() -> impl Iterator<Item = Look> {
     Look::ALL.iter().copied().filter(|look| *look != Look::Auto)
 }
 
-/// The rows of the sheet, of which the one of the look that `--look auto` takes is marked.
-fn rows(auto: Look) -> Vec<Row> {
-    let of_look = |look: Look| {
-        let is_marked = look == auto;
-        Row { label: format!("--look {look}{}", if is_marked { "\n(auto)" } else { "" }), is_marked }
-    };
-    let original = Row { label: "original".to_owned(), is_marked: false };
-    std::iter::once(original).chain(looks().map(of_look)).collect()
+/// The labels of the rows.
+fn rows() -> Vec<String> {
+    std::iter::once("original".to_owned()).chain(looks().map(|look| format!("--look {look}"))).collect()
 }
 
 /// The largest size of a cell in pixels (width, height) on a sheet with this number of columns.
@@ -262,7 +254,7 @@ impl ShownLook {
         let held = Box::new(frames.source(self.before(), self.behind()));
         let prepared = prepare(
             (held, input.clone()),
-            &mut self.equalize.clone(),
+            &self.equalize,
             &FilterOptions::default(),
             None,
             Around::BySource,

@@ -84,7 +84,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let opened = session.open(&whole.input, notices)?;
     let mut prepared = prepare(
         opened,
-        &mut whole.equalize,
+        &whole.equalize,
         &whole.filters,
         Some(&builder),
         Around::AsSettings,

@@ -4,10 +4,9 @@ use super::file::{FileArgs, FileJob};
 use super::many::{Jobs, ManyJob};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::usage;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use clap::error::ErrorKind;
 use clap::{Args, Parser};
-use histeq::spec::{Look, Named};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -229,8 +228,6 @@ pub struct PlannedFile<'a> {
     /// The names of the file that is read, and of the one that is written.
     pub input: &'a str,
     pub output: &'a str,
-    /// The look, if `--look auto` chose it.
-    pub look: Option<&'a str>,
 }
 
 impl PlannedFile<'_> {
@@ -243,9 +240,6 @@ impl PlannedFile<'_> {
         (args.many.jobs, args.many.output_dir, args.many.one_of) = (None, None, None);
         args.many.more.clear();
         (args.input, args.output) = (Some(self.input.to_owned()), Some(self.output.to_owned()));
-        if let Some(look) = self.look {
-            args.equalize.table.options.look = Look::from_name(look).context("not a plan: its look is unknown")?;
-        }
         let equalize = &mut args.equalize;
         for name in [&mut args.stats, &mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves] {
             *name = name.take().map(|name| from_root(self.folder, &name));

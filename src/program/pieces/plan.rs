@@ -44,8 +44,6 @@ pub struct FilePlan {
     pub folder: PathBuf,
     /// How long the input is, in bytes.
     pub bytes: u64,
-    /// The look, if `--look auto` chose it.
-    pub look: Option<String>,
     /// What the options of equalization come to for this input.
     pub settings: String,
     pub encoder: String,
@@ -176,8 +174,7 @@ impl Plan {
     /// The job of equalizing a file of the plan, with all that was decided when it was planned.
     pub fn job(&self, file: &FilePlan) -> Result<FileJob> {
         let (arguments, folder) = (&self.arguments, &self.folder);
-        let (input, output, look) = (&file.input, &file.output, file.look.as_deref());
-        PlannedFile { arguments, folder, input, output, look }.job()
+        PlannedFile { arguments, folder, input: &file.input, output: &file.output }.job()
     }
 
     /// How many pieces there are of all files.

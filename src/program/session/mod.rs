@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `mod.rs` | cancellation, messages, progress and the meter |
 //! | `guard.rs` | outputs, the wall around the process, signals: what comes before the first thread |
-//! | `prepared.rs` | an input whose look, filters and settings are decided, and the stage that equalizes it |
+//! | `prepared.rs` | an input whose filters and settings are decided, and the stage that equalizes it |
 
 mod guard;
 mod prepared;

@@ -1,7 +1,6 @@
-//! What comes between opening an input and equalizing it, in its order: look, filters, settings, checks, and the frames around
-//! the requested part; then the stage with its observers.
+//! What comes between opening an input and equalizing it, in its order: filters, settings, checks, and the frames around the
+//! requested part; then the stage with its observers.
 
-use crate::look;
 use crate::options::{EqualizeOptions, FilterOptions};
 use crate::sidecar::records::Records;
 use crate::stage_builder::StageBuilder;
@@ -30,21 +29,19 @@ pub struct Prepared {
     pub settings: Settings,
 }
 
-/// Makes an input ready to be equalized. A look that is open in `equalize` is chosen. Without `builder`, which has the mask, no
-/// mask is checked. The first of `notices` gets messages on the input and its filters, the second one those on the settings.
+/// Makes an input ready to be equalized. Without `builder`, which has the mask, no mask is checked. The first of `notices` gets
+/// messages on the input and its filters, the second one those on the settings.
 ///
 /// # Errors
-/// When its first frames cannot be read, filters cannot be opened, or region or mask do not go with its pictures.
+/// When filters cannot be opened, or region or mask do not go with its pictures.
 pub fn prepare(
     opened: (Box<dyn Source>, Input),
-    equalize: &mut EqualizeOptions,
+    equalize: &EqualizeOptions,
     filters: &FilterOptions,
     builder: Option<&StageBuilder>,
     around: Around,
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
-    let mask = builder.and_then(|builder| builder.mask.as_ref());
-    let opened = look::choose(equalize, opened, mask, notices)?;
     let (mut source, input) = source::filtered(opened, &filters.of_look(equalize.denoiser()), notices)?;
     let settings = equalize.resolve(&input, on_settings)?;
     builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;

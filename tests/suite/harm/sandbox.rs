@@ -182,7 +182,7 @@ fn walls_change_no_output() {
         ("in.y4m -", None, &[]),
         ("-f rawvideo -s 64x48 --pixel-format yuv420p in.yuv out.yuv", None, &["out.yuv"]),
         ("--smooth scene --look night in.mp4 out.mkv", None, &["out.mkv"]),
-        ("--look auto --start 0.4 --frames 5 in.mp4 out.mkv", None, &["out.mkv"]),
+        ("--start 0.4 --frames 5 in.mp4 out.mkv", None, &["out.mkv"]),
         ("--filter hflip in.mp4 out.mkv", None, &["out.mkv"]),
         ("--encoder-option tune=film in.mp4 out.mp4", None, &["out.mp4"]),
         ("--mask in.jpg --stats sub/s.jsonl --save-curves c.jsonl in.mp4 out.mkv", None, &["out.mkv", "c.jsonl"]),

@@ -43,7 +43,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let mut scenes = None;
     if job.equalize.options.has_whole_scenes() {
         backend.check()?;
-        scenes = scene_survey::find_scenes(&session.first_pass(), &mut job, &builder)?;
+        scenes = scene_survey::find_scenes(&session.first_pass(), &job, &builder)?;
         if scenes.is_none() {
             console.info("interrupted in the first pass: nothing was written");
             return Ok(Outcome::Interrupted);
@@ -55,8 +55,8 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let may_be_smaller = size_note::may_be_smaller(&job);
     let options = job.output.options.clone();
     let (result, session) = match job.output.most_bytes {
-        None => (transcode(&session, &mut job, &builder, scenes, backend, (outputs, options))?, session),
-        Some(most) => target_size::transcode_to_size(session, &mut job, &builder, backend, outputs, most)?,
+        None => (transcode(&session, &job, &builder, scenes, backend, (outputs, options))?, session),
+        Some(most) => target_size::transcode_to_size(session, &job, &builder, backend, outputs, most)?,
     };
     let Some(result) = result else { return Ok(Outcome::Complete) };
     console.summary(summary(&result, &session.progress));
@@ -73,7 +73,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
 /// `None` when the reader of the output went away.
 fn transcode(
     session: &Session<'_>,
-    job: &mut FileJob,
+    job: &FileJob,
     builder: &StageBuilder,
     scenes: Option<Arc<MappedScenes>>,
     mut backend: BackendStartup,
@@ -86,7 +86,7 @@ fn transcode(
         None => (notices, Around::AsSettings),
     };
     let opened = session.open(&job.input, of_input)?;
-    let mut prepared = prepare(opened, &mut job.equalize, &job.filters, Some(builder), around, [of_input; 2])?;
+    let mut prepared = prepare(opened, &job.equalize, &job.filters, Some(builder), around, [of_input; 2])?;
     backend.check()?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     let records = records.open(&input.name)?;

@@ -1,6 +1,5 @@
 //! The first pass of `--smooth scene`: reads the requested part, and makes a mapping for each of its scenes.
 
-use crate::look;
 use crate::options::FileJob;
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::stage_builder::StageBuilder;
@@ -11,35 +10,22 @@ use histeq_media::pipeline::{self, Delivery, Message, Outcome, PartPosition, Sin
 use std::path::Path;
 use std::sync::Arc;
 
-/// Finds the scenes of the part that `job` requests, in a pass of its own; `None` if that was interrupted. Chooses the look, if
-/// it is open.
+/// Finds the scenes of the part that `job` requests, in a pass of its own; `None` if that was interrupted.
 ///
 /// # Errors
 /// When the input cannot be read, or read twice.
-pub fn find_scenes(
-    session: &Session<'_>,
-    job: &mut FileJob,
-    builder: &StageBuilder,
-) -> Result<Option<Arc<MappedScenes>>> {
+pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder) -> Result<Option<Arc<MappedScenes>>> {
     let Session { cancel, notices, progress, .. } = session;
-    let open = || {
-        let (source, input) = session.open(&job.input, notices)?;
-        let is_stored = input.is_image() || input.duration.is_some() || Path::new(&job.input.url).is_file();
-        ensure!(
-            is_stored,
-            "{}: --smooth scene reads the input twice, which a live stream does not allow (record it first)",
-            input.name
-        );
-        Ok((source, input))
-    };
-    let mut opened = open()?;
-    if job.equalize.options.look_is_open() {
-        // Frames around the part are read for that, which have no place in a scene of it.
-        look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
-        opened = open()?;
-    }
+    let opened = session.open(&job.input, notices)?;
+    let input = &opened.1;
+    let is_stored = input.is_image() || input.duration.is_some() || Path::new(&job.input.url).is_file();
+    ensure!(
+        is_stored,
+        "{}: --smooth scene reads the input twice, which a live stream does not allow (record it first)",
+        input.name
+    );
     let Prepared { source, input, settings } =
-        prepare(opened, &mut job.equalize, &job.filters, Some(builder), Around::Nothing, [notices; 2])?;
+        prepare(opened, &job.equalize, &job.filters, Some(builder), Around::Nothing, [notices; 2])?;
     let mut survey = builder.survey(settings);
     let measure = |before: &Receiver<Message>, next: &Sender<Message>| {
         for message in before {

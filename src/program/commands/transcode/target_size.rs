@@ -30,7 +30,7 @@ const COARSE: f64 = 0.15;
 /// Equalizes the input of `job` into no more than `most` bytes. Returns the result, and the run that did it.
 pub fn transcode_to_size<'a>(
     mut session: Session<'a>,
-    job: &mut FileJob,
+    job: &FileJob,
     builder: &StageBuilder,
     backend: BackendStartup,
     outputs: Outputs,

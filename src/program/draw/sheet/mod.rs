@@ -4,13 +4,12 @@ mod miniature;
 
 pub use miniature::Miniatures;
 
-use crate::draw::chart::{CURVE, Canvas};
+use crate::draw::chart::Canvas;
 use embedded_graphics::Drawable;
 use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::FONT_10X20;
 use embedded_graphics::pixelcolor::Rgb888;
-use embedded_graphics::prelude::{Dimensions, DrawTarget, Point, Size};
-use embedded_graphics::primitives::Rectangle;
+use embedded_graphics::prelude::{Dimensions, DrawTarget, Point};
 use embedded_graphics::text::{Baseline, Text};
 use histeq::frame::{Frame, FrameError, HostPool};
 
@@ -20,17 +19,6 @@ const LETTERS: Rgb888 = Rgb888::new(225, 225, 225);
 /// Pixels between the cells, and around the labels.
 const GAP: usize = 8;
 
-/// Width of the frame around a marked row, in pixels.
-const LINE: i32 = 3;
-
-/// What stands at the left of a row.
-pub struct Row {
-    /// The label, of one line or more.
-    pub label: String,
-    /// Is the row marked by another colour and a frame?
-    pub is_marked: bool,
-}
-
 /// The pictures of a column, `bgr0`, from the top to the bottom.
 pub struct Column {
     /// The label above; may be empty.
@@ -39,34 +27,26 @@ pub struct Column {
     pub pictures: Vec<Frame>,
 }
 
-/// The sheet as a `bgr0` picture. All cells have the size of the largest picture; smaller ones are centred.
+/// The sheet as a `bgr0` picture; `rows` has their labels. All cells have the size of the largest picture; smaller ones are
+/// centred.
 ///
 /// # Errors
 /// When there is no picture.
-pub fn draw(rows: &[Row], columns: &[Column]) -> Result<Frame, FrameError> {
+pub fn draw(rows: &[String], columns: &[Column]) -> Result<Frame, FrameError> {
     let layout = Layout::new(rows, columns);
     let (width, height) = layout.size;
     let mut pixels = vec![0; width * height];
     let mut canvas = Canvas::new(&mut pixels, layout.size, 1);
     let whole = canvas.bounding_box();
     let Ok(()) = canvas.fill_solid(&whole, BACKGROUND);
-    for (y, row) in rows.iter().enumerate() {
+    for (y, label) in rows.iter().enumerate() {
         let (_, top) = layout.corner(0, y);
-        let colour = if row.is_marked { CURVE } else { LETTERS };
-        let lines = row.label.lines().count().max(1) as i32;
-        let first_line = (top + layout.cell.1 / 2) as i32 - (lines - 1) * FONT_10X20.character_size.height as i32 / 2;
-        text(&mut canvas, &row.label, Point::new(2 * GAP as i32, first_line), colour, Baseline::Middle);
-        if row.is_marked {
-            let corner = Point::new(layout.left as i32, top as i32);
-            let cells = Rectangle::new(corner, Size::new((width - layout.left - GAP) as u32, layout.cell.1 as u32));
-            for (area, colour) in [(cells.offset(LINE), CURVE), (cells, BACKGROUND)] {
-                let Ok(()) = canvas.fill_solid(&area, colour);
-            }
-        }
+        let middle = Point::new(2 * GAP as i32, (top + layout.cell.1 / 2) as i32);
+        text(&mut canvas, label, middle, Baseline::Middle);
     }
     for (x, column) in columns.iter().enumerate() {
         let (left, _) = layout.corner(x, 0);
-        text(&mut canvas, &column.label, Point::new(left as i32, GAP as i32), LETTERS, Baseline::Top);
+        text(&mut canvas, &column.label, Point::new(left as i32, GAP as i32), Baseline::Top);
         for (y, picture) in column.pictures.iter().enumerate() {
             let (left, top) = layout.corner(x, y);
             let beside = |cell: usize, length: usize| cell.saturating_sub(length) / 2;
@@ -77,8 +57,8 @@ pub fn draw(rows: &[Row], columns: &[Column]) -> Result<Frame, FrameError> {
     canvas.to_frame(&HostPool::default())
 }
 
-fn text(canvas: &mut Canvas, text: &str, at: Point, colour: Rgb888, baseline: Baseline) {
-    let Ok(_) = Text::with_baseline(text, at, MonoTextStyle::new(&FONT_10X20, colour), baseline).draw(canvas);
+fn text(canvas: &mut Canvas, text: &str, at: Point, baseline: Baseline) {
+    let Ok(_) = Text::with_baseline(text, at, MonoTextStyle::new(&FONT_10X20, LETTERS), baseline).draw(canvas);
 }
 
 /// Where the cells are, in pixels.
@@ -94,17 +74,16 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(rows: &[Row], columns: &[Column]) -> Self {
+    fn new(rows: &[String], columns: &[Column]) -> Self {
         let pictures = || columns.iter().flat_map(|column| &column.pictures);
         let letter = FONT_10X20.character_size;
-        let room =
-            |label: &str| label.lines().map(|line| line.chars().count()).max().unwrap_or(0) * letter.width as usize;
+        let room = |label: &str| label.chars().count() * letter.width as usize;
         // Labels have room beside and above the pictures.
         let cell = (
             pictures().map(Frame::width).chain(columns.iter().map(|column| room(&column.label))).max().unwrap_or(0),
-            pictures().map(Frame::height).max().unwrap_or(0).max(2 * letter.height as usize),
+            pictures().map(Frame::height).max().unwrap_or(0).max(letter.height as usize),
         );
-        let left = rows.iter().map(|row| room(&row.label)).max().unwrap_or(0) + 4 * GAP;
+        let left = rows.iter().map(|label| room(label)).max().unwrap_or(0) + 4 * GAP;
         let has_header = columns.iter().any(|column| !column.label.is_empty());
         let top = if has_header { letter.height as usize + 2 * GAP } else { GAP };
         let size = (left + columns.len() * (cell.0 + GAP), top + rows.len() * (cell.1 + GAP));
