@@ -34,8 +34,7 @@ fn the_options_page_has_the_numbers_of_each_look() {
         assert!(look == pixels(&format!("{name} {numbers}")), "{name}: not {numbers}");
         assert!(seen.insert(look), "{} looks like another look", row[0]);
     }
-    // `auto` takes one of the others.
-    assert_eq!(seen.len(), Look::ALL.len() - 1);
+    assert_eq!(seen.len(), Look::ALL.len());
     let clahe = pixels("--method clahe");
     assert!(clahe == pixels("--method clahe --max-gain 2 --strength 1") && clahe != pixels(""), "the numbers of clahe");
     let exact = "--look exact --method clahe";

@@ -5,8 +5,8 @@ use crate::frame::{Model, PixelFormat};
 use crate::note::Note;
 use crate::spec::clahe::TileBins;
 use crate::spec::{
-    Footage, Gain, Look, LookParameters, Measure, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region,
-    Settings, Smoothing, Strength, Stretch, Threshold,
+    Gain, Look, LookParameters, Method, MethodName, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Strength,
+    Stretch, Threshold,
 };
 
 /// What is known of a video before its first frame.
@@ -27,9 +27,6 @@ pub struct Video {
 /// Memory for the frames of the default look-ahead, bytes.
 const LOOK_AHEAD_MEMORY: usize = 256 << 20;
 
-/// Memory for the first frames of a video, by which its look is chosen, bytes.
-const CHOICE_MEMORY: usize = 256 << 20;
-
 /// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.
 const DEFLICKER_SECONDS: f64 = 1.0;
 
@@ -38,9 +35,6 @@ const NATURAL_SECONDS: f64 = 4.0;
 
 /// The longest look-ahead by default.
 const LOOK_AHEAD_SECONDS: f64 = 1.0;
-
-/// Frames of the longest reach of a denoiser on each side, rounded up.
-const DENOISER_REACH: u32 = 16;
 
 /// Settings for a video, and what is to be said of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,34 +76,6 @@ impl Options {
         self.look.parameters(video.is_deep_gray())
     }
 
-    /// Whether the look is still to be chosen, by [`choose_look`](Options::choose_look).
-    pub fn look_is_open(&self) -> bool {
-        self.look == Look::Auto
-    }
-
-    /// Whether this many first frames, of this many bytes together, are enough to choose the look by: those of two seconds, 120
-    /// of them, or 256 MiB.
-    pub fn are_enough_to_choose_by(video: &Video, frames: usize, bytes: usize) -> bool {
-        frames >= (2.0 * video.frames_a_second()).clamp(1.0, 120.0) as usize || bytes >= CHOICE_MEMORY
-    }
-
-    /// Chooses the look that suits these frames, and returns why.
-    pub fn choose_look(&mut self, frames: &[Measure]) -> String {
-        let footage = Footage::of(frames);
-        self.look = Look::for_footage(footage);
-        footage.reason()
-    }
-
-    /// The most frames before and behind a frame on which its result depends under any look, denoisers included.
-    pub fn most_around(&self, video: &Video) -> (u32, u32) {
-        let windows = Look::ALL.iter().map(|look| look.parameters(video.is_deep_gray()).smooth);
-        let smooth = self.smooth.unwrap_or(Smooth::Seconds(windows.fold(0.0, f64::max)));
-        let smoothing = self.smoothing(smooth, video);
-        let settings =
-            Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };
-        (settings.warm_up() + DENOISER_REACH, settings.look_ahead() + DENOISER_REACH)
-    }
-
     /// What is done. Options of equalization ask for it where the look has none.
     fn method_of(&self, look: &LookParameters, notes: &mut Vec<Note>) -> MethodName {
         if let Some(method) = self.method {
@@ -129,7 +95,7 @@ impl Options {
         }
     }
 
-    /// The settings for this video. [`Look::Auto`] that was not decided is [`Look::Natural`].
+    /// The settings for this video.
     ///
     /// # Errors
     /// When options do not go together, or the counted region lies outside of the picture.
@@ -251,21 +217,5 @@ impl Options {
             }
             None => 0,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_look_is_chosen_by_two_seconds_within_bounds() {
-        let at = |rate| Video { rate: Some(rate), ..Video::default() };
-        let frames = |video: &Video, bytes: usize| {
-            (1..).find(|&frames| Options::are_enough_to_choose_by(video, frames, frames * bytes)).expect("an end")
-        };
-        assert_eq!([0.1, 25.0, 240.0].map(|rate| frames(&at(rate), 1)), [1, 50, 120]);
-        assert_eq!(frames(&Video::default(), 1), 50, "of an unknown rate");
-        assert_eq!(frames(&at(25.0), 32 << 20), 8, "large frames");
     }
 }

@@ -120,7 +120,8 @@ pub static OPTIONS: [OptionInfo; 15] = [
         default: "natural",
         summary: "Preset for a kind of footage",
         details: "A preset sets --method, --levels, --strength, --max-gain, --plateau, --chroma, --smooth and \
-                  --scene-threshold. Each of these options, if given, replaces the preset's value.",
+                  --scene-threshold. Each of these options, if given, replaces the preset's value. auto is another \
+                  name for natural.",
         parse: |options, text| Look::from_name(text).map(|look| options.look = look),
         report: |options, _| text(options.look.name()),
     },

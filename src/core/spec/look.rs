@@ -2,7 +2,7 @@
 
 use super::named::named;
 use super::natural::Assumed;
-use super::{Chroma, Footage, Plateau};
+use super::{Chroma, Plateau};
 
 named! {
     /// A named set of parameters.
@@ -10,13 +10,12 @@ named! {
     #[non_exhaustive]
     pub enum Look {
         #[default]
-        Natural = "natural", "Most video; gray video of more than 8 bits gets thermal";
+        Natural = "natural" | "auto", "Most video; gray video of more than 8 bits gets thermal";
         Night = "night", "Dark and noisy footage";
         Haze = "haze", "Haze, fog, smoke";
         Underwater = "underwater", "Under water";
         Thermal = "thermal", "Thermal cameras, and other footage that uses a small part of the range";
         Exact = "exact", "Textbook equalization of each frame by itself";
-        Auto = "auto", "Another name for natural";
     }
 }
 
@@ -121,46 +120,15 @@ const THERMAL: LookParameters = LookParameters {
 
 impl Look {
     /// The parameters of this look, for gray video of more than 8 bits if `is_deep_gray`: thermal cameras, medical pictures.
-    /// [`Look::Auto`] has those of [`Look::Natural`] until it is decided.
     pub fn parameters(self, is_deep_gray: bool) -> LookParameters {
         match self {
             Look::Exact => EXACT,
-            Look::Natural | Look::Auto if is_deep_gray => THERMAL,
-            Look::Natural | Look::Auto => NATURAL,
+            Look::Natural if is_deep_gray => THERMAL,
+            Look::Natural => NATURAL,
             Look::Night => NIGHT,
             Look::Haze => HAZE,
             Look::Underwater => UNDERWATER,
             Look::Thermal => THERMAL,
-        }
-    }
-
-    /// The look that suits this footage.
-    pub fn for_footage(footage: Footage) -> Self {
-        match footage {
-            Footage::UnderWater { .. } => Look::Underwater,
-            Footage::Dark { .. } => Look::Night,
-            Footage::Hazy { .. } => Look::Haze,
-            Footage::Other { .. } => Look::Natural,
-        }
-    }
-}
-
-impl Footage {
-    /// The look that suits it, and what was measured: `night, since nothing is bright (...)`.
-    pub fn reason(self) -> String {
-        match self {
-            Footage::UnderWater { red, others } => {
-                format!("underwater, since red is weak (mean {red}, the other colours {others}, of 255)")
-            }
-            Footage::Dark { brightest, mean } => {
-                format!("night, since nothing is bright (mean {mean}, brightest {brightest}, of 255)")
-            }
-            Footage::Hazy { clearest, densest } => {
-                format!("haze, since nothing is dark, some regions less than others ({clearest} to {densest} of 255)")
-            }
-            Footage::Other { darkest, brightest } => {
-                format!("natural (levels {darkest} to {brightest} of 255 are used)")
-            }
         }
     }
 }

@@ -12,15 +12,13 @@ pub trait Named: Copy + PartialEq + 'static {
     /// What it is, in a phrase.
     fn about(self) -> &'static str;
 
-    /// The value of this name.
-    fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|value| value.name() == name)
-    }
+    /// The value of this name, or of another name that it has.
+    fn from_name(name: &str) -> Option<Self>;
 }
 
-/// Declares an enum of named values: `Value = "name", "what it is";`.
+/// Declares an enum of named values: `Value = "name", "what it is";`, or `Value = "name" | "another name", "what it is";`.
 macro_rules! named {
-    ($(#[$of:meta])* pub enum $type:ident { $($(#[$value_of:meta])* $value:ident = $name:literal, $about:literal;)* }) => {
+    ($(#[$of:meta])* pub enum $type:ident { $($(#[$value_of:meta])* $value:ident = $name:literal $(| $other:literal)?, $about:literal;)* }) => {
         $(#[$of])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $type {
@@ -36,6 +34,10 @@ macro_rules! named {
 
             fn about(self) -> &'static str {
                 match self { $($type::$value => $about),* }
+            }
+
+            fn from_name(name: &str) -> Option<Self> {
+                match name { $($name $(| $other)? => Some($type::$value),)* _ => None }
             }
         }
 

@@ -75,7 +75,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         Ok(name) => {
             let frames = if columns.len() == 1 { "1 frame".to_owned() } else { format!("{} frames", columns.len()) };
             let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
-            console.info(&format!("{frames} under {} looks in {seconds:.1} s -> {name}", looks().count()));
+            console.info(&format!("{frames} under {} looks in {seconds:.1} s -> {name}", Look::ALL.len()));
         }
         Err(error) if error.is::<ReaderGone>() => {}
         Err(error) => return Err(error),
@@ -83,14 +83,9 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-/// The looks of the sheet, from the top to the bottom: all that are not decided by the video.
-fn looks() -> impl Iterator<Item = Look> {
-    Look::ALL.iter().copied().filter(|look| *look != Look::Auto)
-}
-
-/// The labels of the rows.
+/// The labels of the rows, from the top to the bottom.
 fn rows() -> Vec<String> {
-    std::iter::once("original".to_owned()).chain(looks().map(|look| format!("--look {look}"))).collect()
+    std::iter::once("original".to_owned()).chain(Look::ALL.iter().map(|look| format!("--look {look}"))).collect()
 }
 
 /// The largest size of a cell in pixels (width, height) on a sheet with this number of columns.
@@ -131,7 +126,7 @@ fn starts(job: &PreviewJob, input: &Input, mut source: Box<dyn Source>) -> Resul
 /// The original and every look of the first frame of `options`.
 fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Result<Column> {
     let (mut source, input) = source::open(options, cancel, Notices::silent(), Arc::default())?;
-    let looks = looks().map(|look| ShownLook::new(look, &input)).collect::<Result<Vec<_>>>()?;
+    let looks = Look::ALL.iter().map(|&look| ShownLook::new(look, &input)).collect::<Result<Vec<_>>>()?;
     let most = |count: fn(&ShownLook) -> u32| looks.iter().map(count).max().unwrap_or(0);
     let frames = FrameAndNeighbours::read(source.as_mut(), most(ShownLook::before), most(ShownLook::behind))?;
     let shown = frames.shown.as_ref().with_context(|| format!("{}: interrupted", input.name))?;

@@ -56,7 +56,10 @@ fn argument(option: &'static OptionInfo) -> Arg {
             let choices = choices();
             let is_choice = choices.iter().any(|(name, _)| *name == option.default);
             shows_default = !is_choice;
-            let values = choices.into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
+            // `auto` is the default look, and stands in no list.
+            let other = |name| (option.name == "look" && name == option.default).then_some("auto");
+            let values =
+                choices.into_iter().map(|(name, about)| PossibleValue::new(name).help(about).aliases(other(name)));
             let argument = argument.value_name(option.placeholder).value_parser(PossibleValuesParser::new(values));
             if is_choice { argument.default_value(option.default) } else { argument }
         }

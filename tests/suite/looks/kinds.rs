@@ -4,6 +4,7 @@ use super::{RAW, gradient, through};
 use crate::pictures::Random;
 use crate::program::Dir;
 use crate::textbook::Raw;
+use histeq::{Look, Named, Options};
 
 /// Six frames that differ, as images, as a file and as a y4m stream: each has the levels of a dark scene.
 fn clip(dir: &Dir) {
@@ -39,6 +40,18 @@ fn one_image_is_treated_as_video_is() {
             assert!(makes_a_difference || options == "--levels 1.2" && look == "thermal", "{input} {options}");
         }
     }
+}
+
+#[test]
+fn auto_is_another_name_for_the_default() {
+    let dir = Dir::new();
+    clip(&dir);
+    assert!(becomes(&dir, "in.mkv", "--look auto", "yuv420p") == becomes(&dir, "in.mkv", "", "yuv420p"));
+    let run = dir.succeeds("--backend cpu --look auto --progress json --encoder ffv1 in.mkv out.mkv");
+    run.says(&[r#""look":"natural""#]);
+    let mut options = Options::of_look(Look::Exact);
+    options.set("look", "auto").expect("a look");
+    assert_eq!((options, Look::from_name("auto")), (Options::default(), Some(Look::Natural)));
 }
 
 #[test]
