@@ -132,10 +132,9 @@ pub struct Measure {
     pub spread: u32,
     /// The ends of the levels in use and of each colour.
     pub ends: Ends,
-    /// For each region, the level below which lies a hundredth of its points' darkest component, in sixteenths.
-    pub veil: [[u32; REGIONS]; REGIONS],
-    /// The least `veil` of the 5x5 regions around each. It is taken frame by frame, so that something bright that crosses the
-    /// picture counts nowhere as haze; the mean over the window comes after it.
+    /// For each region, the least of the 5x5 regions around it of the level below which lies a hundredth of a region's darkest
+    /// components, in sixteenths. It is taken frame by frame, so that something bright that crosses the picture counts nowhere as
+    /// haze; the mean over the window comes after it.
     pub haze: [[u32; REGIONS]; REGIONS],
     /// The samples by which noise is measured.
     pub samples: Arc<Samples>,
@@ -197,7 +196,6 @@ impl Measure {
             mean,
             spread,
             ends: Ends::of(&counted, &darkest, (levels.count() - 1) as u16),
-            veil,
             haze: around(&veil, 2, Iterator::min),
             samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
             points: Points::of(lattice, (levels.count() - 1) as u16),

@@ -433,12 +433,7 @@ impl Veil {
     }
 }
 
-/// The mean over 3x3 regions of the least of 3x3 regions; the border is repeated.
-pub fn smoothed(black: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
-    mean_of_3x3(&around(black, 1, Iterator::min))
-}
-
-/// The border is repeated.
+/// The mean over the 3x3 regions around each; the border is repeated.
 pub(super) fn mean_of_3x3(regions: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
     let clamped = |index: usize, step: usize| (index + step).saturating_sub(1).min(REGIONS - 1);
     std::array::from_fn(|y| {
