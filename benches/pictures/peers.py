@@ -158,8 +158,8 @@ ALSO = {"clean": ["--look night", "--look haze", "--look underwater"]}
 
 
 def options_for(kind):
-    """All options of ours that are measured: the default, what chooses by itself, what is made for the footage."""
-    return list(dict.fromkeys(["", "--look auto", for_kind(MADE_FOR, kind) or "", *(for_kind(ALSO, kind) or ())]))
+    """All options of ours that are measured: the default, what is made for the footage."""
+    return list(dict.fromkeys(["", for_kind(MADE_FOR, kind) or "", *(for_kind(ALSO, kind) or ())]))
 
 
 def for_kind(table, kind):

@@ -82,7 +82,7 @@ def sheet(kind, clips, figures, pictures, folder):
     """The contact sheet of a degradation: a row for each clip, with the peer that is best for the kind."""
     clips = clips[-ROWS:]
     of = [pictures[c.name, kind] for c in clips]
-    mine = [n for n in of[0] if n.startswith(("before: ", "ours: ")) and n != "ours: --look auto"]
+    mine = [n for n in of[0] if tables.is_ours(n)]
     columns = ["truth", "as it comes", *mine[:4], *tables.best_peers(figures, clips, kind)[:3]]
     heads = [np.full((16, THUMB[0], 3), 255, np.uint8) for _ in columns]
     for head, name in zip(heads, columns):

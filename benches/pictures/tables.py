@@ -61,7 +61,7 @@ def made_for(kind):
 def summary(figures, tuning, held, kinds):
     """The default on clips that are held back, beside everything it is to be judged by."""
     labels = [n for n in ("before", "ours") if f"{n}: default" in programs_of(figures, held, kinds[0])]
-    lines = head(["footage", "as it comes", *(f"{n}, default" for n in labels), "tuning", "held back less tuning", "worst clip", "`auto`", "made for it",
+    lines = head(["footage", "as it comes", *(f"{n}, default" for n in labels), "tuning", "held back less tuning", "worst clip", "made for it",
                   "best peer of the kind", "ours / peer", "at least / aim"])
     rows, ratios = [], {}
     for kind in kinds:
@@ -71,12 +71,12 @@ def summary(figures, tuning, held, kinds):
         of_worst = figures[worst.name, kind]["ours: default"]["dE"]
         values = [at("as it comes"), *(at(f"{n}: default") for n in labels), at("ours: default", tuning), at("ours: default") - at("ours: default", tuning)]
         ratios[kind] = at("ours: default") / at(peer)
-        rows.append([*values, at("ours: --look auto"), at(made_for(kind)), at(peer)])
-        lines.append(row([kind, *map(number, values), f"{of_worst:.1f} {worst.name}", number(at("ours: --look auto")), number(at(made_for(kind))),
+        rows.append([*values, at(made_for(kind)), at(peer)])
+        lines.append(row([kind, *map(number, values), f"{of_worst:.1f} {worst.name}", number(at(made_for(kind))),
                           f"{at(peer):.2f} {peer}", number(ratios[kind]), " / ".join(f"{g:.1f}" for g in GOALS.get(kind, ()))]))
     means = np.nanmean(rows, 0)
     default = means[len(labels)]
-    lines.append(row(["**mean**", *map(number, means[: len(labels) + 3]), "", *map(number, means[-3:]), number(default / means[-1]), ""]))
+    lines.append(row(["**mean**", *map(number, means[: len(labels) + 3]), "", *map(number, means[-2:]), number(default / means[-1]), ""]))
     alone = {n: np.mean([mean(figures, held, k, n) for k in kinds]) for n in ALWAYS if n in programs_of(figures, held, kinds[0])}
     order = sorted(alone, key=alone.get)
     worst = max(ratios, key=ratios.get)
