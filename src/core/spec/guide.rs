@@ -15,7 +15,7 @@ use super::measure::{BLOCKS, Ends, Measure, REGIONS};
 use super::natural::{Correction, Found, MeanCorrection, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
-use super::{Chroma, Curve, Levels, Mapping, Method, Settings};
+use super::{Chroma, Curve, Gain, Levels, Line, Mapping, Method, Settings, Strength, Stretch};
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -187,7 +187,7 @@ impl Guides {
     /// What is done to frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene around it that
     /// are lit as the scene is.
     fn corrected(&self, at: usize, settings: &Settings) -> Guide {
-        let levels = self.frames[at].measure.levels;
+        let Measure { levels, is_hdr, .. } = self.frames[at].measure;
         if settings.strength.of_256() == 0 {
             return Guide::unchanged(levels);
         }
@@ -196,6 +196,10 @@ impl Guides {
         let counts = |index: &usize| self.places[*index].0.counts && self.places[*index].0.scene == self.scene;
         let before = (first..at).filter(counts);
         let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
+        if is_hdr && settings.keeps_peak {
+            let ends = members.iter().map(|&index| &self.frames[index].measure.ends);
+            return Guide::of(stretched(ends, levels, settings));
+        }
         let means: Vec<u32> = members.iter().map(|&index| self.frames[index].measure.mean).collect();
         let reference = members[light::reference(&means)];
         let white = 16 * (levels.count() as u32 - 1);
@@ -272,6 +276,22 @@ impl Guides {
 fn goes_on(step: Distance, settings: &Settings) -> bool {
     let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
+}
+
+/// What [`Method::Natural`] does to HDR video, whose codes are light in a way of their own, where frames have these ends: levels are
+/// stretched as far as the range is unused, up to the peak.
+pub(super) fn stretched<'a>(
+    ends: impl Iterator<Item = &'a Ends> + Clone,
+    levels: Levels,
+    settings: &Settings,
+) -> Mapping {
+    let stretch = Stretch::Unused { most: Gain::of_whole(8), fades: true };
+    let tone = Tone::of(ends, levels, &Settings { method: Method::Global, stretch, ..*settings });
+    let line = Curve::identity(levels).blended(levels, &tone.line, Strength::of_share_256(0));
+    let line = line.kept_under(levels, tone.ceiling);
+    let curve = line.blended(levels, &Line::IDENTITY, settings.strength);
+    let share = settings.strength.of_256();
+    Mapping::Curve { curve: curve.into(), chroma_gain: (UNIT_GAIN * (256 - share) + tone.chroma_gain * share) >> 8 }
 }
 
 /// The most frames that a frame is compared with, to find what is foreign.

@@ -11,7 +11,7 @@
 
 use super::chroma::UNIT_GAIN;
 use super::equalization::curve;
-use super::guide::{Members, natural};
+use super::guide::{Members, natural, stretched};
 use super::measure::{BLOCKS, Ends, REGIONS, Samples};
 use super::modifiers::capped;
 use super::natural::{Correction, MeanCorrection, light};
@@ -173,7 +173,11 @@ impl OpenScene {
     fn close(self, settings: &Settings) -> MappedScene {
         let (levels, _) = self.shape;
         if let Some(correction) = self.corrections.get() {
-            let mapping = correction.with_strength(settings.strength).mapping(light::FULL, levels);
+            let mapping = if self.is_hdr && settings.keeps_peak {
+                stretched(self.ends.iter().map(|(ends, _)| ends), levels, settings)
+            } else {
+                correction.with_strength(settings.strength).mapping(light::FULL, levels)
+            };
             return MappedScene { first: self.first, cut: self.cut, mapping };
         }
         let frames = self.frames.max(1);

@@ -42,8 +42,10 @@ impl Correction {
             points = points.changed(|rgb, _| std::array::from_fn(|channel| times(rgb[channel], balance.0[channel])));
         }
         let by_levels = times(cast, 4096 - dark);
+        let mut paler = 4096;
         if by_levels > 0 {
-            let (gains, offsets) = cast::balance(&points, by_levels);
+            let (gains, offsets, chroma) = cast::balance(&points, by_levels);
+            paler = chroma;
             points = points.changed(|rgb, _| {
                 std::array::from_fn(|channel| times(rgb[channel], gains[channel]) + offsets[channel])
             });
@@ -51,6 +53,9 @@ impl Correction {
         }
 
         let line = Line::of(&points, most, 4096 - times(dark, OF_DARK));
+        let tint = if takes_cast { line.tint(&points) } else { [0; 3] };
+        points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
+        balance.1 = std::array::from_fn(|channel| balance.1[channel] - tint[channel]);
         let shifted = |rgb: [i32; 3]| {
             let level = luma(rgb);
             with_luma(rgb, level, times(level, line.gain) + line.offset, line.chroma)
@@ -64,13 +69,20 @@ impl Correction {
                 with_luma(rgb, level, times((level - taken[region]).max(0), gain), Veil::chroma(gain))
             });
         }
+        points = points.changed(|rgb, _| with_luma(rgb, luma(rgb), luma(rgb), paler));
         let exposure = dark::gain(&points, dark).min(most.max(4096));
         points = points.changed(|rgb, _| {
             let level = luma(rgb);
             with_luma(rgb, level, dark::exposed(level, exposure), dark::chroma(exposure))
         });
+        let lift = dark::lift(&points, dark, cast).min(most.max(4096) - 4096);
+        points = points.changed(|rgb, _| {
+            let level = luma(rgb);
+            with_luma(rgb, level, dark::lifted(level, lift), dark::chroma_of_lift(lift))
+        });
         let bend = middle::bend(&points, middle::lifted(line.share, veil.share));
-        let all = times(times(line.chroma, dark::chroma(exposure)), middle::chroma(&points, bend));
+        let of_light = times(dark::chroma(exposure), dark::chroma_of_lift(lift));
+        let all = times(times(times(line.chroma, paler), of_light), middle::chroma(&points, bend));
 
         let by_region = |of: &dyn Fn(i32, i32) -> i32| {
             std::array::from_fn(|y| std::array::from_fn(|x| of(veil.taken[y][x], veil.gains[y][x])))
@@ -80,8 +92,15 @@ impl Correction {
             gains: by_region(&|_, gain| times(line.gain, gain)),
             offsets: by_region(&|taken, gain| times(line.offset - taken, gain)),
             chroma: by_region(&|_, gain| times(all, Veil::chroma(gain))),
-            curve: ToneCurve::through(|level| middle::bent(dark::exposed(level, exposure), bend)),
-            found: Found { dark, cast, unused: line.share, veil: veil.share, exposure, contrast: line.gain },
+            curve: ToneCurve::through(|level| middle::bent(dark::lifted(dark::exposed(level, exposure), lift), bend)),
+            found: Found {
+                dark: dark.max(lift),
+                cast,
+                unused: line.share,
+                veil: veil.share,
+                exposure: times(exposure, 4096 + lift),
+                contrast: line.gain,
+            },
         }
     }
 

@@ -4,8 +4,11 @@
 //! `c' = K (c + 14) - 14`, of 255; near black the slope is held, because noise lies there. K brings the level at 99.5 % of the
 //! brightest components to where white paper is. A scene is dark if that level is low, black is black, and there is a picture
 //! between: a title on black is not dark.
+//!
+//! Lamps in a dark scene are exposed as they should be. Most of it is lifted under them then, by `c' = c (1 + a) / (1 + a c)`, with
+//! white as 1.
 
-use super::points::{Points, between, of_255, ramp, ratio, times};
+use super::points::{Points, WHITE, between, of_255, ramp, ratio, times};
 use super::tuning::dark::*;
 
 /// The share of darkness, in 4096ths.
@@ -45,6 +48,28 @@ pub fn exposed(level: i32, gain: i32) -> i32 {
         return level;
     }
     (times(level + OFFSET, gain) - OFFSET).min(times(level, gain.max(MOST_SLOPE)))
+}
+
+/// How far what lies under lamps is lifted, in 4096ths, for these shares of darkness and of a cast.
+pub fn lift(points: &Points, share: i32, cast: i32) -> i32 {
+    let brightest = points.brightest();
+    let (most, low) = (brightest.at(900_000), brightest.at(50_000));
+    let dim = times(4096 - ramp(most, DIM[0], DIM[1]), ramp(most - low, UNDER_LAMPS[0], UNDER_LAMPS[1]));
+    times(times(times(dim, 4096 - share), 4096 - cast), MOST_LIFT)
+}
+
+/// What becomes of a level with this lift.
+pub fn lifted(level: i32, lift: i32) -> i32 {
+    if lift == 0 || level <= 0 || level >= WHITE {
+        return level;
+    }
+    let (level, lift, white) = (i64::from(level), i64::from(lift), i64::from(WHITE));
+    (level * (4096 + lift) * white / (4096 * white + lift * level)) as i32
+}
+
+/// The gain of chroma that goes with a lift, in 4096ths.
+pub fn chroma_of_lift(lift: i32) -> i32 {
+    4096 + times(lift, OF_LIFT)
 }
 
 /// 0.055 of white.

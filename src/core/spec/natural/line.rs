@@ -42,6 +42,17 @@ impl Line {
     }
 }
 
+impl Line {
+    /// What is taken off red, green and blue before a line with a large gain, which would show the tint of the air: a part of
+    /// the distance of the mean colour from gray.
+    pub fn tint(&self, points: &Points) -> [i32; 3] {
+        let mean = points.mean();
+        let gray = luma(mean);
+        let part = times(ramp(self.gain, TINT_SHOWS[0], TINT_SHOWS[1]), OF_TINT);
+        mean.map(|level| times(level - gray, part))
+    }
+}
+
 /// The largest gain of chroma up to that of luma by which no more than [`CLIPPED`] of the points leave the range.
 fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
     if gain <= 4096 {

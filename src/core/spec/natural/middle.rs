@@ -5,7 +5,7 @@ use super::tuning::middle::*;
 
 /// How far the middle is bent, in 4096ths, of points of which this share is lifted.
 pub fn bend(points: &Points, lifted: i32) -> i32 {
-    let count = points.len().max(1) as i64;
+    let count = points.count().max(1) as i64;
     let mean = (points.luma().map(i64::from).sum::<i64>() / count) as i32;
     if mean <= AIM {
         return 0;
@@ -31,7 +31,7 @@ pub fn bent(level: i32, bend: i32) -> i32 {
 
 /// The gain of chroma that goes with it, in 4096ths, for points of this mean.
 pub fn chroma(points: &Points, bend: i32) -> i32 {
-    let count = points.len().max(1) as i64;
+    let count = points.count().max(1) as i64;
     let mean = (points.luma().map(i64::from).sum::<i64>() / count) as i32;
     let darker = if mean == 0 { 4096 } else { ratio(bent(mean, bend), mean) };
     between(4096, darker, OF_CHROMA)

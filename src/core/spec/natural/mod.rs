@@ -7,11 +7,11 @@
 //! ```
 //!
 //! The parts follow each other, each decided on the points as the ones before have left them:
-//! 1. [`cast`]: red, green and blue have gains and offsets of their own;
-//! 2. [`line`]: the levels in use become the whole range, as far as it is unused;
-//! 3. [`veil`]: what lies over the picture is taken off, region by region;
-//! 4. [`dark`]: an exposure that fits;
-//! 5. [`middle`]: what has become too bright in between is brought back.
+//! 1. `cast`: red, green and blue have gains and offsets of their own;
+//! 2. `line`: the levels in use become the whole range, as far as it is unused;
+//! 3. `veil`: what lies over the picture is taken off, region by region;
+//! 4. `dark`: an exposure that fits;
+//! 5. `middle`: what has become too bright in between is brought back.
 //!
 //! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the mapping is
 //! `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the corrections of the

@@ -81,7 +81,7 @@ impl Points {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.rgb.len()
     }
 

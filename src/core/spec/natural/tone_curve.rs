@@ -69,7 +69,7 @@ impl Toned {
         let at = ((at as i64 * of_255) << 12) / white.max(1) as i64;
         let scene = (i128::from(at) << 16) / i128::from(light);
         let scene = scene.min(i128::from(16 * of_255) << 12) as i64;
-        let becomes = self.curve.at(scene).max(0) as i128 * i128::from(light) >> 16;
+        let becomes = (i128::from(self.curve.at(scene).max(0)) * i128::from(light)) >> 16;
         ((becomes * i128::from(white) / i128::from(of_255)) >> 12) as u64
     }
 }

@@ -2,7 +2,7 @@
 //! distance to the truth over all kinds of footage; `benches/results/pictures.md` has what they do on clips held back.
 //! Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
 
-/// Of [`cast`](super::cast).
+/// Of `cast.rs`.
 pub mod cast {
     /// How far the most neutral points are from neutral, where nothing is neutral.
     pub const SATURATED: [i32; 2] = [264, 849];
@@ -16,6 +16,10 @@ pub mod cast {
     pub const LIFTED: [i32; 2] = [116, 279];
     /// The top of what is so dim that its shadows need not be lifted.
     pub const DIM: [i32; 2] = [1962, 2668];
+    /// By how much less than the least the second component has to be lifted under water.
+    pub const UNDER_WATER: i32 = 245;
+    /// How much paler a colour becomes of which a channel is gone.
+    pub const PALER: i32 = 2048;
     /// The points of the ends of a channel, and of the corners.
     pub const ENDS: u32 = 200;
     pub const CORNERS: u32 = 1000;
@@ -28,7 +32,7 @@ pub mod cast {
     pub const TO_GRAY: i32 = 0;
 }
 
-/// Of [`line`](super::line).
+/// Of `line.rs`.
 pub mod line {
     /// The unused share at which the line sets in and is full.
     pub const UNUSED: [i32; 2] = [750, 2819];
@@ -46,11 +50,14 @@ pub mod line {
     pub const MOST_GAIN: i32 = 23515;
     /// The points that chroma may clip.
     pub const CLIPPED: u32 = 13059;
+    /// The gain from which on a tint shows, and at which it is too strong; and how much of it is taken off then.
+    pub const TINT_SHOWS: [i32; 2] = [11469, 16794];
+    pub const OF_TINT: i32 = 1843;
     /// How far the line is held back in the dark.
     pub const OF_DARK: i32 = 3113;
 }
 
-/// Of [`veil`](super::veil).
+/// Of `veil.rs`.
 pub mod veil {
     /// The veil, of the airlight, that is seen and that is sure.
     pub const DENSE: [i32; 2] = [329, 981];
@@ -58,6 +65,10 @@ pub mod veil {
     pub const OF_LEAST: i32 = 1964;
     /// The least component of the darkest points before the line.
     pub const DARKEST: [i32; 2] = [341, 884];
+    /// The same where the veil is dense elsewhere, how dense, of the airlight, and how much that counts.
+    pub const NEAR: [i32; 2] = [82, 204];
+    pub const FAR: [i32; 2] = [819, 1638];
+    pub const OF_FAR: i32 = 2867;
     /// The darkest points of a region.
     pub const REGION_DARKEST: u32 = 5192;
     /// The airlight, of the top.
@@ -71,7 +82,7 @@ pub mod veil {
     pub const MOST_CHROMA: i32 = 4096;
 }
 
-/// Of [`dark`](super::dark).
+/// Of `dark.rs`.
 pub mod dark {
     /// The top of what is dark, and of what is not.
     pub const DARK: [i32; 2] = [2088, 2854];
@@ -87,11 +98,17 @@ pub mod dark {
     /// The most slope near black, unless the gain is larger.
     pub const MOST_SLOPE: i32 = 22294;
     pub const OF_CHROMA: i32 = 3944;
+    /// Under lamps: the level of nine tenths of the points that is dim, and that is not; how far it lies above the darkest; the most
+    /// lift, and how far chroma follows.
+    pub const DIM: [i32; 2] = [960, 1920];
+    pub const UNDER_LAMPS: [i32; 2] = [96, 320];
+    pub const MOST_LIFT: i32 = 4096;
+    pub const OF_LIFT: i32 = 2458;
     /// How far the channels go to their own exposures under a cast.
     pub const OF_CAST: i32 = 3691;
 }
 
-/// Of [`middle`](super::middle).
+/// Of `middle.rs`.
 pub mod middle {
     /// What is not too bright, and the mean from which on the bend is full.
     pub const AIM: i32 = 1786;

@@ -4,8 +4,8 @@
 //! by itself is not taken for haze, the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3. With the
 //! airlight A, a share of the top, `B = min(part of the black point, most of A)` is taken off, and the rest has the gain
 //! `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image,
-//! ICCV 2009, by region). There is a veil where nothing is dark before the line ([`line`](super::line)) and much is not
-//! behind it.
+//! ICCV 2009, by region). There is a veil where nothing is dark before the line, or nothing is black and the veil is dense
+//! elsewhere, and much is not dark behind the line.
 
 use super::points::{Points, between, ramp, ratio, times};
 use super::tuning::veil::*;
@@ -40,7 +40,10 @@ impl Veil {
         let all = taken.as_flattened();
         let (mean, least) = (all.iter().sum::<i32>() / all.len() as i32, all.iter().copied().min().unwrap_or(0));
         let dense = ratio(between(mean, least, OF_LEAST), air);
-        let seen = times(ramp(dense, DENSE[0], DENSE[1]), ramp(darkest, DARKEST[0], DARKEST[1]));
+        // Something near may be dark, but for black, if the veil is dense elsewhere.
+        let far = times(ramp(ratio(mean, air), FAR[0], FAR[1]), ramp(darkest, NEAR[0], NEAR[1]));
+        let clear = ramp(darkest, DARKEST[0], DARKEST[1]).max(times(far, OF_FAR));
+        let seen = times(ramp(dense, DENSE[0], DENSE[1]), clear);
         let share = if is_sure { 4096 } else { times(seen, part) };
         let taken = taken.map(|row| row.map(|taken| times(taken, share)));
         let gains = taken.map(|row| row.map(|taken| ratio(air, air - taken)));
