@@ -120,7 +120,8 @@ pub static OPTIONS: [OptionInfo; 15] = [
         default: "natural",
         summary: "Preset for a kind of footage",
         details: "A preset sets --method, --levels, --strength, --max-gain, --plateau, --chroma, --smooth and \
-                  --scene-threshold. Each of these options, if given, replaces the preset's value. auto is another \
+                  --scene-threshold. Each of these options, if given, replaces the preset's value; --plateau, --bins and --max-gain \
+                  have --method global take the place of natural. auto is another \
                   name for natural.",
         parse: |options, text| Look::from_name(text).map(|look| options.look = look),
         report: |options, _| text(options.look.name()),
@@ -132,8 +133,9 @@ pub static OPTIONS: [OptionInfo; 15] = [
         placeholder: "S",
         values: "a number from 0 to 1",
         default: "by look",
-        summary: "Share of the equalization to apply, 0 to 1",
-        details: "0 leaves the levels as --levels has them, 1 is fully equalized; there are 256 steps.",
+        summary: "Share of the correction, or of the equalization, to apply, 0 to 1",
+        details: "With --method natural, 0 is the input. With equalization, 0 leaves the levels as --levels has them, 1 is \
+                  fully equalized. There are 256 steps.",
         parse: |options, text| parse::strength(text).map(|strength| options.strength = Some(strength)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.strength.of_256()) / 256.0)),
     },
@@ -158,7 +160,8 @@ pub static OPTIONS: [OptionInfo; 15] = [
         default: "by look",
         summary: "The most that the range of levels in use is stretched, 1 (not at all) to 4096",
         details: "The darkest and the brightest colours of a scene are moved towards black and white, as far as the range \
-                  between is unused; equalization adds its share to that.",
+                  between is unused; equalization adds its share to that. With --method natural, neither contrast nor light \
+                  has a larger gain.",
         parse: |options, text| parse::levels(text).map(|levels| options.levels = Some(levels)),
         report: |_, settings| match (settings.method, settings.stretch) {
             (Method::Natural { most, .. }, _) => most.of_256().and(slope(most)),

@@ -10,10 +10,10 @@ named! {
     #[non_exhaustive]
     pub enum Look {
         #[default]
-        Natural = "natural" | "auto", "Most video; gray video of more than 8 bits gets thermal";
-        Night = "night", "Dark and noisy footage";
-        Haze = "haze", "Haze, fog, smoke";
-        Underwater = "underwater", "Under water";
+        Natural = "natural" | "auto", "What each scene lacks; gray video of more than 8 bits gets thermal";
+        Night = "night", "The same, sure that it is dark; noise goes";
+        Haze = "haze", "The same, sure of haze, fog, smoke";
+        Underwater = "underwater", "The same, sure of a cast, as under water";
         Thermal = "thermal", "Thermal cameras, and other footage that uses a small part of the range";
         Exact = "exact", "Textbook equalization of each frame by itself";
     }
@@ -28,7 +28,7 @@ named! {
         Dehaze = "dehaze", "A veil of haze is taken off, more of it where it is denser";
         Deflicker = "deflicker", "Flicker of the light is evened out";
         Balance = "balance", "Red, green and blue are each stretched by themselves, which takes a cast away";
-        Natural = "natural", "What each scene lacks: levels, light, colour; a veil goes";
+        Natural = "natural", "What each scene lacks: light, contrast, colour; a veil goes";
     }
 }
 
