@@ -8,11 +8,11 @@ use crate::pictures::{Content, Picture, difference, placement_and_range};
 use histeq::equalize::reference::Reference;
 use histeq::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
 use histeq::frame::{Frame, Matrix, PixelFormat};
-use histeq::spec::natural::Assumed;
-use histeq::spec::tone::{Balance, Veil};
+use histeq::spec::natural::{Assumed, ToneCurve, Toned, light};
+use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
 use histeq::spec::{
-    Change, Chroma, Curve, Gain, Guide, Guides, Mapping, Method, Plateau, Region, Remembered, Settings, Smoothing,
-    Strength, Stretch,
+    Change, Chroma, Curve, Gain, Guide, Guides, Levels, Mapping, Method, Plateau, Region, Remembered, Settings,
+    Smoothing, Strength, Stretch,
 };
 
 /// How each frame continues the one before it.
@@ -207,6 +207,38 @@ fn what_is_given_to_a_frame_is_what_it_would_get_by_itself() {
                 }
             }
         }
+    }
+}
+
+/// A mapping of numbers at their limits.
+fn extreme(levels: Levels, turn: usize) -> Mapping {
+    let furthest = Balance::furthest_offset(levels) as i32;
+    let [low, high] = [[0, MOST_GAIN], [MOST_GAIN; 2]][turn % 2];
+    let balance = Balance { gains: [high, low, high], offsets: [furthest, -furthest, [furthest, 0][turn % 2]] };
+    let points = ToneCurve::made_of(|index| ToneCurve::FURTHEST * [1, -1][(index + turn) % 2]);
+    let then = Some(Toned { curve: points, light: [0, 1, light::FULL, light::MOST][turn % 4] });
+    let taken = [[[0, 700, u32::MAX][turn % 3]; 8]; 8];
+    let ceiling = [0, levels.count() as u32 - 1][turn % 2];
+    let gains = [[low, high, high, low, 1, high, low, high]; 8];
+    let veil = Veil { taken, gains, chroma: gains, then: then.filter(|_| turn % 5 > 0), ceiling };
+    match turn % 3 {
+        0 => Mapping::Balance(balance),
+        1 => Mapping::Veil(veil.into()),
+        _ => Mapping::Balanced { balance, then: Mapping::Veil(veil.into()).into() },
+    }
+}
+
+#[test]
+fn numbers_at_their_limits_overflow_nowhere() {
+    let backends = available();
+    for (turn, &format) in LAYOUTS.iter().chain(&[PixelFormat::Yuv444p16le]).enumerate() {
+        let works = video(format, (37, 22), Settings { chroma: Chroma::Follow, ..Settings::default() }, &CHANGES[..6]);
+        let given = works.into_iter().enumerate().map(|(index, work)| {
+            let levels = work.frame().levels();
+            let strength = Strength::of_share_256([256, 100, 1, 255][(index / 3 + turn) % 4]);
+            work.applying(extreme(levels, index + turn).with_strength(levels, strength))
+        });
+        check(&backends, &given.collect::<Vec<Work>>(), &format.to_string());
     }
 }
 

@@ -4,7 +4,7 @@ use crate::pictures::Random;
 use histeq::spec::chroma::{Colours, UNIT_GAIN};
 use histeq::spec::measure::{Ends, REGIONS};
 use histeq::spec::tone::{Balance, BalanceOfYuv, Veil};
-use histeq::spec::{Gain, Levels, Line, Settings, Stretch, Tone, Weights};
+use histeq::spec::{Curve, Gain, Levels, Line, Mapping, Settings, Strength, Stretch, Tone, Weights};
 
 const SEED: u64 = 1;
 
@@ -58,6 +58,36 @@ fn a_line_rises_goes_through_its_points_and_stays_in_range() {
         for (x, y) in xs.iter().zip(&ys) {
             assert!(line.level(*x, most).abs_diff(*y) <= 1, "{x} -> {y} in {points:?}, seed {SEED}");
         }
+    }
+}
+
+#[test]
+fn strength_is_a_share_of_what_a_mapping_does() {
+    let strength = Strength::of_share_256;
+    for levels in LEVELS {
+        let most = levels.count() as i64 - 1;
+        let balance = Balance { gains: [8192, 2048, 4096], offsets: [-160, 320, 0] };
+        let half = Balance { gains: [6144, 3072, 4096], offsets: [-80, 160, 0] };
+        assert_eq!(balance.with_strength(strength(128)), half);
+        // In sixteenths of a level, a tenth of white.
+        let taken = [[most as u32 * 16 / 10; REGIONS]; REGIONS];
+        let (gains, chroma) = ([[9000; REGIONS]; REGIONS], [[2048; REGIONS]; REGIONS]);
+        let veil = Veil { taken, gains, chroma, then: None, ceiling: most as u32 };
+        for k in [1, 100, 255] {
+            let part = veil.with_strength(strength(k));
+            let (all, part) = (veil.curve_of((3, 5), levels), part.curve_of((3, 5), levels));
+            for code in (levels.lo()..=levels.hi()).step_by(1 + most as usize / 500) {
+                let [whole, shared] = [&all, &part].map(|curve| i64::from(curve.apply(code)));
+                if whole > levels.lo().into() && whole < levels.hi().into() {
+                    let between = strength(k).between(code.into(), whole);
+                    assert!(shared.abs_diff(between) <= 1 + most as u64 / 4096, "{code}: {shared}, not {between}");
+                }
+            }
+        }
+        let mapping = Mapping::Balanced { balance, then: Mapping::Veil(veil.into()).into() };
+        assert_eq!(mapping.with_strength(levels, Strength::FULL), mapping);
+        let curve = Curve::identity(levels).into();
+        assert_eq!(mapping.with_strength(levels, strength(0)), Mapping::Curve { curve, chroma_gain: UNIT_GAIN });
     }
 }
 

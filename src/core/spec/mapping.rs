@@ -1,8 +1,9 @@
 //! What is applied to the samples of a frame.
 
+use super::chroma::UNIT_GAIN;
 use super::clahe::TileHistograms;
-use super::tone::{Balance, Tone, Veil};
-use super::{Curve, Levels};
+use super::tone::{Balance, Tone, Veil, part_of_gain};
+use super::{Curve, Levels, Line, Strength};
 use std::sync::Arc;
 
 /// What is applied to a frame. Frames of a scene can share it.
@@ -43,6 +44,29 @@ impl Mapping {
             Mapping::Curve { curve, .. } => curve.codes().len() == levels.codes(),
             Mapping::Balanced { then, .. } => then.suits(levels),
             Mapping::Tiles { .. } | Mapping::Veil(_) | Mapping::Balance(_) => true,
+        }
+    }
+
+    /// This share of it, for frames with these levels. None of it leaves frames as they are, and all of it is itself. Counts of
+    /// tiles stay as they are: their settings have their strength.
+    #[must_use]
+    pub fn with_strength(&self, levels: Levels, strength: Strength) -> Self {
+        match self {
+            _ if strength == Strength::FULL || self.has_tiles() => self.clone(),
+            _ if strength.of_256() == 0 => {
+                Mapping::Curve { curve: Curve::identity(levels).into(), chroma_gain: UNIT_GAIN }
+            }
+            Mapping::Curve { curve, chroma_gain } => Mapping::Curve {
+                curve: Curve::clone(curve).blended(levels, &Line::IDENTITY, strength).into(),
+                chroma_gain: part_of_gain(*chroma_gain, strength),
+            },
+            Mapping::Tiles { .. } => self.clone(),
+            Mapping::Veil(veil) => Mapping::Veil(veil.with_strength(strength).into()),
+            Mapping::Balance(balance) => Mapping::Balance(balance.with_strength(strength)),
+            Mapping::Balanced { balance, then } => Mapping::Balanced {
+                balance: balance.with_strength(strength),
+                then: then.with_strength(levels, strength).into(),
+            },
         }
     }
 

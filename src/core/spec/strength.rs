@@ -18,6 +18,11 @@ impl Strength {
         Strength(if share > 256 { 256 } else { share as u16 })
     }
 
+    /// What lies this share of the way from `from` to `to`, rounded to the nearest.
+    pub const fn between(self, from: i64, to: i64) -> i64 {
+        from + (((to - from) * self.0 as i64 + 128) >> 8)
+    }
+
     /// The share, in 256ths.
     pub const fn of_256(self) -> u32 {
         self.0 as u32

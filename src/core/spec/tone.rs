@@ -37,6 +37,10 @@ use super::measure::{Ends, REGIONS, around};
 use super::natural::Toned;
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 
+/// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes are far
+/// below it.
+pub const MOST_GAIN: u32 = 256 * UNIT_GAIN;
+
 /// Most knots of a line.
 pub const KNOTS: usize = 8;
 
@@ -325,6 +329,11 @@ fn ratio(part: u32, whole: u32) -> u32 {
     (u64::from(part) * 4096 / u64::from(whole.max(1))).min(u32::MAX.into()) as u32
 }
 
+/// This share of a gain.
+pub(super) fn part_of_gain(gain: u32, strength: Strength) -> u32 {
+    strength.between(UNIT_GAIN.into(), gain.into()) as u32
+}
+
 /// Where white is, in sixteenths of a level.
 fn white_of(levels: Levels) -> u32 {
     16 * (levels.count() as u32 - 1)
@@ -414,6 +423,21 @@ impl Veil {
             && self.chroma.as_flattened().iter().all(|gain| *gain == UNIT_GAIN)
     }
 
+    /// This share of it: of the gains, and of what is added to levels that have them.
+    #[must_use]
+    pub fn with_strength(&self, strength: Strength) -> Self {
+        let gains = |of: &[[u32; REGIONS]; REGIONS]| of.map(|row| row.map(|gain| part_of_gain(gain, strength)));
+        let mut veil = Veil { gains: gains(&self.gains), chroma: gains(&self.chroma), ..self.clone() };
+        for ((taken, gain), before) in
+            veil.taken.as_flattened_mut().iter_mut().zip(veil.gains.as_flattened()).zip(self.gains.as_flattened())
+        {
+            let added = strength.between(0, i64::from(*taken) * i64::from(*before));
+            *taken = (added / i64::from((*gain).max(1))).min(u32::MAX.into()) as u32;
+        }
+        veil.then = self.then.map(|then| then.with_strength(strength));
+        veil
+    }
+
     /// The veil of a scene with this mean of [`Measure::haze`](super::Measure::haze), in sixteenths of a level, and of whose
     /// points these are the ends.
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels, settings: &Settings) -> Self {
@@ -453,6 +477,20 @@ pub struct Balance {
 impl Balance {
     /// The balance that changes nothing.
     pub const IDENTITY: Balance = Balance { gains: [UNIT_GAIN; 3], offsets: [0; 3] };
+
+    /// The furthest from 0 that an offset may be on frames with these levels, as of [`MOST_GAIN`].
+    pub fn furthest_offset(levels: Levels) -> u32 {
+        16 * white_of(levels)
+    }
+
+    /// This share of it.
+    #[must_use]
+    pub fn with_strength(self, strength: Strength) -> Self {
+        Balance {
+            gains: self.gains.map(|gain| part_of_gain(gain, strength)),
+            offsets: self.offsets.map(|offset| strength.between(0, offset.into()) as i32),
+        }
+    }
 
     /// The balance of a scene with these ends.
     pub fn of(ends: &Ends, levels: Levels, settings: &Settings) -> Self {

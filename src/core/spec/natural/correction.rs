@@ -107,8 +107,7 @@ impl Correction {
     /// This share of it.
     #[must_use]
     pub fn with_strength(mut self, strength: Strength) -> Self {
-        let k = strength.of_256() as i32;
-        let part = |from: i32, to: i32| from + ((i64::from(to - from) * i64::from(k) + 128) >> 8) as i32;
+        let part = |from: i32, to: i32| strength.between(from.into(), to.into()) as i32;
         let unit = |gains: &mut [i32]| gains.iter_mut().for_each(|gain| *gain = part(4096, *gain));
         let none = |offsets: &mut [i32]| offsets.iter_mut().for_each(|offset| *offset = part(0, *offset));
         unit(&mut self.balance.0);

@@ -16,6 +16,9 @@ pub type Blocks = [Option<u32>];
 /// A light of 1, in 65536ths.
 pub const FULL: u32 = 1 << 16;
 
+/// The most light.
+pub const MOST: u32 = 16 * FULL;
+
 /// The fewest blocks by which light is judged.
 const FEWEST: usize = 16;
 
@@ -31,7 +34,8 @@ pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     let pairs = reference.iter().zip(frame).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
     // Blocks that are nearly black say little.
     let lit = pairs.filter(|(a, _)| *a > white / 64);
-    let mut ratios: Vec<u32> = lit.map(|(a, b)| ((u64::from(b) << 16) / u64::from(a)).min(1 << 20) as u32).collect();
+    let mut ratios: Vec<u32> =
+        lit.map(|(a, b)| ((u64::from(b) << 16) / u64::from(a)).min(MOST.into()) as u32).collect();
     if ratios.len() < FEWEST {
         return FULL;
     }

@@ -1,6 +1,7 @@
 //! A curve of levels through points that lie closer near black.
 
 use super::points::WHITE;
+use crate::spec::Strength;
 
 /// Pieces of a curve.
 const PIECES: usize = 16;
@@ -16,6 +17,9 @@ fn place(index: usize) -> i32 {
 }
 
 impl ToneCurve {
+    /// The furthest from black that a point may be: the arithmetic has room for no more.
+    pub const FURTHEST: i32 = 16 * WHITE;
+
     /// The curve that changes nothing.
     pub fn identity() -> Self {
         ToneCurve::through(|level| level)
@@ -62,6 +66,14 @@ pub struct Toned {
 }
 
 impl Toned {
+    /// This share of it.
+    #[must_use]
+    pub fn with_strength(mut self, strength: Strength) -> Self {
+        let points = self.curve.points_mut().iter_mut().zip(ToneCurve::identity().0);
+        points.for_each(|(point, same)| *point = strength.between(same.into(), (*point).into()) as i32);
+        self
+    }
+
     /// What becomes of a level, where `white` is the highest one, all in sixteenths of a level; 0 or more.
     pub fn level(&self, at: u64, white: u64) -> u64 {
         let (of_255, light) = (i64::from(WHITE), i64::from(self.light.max(1)));
