@@ -5,7 +5,9 @@ use crate::options::{Args, Job};
 use crate::sidecar::curves::CurveFile;
 use clap::Parser;
 use histeq::equalize::Mask;
-use histeq::spec::Rect;
+use histeq::spec::chroma::Colours;
+use histeq::spec::tone::{Balance, BalanceOfYuv};
+use histeq::spec::{Levels, Mapping, Rect, Strength, Weights};
 use histeq_media::ffmpeg::{Rational, later_timecode, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::rawvideo;
 use histeq_media::sys::{escaped_pattern, host, number_pattern, numbered, printable, without_password};
@@ -31,10 +33,35 @@ fn y4m(data: &[u8]) {
 fn curves(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(curves) = CurveFile::parse("curves", text) else { return };
-    let codes = curves.format().levels().codes() as u16;
-    for frame in [0, 1, 1000, u64::MAX] {
-        let (curve, _) = curves.curve(curves.index_at(frame));
-        assert!([0, codes / 2, codes.wrapping_sub(1)].iter().all(|&code| curve.apply(code) <= codes.wrapping_sub(1)));
+    let levels = curves.format().levels();
+    for (frame, k) in [(0, 256), (1, 100), (1000, 1), (u64::MAX, 0)] {
+        let mapping = curves.mapping(curves.index_at(frame));
+        apply(&mapping.with_strength(levels, Strength::of_share_256(k)), levels);
+    }
+}
+
+/// Applies a mapping to some codes.
+fn apply(mapping: &Mapping, levels: Levels) {
+    let max = (levels.codes() - 1) as u16;
+    let codes = [0, levels.lo(), max / 2, levels.hi(), max];
+    let balanced = |balance: &Balance| {
+        let sums = BalanceOfYuv::new(balance, &Colours::new(levels, Weights::BT2020), Weights::BT2020);
+        let far = i32::from(max);
+        let _ = [0, 1, 2].map(|row| [[far, -far, far], [0, far, -far]].map(|before| sums.sum(row, before)));
+        assert!(codes.iter().all(|&code| balance.rgb([code; 3], max).iter().all(|component| *component <= max)));
+    };
+    match mapping {
+        Mapping::Curve { curve, .. } => assert!(codes.iter().all(|&code| curve.apply(code) <= max)),
+        Mapping::Veil(veil) => {
+            let curves = [(0, 0), (7, 7)].map(|region| veil.curve_of(region, levels));
+            assert!(curves.iter().all(|curve| codes.iter().all(|&code| curve.apply(code) <= levels.hi())));
+        }
+        Mapping::Balance(balance) => balanced(balance),
+        Mapping::Balanced { balance, then } => {
+            balanced(balance);
+            apply(then, levels);
+        }
+        Mapping::Tiles { .. } => unreachable!("no file has tiles"),
     }
 }
 

@@ -57,8 +57,7 @@ fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) ->
         let file = CurveFile::of(open, &folder.name(&curves))?;
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
         for frame in first.max(file.begins_at())..first + plan.pieces[piece].1 as u64 {
-            let (curve, chroma_gain) = file.curve(file.index_at(frame));
-            writer.write(frame, file.format(), curve, chroma_gain)?;
+            writer.write(frame, file.format(), file.mapping(file.index_at(frame)))?;
         }
     }
     Ok(())

@@ -1,13 +1,12 @@
-//! Applies the curves of a file instead of computed ones (`--load-curves`). Strength is blended in as for any curve: a gain
-//! of chroma `g` becomes `(4096 * (256 - k) + g * k + 128) >> 8`, with the strength `k` in 256ths.
+//! Applies the curves of a file instead of computed ones (`--load-curves`), with their strength
+//! ([`Mapping::with_strength`]).
 
 use super::{CurveFile, CurveFormat};
 use anyhow::{Result, ensure};
 use histeq::CallerError;
 use histeq::equalize::{Given, MappingSource};
 use histeq::frame::Frame;
-use histeq::spec::chroma::UNIT_GAIN;
-use histeq::spec::{Line, Mapping, Settings, Strength};
+use histeq::spec::{Mapping, Settings, Strength};
 use histeq_media::pipeline::to_stage;
 use std::sync::Arc;
 
@@ -42,11 +41,7 @@ impl LoadedCurves {
         if let Some((_, _, mapping)) = self.last.as_ref().filter(|(at, with, _)| (*at, *with) == (index, strength)) {
             return Ok(Given { mapping: mapping.clone(), scene: None });
         }
-        let (curve, chroma_gain) = self.file.curve(index);
-        let curve = curve.clone().blended(frame.levels(), &Line::IDENTITY, strength);
-        let (k, unit) = (u64::from(strength.of_256()), u64::from(UNIT_GAIN));
-        let chroma_gain = ((unit * (256 - k) + u64::from(chroma_gain) * k + 128) >> 8) as u32;
-        let mapping = Mapping::Curve { curve: curve.into(), chroma_gain };
+        let mapping = self.file.mapping(index).with_strength(frame.levels(), strength);
         self.last = Some((index, strength, mapping.clone()));
         Ok(Given { mapping, scene: None })
     }

@@ -1,10 +1,15 @@
 //! The lines of a curve file.
 
+use anyhow::{Context, Result, bail, ensure};
 use histeq::frame::{Frame, Range};
-use histeq::spec::Levels;
 use histeq::spec::chroma::UNIT_GAIN;
+use histeq::spec::measure::REGIONS;
+use histeq::spec::natural::{ToneCurve, Toned, light};
+use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
+use histeq::spec::{Curve, Levels, Mapping};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
+use std::ops::RangeInclusive;
 
 /// The version of the format.
 pub const VERSION: u32 = 1;
@@ -34,25 +39,170 @@ enum RangeName {
     Full,
 }
 
-/// Every other line: a curve.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// Every other line: what is applied to frames.
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurveLine<L> {
-    /// Number of the first frame with this curve.
+    /// Number of the first frame to which it is.
     pub frame: u64,
+    /// What is done first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    balance: Option<BalanceFields>,
     /// The output code for each input code.
-    pub lut: L,
-    /// The gain of chroma where it follows, in 4096ths; left out where that is 1.
-    #[serde(default = "unit_gain", skip_serializing_if = "is_unit_gain")]
-    pub chroma_gain: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lut: Option<L>,
+    /// With a `lut`, the gain of chroma where it follows, in 4096ths; left out where that is 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chroma_gain: Option<u32>,
+    /// What is done in place of a `lut`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regions: Option<RegionFields>,
 }
 
-fn unit_gain() -> u32 {
-    UNIT_GAIN
+/// A [`Balance`].
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct BalanceFields {
+    gains: [u32; 3],
+    offsets: [i32; 3],
 }
 
-fn is_unit_gain(gain: &u32) -> bool {
-    *gain == UNIT_GAIN
+/// A [`Veil`].
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct RegionFields {
+    taken: [[u32; REGIONS]; REGIONS],
+    gains: [[u32; REGIONS]; REGIONS],
+    chroma: [[u32; REGIONS]; REGIONS],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curve: Option<TonedFields>,
+    /// Left out where it is white.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ceiling: Option<u32>,
+}
+
+/// A curve for all regions ([`Toned`]).
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct TonedFields {
+    points: [i32; 17],
+    light: u32,
+}
+
+impl<'a> CurveLine<&'a [u16]> {
+    /// The line of what is applied to frames with these levels from frame `frame` on; `None` of curves of tiles.
+    pub fn of(frame: u64, mapping: &'a Mapping, levels: Levels) -> Option<Self> {
+        let line = CurveLine { frame, ..CurveLine::default() };
+        Some(match mapping {
+            Mapping::Curve { curve, chroma_gain } => CurveLine {
+                lut: Some(curve.codes()),
+                chroma_gain: Some(*chroma_gain).filter(|gain| *gain != UNIT_GAIN),
+                ..line
+            },
+            Mapping::Veil(veil) => CurveLine { regions: Some(RegionFields::of(veil, levels)), ..line },
+            Mapping::Balance(balance) => CurveLine { balance: Some((*balance).into()), ..line },
+            Mapping::Balanced { balance, then } => {
+                let then = CurveLine::of(frame, then, levels).filter(|then| then.balance.is_none())?;
+                CurveLine { balance: Some((*balance).into()), ..then }
+            }
+            Mapping::Tiles { .. } => return None,
+        })
+    }
+}
+
+impl CurveLine<Vec<u64>> {
+    /// What is applied to frames of this format.
+    pub fn mapping(self, format: CurveFormat) -> Result<Mapping> {
+        let levels = format.levels();
+        let balance = self.balance.map(|fields| fields.checked(levels)).transpose()?;
+        ensure!(self.lut.is_some() || self.chroma_gain.is_none(), "a `chroma_gain` without a `lut`");
+        let then = match (self.lut, self.regions) {
+            (Some(lut), None) => {
+                let chroma_gain = self.chroma_gain.unwrap_or(UNIT_GAIN);
+                Some(Mapping::Curve { curve: curve(lut, format)?.into(), chroma_gain })
+            }
+            (None, Some(fields)) => Some(Mapping::Veil(fields.checked(levels)?.into())),
+            (None, None) => None,
+            (Some(_), Some(_)) => bail!("a `lut` and `regions`, which take each other's place"),
+        };
+        match (balance, then) {
+            (Some(balance), Some(then)) => Ok(Mapping::Balanced { balance, then: then.into() }),
+            (Some(balance), None) => Ok(Mapping::Balance(balance)),
+            (None, Some(then)) => Ok(then),
+            (None, None) => bail!("missing field `lut` (or `balance`, or `regions`)"),
+        }
+    }
+}
+
+fn curve(lut: Vec<u64>, format: CurveFormat) -> Result<Curve> {
+    let codes = format.levels().codes();
+    ensure!(lut.len() == codes, "{} codes, not the {codes} of {} bits", lut.len(), format.depth);
+    if let Some((code, to)) = lut.iter().enumerate().find(|(_, to)| **to >= codes as u64) {
+        bail!("code {code} becomes {to}, which is above {}", codes - 1);
+    }
+    let lut = lut.into_iter().map(|to| to as u16).collect();
+    Curve::from_codes(format.levels(), lut).context("a curve of another depth")
+}
+
+/// Checks that these numbers are in this range; `name` is what they are called.
+fn check<N: Copy + Into<i64>>(name: &str, numbers: &[N], range: RangeInclusive<i64>) -> Result<()> {
+    match numbers.iter().find(|number| !range.contains(&(**number).into())) {
+        None => Ok(()),
+        Some(number) => {
+            bail!("{name}: {} is not from {} to {}", (*number).into(), range.start(), range.end())
+        }
+    }
+}
+
+const GAINS: RangeInclusive<i64> = 0..=MOST_GAIN as i64;
+
+impl From<Balance> for BalanceFields {
+    fn from(Balance { gains, offsets }: Balance) -> Self {
+        BalanceFields { gains, offsets }
+    }
+}
+
+impl BalanceFields {
+    fn checked(self, levels: Levels) -> Result<Balance> {
+        let BalanceFields { gains, offsets } = self;
+        let furthest = i64::from(Balance::furthest_offset(levels));
+        check("balance.gains", &gains, GAINS)?;
+        check("balance.offsets", &offsets, -furthest..=furthest)?;
+        Ok(Balance { gains, offsets })
+    }
+}
+
+impl RegionFields {
+    fn of(veil: &Veil, levels: Levels) -> Self {
+        let Veil { taken, gains, chroma, then, ceiling } = *veil;
+        let curve = then.map(|Toned { curve, light }| TonedFields { points: *curve.points(), light });
+        let ceiling = Some(ceiling).filter(|ceiling| *ceiling != white(levels));
+        RegionFields { taken, gains, chroma, curve, ceiling }
+    }
+
+    fn checked(self, levels: Levels) -> Result<Veil> {
+        let RegionFields { taken, gains, chroma, curve, ceiling } = self;
+        let ceiling = ceiling.unwrap_or(white(levels));
+        check("regions.gains", gains.as_flattened(), GAINS)?;
+        check("regions.chroma", chroma.as_flattened(), GAINS)?;
+        check("regions.ceiling", &[ceiling], 0..=white(levels).into())?;
+        let then = curve.map(TonedFields::checked).transpose()?;
+        Ok(Veil { taken, gains, chroma, then, ceiling })
+    }
+}
+
+impl TonedFields {
+    fn checked(self) -> Result<Toned> {
+        let furthest = i64::from(ToneCurve::FURTHEST);
+        check("regions.curve.points", &self.points, -furthest..=furthest)?;
+        check("regions.curve.light", &[self.light], 0..=light::MOST.into())?;
+        Ok(Toned { curve: ToneCurve::made_of(|index| self.points[index]), light: self.light })
+    }
+}
+
+/// The highest level.
+fn white(levels: Levels) -> u32 {
+    levels.count() as u32 - 1
 }
 
 impl CurveFormat {

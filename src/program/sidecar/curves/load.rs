@@ -3,7 +3,7 @@
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::limits;
-use histeq::spec::Curve;
+use histeq::spec::Mapping;
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq_media::sys::{is_fifo, open_regular};
 use std::fs::File;
@@ -18,8 +18,8 @@ const EXAMPLE: &str = r#"{"histeq_curves":1,"depth":8,"range":"limited"}"#;
 pub struct CurveFile {
     name: String,
     format: CurveFormat,
-    /// The curves, in the order of their frames.
-    curves: Vec<CurveLine<Curve>>,
+    /// What is applied from which frame on, in the order of frames.
+    mappings: Vec<(u64, Mapping)>,
 }
 
 impl CurveFile {
@@ -62,16 +62,16 @@ impl CurveFile {
         let (version, format) = (header.histeq_curves, header.format);
         ensure!(version == VERSION, "{place}: unsupported format version {version} (supported: {VERSION})");
         ensure!((8..=16).contains(&format.depth), "{place}: a depth of {} bits, not 8 to 16", format.depth);
-        let mut curves: Vec<CurveLine<Curve>> = Vec::new();
+        let mut mappings: Vec<(u64, Mapping)> = Vec::new();
         for (place, line) in lines {
-            let line = parse_line(line, format).with_context(|| place.clone())?;
-            if let Some(before) = curves.last().filter(|before| before.frame >= line.frame) {
-                bail!("{place}: frame {} after frame {} (frame numbers must increase)", line.frame, before.frame);
+            let (frame, mapping) = parse_line(line, format).with_context(|| place.clone())?;
+            if let Some((before, _)) = mappings.last().filter(|(before, _)| *before >= frame) {
+                bail!("{place}: frame {frame} after frame {before} (frame numbers must increase)");
             }
-            curves.push(line);
+            mappings.push((frame, mapping));
         }
-        ensure!(!curves.is_empty(), "{name}: no curve in it");
-        Ok(CurveFile { name: name.to_owned(), format, curves })
+        ensure!(!mappings.is_empty(), "{name}: no curve in it");
+        Ok(CurveFile { name: name.to_owned(), format, mappings })
     }
 
     /// The name of the file.
@@ -86,37 +86,37 @@ impl CurveFile {
 
     /// The first frame that a curve is for.
     pub fn begins_at(&self) -> u64 {
-        self.curves[0].frame
+        self.mappings[0].0
     }
 
-    /// Index of the curve of frame `frame`.
+    /// Index of what is applied to frame `frame`.
     pub fn index_at(&self, frame: u64) -> usize {
-        self.curves.partition_point(|line| line.frame <= frame).saturating_sub(1)
+        self.mappings.partition_point(|(from, _)| *from <= frame).saturating_sub(1)
     }
 
-    /// The curve with this index, and the gain of chroma where it follows, in 4096ths.
-    pub fn curve(&self, index: usize) -> (&Curve, u32) {
-        let line = &self.curves[index];
-        (&line.lut, line.chroma_gain)
+    /// What is applied to frames, by this index.
+    pub fn mapping(&self, index: usize) -> &Mapping {
+        &self.mappings[index].1
     }
 
-    /// Whether colour changes with a curve, where it follows.
+    /// Whether colour has a gain somewhere, where it follows.
     pub fn changes_chroma(&self) -> bool {
-        self.curves.iter().any(|line| line.chroma_gain != UNIT_GAIN)
+        self.mappings.iter().any(|(_, mapping)| has_gain(mapping))
     }
 }
 
-fn parse_line(line: &str, format: CurveFormat) -> Result<CurveLine<Curve>> {
-    let CurveLine { frame, lut, chroma_gain }: CurveLine<Vec<u64>> =
-        serde_json::from_str(line).map_err(|error| anyhow!("{}", reason(&error)))?;
-    let codes = format.levels().codes();
-    ensure!(lut.len() == codes, "{} codes, not the {codes} of {} bits", lut.len(), format.depth);
-    if let Some((code, to)) = lut.iter().enumerate().find(|(_, to)| **to >= codes as u64) {
-        bail!("code {code} becomes {to}, which is above {}", codes - 1);
+fn has_gain(mapping: &Mapping) -> bool {
+    match mapping {
+        Mapping::Curve { chroma_gain, .. } => *chroma_gain != UNIT_GAIN,
+        Mapping::Veil(veil) => veil.chroma.as_flattened().iter().any(|gain| *gain != UNIT_GAIN),
+        Mapping::Balanced { then, .. } => has_gain(then),
+        Mapping::Balance(_) | Mapping::Tiles { .. } => false,
     }
-    let lut = lut.into_iter().map(|to| to as u16).collect();
-    let lut = Curve::from_codes(format.levels(), lut).context("a curve of another depth")?;
-    Ok(CurveLine { frame, lut, chroma_gain })
+}
+
+fn parse_line(line: &str, format: CurveFormat) -> Result<(u64, Mapping)> {
+    let line: CurveLine<Vec<u64>> = serde_json::from_str(line).map_err(|error| anyhow!("{}", reason(&error)))?;
+    Ok((line.frame, line.mapping(format)?))
 }
 
 /// The message of the parser, without its position, which counts lines from the parsed one.
@@ -129,6 +129,7 @@ fn reason(error: &serde_json::Error) -> String {
 mod tests {
     use super::*;
     use histeq::spec::Levels;
+    use serde_json::json;
 
     const HEADER: &str = EXAMPLE;
 
@@ -144,7 +145,10 @@ mod tests {
     fn a_frame_has_the_last_curve_that_begins_at_or_before_it() {
         let text = format!("{HEADER}\n\n{}\r\n  {}\n{}\n", line(3, 1), line(7, 2), line(8, 3));
         let curves = CurveFile::parse("c", &text).expect("curves");
-        let codes = [0, 2, 3, 6, 7, 8, 1000].map(|frame| curves.curve(curves.index_at(frame)).0.apply(9));
+        let codes = [0, 2, 3, 6, 7, 8, 1000].map(|frame| match curves.mapping(curves.index_at(frame)) {
+            Mapping::Curve { curve, .. } => curve.apply(9),
+            other => panic!("{other:?}"),
+        });
         assert_eq!(codes, [1, 1, 1, 1, 2, 3, 3]);
         assert_eq!(curves.format().levels(), Levels::limited(8));
     }
@@ -160,13 +164,43 @@ mod tests {
         assert_eq!(error(&HEADER.replace(":8", ":40")), "c: line 1: a depth of 40 bits, not 8 to 16");
         assert!(error(&HEADER.replace("limited", "tv")).starts_with("c: line 1: unknown variant `tv`"));
         let after = |line: &str| error(&format!("{HEADER}\n\n{line}"));
-        assert_eq!(after("{\"frame\":0}"), "c: line 3: missing field `lut`");
+        assert_eq!(after("{\"frame\":0}"), "c: line 3: missing field `lut` (or `balance`, or `regions`)");
         assert_eq!(after("{\"frame\":0,\"lut\":[1,2]}"), "c: line 3: 2 codes, not the 256 of 8 bits");
         assert_eq!(after(&line(0, 256)), "c: line 3: code 0 becomes 256, which is above 255");
         let negative = line(0, 7).replacen('7', "-7", 1);
         assert!(after(&negative).starts_with("c: line 3: invalid value: integer `-7`"), "{}", after(&negative));
         let less = line(0, 7).replacen('}', ",\"chroma_gain\":-1}", 1);
         assert!(after(&less).starts_with("c: line 3: invalid value: integer `-1`"), "{}", after(&less));
+        let (flat, points) = (|number: u32| [[number; 8]; 8], |point: i32| [point; 17]);
+        let curve = json!({"points": points(0), "light": 65536});
+        let regions = json!({"taken": flat(0), "gains": flat(4096), "chroma": flat(4096), "curve": curve});
+        let balance = json!({"gains": [1, 2, 3], "offsets": [0, -7, 0]});
+        let whole = json!({"frame": 0, "balance": balance, "regions": regions});
+        assert!(CurveFile::parse("c", &format!("{HEADER}\n{whole}")).is_ok());
+        for (part, name, value, message) in [
+            ("/balance", "gains", json!([1, 2]), "invalid length 2"),
+            ("/balance", "gains", json!([1, 1_048_577, 3]), "balance.gains: 1048577 is not from 0 to 1048576"),
+            ("/balance", "offsets", json!([0, -56_065, 0]), "balance.offsets: -56065 is not from -56064 to 56064"),
+            ("/regions", "gains", json!(flat(u32::MAX)), "regions.gains: 4294967295 is not from 0 to 1048576"),
+            ("/regions", "chroma", json!([[1]]), "invalid length 1"),
+            ("/regions", "taken", json!(7), "invalid type: integer `7`"),
+            ("/regions", "ceiling", json!(220), "regions.ceiling: 220 is not from 0 to 219"),
+            ("/regions", "more", json!(0), "unknown field `more`"),
+            (
+                "/regions/curve",
+                "points",
+                json!(points(-65_281)),
+                "regions.curve.points: -65281 is not from -65280 to 65280",
+            ),
+            ("/regions/curve", "light", json!(1 << 21), "regions.curve.light: 2097152 is not from 0 to 1048576"),
+            ("", "lut", json!([0, 1, 2]), "a `lut` and `regions`"),
+            ("", "chroma_gain", json!(5), "a `chroma_gain` without a `lut`"),
+        ] {
+            let mut line = whole.clone();
+            line.pointer_mut(part).expect("a part")[name] = value;
+            let found = after(&line.to_string());
+            assert!(found.starts_with(&format!("c: line 3: {message}")), "{found}");
+        }
         let twice = format!("{}\n{}", line(5, 1), line(5, 2));
         assert!(after(&twice).starts_with("c: line 4: frame 5 after frame 5 ("), "{}", after(&twice));
     }

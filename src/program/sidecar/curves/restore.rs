@@ -4,7 +4,7 @@
 //! no level becomes, which only an encoder with losses gives, is read as the next one below that one becomes.
 
 use super::{CurveFile, CurveFormat};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use histeq::CallerError;
 use histeq::equalize::cpu::{Engine, Isa};
 use histeq::equalize::{Given, MappingSource, codes_lifted_to};
@@ -75,7 +75,14 @@ impl InverseCurves {
         let last = match last {
             Some(last) => last,
             None => {
-                let (curve, gain) = self.file.curve(index);
+                let (curve, gain) = match self.file.mapping(index) {
+                    Mapping::Curve { curve, chroma_gain } => (curve, *chroma_gain),
+                    other => bail!(
+                        "{name}: frame {number} has {}, which cannot be undone (restore works with one curve for all: \
+                         --method global)",
+                        if let Mapping::Veil(_) = other { "curves by region" } else { "a balance of colours" }
+                    ),
+                };
                 ensure!(
                     gain == UNIT_GAIN,
                     "{name}: the chroma of frame {number} was multiplied, which cannot be undone (equalize with --chroma keep)"

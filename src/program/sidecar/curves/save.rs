@@ -3,7 +3,7 @@
 use super::archive::Archive;
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use anyhow::{Context, Result, bail};
-use histeq::spec::Curve;
+use histeq::spec::Mapping;
 use histeq_media::pipeline::Outcome;
 use histeq_media::sink::Target;
 use histeq_media::sys::PlaneWriter;
@@ -22,7 +22,7 @@ struct UnfinishedFile {
     archive: Option<Archive>,
     /// Lines: open from the first curve on.
     file: Option<BufWriter<PlaneWriter>>,
-    last: Option<(CurveFormat, Curve, u32)>,
+    last: Option<(CurveFormat, Mapping)>,
 }
 
 impl CurveWriter {
@@ -34,18 +34,18 @@ impl CurveWriter {
         CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, archive, file: None, last: None }))))
     }
 
-    /// Writes the curve of the next frame, with the gain of its chroma, in 4096ths.
+    /// Writes what is applied to the next frame: anything but curves of tiles.
     ///
     /// # Errors
-    /// When it cannot be written, or its format differs from that of the curves before.
-    pub fn write(&self, frame: u64, format: CurveFormat, curve: &Curve, chroma_gain: u32) -> Result<()> {
+    /// When it cannot be written, or its format differs from that of the frames before.
+    pub fn write(&self, frame: u64, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = open.as_mut() else { return Ok(()) };
         let name = open.target.name().to_owned();
-        if let Some((before, ..)) = open.last.as_ref().filter(|(before, ..)| *before != format) {
+        if let Some((before, _)) = open.last.as_ref().filter(|(before, _)| *before != format) {
             bail!("{name}: frame {frame} has {format}, the ones before {before}; a file has curves of one kind only");
         }
-        open.write(frame, format, curve, chroma_gain).with_context(|| format!("{name}: cannot be written"))
+        open.write(frame, format, mapping).with_context(|| format!("{name}: cannot be written"))
     }
 
     /// Flushes the file and renames it to its final name ([`Target::end`]).
@@ -54,7 +54,7 @@ impl CurveWriter {
     /// When it cannot be written or renamed.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(UnfinishedFile { mut target, archive, file, last: Some((format, ..)) }) = open else { return Ok(()) };
+        let Some(UnfinishedFile { mut target, archive, file, last: Some((format, _)) }) = open else { return Ok(()) };
         let name = target.name().to_owned();
         let written = match (archive, file) {
             (Some(archive), _) => archive.write(format, target.patient_writer()?),
@@ -68,20 +68,20 @@ impl CurveWriter {
 }
 
 impl UnfinishedFile {
-    fn write(&mut self, frame: u64, format: CurveFormat, curve: &Curve, chroma_gain: u32) -> Result<()> {
+    fn write(&mut self, frame: u64, format: CurveFormat, mapping: &Mapping) -> Result<()> {
+        let is_new = self.last.as_ref().is_none_or(|(_, last)| last != mapping);
         if let Some(archive) = &mut self.archive {
-            archive.add(frame, curve, chroma_gain)?;
-            self.last = Some((format, curve.clone(), chroma_gain));
-            return Ok(());
+            archive.add(frame, format, mapping, is_new)?;
+        } else {
+            if self.file.is_none() {
+                self.file = Some(BufWriter::new(self.target.patient_writer()?));
+                self.line(&Header { histeq_curves: VERSION, format })?;
+            }
+            if is_new {
+                self.line(&CurveLine::of(frame, mapping, format.levels()).context("curves of tiles")?)?;
+            }
         }
-        if self.file.is_none() {
-            self.file = Some(BufWriter::new(self.target.patient_writer()?));
-            self.line(&Header { histeq_curves: VERSION, format })?;
-        }
-        if self.last.as_ref().is_none_or(|(_, last, gain)| (last, *gain) != (curve, chroma_gain)) {
-            self.line(&CurveLine { frame, lut: curve.codes(), chroma_gain })?;
-            self.last = Some((format, curve.clone(), chroma_gain));
-        }
+        self.last = Some((format, mapping.clone()));
         Ok(())
     }
 

@@ -10,6 +10,8 @@ use histeq::equalize::cpu::{Engine, Isa};
 use histeq::equalize::{Observation, Observer, Role, Work};
 use histeq::frame::HostPool;
 use histeq::spec::chroma::UNIT_GAIN;
+use histeq::spec::measure::REGIONS;
+use histeq::spec::tone::Veil;
 use histeq::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, Scenes, Settings};
 use histeq_media::ffmpeg::Still;
 use histeq_media::pipeline::{Input, Progress, Stage, to_stage};
@@ -31,18 +33,38 @@ impl Observer for CurveSaver {
 
 impl CurveSaver {
     fn save(&mut self, seen: &Observation<'_>) -> Result<()> {
-        let format = CurveFormat::of(seen.before.frame());
-        let codes = seen.after.applied.curves.as_ref().filter(|codes| codes.len() == format.levels().codes());
-        match codes.filter(|_| !matches!(seen.before.role(), Role::WarmUp)) {
-            Some(codes) => {
+        let (before, format) = (seen.before, CurveFormat::of(seen.before.frame()));
+        let decided = match before.role() {
+            Role::WarmUp => return Ok(()),
+            Role::Apply(mapping) => Some(mapping),
+            Role::Equalize => before.guide().mapping.as_ref(),
+        };
+        let mapping = match (decided, &seen.after.applied.curves) {
+            (Some(mapping), _) => mapping.clone(),
+            (None, Some(codes)) if codes.len() == format.levels().codes() => {
                 let curve = Curve::from_codes(format.levels(), codes.to_vec()).context("a curve of these levels")?;
-                let follows = seen.before.settings().chroma == Chroma::Follow;
-                let chroma_gain = seen.after.applied.chroma_gain.filter(|_| follows).unwrap_or(UNIT_GAIN);
-                self.0.write(seen.number, format, &curve, chroma_gain)
+                let chroma_gain = seen.after.applied.chroma_gain.unwrap_or(UNIT_GAIN);
+                Mapping::Curve { curve: curve.into(), chroma_gain }
             }
-            // A frame of the warm-up, or one with a curve for each tile.
-            None => Ok(()),
+            // A curve for each tile.
+            _ => return Ok(()),
+        };
+        let follows = before.settings().chroma == Chroma::Follow;
+        self.0.write(seen.number, format, &if follows { mapping } else { without_gain(mapping) })
+    }
+}
+
+/// `mapping` where chroma has no gain.
+fn without_gain(mapping: Mapping) -> Mapping {
+    match mapping {
+        Mapping::Curve { curve, .. } => Mapping::Curve { curve, chroma_gain: UNIT_GAIN },
+        Mapping::Veil(veil) => {
+            Mapping::Veil(Veil { chroma: [[UNIT_GAIN; REGIONS]; REGIONS], ..Veil::clone(&veil) }.into())
         }
+        Mapping::Balanced { balance, then } => {
+            Mapping::Balanced { balance, then: without_gain(Mapping::clone(&then)).into() }
+        }
+        Mapping::Balance(_) | Mapping::Tiles { .. } => mapping,
     }
 }
 
