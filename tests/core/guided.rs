@@ -203,6 +203,7 @@ fn what_is_given_to_a_frame_is_what_it_would_get_by_itself() {
                 for (expected, found) in by_reference.iter().zip(&found) {
                     let (expected, found) = (&expected.applied, &found.applied);
                     assert_eq!((&expected.curves, expected.chroma_gain), (&found.curves, found.chroma_gain), "{what}");
+                    assert_eq!(expected.mapping, found.mapping, "{what}");
                     assert!(found.counts.is_none() && found.scene.is_none(), "{}, {what}", backend.name);
                 }
             }
@@ -297,7 +298,14 @@ fn what_is_told_of_frames_is_what_the_reference_tells() {
                     assert_eq!(expected.scene, found.scene, "{what}, scene of frame {index}");
                     assert_eq!(expected.curves, found.curves, "{what}, curves of frame {index}");
                     assert_eq!(expected.chroma_gain, found.chroma_gain, "{what}, gain of frame {index}");
+                    assert_eq!(expected.mapping, found.mapping, "{what}, mapping of frame {index}");
+                    assert_eq!(found.mapping.is_none(), settings.method.counts(), "{what}");
                 }
+                let given = works.iter().zip(&found).filter_map(|(work, found)| {
+                    Some(Work::new(work.frame().clone(), settings).applying(found.applied.mapping.clone()?))
+                });
+                let again = results(backend.open(2).as_mut(), &given.collect::<Vec<Work>>());
+                compare(&format!("{what}, given"), if again.is_empty() { &[] } else { &expected }, &again);
             }
         }
     }

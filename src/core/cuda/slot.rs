@@ -14,7 +14,7 @@ use super::rows::{RowsAddress, copy_of_rows, pitch_of};
 use super::task::{Readback, Task};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, OnDevice, Plane};
-use crate::spec::{Counts, Curve, Mapping, Scene};
+use crate::spec::{Counts, Mapping, Scene};
 use cudarc::driver::sys::{self, CUevent_flags::CU_EVENT_BLOCKING_SYNC};
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::hint::spin_loop;
@@ -65,8 +65,8 @@ struct UnderWay {
     frame: Frame,
     task: Task,
     readback: ReadbackLayout,
-    /// The curve that was decided before and is to be told.
-    told_curve: Option<Arc<Curve>>,
+    /// What is applied, if that was decided before.
+    given: Option<Mapping>,
     /// With one curve, the gain of chroma where it follows, in 4096ths.
     chroma_gain: Option<u32>,
     /// Whether it is only added to the history.
@@ -87,6 +87,8 @@ pub struct Collected {
     pub counts: Option<Arc<Counts>>,
     /// The scene that it belongs to; `None` of a frame with a given mapping.
     pub scene: Option<Scene>,
+    /// What was applied, if that was decided before.
+    pub given: Option<Mapping>,
     /// Its curve, or those of its tiles one after the other: an entry for each code. `None` unless it is read back.
     pub curves: Option<Arc<[u16]>>,
     /// With one curve, the gain of chroma where it follows, in 4096ths.
@@ -166,7 +168,7 @@ impl Slot {
             frame,
             task: task.clone(),
             readback,
-            told_curve: None,
+            given: None,
             chroma_gain: None,
             warms_up,
             scene,
@@ -196,8 +198,8 @@ impl Slot {
         let Streams { compute, download, .. } = &*streams;
         let under_way = self.under_way.as_mut().expect("a frame under way");
         let (task, readback) = (under_way.task.clone(), under_way.readback.clone());
-        if let (Applied::Given(Mapping::Curve { curve, .. }), Readback::Everything) = (applied, task.readback) {
-            under_way.told_curve = Some(curve.clone());
+        if let Applied::Given(mapping) = applied {
+            under_way.given = Some(mapping.clone()).filter(|_| !under_way.warms_up);
         }
         under_way.chroma_gain = match applied {
             _ if under_way.warms_up || task.tiles(self.picture.layout()).is_some() => None,
@@ -390,16 +392,16 @@ impl Slot {
     pub fn finish(&mut self) -> Result<(Collected, Option<Timeline>), Error> {
         self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
-        let UnderWay { frame, target, staying, readback, told_curve, chroma_gain, warms_up, scene, .. } =
+        let UnderWay { frame, task, target, staying, readback, given, chroma_gain, warms_up, scene } =
             self.under_way.take().expect("a frame under way");
         let read = target.as_deref().filter(|_| !readback.range().is_empty());
         let counts = read.and_then(|read| readback.read_counts(read));
-        let curves = match told_curve {
-            Some(curve) => Some(curve.codes().into()),
-            None => read.and_then(|read| readback.read_curves(read)),
+        let curves = match &given {
+            Some(Mapping::Curve { curve, .. }) if task.readback == Readback::Everything => Some(curve.codes().into()),
+            _ => read.and_then(|read| readback.read_curves(read)),
         };
         if warms_up {
-            return Ok((Collected { frame, counts, scene, curves: None, chroma_gain }, timeline));
+            return Ok((Collected { frame, counts, scene, given, curves: None, chroma_gain }, timeline));
         }
         let memory: Arc<dyn Memory> = match staying {
             Some(staying) => Arc::new(staying),
@@ -414,7 +416,7 @@ impl Slot {
                     .expect("the buffer holds the layout"),
             )
         });
-        Ok((Collected { frame, counts, scene, curves, chroma_gain }, timeline))
+        Ok((Collected { frame, counts, scene, given, curves, chroma_gain }, timeline))
     }
 }
 

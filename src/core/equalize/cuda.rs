@@ -72,13 +72,13 @@ impl Executor for Cuda {
     }
 
     fn collect(&mut self) -> Result<Option<Equalized>> {
-        let Some(Collected { frame, counts, scene, curves, chroma_gain }) = self.ring.collect()? else {
+        let Some(Collected { frame, counts, scene, given: mapping, curves, chroma_gain }) = self.ring.collect()? else {
             return Ok(None);
         };
         let work = self.under_way.pop_front();
         let uncounted = work.filter(|work| scene.is_some() && !work.settings().method.counts());
         let counts = counts.or_else(|| uncounted.map(|work| Arc::new(work.uncounted())));
-        Ok(Some(Equalized { frame, applied: Applied { counts, scene, curves, chroma_gain } }))
+        Ok(Some(Equalized { frame, applied: Applied { counts, scene, mapping, curves, chroma_gain } }))
     }
 
     fn finish(&mut self) -> Result<()> {

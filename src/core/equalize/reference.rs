@@ -33,7 +33,8 @@ impl Reference {
         let settings = *work.settings();
         match work.role().clone() {
             Role::Apply(mapping) => {
-                self.done.push_back(apply(work.frame(), work.settings(), &mapping, &self.pool));
+                let Equalized { frame, applied } = apply(work.frame(), work.settings(), &mapping, &self.pool);
+                self.done.push_back(Equalized { frame, applied: Applied { mapping: Some(mapping), ..applied } });
             }
             Role::WarmUp => {
                 let counts = counts(&work);
@@ -80,7 +81,8 @@ fn counts(work: &Work) -> Counts {
 /// The frame of `work`, with what was decided applied to it.
 fn equalize((work, counts): (Work, Arc<Counts>), decision: Decision, pool: &HostPool) -> Equalized {
     let Equalized { frame, applied } = apply(work.frame(), work.settings(), &decision.mapping, pool);
-    Equalized { frame, applied: Applied { counts: Some(counts), scene: Some(decision.scene), ..applied } }
+    let mapping = (!work.settings().method.counts()).then_some(decision.mapping);
+    Equalized { frame, applied: Applied { counts: Some(counts), scene: Some(decision.scene), mapping, ..applied } }
 }
 
 /// `frame` with this mapping.
@@ -100,7 +102,7 @@ fn apply(frame: &Frame, settings: &Settings, mapping: &Mapping, pool: &HostPool)
         }
         Mapping::Veil(veil) => without_veil(frame, veil, chroma, pool),
         Mapping::Balance(balance) => balanced(frame, balance, pool),
-        Mapping::Balanced { balance, then } => return apply(&balanced(frame, balance, pool), settings, then, pool),
+        Mapping::Balanced { balance, then } => apply(&balanced(frame, balance, pool), settings, then, pool).frame,
     };
     Equalized { frame, applied }
 }

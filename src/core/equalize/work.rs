@@ -171,7 +171,11 @@ pub struct Applied {
     pub counts: Option<Arc<Counts>>,
     /// Where it belongs.
     pub scene: Option<Scene>,
-    /// Its curve, or those of its tiles one after the other, row by row: an entry for each code.
+    /// What was applied, where it was given or decided before and not made of counts. With a look-ahead it can be what was decided
+    /// of a later frame.
+    pub mapping: Option<Mapping>,
+    /// Its curve, or those of its tiles one after the other, row by row: an entry for each code. `None` where more than a
+    /// curve was applied.
     pub curves: Option<Arc<[u16]>>,
     /// With one curve, the gain that chroma has where it follows, in 4096ths.
     pub chroma_gain: Option<u32>,

@@ -111,7 +111,9 @@ impl Worker {
         match work.role() {
             Role::Apply(mapping) => {
                 self.in_order.pass(ticket, |_| ())?;
-                Ok(Some(Done { number, result: Ok(self.apply(&work, work.frame(), mapping)) }))
+                let Equalized { frame, applied } = self.apply(&work, work.frame(), mapping);
+                let applied = Applied { mapping: Some(mapping.clone()), ..applied };
+                Ok(Some(Done { number, result: Ok(Equalized { frame, applied }) }))
             }
             Role::WarmUp => {
                 let counts = Arc::new(self.engine.counts(&work));
@@ -134,7 +136,8 @@ impl Worker {
     /// Applies to a frame what was decided.
     fn equalize(&mut self, (number, work, counts): Waiting, Decision { scene, mapping }: Decision) -> Done {
         let Equalized { frame, applied } = self.apply(&work, work.frame(), &mapping);
-        let applied = Applied { counts: Some(counts), scene: Some(scene), ..applied };
+        let mapping = (!work.settings().method.counts()).then_some(mapping);
+        let applied = Applied { counts: Some(counts), scene: Some(scene), mapping, ..applied };
         Done { number, result: Ok(Equalized { frame, applied }) }
     }
 
@@ -163,7 +166,7 @@ impl Worker {
             Mapping::Balance(balance) => self.engine.balance(frame, balance),
             Mapping::Balanced { balance, then } => {
                 let balanced = self.engine.balance(frame, balance);
-                return self.apply(work, &balanced, then);
+                self.apply(work, &balanced, then).frame
             }
         };
         Equalized { frame, applied }

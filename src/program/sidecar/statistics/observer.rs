@@ -34,12 +34,10 @@ impl Observer for CurveSaver {
 impl CurveSaver {
     fn save(&mut self, seen: &Observation<'_>) -> Result<()> {
         let (before, format) = (seen.before, CurveFormat::of(seen.before.frame()));
-        let decided = match before.role() {
-            Role::WarmUp => return Ok(()),
-            Role::Apply(mapping) => Some(mapping),
-            Role::Equalize => before.guide().mapping.as_ref(),
-        };
-        let mapping = match (decided, &seen.after.applied.curves) {
+        if let Role::WarmUp = before.role() {
+            return Ok(());
+        }
+        let mapping = match (&seen.after.applied.mapping, &seen.after.applied.curves) {
             (Some(mapping), _) => mapping.clone(),
             (None, Some(codes)) if codes.len() == format.levels().codes() => {
                 let curve = Curve::from_codes(format.levels(), codes.to_vec()).context("a curve of these levels")?;
@@ -220,12 +218,8 @@ impl Recorder {
 
 /// The gain of the stretch.
 fn gain(seen: &Observation<'_>) -> f64 {
-    let given = match seen.before.role() {
-        Role::Apply(mapping) => Some(mapping),
-        _ => seen.before.guide().mapping.as_ref(),
-    };
     let mean = |gains: &[u32]| gains.iter().map(|gain| f64::from(*gain)).sum::<f64>() / gains.len() as f64;
-    let of_4096 = match given {
+    let of_4096 = match &seen.after.applied.mapping {
         Some(Mapping::Veil(veil)) => mean(veil.gains.as_flattened()),
         Some(Mapping::Balance(balance) | Mapping::Balanced { balance, .. }) => mean(&balance.gains),
         _ => {
