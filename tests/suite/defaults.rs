@@ -46,7 +46,7 @@ fn what_is_nearer_to_the_command_line_takes_precedence() {
         let text = |name: &str| settings[name].to_string();
         [text("look"), text("smooth"), text("gray")].join(" ").replace('"', "")
     };
-    assert_eq!(of("", &[], ""), "natural 50 false");
+    assert_eq!(of("", &[], ""), "natural 100 false");
     assert_eq!(of(CONFIG, &[], ""), "haze 25 false");
     let look = ("HISTEQ_LOOK", "underwater");
     assert_eq!(of(CONFIG, &[look], ""), "underwater 25 false");
@@ -56,7 +56,7 @@ fn what_is_nearer_to_the_command_line_takes_precedence() {
     assert_eq!(of(CONFIG, &[("HISTEQ_GRAY", "0"), ("HISTEQ_NO_SUCH_OPTION", "1")], ""), "haze 25 false");
     // A default that does not go with an option gives way.
     assert_eq!(of(CONFIG, &[], "--exact"), "exact 1 false");
-    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 50 false");
+    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 100 false");
     dir.write("other.toml", b"[defaults]\nlook = 'night'");
     assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "other.toml")], ""), "night 75 false");
 }

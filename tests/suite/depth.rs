@@ -21,7 +21,7 @@ fn codes(dir: &Dir, file: &str) -> usize {
 fn what_is_stretched_has_no_gaps() {
     let dir = Dir::new();
     sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt gray");
-    let options = "--backend cpu -y --encoder ffv1 --verify --gray";
+    let options = "--backend cpu -y --method global --encoder ffv1 --verify --gray";
     dir.succeeds(&format!("{options} in.mkv plain.mkv"));
     dir.succeeds(&format!("{options} --output-depth 8 in.mkv noise.mkv"));
     let (plain, noise) = (codes(&dir, "plain.mkv"), codes(&dir, "noise.mkv"));
@@ -44,7 +44,7 @@ fn the_curve_is_that_of_the_video_as_it_came() {
         let line: Value = serde_json::from_str(text.lines().nth(1).expect("a curve")).unwrap();
         line["lut"].as_array().unwrap().iter().map(|code| code.as_f64().unwrap()).collect()
     };
-    for look in ["natural", "thermal", "exact"] {
+    for look in ["natural --method global", "thermal", "exact"] {
         let plain = curve(&format!("--look {look}"));
         for (depth, step) in [("8", 16), ("10", 4)] {
             let deep = curve(&format!("--look {look} --output-depth {depth}"));

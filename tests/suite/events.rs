@@ -43,7 +43,7 @@ fn a_run_tells_its_start_its_progress_and_its_result() {
         let settings = &start["settings"];
         assert_eq!(
             (&settings["look"], &settings["method"], &settings["smooth"]),
-            (&"haze".into(), &"dehaze".into(), &50.into())
+            (&"haze".into(), &"natural".into(), &100.into())
         );
         let result = events.last().expect("an event");
         assert_eq!((&result["exit_code"], &result["frames"], &result["damaged"]), (&0.into(), &60.into(), &0.into()));

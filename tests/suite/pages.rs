@@ -13,7 +13,8 @@ fn the_readme_is_short() {
 #[test]
 fn the_options_page_has_the_numbers_of_each_look() {
     let dir = Dir::new();
-    let filters = "format=yuv420p,lutyuv=y=60+val/3:u=130+(val-128)/5:v=124+(val-128)/5,noise=alls=8:allf=t";
+    // Veiled, the more the higher, and a little tinted.
+    let filters = r"format=yuv420p,geq=lum=90-1.6*Y+lum(X\,Y)*Y/70:cb=130+(cb(X\,Y)-128)/5:cr=124+(cr(X\,Y)-128)/5,noise=alls=8:allf=t";
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -vf {filters} -frames:v 20 -c:v ffv1 in.mkv"));
     let pixels = |options: &str| dir.succeeds(&format!("-q {options} --output-format rawvideo in.mkv -")).stdout;
     let page = read(OPTIONS);

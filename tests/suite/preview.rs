@@ -18,7 +18,7 @@ fn clip(dir: &Dir, file: &str) {
 
 fn photo(dir: &Dir) {
     dir.ffmpeg(
-        "-f lavfi -i testsrc2=size=640x360 -vf lutrgb=r=val/3:g=val/2+20:b=val/2+30 -frames:v 1 -update 1 in.png",
+        "-f lavfi -i testsrc2=size=640x360 -vf lutrgb=r=val/3+12:g=val/3+20:b=val/3+30 -frames:v 1 -update 1 in.png",
     );
 }
 

@@ -29,7 +29,7 @@ fn scenes_are_found_of_frames_as_deep_as_they_are_equalized() {
     let dir = Dir::new();
     film(&dir, "yuv420p");
     for (depth, codes) in [("8", 4096), ("10", 1024)] {
-        let options = format!("--smooth scene --output-depth {depth} --save-curves c.jsonl");
+        let options = format!("--method global --smooth scene --output-depth {depth} --save-curves c.jsonl");
         dir.succeeds(&format!("{options} --encoder ffv1 -y in.mkv out.mkv"))
             .says(&["first pass: 2 scenes in 60 frames"]);
         let curves = lines(&dir, "c.jsonl");
@@ -42,8 +42,9 @@ fn scenes_are_found_of_frames_as_deep_as_they_are_equalized() {
 fn every_frame_of_a_scene_has_the_same_curve_and_a_cut_starts_another() {
     let dir = Dir::new();
     film(&dir, "yuv420p");
-    let run =
-        dir.succeeds("--smooth scene --save-curves c.jsonl --stats s.jsonl --verify --encoder ffv1 in.mkv out.mkv");
+    let run = dir.succeeds(
+        "--method global --smooth scene --save-curves c.jsonl --stats s.jsonl --verify --encoder ffv1 in.mkv out.mkv",
+    );
     run.says(&["first pass: 2 scenes in 60 frames"]);
     let starts: Vec<u64> = lines(&dir, "c.jsonl")[1..].iter().map(|line| line["frame"].as_u64().unwrap()).collect();
     assert_eq!(starts, [0, FRAMES as u64]);
@@ -54,7 +55,7 @@ fn every_frame_of_a_scene_has_the_same_curve_and_a_cut_starts_another() {
     }
     dir.succeeds("--load-curves c.jsonl --encoder ffv1 in.mkv again.mkv");
     assert!(dir.raw("out.mkv", "yuv420p") == dir.raw("again.mkv", "yuv420p"));
-    dir.succeeds("--smooth 0.2 --save-curves c.jsonl --encoder ffv1 -y in.mkv out.mkv");
+    dir.succeeds("--method global --smooth 0.2 --save-curves c.jsonl --encoder ffv1 -y in.mkv out.mkv");
     assert!(lines(&dir, "c.jsonl").len() > 10, "with a window, the curve should follow the light");
 }
 
@@ -62,11 +63,11 @@ fn every_frame_of_a_scene_has_the_same_curve_and_a_cut_starts_another() {
 fn a_scene_is_what_a_window_is_that_holds_all_of_it() {
     let dir = Dir::new();
     for (format, options) in [
-        ("yuv420p", ""),
-        ("yuv444p10le", "--look night --denoise 0"),
-        ("yuv420p", "--look night"),
-        ("yuv420p", "--look haze"),
-        ("yuv420p", "--look underwater --denoise 0"),
+        ("yuv420p", "--method global"),
+        ("yuv444p10le", "--look night --method global --denoise 0"),
+        ("yuv420p", "--look night --method global"),
+        ("yuv420p", "--method dehaze"),
+        ("yuv420p", "--method balance"),
         ("bgr0", "--look thermal --bins 50"),
         ("yuv420p", "--roi 10,10,50,40 --plateau 60 --gray"),
         ("yuv420p", "--filter hflip --max-gain 3 --strength 0.7"),
@@ -103,7 +104,7 @@ fn a_mask_statistics_and_pictures_of_two_sizes_go_with_whole_scenes() {
     film(&dir, "yuv420p");
     dir.ffmpeg("-f lavfi -i color=white:size=96x64 -frames:v 1 -vf format=gray,drawbox=20:0:32:64:black:fill mask.png");
     let of = |options: &str| {
-        dir.succeeds(&format!("{options} --encoder ffv1 -y in.mkv out.mkv"));
+        dir.succeeds(&format!("{options} --method global --encoder ffv1 -y in.mkv out.mkv"));
         dir.raw("out.mkv", "yuv420p")
     };
     let masked = of("--smooth scene --mask mask.png");

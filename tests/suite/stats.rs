@@ -286,7 +286,7 @@ fn levels_that_are_stretched_are_told_with_their_gain() {
     dir.ffmpeg(
         "-f lavfi -i testsrc2=size=128x96:rate=25 -vf format=yuv420p,lutyuv=y=90+(val-16)/3:u=128:v=128 -frames:v 30 -c:v ffv1 in.mkv",
     );
-    dir.succeeds("--stats s.jsonl --encoder ffv1 in.mkv out.mkv");
+    dir.succeeds("--method global --stats s.jsonl --encoder ffv1 in.mkv out.mkv");
     for record in records(&dir, "s.jsonl") {
         let (low, high) = (number(&record, "low"), number(&record, "high"));
         // Levels are counted from black, and colours reach beyond luma.

@@ -68,7 +68,7 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
     if !left_out.contains(&false) {
         left_out.clear();
     }
-    Ok(Lattice { size, luma, rgb, left_out })
+    Ok(Lattice { size, luma, rgb, left_out, is_part: counted != frame.whole() })
 }
 
 /// The rows of each component's plane; components of one plane share them.

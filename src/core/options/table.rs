@@ -120,8 +120,8 @@ pub static OPTIONS: [OptionInfo; 15] = [
         default: "natural",
         summary: "Preset for a kind of footage",
         details: "A preset sets --method, --levels, --strength, --max-gain, --plateau, --chroma, --smooth and \
-                  --scene-threshold. Each of these options, if given, replaces the preset's value; --plateau, --bins and --max-gain \
-                  have --method global take the place of natural. auto is another \
+                  --scene-threshold. Each of these options, if given, replaces the preset's value. Where one of them \
+                  belongs to equalization (--plateau, --bins, --max-gain), --method is global then. auto is another \
                   name for natural.",
         parse: |options, text| Look::from_name(text).map(|look| options.look = look),
         report: |options, _| text(options.look.name()),
@@ -133,7 +133,7 @@ pub static OPTIONS: [OptionInfo; 15] = [
         placeholder: "S",
         values: "a number from 0 to 1",
         default: "by look",
-        summary: "Share of the correction, or of the equalization, to apply, 0 to 1",
+        summary: "Share of the correction to apply, 0 to 1",
         details: "With --method natural, 0 is the input. With equalization, 0 leaves the levels as --levels has them, 1 is \
                   fully equalized. There are 256 steps.",
         parse: |options, text| parse::strength(text).map(|strength| options.strength = Some(strength)),

@@ -207,7 +207,10 @@ impl Guides {
         let light = |index: usize| light::between(blocks(reference), blocks(index), white);
         let mut mean = MeanCorrection::default();
         for &index in &members {
-            if let Some(correction) = &self.corrections[index] {
+            // Without frames ahead, what comes out of the dark comes slowly.
+            if ahead == 0 && self.frames[index].measure.mean < white / 64 {
+                mean.add(&Correction::identity(), 4096);
+            } else if let Some(correction) = &self.corrections[index] {
                 mean.add(correction, light::weight(light(index)));
             }
         }

@@ -43,6 +43,8 @@ pub struct Lattice {
     pub rgb: Vec<[u16; 3]>,
     /// Whether each point is left out of what is measured; empty where all count. Not all are left out.
     pub left_out: Vec<bool>,
+    /// It covers a part of the picture only, which tells nothing of regions elsewhere.
+    pub is_part: bool,
 }
 
 impl Lattice {

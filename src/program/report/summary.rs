@@ -15,10 +15,10 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
         count => format!("; {count} damaged frames or packets"),
     };
     let line = format!(
-        "{}{} by {}; decode {:.2} s, equalize {:.2} s, encode {:.2} s{damaged}{}",
-        found(progress),
+        "{} by {}; {}decode {:.2} s, equalize {:.2} s, encode {:.2} s{damaged}{}",
         frames_in_time(progress, "", summary.elapsed),
         summary.equalizer,
+        found(progress),
         busy(Stage::Source),
         busy(Stage::Equalize),
         busy(Stage::Sink),
@@ -27,7 +27,7 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
-/// What the video lacked, before all else.
+/// What the video lacked.
 fn found(progress: &Progress) -> String {
     progress.found().map_or_else(String::new, |found| format!("{found}; "))
 }
@@ -86,12 +86,14 @@ fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
 /// The end of a live run, with latency, and frames that outputs missed; of the source of this number, if there are several.
 pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<usize>) -> ResultRecord {
     let mut text = format!(
-        "{}{} by {}, {} dropped",
-        found(progress),
+        "{} by {}, {} dropped",
         frames_in_time(progress, "", summary.elapsed),
         summary.equalizer,
         summary.dropped
     );
+    if let Some(found) = progress.found() {
+        text += &format!("; {found}");
+    }
     if progress.damaged() > 0 {
         text += &format!(", {} damaged", progress.damaged());
     }

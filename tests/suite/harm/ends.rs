@@ -57,7 +57,7 @@ fn children_that_look_at_inputs_end_with_a_parent_that_is_killed() {
 #[test]
 fn a_new_version_of_the_program_harms_no_run_of_the_old_one() {
     let dir = Dir::new();
-    clip(&dir, "in.mkv", 250);
+    clip(&dir, "in.mkv", 600);
     std::fs::copy(program(), dir.path("program")).expect("a copy");
     let line = "--backend cpu --encoder ffv1 --jobs 2 in.mkv out.mkv";
     let mut command = dir.other_command(dir.path("program"), line);
@@ -67,7 +67,7 @@ fn a_new_version_of_the_program_harms_no_run_of_the_old_one() {
     std::fs::set_permissions(dir.path("new"), std::fs::Permissions::from_mode(0o755)).expect("a mode");
     std::fs::rename(dir.path("new"), dir.path("program")).expect("a new name");
     assert_eq!(run.ends_within(Duration::from_secs(60)), Some(0));
-    assert_eq!(dir.frames("out.mkv").len(), 250);
+    assert_eq!(dir.frames("out.mkv").len(), 600);
 }
 
 #[test]

@@ -135,7 +135,9 @@ fn what_is_clean_is_not_limited() {
     let dir = Dir::new();
     let mut random = Random::new(SEED);
     let still = frame(RAW, |x, _| 60 + x as u64 / 4 + random.below(20)).repeat(10);
-    for options in ["", "--look night --denoise 0", "--method clahe --tiles 4x3", "--look thermal"] {
+    for options in
+        ["--method global", "--look night --method global --denoise 0", "--method clahe --tiles 4x3", "--look thermal"]
+    {
         let free = through(&dir, RAW, options, &still);
         assert!(free != still, "nothing is done with '{options}'");
         assert!(through(&dir, RAW, &format!("{options} --max-gain auto"), &still) == free, "'{options}' is limited");

@@ -31,7 +31,8 @@ impl Correction {
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Colours stay as
     /// they are unless `takes_cast`.
     pub fn of(points: Points, assumed: Assumed, takes_cast: bool, most: i32) -> Self {
-        let sure = |of: Assumed, measured: i32| if assumed == of { 4096 } else { measured };
+        let there = points.presence();
+        let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
         let dark = sure(Assumed::Dark, dark::share(&points));
         let cast = if takes_cast { sure(Assumed::Cast, cast::share(&points)) } else { 0 };
         let darkest = veil::darkest(&points);
@@ -61,7 +62,7 @@ impl Correction {
             with_luma(rgb, level, times(level, line.gain) + line.offset, line.chroma)
         };
         points = points.changed(|rgb, _| shifted(rgb));
-        let veil = Veil::of(&points, darkest, 4096 - dark, assumed == Assumed::Veil);
+        let veil = Veil::of(&points, darkest, 4096 - dark, (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
             let (taken, gains) = (veil.taken.as_flattened(), veil.gains.as_flattened());
             points = points.changed(|rgb, region| {
@@ -173,6 +174,20 @@ impl Correction {
 
 /// How many numbers a correction has.
 const NUMBERS: usize = 2 * 3 + 3 * REGIONS * REGIONS + 17 + 6;
+
+impl Correction {
+    /// The correction that changes nothing.
+    pub fn identity() -> Self {
+        Correction {
+            balance: ([4096; 3], [0; 3]),
+            gains: [[4096; REGIONS]; REGIONS],
+            offsets: [[0; REGIONS]; REGIONS],
+            chroma: [[4096; REGIONS]; REGIONS],
+            curve: ToneCurve::identity(),
+            found: Found { exposure: 4096, contrast: 4096, ..Found::default() },
+        }
+    }
+}
 
 /// A mean of corrections.
 #[derive(Clone, Debug)]

@@ -42,7 +42,8 @@ pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     ratios.sort_unstable();
     let [first, middle, third] = [1, 2, 3].map(|quarter| ratios[(ratios.len() - 1) * quarter / 4]);
     let doubt = (third - first) / 4;
-    if middle < FULL { (middle + doubt).min(FULL) } else { middle.saturating_sub(doubt).max(FULL) }
+    // What is much brighter is a flash, and no light of the scene.
+    if middle < FULL { (middle + doubt).min(FULL) } else { middle.saturating_sub(doubt).clamp(FULL, FULL / 4 * 5) }
 }
 
 /// By how much a frame with this light counts for the correction of its scene, in 4096ths: fully at 0.95, not at all at 0.7.

@@ -59,7 +59,8 @@ impl Points {
         for point in (0..lattice.luma.len()).filter(|&point| lattice.counts(point)) {
             let (x, y) = (point % columns, point / columns);
             points.rgb.push(lattice.rgb(point).map(scaled));
-            points.region.push((y * REGIONS / rows * REGIONS + x * REGIONS / columns) as u8);
+            let region = y * REGIONS / rows * REGIONS + x * REGIONS / columns;
+            points.region.push(if lattice.is_part { 0 } else { region as u8 });
             points.block.push((y * BLOCK_ROWS / rows * BLOCK_COLUMNS + x * BLOCK_COLUMNS / columns) as u8);
         }
         points
@@ -78,6 +79,12 @@ impl Points {
             self.block.retain(|_| keep.next() == Some(&true));
         }
         self
+    }
+
+    /// How much of a picture there is, in 4096ths: nothing where levels are 4 of 255 apart, all from 40 on.
+    pub fn presence(&self) -> i32 {
+        let lumas = Occurrences::of(self.luma());
+        ramp(lumas.at(999_000) - lumas.at(1_000), of_255(4), of_255(40))
     }
 
     /// How many there are.

@@ -89,7 +89,7 @@ pub mod dark {
     /// The black of what is dark, and of what is not.
     pub const LIFTED: [i32; 2] = [210, 323];
     /// How far the top lies above most of a picture that is nothing but dark, and of one that is there.
-    pub const PICTURE: [i32; 2] = [48, 192];
+    pub const PICTURE: [i32; 2] = [128, 640];
     /// The points below the top.
     pub const TOP: u32 = 992835;
     /// What the top becomes.
@@ -101,7 +101,7 @@ pub mod dark {
     /// Under lamps: the level of nine tenths of the points that is dim, and that is not; how far it lies above the darkest; the most
     /// lift, and how far chroma follows.
     pub const DIM: [i32; 2] = [960, 1920];
-    pub const UNDER_LAMPS: [i32; 2] = [96, 320];
+    pub const UNDER_LAMPS: [i32; 2] = [128, 512];
     pub const MOST_LIFT: i32 = 4096;
     pub const OF_LIFT: i32 = 2458;
     /// How far the channels go to their own exposures under a cast.

@@ -27,8 +27,8 @@ pub struct Veil {
 
 impl Veil {
     /// The veil over points behind their line, of which the darkest had the least component `darkest` before it, as far as
-    /// `part` of its way, in 4096ths; `is_sure` says that there is one.
-    pub fn of(points: &Points, darkest: i32, part: i32, is_sure: bool) -> Self {
+    /// `part` of its way, in 4096ths; `sure` is its share where that is known.
+    pub fn of(points: &Points, darkest: i32, part: i32, sure: Option<i32>) -> Self {
         let black = points.darkest_of_regions(REGION_DARKEST);
         let densest = black.iter().flatten().flatten().copied().max().unwrap_or(0);
         let black = black.map(|row| row.map(|black| black.unwrap_or(densest) as u32));
@@ -44,7 +44,7 @@ impl Veil {
         let far = times(ramp(ratio(mean, air), FAR[0], FAR[1]), ramp(darkest, NEAR[0], NEAR[1]));
         let clear = ramp(darkest, DARKEST[0], DARKEST[1]).max(times(far, OF_FAR));
         let seen = times(ramp(dense, DENSE[0], DENSE[1]), clear);
-        let share = if is_sure { 4096 } else { times(seen, part) };
+        let share = sure.unwrap_or(times(seen, part));
         let taken = taken.map(|row| row.map(|taken| times(taken, share)));
         let gains = taken.map(|row| row.map(|taken| ratio(air, air - taken)));
         let clearest = times(least, share);
