@@ -58,7 +58,7 @@ fn what_is_nearer_to_the_command_line_takes_precedence() {
     assert_eq!(of(CONFIG, &[], "--exact"), "exact 1 false");
     assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 100 false");
     dir.write("other.toml", b"[defaults]\nlook = 'night'");
-    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "other.toml")], ""), "night 75 false");
+    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "other.toml")], ""), "night 100 false");
 }
 
 #[test]

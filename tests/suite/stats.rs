@@ -179,7 +179,7 @@ fn a_page_of_pieces_is_that_of_one_run() {
         assert_eq!(scenes.matches("<img").count(), 6, "{scenes}");
         (data["levels"].clone(), data["end"].clone(), scenes.to_owned(), settings.to_owned())
     };
-    let options = "--backend cpu --chroma keep --stats s.html --encoder ffv1";
+    let options = "--backend cpu --method global --chroma keep --stats s.html --encoder ffv1";
     dir.succeeds(&format!("in.mkv one.mkv {options}"));
     let one = drawn("histeq-video in.mkv one.mkv --backend cpu");
     assert!(one.0["curve"].is_string(), "{}", one.0);

@@ -62,7 +62,7 @@ impl Correction {
             with_luma(rgb, level, times(level, line.gain) + line.offset, line.chroma)
         };
         points = points.changed(|rgb, _| shifted(rgb));
-        let veil = Veil::of(&points, darkest, 4096 - dark, (assumed == Assumed::Veil).then_some(there));
+        let veil = Veil::of(&points, darkest, times(4096 - dark, there), (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
             let (taken, gains) = (veil.taken.as_flattened(), veil.gains.as_flattened());
             points = points.changed(|rgb, region| {
