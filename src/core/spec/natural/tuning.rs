@@ -17,7 +17,7 @@ pub mod cast {
     /// The top of what is so dim that its shadows need not be lifted.
     pub const DIM: [i32; 2] = [1962, 2668];
     /// By how much less than the least the second component has to be lifted under water.
-    pub const UNDER_WATER: i32 = 245;
+    pub const UNDER_WATER: i32 = 122;
     /// How much paler a colour becomes of which a channel is gone.
     pub const PALER: i32 = 2048;
     /// The points of the ends of a channel, and of the corners.
