@@ -72,7 +72,9 @@ fn kept_curves_give_the_same_colours_again() {
     let dir = Dir::new();
     for (format, options) in [("yuv420p", ""), ("yuv444p10le", "--look night --denoise 0"), ("bgr0", "--strength 1")] {
         colours(&dir, format);
-        dir.succeeds(&format!("{options} --save-curves c.jsonl --encoder ffv1 -y colours.mkv plain.mkv"));
+        dir.succeeds(&format!(
+            "--method global {options} --save-curves c.jsonl --encoder ffv1 -y colours.mkv plain.mkv"
+        ));
         dir.succeeds("--load-curves c.jsonl --save-curves d.jsonl --verify --encoder ffv1 -y colours.mkv again.mkv");
         let plain = dir.raw("plain.mkv", format);
         assert!(plain == dir.raw("again.mkv", format), "{format} {options}");
@@ -83,6 +85,121 @@ fn kept_curves_give_the_same_colours_again() {
         assert!(gains.iter().any(|gain| *gain != 4096), "{format} {options}");
         assert!(plain != dir.raw("pale.mkv", format), "{format} {options}");
     }
+}
+
+/// A film that changes little by little, and is dark, or lies under haze or fog that grows downwards and has a colour.
+fn lacking(dir: &Dir, what: &str, format: &str) {
+    let becomes = |component: char, [haze, share]: [u32; 2]| match what {
+        "dark" => format!("{component}={component}(X\\,Y)/(5+N/9)"),
+        _ => format!("{component}={haze}+{component}(X\\,Y)*{share}/10+Y-N/9"),
+    };
+    let numbers = if what == "fog" { [[120, 4], [130, 4], [140, 4]] } else { [[30, 2], [70, 3], [90, 3]] };
+    let [r, g, b] = [('r', numbers[0]), ('g', numbers[1]), ('b', numbers[2])].map(|(of, numbers)| becomes(of, numbers));
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=64x48:rate=25 -vf geq={r}:{g}:{b},format={format} -frames:v 40 -c:v ffv1 {what}.mkv"
+    ));
+}
+
+#[test]
+fn what_one_curve_does_not_say_is_kept_too() {
+    let dir = Dir::new();
+    for (what, format, options, kept) in [
+        ("dark", "yuv420p", "", &["/chroma_gain", "/lut"][..]),
+        ("dark", "gray10le", "--method natural", &["/lut"]),
+        ("haze", "yuv420p", "", &["/balance", "/regions"]),
+        ("haze", "yuv422p10le", "--look haze", &["/balance", "/regions"]),
+        ("haze", "yuv444p", "--look haze --chroma keep --strength 0.7", &["/regions"]),
+        ("haze", "gray", "--look haze", &["/regions"]),
+        ("haze", "bgr0", "--look underwater --denoise 0", &["/balance"]),
+        ("dark", "yuv444p10le", "--look underwater --denoise 0", &["/balance", "/chroma_gain", "/lut"]),
+        ("fog", "yuv420p10le", "", &["/regions/curve"]),
+        ("haze", "yuv420p", "--method dehaze", &["/regions"]),
+        ("haze", "gbrp10le", "--method balance", &["/balance"]),
+        ("haze", "yuv420p", "--smooth scene --look haze", &["/balance", "/regions"]),
+    ] {
+        lacking(&dir, what, format);
+        let film = format!("{what}.mkv");
+        dir.succeeds(&format!("{options} --save-curves c.jsonl --encoder ffv1 -y {film} plain.mkv"));
+        let plain = dir.raw("plain.mkv", format);
+        let text = format!("{what} {format} {options}");
+        assert!(plain != dir.raw(&film, format), "{text}");
+        let lines = lines(&dir, "c.jsonl");
+        assert!(kept.iter().all(|field| lines.iter().any(|line| line.pointer(field).is_some())), "{text}");
+        let loaded = |more: &str| {
+            dir.succeeds(&format!("--load-curves c.jsonl {more} --encoder ffv1 -y {film} again.mkv"));
+            dir.raw("again.mkv", format)
+        };
+        assert!(loaded("--save-curves d.jsonl --verify") == plain, "{text}");
+        assert!(dir.read("c.jsonl") == dir.read("d.jsonl"), "{text}");
+        assert!(loaded("--strength 0") == dir.raw(&film, format), "{text}");
+        let half = loaded("--strength 0.5");
+        assert!(half != plain && half != dir.raw(&film, format), "{text}");
+    }
+}
+
+#[test]
+fn strength_works_on_balances_and_regions() {
+    let dir = Dir::new();
+    colours(&dir, "bgr0");
+    let flat = |number: u32| format!("{:?}", [[number; 8]; 8]);
+    let header = "{\"histeq_curves\":1,\"depth\":8,\"range\":\"full\"}\n{\"frame\":0,";
+    let balance = |gains: [u32; 3], offsets: [i32; 3]| {
+        format!("{header}\"balance\":{{\"gains\":{gains:?},\"offsets\":{offsets:?}}}}}\n")
+    };
+    let regions = |taken: &str, gains: &str| {
+        format!("{header}\"regions\":{{\"taken\":{taken},\"gains\":{gains},\"chroma\":{gains}}}}}\n")
+    };
+    let becomes = |kept: String, options: &str| {
+        dir.write("c.jsonl", kept.as_bytes());
+        dir.succeeds(&format!("--load-curves c.jsonl {options} --encoder ffv1 -y colours.mkv out.mkv"));
+        dir.raw("out.mkv", "bgr0")
+    };
+    let whole = balance([8192, 2048, 4096], [-320, 0, 160]);
+    assert!(becomes(whole, "--strength 0.5") == becomes(balance([6144, 3072, 4096], [-160, 0, 80]), ""));
+    // Of 2 (x - 10) half is 1.5 x - 10, which is 1.5 (x - 6.67).
+    let whole = regions(&flat(160), &flat(8192));
+    assert!(becomes(whole, "--strength 0.5") == becomes(regions(&flat(106), &flat(6144)), ""));
+}
+
+#[test]
+fn an_archive_has_balances_and_regions() {
+    let dir = Dir::new();
+    lacking(&dir, "haze", "yuv420p");
+    for name in ["c.jsonl", "c.npz"] {
+        dir.succeeds(&format!("--look haze --save-curves {name} --encoder ffv1 -y haze.mkv out.mkv"));
+    }
+    let lines = lines(&dir, "c.jsonl");
+    let rows = lines.len() - 1;
+    let numbers = |field: &str| -> Vec<i64> {
+        let mut found = Vec::new();
+        let mut rest: Vec<&Value> = lines[1..].iter().rev().filter_map(|line| line.pointer(field)).collect();
+        while let Some(next) = rest.pop() {
+            match next.as_array() {
+                Some(inner) => rest.extend(inner.iter().rev()),
+                None => found.push(next.as_i64().expect("a number")),
+            }
+        }
+        found
+    };
+    let (shape, balance) = array::<i32>(&dir, "c.npz", "balance");
+    assert_eq!(shape, [rows as u64, 6]);
+    let (gains, offsets) = (numbers("/balance/gains"), numbers("/balance/offsets"));
+    let (shape, regions) = array::<u32>(&dir, "c.npz", "regions");
+    assert_eq!(shape, [rows as u64, 3, 8, 8]);
+    let of_regions = ["/regions/taken", "/regions/gains", "/regions/chroma"].map(numbers);
+    for row in 0..rows {
+        let of = |numbers: &[i64], count: usize| numbers[count * row..count * (row + 1)].to_vec();
+        let found: Vec<i64> = balance[6 * row..6 * (row + 1)].iter().map(|number| i64::from(*number)).collect();
+        assert_eq!(found, [of(&gains, 3), of(&offsets, 3)].concat());
+        let found: Vec<i64> = regions[192 * row..192 * (row + 1)].iter().map(|number| i64::from(*number)).collect();
+        assert_eq!(found, of_regions.each_ref().map(|numbers| of(numbers, 64)).concat());
+    }
+    let curves = array::<u16>(&dir, "c.npz", "curves").1;
+    assert!(curves.iter().enumerate().all(|(at, code)| usize::from(*code) == at % 256));
+    assert_eq!(array::<u32>(&dir, "c.npz", "region_light"), (vec![rows as u64], vec![1 << 16; rows]));
+    assert_eq!(array::<u16>(&dir, "c.npz", "region_ceiling").1, vec![219; rows]);
+    let (shape, points) = array::<i32>(&dir, "c.npz", "region_curve");
+    assert_eq!((shape, points[16], points.len()), (vec![rows as u64, 17], 4080, 17 * rows));
 }
 
 #[test]
@@ -97,7 +214,7 @@ fn what_was_equalized_without_loss_is_restored_to_the_byte() {
         ("gray", "--output-depth 10", "--output-depth 8"),
     ] {
         colours(&dir, format);
-        let equalizing = format!("-y --chroma keep {options} --save-curves c.jsonl --encoder ffv1");
+        let equalizing = format!("-y --method global --chroma keep {options} --save-curves c.jsonl --encoder ffv1");
         dir.succeeds(&format!("{equalizing} colours.mkv out.mkv"));
         let run = dir.succeeds(&format!("restore -y {restoring} out.mkv c.jsonl back.mkv"));
         run.says(&["frames restored in", "every sample is certain", "back.mkv"]);
@@ -140,8 +257,11 @@ fn what_cannot_be_restored_is_refused() {
     let dir = Dir::new();
     colours(&dir, "yuv420p");
     dir.succeeds("--output-depth 8 --chroma keep --save-curves 12.jsonl --encoder ffv1 colours.mkv 12.mkv");
-    dir.succeeds("--save-curves follow.jsonl --encoder ffv1 colours.mkv follow.mkv");
+    dir.succeeds("--method global --save-curves follow.jsonl --encoder ffv1 colours.mkv follow.mkv");
     dir.succeeds("--filter format=bgr0 --chroma keep --save-curves rgb.jsonl --encoder ffv1 colours.mkv rgb.mkv");
+    let balance = "{\"frame\":2,\"balance\":{\"gains\":[4096,4096,5000],\"offsets\":[0,0,0]}}";
+    dir.write("under.jsonl", (one_curve(0, "limited", |code| code) + balance).as_bytes());
+    dir.succeeds("--method dehaze --save-curves haze.jsonl --encoder ffv1 colours.mkv haze.mkv");
     dir.write("late.jsonl", one_curve(3, "limited", |code| code).as_bytes());
     dir.write("other.jsonl", one_curve(0, "limited", |code| code & !1).as_bytes());
     for (line, words) in [
@@ -149,6 +269,8 @@ fn what_cannot_be_restored_is_refused() {
         ("--output-depth 8 12.mkv 12.jsonl", ["was not made deeper", "leave --output-depth out"]),
         ("follow.mkv follow.jsonl", ["the chroma of frame 0 was multiplied", "--chroma keep"]),
         ("rgb.mkv rgb.jsonl", ["frame 0 is RGB", "cannot be undone"]),
+        ("colours.mkv under.jsonl", ["frame 2 has a balance of colours, which cannot", "--method global"]),
+        ("colours.mkv haze.jsonl", ["frame 0 has curves by region, which cannot", "--method global"]),
         ("colours.mkv late.jsonl", ["no curve for frame 0", "the first is for frame 3"]),
         ("--strict colours.mkv other.jsonl", ["samples of frame 0 have codes that its curve never gives", "ffv1"]),
         ("colours.mkv colours.mkv", ["colours.mkv", "cannot be read"]),
@@ -340,7 +462,7 @@ fn an_archive_has_the_curve_of_every_frame() {
     let dir = Dir::new();
     for (format, depth, range) in [("yuv420p", 8, [16, 235]), ("yuv420p10le", 10, [64, 940]), ("bgr0", 8, [0, 255])] {
         colours(&dir, format);
-        let options = "-y --encoder ffv1 --frames 40 --save-curves";
+        let options = "-y --method global --encoder ffv1 --frames 40 --save-curves";
         dir.succeeds(&format!("{options} c.jsonl colours.mkv out.mkv"));
         dir.succeeds(&format!("{options} c.npz colours.mkv out.mkv"));
         let lines = lines(&dir, "c.jsonl");
@@ -373,14 +495,6 @@ fn an_archive_is_smaller_than_lines() {
         dir.succeeds(&format!("-y --exact --save-curves {name} --encoder ffv1 in.mkv out.mkv"));
     }
     assert!(3 * dir.read("c.npz").len() < dir.read("c.jsonl").len());
-}
-
-#[test]
-fn a_run_without_a_frame_that_has_a_curve_leaves_no_archive() {
-    let dir = Dir::new();
-    yuv(&dir);
-    dir.succeeds("--method dehaze --save-curves c.npz --encoder ffv1 in.mkv out.mkv");
-    assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
 }
 
 #[test]
