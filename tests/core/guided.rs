@@ -221,7 +221,7 @@ fn extreme(levels: Levels, turn: usize) -> Mapping {
     let taken = [[[0, 700, u32::MAX][turn % 3]; 8]; 8];
     let ceiling = [0, levels.count() as u32 - 1][turn % 2];
     let gains = [[low, high, high, low, 1, high, low, high]; 8];
-    let veil = Veil { taken, gains, chroma: gains, then: then.filter(|_| turn % 5 > 0), ceiling };
+    let veil = Veil { taken, gains, chroma: gains, then: then.filter(|_| !turn.is_multiple_of(5)), ceiling };
     match turn % 3 {
         0 => Mapping::Balance(balance),
         1 => Mapping::Veil(veil.into()),
