@@ -1,5 +1,5 @@
-//! Curve files: curves are saved during a run (`--save-curves`), and loaded instead of computed ones (`--load-curves`). So a
-//! look can be kept, edited, or applied to another camera of the same scene.
+//! Curve files: what is applied to frames is saved during a run (`--save-curves`), and loaded instead of computed
+//! (`--load-curves`). So a look can be kept, edited, or applied to another camera of the same scene.
 //!
 //! ```text
 //! stats::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a MappingSource)
@@ -19,6 +19,21 @@
 //! (with 256 codes each at 8 bits). The first curve is also used for frames before its number, so a file with a single
 //! curve applies to all frames. Where colour follows (`--chroma follow`), a line also has the gain of chroma, in 4096ths
 //! (`"chroma_gain":5120`); without, the gain is 4096, which leaves colour as it is.
+//!
+//! What one curve does not say is in other fields of a line:
+//!
+//! * `balance`, before a `lut` or `regions` or alone, has a [`Balance`](histeq::spec::tone::Balance): `gains` of red, green and
+//!   blue in 4096ths, and their `offsets` in sixteenths of a level;
+//! * `regions`, in place of a `lut`, has a [`Veil`](histeq::spec::tone::Veil) of 8x8 regions, row by row: `taken` in sixteenths
+//!   of a level, `gains` and `chroma` in 4096ths; where a curve follows, `curve` with the 17 `points` of a
+//!   [`ToneCurve`](histeq::spec::natural::ToneCurve) in sixteenths of 255, and the `light` that it is for in 65536ths; and
+//!   where it is not white, the `ceiling`.
+//!
+//! ```json
+//! {"frame":30,"balance":{"gains":[5200,4096,4300],"offsets":[-64,0,-16]},"lut":[0,2,4],"chroma_gain":4500}
+//! ```
+//!
+//! Programs that do not know these fields refuse such a line by the name of the first: so the version is still 1.
 //!
 //! A file whose name ends in `.npz` is an archive for NumPy (`archive.rs`), which is only written.
 
