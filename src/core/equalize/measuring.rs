@@ -83,6 +83,7 @@ impl Measuring {
 impl Job {
     fn run(self) {
         let measured = measure(self.work.frame(), self.work.counted(), self.mask.as_deref());
+        let measured = measured.map(|measure| measure.with_correction(self.work.settings()));
         // The receiver is gone when the run has ended.
         let _ = self.done.send(measured);
     }

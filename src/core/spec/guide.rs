@@ -12,7 +12,7 @@ use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{self, LightChange};
 use super::measure::{BLOCKS, Ends, Measure, REGIONS};
-use super::natural::{Correction, Found, MeanCorrection, light};
+use super::natural::{Correction, Found, MeanCorrection, Points, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
 use super::{Chroma, Curve, Gain, Levels, Line, Mapping, Method, Settings, Strength, Stretch};
@@ -204,7 +204,7 @@ impl Guides {
         let reference = members[light::reference(&means)];
         let white = 16 * (levels.count() as u32 - 1);
         let blocks = |index: usize| &*self.frames[index].measure.blocks;
-        let light = |index: usize| light::between(blocks(reference), blocks(index), white);
+        let light = |index: usize| light::between(blocks(reference), blocks(index), white).min(light::BRIGHTEST);
         let mut mean = MeanCorrection::default();
         for &index in &members {
             // Without frames ahead, what comes out of the dark comes slowly.
@@ -302,10 +302,28 @@ const LOOKED_AT: usize = 24;
 
 /// The correction that a frame needs by itself, with [`Method::Natural`], without its foreign blocks; its points are not kept.
 pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings: &Settings) -> Option<Correction> {
-    let points = take(&mut measure.points).outside(foreign);
+    let (points, of_all) = (take(&mut measure.points), measure.correction.take());
+    if let (Some(of_all), false) = (of_all, foreign.contains(&true)) {
+        return Some(*of_all);
+    }
+    correction_of(points.outside(foreign), settings)
+}
+
+/// The correction that these points need, with [`Method::Natural`].
+fn correction_of(points: Points, settings: &Settings) -> Option<Correction> {
     let Method::Natural { assumed, most } = settings.method else { return None };
     let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
     Some(Correction::of(points, assumed, settings.chroma != Chroma::Keep, most))
+}
+
+impl Measure {
+    /// The same with the correction that all of its points need under these settings, which is computed here, in place of where
+    /// frames are judged one after the other.
+    #[must_use]
+    pub fn with_correction(self, settings: &Settings) -> Self {
+        let correction = correction_of(self.points.clone(), settings).map(Box::new);
+        Measure { correction, ..self }
+    }
 }
 
 /// The frames of a window, of which levels and colour are decided.

@@ -7,7 +7,7 @@
 //! others, since the least of neighbouring regions is taken.
 
 use super::Levels;
-use super::natural::Points;
+use super::natural::{Correction, Points};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -142,6 +142,8 @@ pub struct Measure {
     pub samples: Arc<Samples>,
     /// The points by which [`Method::Natural`](super::Method::Natural) decides.
     pub points: Points,
+    /// The correction that all of these points need, where that is computed already.
+    pub correction: Option<Box<Correction>>,
 }
 
 /// The ends of the levels that a frame uses, in sixteenths of a level. Of a point, the *darkest* component is the least of
@@ -201,6 +203,7 @@ impl Measure {
             haze: around(&veil, 2, Iterator::min),
             samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
             points: Points::of(lattice, (levels.count() - 1) as u16),
+            correction: None,
         }
     }
 }

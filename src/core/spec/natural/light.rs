@@ -16,6 +16,9 @@ pub type Blocks = [Option<u32>];
 /// A light of 1, in 65536ths.
 pub const FULL: u32 = 1 << 16;
 
+/// The most light that a scene has: what is brighter is a flash.
+pub const BRIGHTEST: u32 = FULL / 4 * 5;
+
 /// The most light.
 pub const MOST: u32 = 16 * FULL;
 
@@ -39,11 +42,13 @@ pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     if ratios.len() < FEWEST {
         return FULL;
     }
-    ratios.sort_unstable();
-    let [first, middle, third] = [1, 2, 3].map(|quarter| ratios[(ratios.len() - 1) * quarter / 4]);
+    let [first, middle, third] = [1, 2, 3].map(|quarter| (ratios.len() - 1) * quarter / 4);
+    let (below, &mut at_middle, above) = ratios.select_nth_unstable(middle);
+    let at_first = if first < middle { *below.select_nth_unstable(first).1 } else { at_middle };
+    let at_third = if third > middle { *above.select_nth_unstable(third - middle - 1).1 } else { at_middle };
+    let (first, middle, third) = (at_first, at_middle, at_third);
     let doubt = (third - first) / 4;
-    // What is much brighter is a flash, and no light of the scene.
-    if middle < FULL { (middle + doubt).min(FULL) } else { middle.saturating_sub(doubt).clamp(FULL, FULL / 4 * 5) }
+    if middle < FULL { (middle + doubt).min(FULL) } else { middle.saturating_sub(doubt).max(FULL) }
 }
 
 /// By how much a frame with this light counts for the correction of its scene, in 4096ths: fully at 0.95, not at all at 0.7.
