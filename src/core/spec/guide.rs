@@ -12,10 +12,10 @@ use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{self, LightChange};
 use super::measure::{BLOCKS, Ends, Measure, REGIONS};
-use super::natural::{Correction, Found, MeanCorrection, Points, light};
+use super::natural::{Correction, Found, MeanCorrection, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
-use super::{Chroma, Curve, Gain, Levels, Line, Mapping, Method, Settings, Strength, Stretch};
+use super::{Curve, Gain, Levels, Mapping, Method, Settings, Strength, Stretch};
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -216,7 +216,7 @@ impl Guides {
         }
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let found = Some(correction.found());
-        Guide { found, ..Guide::of(correction.with_strength(settings.strength).mapping(light(at), levels)) }
+        Guide { found, ..Guide::of(correction.mapping(light(at), levels).with_strength(levels, settings.strength)) }
     }
 
     /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before, of which
@@ -291,10 +291,8 @@ pub(super) fn stretched<'a>(
     let stretch = Stretch::Unused { most: Gain::of_whole(8), fades: true };
     let tone = Tone::of(ends, levels, &Settings { method: Method::Global, stretch, ..*settings });
     let line = Curve::identity(levels).blended(levels, &tone.line, Strength::of_share_256(0));
-    let line = line.kept_under(levels, tone.ceiling);
-    let curve = line.blended(levels, &Line::IDENTITY, settings.strength);
-    let share = settings.strength.of_256();
-    Mapping::Curve { curve: curve.into(), chroma_gain: (UNIT_GAIN * (256 - share) + tone.chroma_gain * share) >> 8 }
+    let curve = line.kept_under(levels, tone.ceiling).into();
+    Mapping::Curve { curve, chroma_gain: tone.chroma_gain }.with_strength(levels, settings.strength)
 }
 
 /// The most frames that a frame is compared with, to find what is foreign.
@@ -306,24 +304,7 @@ pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings:
     if let (Some(of_all), false) = (of_all, foreign.contains(&true)) {
         return Some(*of_all);
     }
-    correction_of(points.outside(foreign), settings)
-}
-
-/// The correction that these points need, with [`Method::Natural`].
-fn correction_of(points: Points, settings: &Settings) -> Option<Correction> {
-    let Method::Natural { assumed, most } = settings.method else { return None };
-    let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
-    Some(Correction::of(points, assumed, settings.chroma != Chroma::Keep, most))
-}
-
-impl Measure {
-    /// The same with the correction that all of its points need under these settings, which is computed here, in place of where
-    /// frames are judged one after the other.
-    #[must_use]
-    pub fn with_correction(self, settings: &Settings) -> Self {
-        let correction = correction_of(self.points.clone(), settings).map(Box::new);
-        Measure { correction, ..self }
-    }
+    Correction::under(settings, points.outside(foreign))
 }
 
 /// The frames of a window, of which levels and colour are decided.

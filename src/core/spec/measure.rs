@@ -6,8 +6,8 @@
 //! part in any number. A block of such points alone has no mean, and a region of such points has the largest veil of the
 //! others, since the least of neighbouring regions is taken.
 
-use super::Levels;
 use super::natural::{Correction, Points};
+use super::{Levels, Settings};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -165,6 +165,14 @@ pub struct Ends {
 }
 
 impl Measure {
+    /// The same with the correction that all of its points need under these settings, which is computed here, in place of where
+    /// frames are judged one after the other.
+    #[must_use]
+    pub fn with_correction(self, settings: &Settings) -> Self {
+        let correction = Correction::under(settings, self.points.clone()).map(Box::new);
+        Measure { correction, ..self }
+    }
+
     /// Measures the points of a frame with these levels and this size (columns, rows).
     pub fn of(lattice: &Lattice, levels: Levels, size: (usize, usize)) -> Self {
         let blocks = (0..BLOCKS).map(|block| {

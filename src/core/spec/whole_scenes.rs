@@ -176,7 +176,7 @@ impl OpenScene {
             let mapping = if self.is_hdr && settings.keeps_peak {
                 stretched(self.ends.iter().map(|(ends, _)| ends), levels, settings)
             } else {
-                correction.with_strength(settings.strength).mapping(light::FULL, levels)
+                correction.mapping(light::FULL, levels).with_strength(levels, settings.strength)
             };
             return MappedScene { first: self.first, cut: self.cut, mapping };
         }

@@ -9,7 +9,7 @@ use super::{Assumed, Found, cast, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
-use crate::spec::{Curve, Levels, Mapping, Strength};
+use crate::spec::{Chroma, Curve, Levels, Mapping, Method, Settings};
 use std::sync::Arc;
 
 /// What is done to a frame.
@@ -28,6 +28,18 @@ pub struct Correction {
 }
 
 impl Correction {
+    /// The correction that changes nothing.
+    pub fn identity() -> Self {
+        Correction {
+            balance: ([4096; 3], [0; 3]),
+            gains: [[4096; REGIONS]; REGIONS],
+            offsets: [[0; REGIONS]; REGIONS],
+            chroma: [[4096; REGIONS]; REGIONS],
+            curve: ToneCurve::identity(),
+            found: Found { exposure: 4096, contrast: 4096, ..Found::default() },
+        }
+    }
+
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Colours stay as
     /// they are unless `takes_cast`.
     pub fn of(points: Points, assumed: Assumed, takes_cast: bool, most: i32) -> Self {
@@ -105,21 +117,6 @@ impl Correction {
         }
     }
 
-    /// This share of it.
-    #[must_use]
-    pub fn with_strength(mut self, strength: Strength) -> Self {
-        let part = |from: i32, to: i32| strength.between(from.into(), to.into()) as i32;
-        let unit = |gains: &mut [i32]| gains.iter_mut().for_each(|gain| *gain = part(4096, *gain));
-        let none = |offsets: &mut [i32]| offsets.iter_mut().for_each(|offset| *offset = part(0, *offset));
-        unit(&mut self.balance.0);
-        none(&mut self.balance.1);
-        unit(self.gains.as_flattened_mut());
-        none(self.offsets.as_flattened_mut());
-        unit(self.chroma.as_flattened_mut());
-        let same = ToneCurve::identity();
-        Correction { curve: ToneCurve::made_of(|i| part(same.points()[i], self.curve.points()[i])), ..self }
-    }
-
     /// What is applied to a frame with these levels and this share of the light of its scene, in 65536ths.
     pub fn mapping(&self, light: u32, levels: Levels) -> Mapping {
         let white = 16 * (levels.count() as i64 - 1);
@@ -157,6 +154,13 @@ impl Correction {
         }
     }
 
+    /// The correction that these points need under these settings; `None` unless their method is [`Method::Natural`].
+    pub fn under(settings: &Settings, points: Points) -> Option<Self> {
+        let Method::Natural { assumed, most } = settings.method else { return None };
+        let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
+        Some(Correction::of(points, assumed, settings.chroma != Chroma::Keep, most))
+    }
+
     /// How much of each part there is.
     pub fn found(&self) -> Found {
         self.found
@@ -174,20 +178,6 @@ impl Correction {
 
 /// How many numbers a correction has.
 const NUMBERS: usize = 2 * 3 + 3 * REGIONS * REGIONS + 17 + 6;
-
-impl Correction {
-    /// The correction that changes nothing.
-    pub fn identity() -> Self {
-        Correction {
-            balance: ([4096; 3], [0; 3]),
-            gains: [[4096; REGIONS]; REGIONS],
-            offsets: [[0; REGIONS]; REGIONS],
-            chroma: [[4096; REGIONS]; REGIONS],
-            curve: ToneCurve::identity(),
-            found: Found { exposure: 4096, contrast: 4096, ..Found::default() },
-        }
-    }
-}
 
 /// A mean of corrections.
 #[derive(Clone, Debug)]
