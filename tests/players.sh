@@ -32,7 +32,8 @@ mv parking-lot.mp4 plain.mp4
 videos=(prores phone hdr plain)
 for video in "${videos[@]}"; do
     mkdir -p web
-    "$program" -q --strength 1 --for web --stats "web/$video.html" "$video".m* "web/$video.mp4"
+    # One curve for each frame, so that the page of statistics has all of its charts.
+    "$program" -q --method global --strength 1 --for web --stats "web/$video.html" "$video".m* "web/$video.mp4"
 done
 mv index.html web
 mv web/plain.html web/page.html
