@@ -39,6 +39,10 @@ pub struct Guides {
     frames: VecDeque<Known>,
     /// The correction that each of them needs by itself; with [`Method::Natural`] alone.
     corrections: VecDeque<Option<Correction>>,
+    /// The light of each against some others, by their numbers; with [`Method::Natural`] alone.
+    lights: VecDeque<Vec<(u64, u32)>>,
+    /// The number of the oldest.
+    oldest: u64,
     /// The scene and the settings of each.
     places: VecDeque<(Place, Settings)>,
     /// How many of them, from the oldest, are decided.
@@ -85,6 +89,7 @@ impl Guides {
         };
         self.corrections.push_back(natural(&mut measure, &foreign, settings));
         self.frames.push_back(Known { measure, step, noise, light });
+        self.lights.push_back(Vec::new());
         self.places.push_back((Place::default(), *settings));
         while let Some((_, settings)) = self.places.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
@@ -156,7 +161,10 @@ impl Guides {
     }
 
     /// Levels and colour of frame `at`.
-    fn toned(&self, at: usize, settings: &Settings) -> Guide {
+    fn toned(&mut self, at: usize, settings: &Settings) -> Guide {
+        if let Method::Natural { .. } = settings.method {
+            return self.corrected(at, settings);
+        }
         let window = settings.smoothing.frames() as usize;
         let first = (at + 1).saturating_sub(window);
         let members = || {
@@ -168,9 +176,6 @@ impl Guides {
         if settings.method == Method::Deflicker {
             let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
             return Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain });
-        }
-        if let Method::Natural { .. } = settings.method {
-            return self.corrected(at, settings);
         }
         let measures = || members().map(|index| &self.frames[index].measure);
         let black = || {
@@ -186,7 +191,7 @@ impl Guides {
 
     /// What is done to frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene around it that
     /// are lit as the scene is.
-    fn corrected(&self, at: usize, settings: &Settings) -> Guide {
+    fn corrected(&mut self, at: usize, settings: &Settings) -> Guide {
         let Measure { levels, is_hdr, .. } = self.frames[at].measure;
         if settings.strength.of_256() == 0 {
             return Guide::unchanged(levels);
@@ -203,20 +208,36 @@ impl Guides {
         let means: Vec<u32> = members.iter().map(|&index| self.frames[index].measure.mean).collect();
         let reference = members[light::reference(&means)];
         let white = 16 * (levels.count() as u32 - 1);
-        let blocks = |index: usize| &*self.frames[index].measure.blocks;
-        let light = |index: usize| light::between(blocks(reference), blocks(index), white).min(light::BRIGHTEST);
         let mut mean = MeanCorrection::default();
         for &index in &members {
             // Without frames ahead, what comes out of the dark comes slowly.
             if ahead == 0 && self.frames[index].measure.mean < white / 64 {
                 mean.add(&Correction::identity(), 4096);
             } else if let Some(correction) = &self.corrections[index] {
-                mean.add(correction, light::weight(light(index)));
+                let correction = *correction;
+                mean.add(&correction, light::weight(self.light(reference, index, white)));
             }
         }
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let found = Some(correction.found());
-        Guide { found, ..Guide::of(correction.mapping(light(at), levels).with_strength(levels, settings.strength)) }
+        let light = self.light(reference, at, white);
+        Guide { found, ..Guide::of(correction.mapping(light, levels).with_strength(levels, settings.strength)) }
+    }
+
+    /// The light of frame `at` against that of the reference, kept for the frames that are decided next.
+    fn light(&mut self, reference: usize, at: usize, white: u32) -> u32 {
+        let number = self.oldest + reference as u64;
+        if let Some((_, light)) = self.lights[at].iter().find(|(of, _)| *of == number) {
+            return *light;
+        }
+        let [reference, frame] = [reference, at].map(|index| &*self.frames[index].measure.blocks);
+        let light = light::between(reference, frame, white).min(light::BRIGHTEST);
+        let kept = &mut self.lights[at];
+        if kept.len() == KEPT_LIGHTS {
+            kept.remove(0);
+        }
+        kept.push((number, light));
+        light
     }
 
     /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before, of which
@@ -267,6 +288,8 @@ impl Guides {
         while self.decided > kept {
             self.frames.pop_front();
             self.corrections.pop_front();
+            self.lights.pop_front();
+            self.oldest += 1;
             self.places.pop_front();
             self.decided -= 1;
             self.begins = false;
@@ -294,6 +317,9 @@ pub(super) fn stretched<'a>(
     let curve = line.kept_under(levels, tone.ceiling).into();
     Mapping::Curve { curve, chroma_gain: tone.chroma_gain }.with_strength(levels, settings.strength)
 }
+
+/// The most references against which the light of a frame is kept.
+const KEPT_LIGHTS: usize = 8;
 
 /// The most frames that a frame is compared with, to find what is foreign.
 const LOOKED_AT: usize = 24;

@@ -34,7 +34,7 @@
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
 use super::measure::{Ends, REGIONS, around};
-use super::natural::Toned;
+use super::natural::{FrameCurve, Toned};
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 
 /// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes are far
@@ -569,6 +569,22 @@ impl BalanceOfYuv {
         BalanceOfYuv { rows: [luma.map(|term| term >> 11), difference(2, blue), difference(0, red)] }
     }
 
+    /// The rows, with what rounds their sums in what is added.
+    pub fn rounding(&self) -> [[i64; 4]; 3] {
+        self.rows.map(|[of_luma, of_cb, of_cr, added]| [of_luma, of_cb, of_cr, added + (1 << 15)])
+    }
+
+    /// The same in 32 bits, if no sum can be larger on pictures with these levels and colours.
+    pub fn narrow(&self, levels: Levels, colours: &Colours) -> Option<[[i32; 4]; 3]> {
+        let rows = self.rounding();
+        let largest = [levels.count() as i64, colours.centre.into(), colours.centre.into(), 1];
+        let fits = |row: &[i64; 4]| {
+            let sum = row.iter().zip(largest).map(|(factor, most)| factor.saturating_abs().saturating_mul(most));
+            sum.fold(0, i64::saturating_add) < i64::from(i32::MAX)
+        };
+        rows.iter().all(fits).then(|| rows.map(|row| row.map(|factor| factor as i32)))
+    }
+
     /// Row `row` of the sums for this luma, in levels, and this chroma, in codes from its centre; rounded.
     #[inline]
     pub fn sum(&self, row: usize, [luma, cb, cr]: [i32; 3]) -> i32 {
@@ -596,28 +612,39 @@ impl Veil {
 
     /// The curve of each region, which takes its veil off.
     pub fn curves(&self, levels: Levels, tiles: Tiles) -> TileCurves {
-        let mut luts = Vec::with_capacity(tiles.count() * levels.codes());
+        let (mut luts, then) = (Vec::with_capacity(tiles.count() * levels.codes()), self.then_on(levels));
         for region in self.regions() {
-            luts.extend(self.codes(region, levels));
+            luts.extend(self.codes(region, levels, then.as_ref()));
         }
         TileCurves::given(tiles, levels, luts)
     }
 
     /// The curve of region (row, column).
     pub fn curve_of(&self, (y, x): (usize, usize), levels: Levels) -> Curve {
-        let codes = self.codes((self.taken[y][x], self.gains[y][x]), levels).collect();
+        let then = self.then_on(levels);
+        let codes = self.codes((self.taken[y][x], self.gains[y][x]), levels, then.as_ref()).collect();
         Curve::from_codes(levels, codes).unwrap_or_else(|| Curve::identity(levels))
     }
 
+    /// What is done to these levels then.
+    fn then_on(&self, levels: Levels) -> Option<FrameCurve> {
+        self.then.map(|then| then.of_frame(16 * (levels.count() as u64 - 1)))
+    }
+
     /// What becomes of each code in a region of which this is taken off, and whose rest has this gain.
-    fn codes(&self, (taken, gain): (u32, u32), levels: Levels) -> impl Iterator<Item = u16> + '_ {
+    fn codes<'a>(
+        &'a self,
+        (taken, gain): (u32, u32),
+        levels: Levels,
+        then: Option<&'a FrameCurve>,
+    ) -> impl Iterator<Item = u16> + 'a {
         let most = levels.count() as u64 - 1;
         let level = move |code: usize| {
             let level = 16 * levels.level_of(code as u16) as u64;
             let of_65536 = level.saturating_sub(taken.into()) * u64::from(gain);
-            match &self.then {
+            match then {
                 None => (of_65536 + (1 << 15)) >> 16,
-                Some(then) => (then.level((of_65536 + (1 << 11)) >> 12, 16 * most) + 8) >> 4,
+                Some(then) => (then.level((of_65536 + (1 << 11)) >> 12) + 8) >> 4,
             }
         };
         (0..levels.codes()).map(move |code| {

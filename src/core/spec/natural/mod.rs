@@ -34,7 +34,7 @@ mod veil;
 pub use correction::{Correction, MeanCorrection};
 pub use found::{Found, MeanFound};
 pub use points::Points;
-pub use tone_curve::{ToneCurve, Toned};
+pub use tone_curve::{FrameCurve, ToneCurve, Toned};
 
 use super::named::named;
 

@@ -44,16 +44,6 @@ impl ToneCurve {
     pub fn points_mut(&mut self) -> &mut [i32; PIECES + 1] {
         &mut self.0
     }
-
-    /// What becomes of a level, in 4096ths of a sixteenth of 255; `at` is in the same unit.
-    pub fn at(&self, at: i64) -> i64 {
-        let whole = (at >> 12).clamp(0, i64::from(WHITE) - 1);
-        let piece = ((256 * whole / i64::from(WHITE)) as u64).isqrt() as usize;
-        let piece = if piece + 1 < PIECES && i64::from(place(piece + 1)) <= whole { piece + 1 } else { piece };
-        let [x0, x1] = [place(piece), place(piece + 1)].map(|x| i64::from(x) << 12);
-        let [y0, y1] = [self.0[piece], self.0[piece + 1]].map(|y| i64::from(y) << 12);
-        y0 + ((at - x0) * (y1 - y0)).div_euclid(x1 - x0)
-    }
 }
 
 /// A curve for a frame with a light of its own.
@@ -74,15 +64,37 @@ impl Toned {
         self
     }
 
-    /// What becomes of a level, where `white` is the highest one, all in sixteenths of a level; 0 or more.
-    pub fn level(&self, at: u64, white: u64) -> u64 {
-        let (of_255, light) = (i64::from(WHITE), i64::from(self.light.max(1)));
-        // White is below 2^20 sixteenths.
-        let at = ((at as i64 * of_255) << 12) / white.max(1) as i64;
-        let scene = (i128::from(at) << 16) / i128::from(light);
-        let scene = scene.min(i128::from(16 * of_255) << 12) as i64;
-        let becomes = (i128::from(self.curve.at(scene).max(0)) * i128::from(light)) >> 16;
-        ((becomes * i128::from(white) / i128::from(of_255)) >> 12) as u64
+    /// The curve of the frame itself, where `white` is the highest level, in sixteenths of a level.
+    pub fn of_frame(&self, white: u64) -> FrameCurve {
+        let light = i128::from(self.light.max(1));
+        let of_frame = |level: i32| ((i128::from(level) * light * i128::from(white.max(1))) >> 4) / i128::from(WHITE);
+        let from = std::array::from_fn(|index| of_frame(place(index)) as i64);
+        let becomes = self.curve.points().map(|point| of_frame(point) as i64);
+        let slope = |index: usize| {
+            let (across, up) = (from[index + 1] - from[index], becomes[index + 1] - becomes[index]);
+            ((i128::from(up) << 20) / i128::from(across.max(1))) as i64
+        };
+        FrameCurve { from, becomes, slopes: std::array::from_fn(slope) }
+    }
+}
+
+/// A curve for one frame, in pieces. Levels are in 4096ths of a sixteenth of a level.
+pub struct FrameCurve {
+    /// Where the pieces begin and the last one ends.
+    from: [i64; PIECES + 1],
+    /// What becomes of these.
+    becomes: [i64; PIECES + 1],
+    /// In 2^20ths.
+    slopes: [i64; PIECES],
+}
+
+impl FrameCurve {
+    /// What becomes of a level, in sixteenths of a level; 0 or more.
+    pub fn level(&self, at: u64) -> u64 {
+        let at = (at as i64) << 12;
+        let piece = self.from[1..PIECES].partition_point(|&end| end <= at);
+        let beyond = (i128::from(at - self.from[piece]) * i128::from(self.slopes[piece])) >> 20;
+        ((i128::from(self.becomes[piece]) + beyond) >> 12).max(0) as u64
     }
 }
 
@@ -90,13 +102,26 @@ impl Toned {
 mod tests {
     use super::*;
 
+    fn of_255(curve: ToneCurve, light: u32) -> FrameCurve {
+        Toned { curve, light }.of_frame(WHITE as u64)
+    }
+
     #[test]
     fn a_curve_goes_through_its_points_and_straight_on() {
-        let doubled = ToneCurve::through(|level| 2 * level - 100);
+        let doubled = of_255(ToneCurve::through(|level| 2 * level - 100), 1 << 16);
         for level in [0, 1, 15, 16, 17, 254, 255, 1000, WHITE - 1, WHITE, WHITE + 500] {
-            assert_eq!(doubled.at(i64::from(level) << 12), i64::from(2 * level - 100) << 12, "{level}");
+            assert_eq!(doubled.level(level as u64), (2 * level - 100).max(0) as u64, "{level}");
         }
-        let squared = ToneCurve::through(|level| level * level / WHITE);
-        assert!((0..WHITE).all(|level| squared.at(i64::from(level) << 12) <= squared.at(i64::from(level + 1) << 12)));
+        let squared = of_255(ToneCurve::through(|level| level * level / WHITE), 1 << 16);
+        assert!((0..WHITE as u64).all(|level| squared.level(level) <= squared.level(level + 1)));
+    }
+
+    #[test]
+    fn a_frame_with_half_the_light_gets_half_of_what_twice_its_levels_become() {
+        let curve = ToneCurve::through(|level| level * level / WHITE);
+        let (whole, half) = (of_255(curve, 1 << 16), of_255(curve, 1 << 15));
+        for level in 0..WHITE as u64 / 2 {
+            assert!(half.level(level).abs_diff(whole.level(2 * level) / 2) <= 1, "{level}");
+        }
     }
 }

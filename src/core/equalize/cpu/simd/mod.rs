@@ -1,13 +1,14 @@
 //! The kernels, a table of them for each instruction set. A table is handed out only on a machine that can run it,
 //! which is what makes its functions safe to call.
 //!
-//! A new kernel is a function in plain Rust (`scalar.rs`, `blend.rs` or `chroma.rs`) and a row of `every_kernel`.
+//! A new kernel is a function in plain Rust (`scalar.rs`, `balance.rs`, `blend.rs` or `chroma.rs`) and a row of `every_kernel`.
 #![allow(unsafe_code, reason = "calls of functions that are compiled for one instruction set")]
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod balance;
 mod blend;
 mod chroma;
 mod scalar;
@@ -19,8 +20,8 @@ use super::layout::PackedPixel;
 use super::lookup::Lookup;
 use super::word_histogram::WordHistogram;
 use crate::frame::{Endian, Sample};
-use crate::spec::Weights;
 use crate::spec::chroma::Colours;
+use crate::spec::{Levels, Weights};
 
 /// Hands all kernels with their types to the macro `$with`, behind the tokens that follow its name.
 macro_rules! every_kernel {
@@ -53,6 +54,12 @@ macro_rules! every_kernel {
             chroma::rescale_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
             chroma::rescale_bytes(from: [&[u8]; 3], before: &[u8], after: &[u8], to: [&mut [u8]; 3]);
             chroma::rescale_words(from: [&[u8]; 3], before: &[u16], after: &[u16], sample: Sample, to: [&mut [u8]; 3]);
+            balance::terms_narrow(factors: [i32; 3], pairs: [&[i32]; 2], terms: &mut [i32]);
+            balance::luma_narrow(of_luma: i32, terms: &[i32], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]);
+            balance::chroma_narrow(of_luma: i32, of: (&[i32], &[i32]), place: [i32; 2], codes: &mut [u16]);
+            balance::terms_wide(factors: [i64; 3], pairs: [&[i32]; 2], terms: &mut [i64]);
+            balance::luma_wide(of_luma: i64, terms: &[i64], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]);
+            balance::chroma_wide(of_luma: i64, of: (&[i32], &[i64]), place: [i32; 2], codes: &mut [u16]);
         }
     };
 }
