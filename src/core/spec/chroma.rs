@@ -155,11 +155,12 @@ impl Colours {
     }
 
     /// A chroma sample with this gain.
-    #[inline]
+    #[inline(always)]
     pub fn followed(&self, code: u16, gain: u32) -> u16 {
         let offset = i32::from(code) - self.centre;
         let most = offset.abs().max(self.reach);
-        (self.centre + scaled_far(offset, gain).clamp(-most, most)) as u16
+        // As `clamp`, which would look whether its bounds are in order.
+        (self.centre + scaled_far(offset, gain).max(-most).min(most)) as u16
     }
 
     /// The pair of chroma samples (Cb, Cr) after equalization, when it covers this luma.
@@ -174,7 +175,7 @@ impl Colours {
 }
 
 /// `offset * gain`, to the nearest integer, halves away from zero, for gains without a bound.
-#[inline]
+#[inline(always)]
 pub fn scaled_far(offset: i32, gain: u32) -> i32 {
     let magnitude =
         (u64::from(offset.unsigned_abs()) * u64::from(gain) + u64::from(UNIT_GAIN / 2)) / u64::from(UNIT_GAIN);

@@ -659,30 +659,50 @@ impl Veil {
 
     /// The gain of chroma at pixel (x, y), blended between the regions as their curves are.
     pub fn chroma_gain(&self, tiles: &Tiles, x: usize, y: usize) -> u32 {
-        let mut gain = [0];
-        let one_pixel = |_| x;
-        self.blend_row(tiles, y, one_pixel, &mut gain);
-        gain[0]
+        let across = tiles.across(x);
+        let [left, right] = self.chroma_at_row(tiles, y, across.tiles);
+        let width = 2 * tiles.width;
+        let sum = left * (width - across.weight) as u64 + right * across.weight as u64;
+        (sum / Veil::area(tiles)) as u32
     }
 
-    /// The same in row `y`, at every `step`-th pixel from the first on.
-    pub fn row_of_gains(&self, tiles: &Tiles, y: usize, step: usize, gains: &mut [u32]) {
-        self.blend_row(tiles, y, |index| index * step, gains);
+    /// The same in row `y`, at `count` pixels `step` apart: runs of pixels, each with its last one's successor, the first gain
+    /// and by how much the next ones are larger, in parts of [`area`](Veil::area).
+    pub fn runs_of_gains(
+        &self,
+        tiles: &Tiles,
+        y: usize,
+        step: usize,
+        count: usize,
+    ) -> impl Iterator<Item = (usize, u64, i64)> {
+        let mut first = 0;
+        std::iter::from_fn(move || {
+            let across = (first < count).then(|| tiles.across(first * step))?;
+            let [left, right] = self.chroma_at_row(tiles, y, across.tiles);
+            let sum = left * (2 * tiles.width - across.weight) as u64 + right * across.weight as u64;
+            // Where other tiles are blended.
+            let (mut inside, mut end) = (first, count);
+            while end - inside > 1 {
+                let middle = inside.midpoint(end);
+                if tiles.across(middle * step).tiles == across.tiles { inside = middle } else { end = middle }
+            }
+            first = end;
+            Some((end, sum, (right as i64 - left as i64) * 2 * step as i64))
+        })
     }
 
-    fn blend_row(&self, tiles: &Tiles, y: usize, x_of: impl Fn(usize) -> usize, gains: &mut [u32]) {
+    /// The parts of which a blended gain is a sum.
+    pub fn area(tiles: &Tiles) -> u64 {
+        4 * (tiles.width * tiles.height) as u64
+    }
+
+    /// The gains of chroma of two columns of regions at row `y`, in parts of the height of two tiles.
+    fn chroma_at_row(&self, tiles: &Tiles, y: usize, columns: [usize; 2]) -> [u64; 2] {
         let down = tiles.down(y);
-        let (width, height) = (2 * tiles.width, 2 * tiles.height);
         let [above, below] = down.tiles.map(|row| self.chroma[row]);
-        let column = |column: usize| {
+        let height = 2 * tiles.height;
+        columns.map(|column| {
             u64::from(above[column]) * (height - down.weight) as u64 + u64::from(below[column]) * down.weight as u64
-        };
-        let columns: [u64; REGIONS] = std::array::from_fn(column);
-        for (index, gain) in gains.iter_mut().enumerate() {
-            let across = tiles.across(x_of(index));
-            let [left, right] = across.tiles.map(|column| columns[column]);
-            let sum = left * (width - across.weight) as u64 + right * across.weight as u64;
-            *gain = (sum / (width * height) as u64) as u32;
-        }
+        })
     }
 }

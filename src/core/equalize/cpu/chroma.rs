@@ -101,14 +101,12 @@ impl ChromaRow {
         let (chroma_y, sample) = (y >> log2_height, frame.format().descriptor().sample);
         let width = frame.width().div_ceil(1 << log2_width);
         self.gains.resize(width, 0);
-        colour.gains(chroma_y << log2_height, 1 << log2_width, &mut self.gains);
+        colour.gains(kernels, chroma_y << log2_height, 1 << log2_width, &mut self.gains);
         let places = |component: Component| [component.offset, component.step];
         for component in [cb, cr] {
             self.codes.resize(width, 0);
             (kernels.gather)(frame.planes()[component.plane].row(chroma_y), sample, places(component), &mut self.codes);
-            for (code, &gain) in self.codes.iter_mut().zip(&self.gains) {
-                *code = colours.followed(*code, gain);
-            }
+            (kernels.follow)(&self.gains, colours, &mut self.codes);
             (kernels.scatter)(&self.codes, sample, places(component), planes[component.plane].row_mut(chroma_y));
         }
     }

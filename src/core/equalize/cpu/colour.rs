@@ -1,5 +1,6 @@
 //! What happens to the colour of a frame, as the rows of the CPU backend need it.
 
+use super::simd::Kernels;
 use crate::spec::Chroma;
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::clahe::Tiles;
@@ -39,11 +40,17 @@ impl Colour<'_> {
     }
 
     /// The gains in row `y` at every `step`-th pixel from the first on; 1 where colour has none of its own.
-    pub fn gains(self, y: usize, step: usize, gains: &mut [u32]) {
+    pub fn gains(self, kernels: &Kernels, y: usize, step: usize, gains: &mut [u32]) {
         match self {
             Colour::Keep | Colour::Scale => gains.fill(UNIT_GAIN),
             Colour::Gain(gain) => gains.fill(gain),
-            Colour::Veil(veil, tiles) => veil.row_of_gains(&tiles, y, step, gains),
+            Colour::Veil(veil, tiles) => {
+                let mut first = 0;
+                for (end, sum, more) in veil.runs_of_gains(&tiles, y, step, gains.len()) {
+                    (kernels.ramp)(sum, more, Veil::area(&tiles), &mut gains[first..end]);
+                    first = end;
+                }
+            }
         }
     }
 }

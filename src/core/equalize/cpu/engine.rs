@@ -204,7 +204,7 @@ impl Engine {
             (colour, frame.format().descriptor().luminance)
         {
             let mut gains = vec![0; frame.width()];
-            colour.gains(y, 1, &mut gains);
+            colour.gains(self.kernels, y, 1, &mut gains);
             // Alpha stays.
             for (plane, to) in planes.iter_mut().enumerate() {
                 to.row_mut(y).copy_from_slice(frame.planes()[plane].row(y));

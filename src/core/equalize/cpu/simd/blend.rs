@@ -129,6 +129,27 @@ fn put<T: Copy>(batch: &[T; BATCH], to: &mut [T]) {
     }
 }
 
+/// `(from + index * step) / area` for each index, rounded down. As in `chroma.rs`, integers are divided as floats; that is
+/// exact for quotients below 2^20 of sums below 2^50, and others are divided as they are.
+#[inline(always)]
+pub fn ramp(from: u64, step: i64, area: u64, to: &mut [u32]) {
+    let last = from.wrapping_add_signed(step * to.len() as i64);
+    let most = from.max(last);
+    if most >= 1 << 50 || most >= area << 20 {
+        for (index, value) in to.iter_mut().enumerate() {
+            *value = (from.wrapping_add_signed(step * index as i64) / area) as u32;
+        }
+        return;
+    }
+    let (from, step, area) = (from as f64, step as f64, area as f64);
+    for (index, value) in to.iter_mut().enumerate() {
+        let quotient = (from + step * f64::from(index as u32)) / area;
+        // Adding 2^52 rounds to an integer, which then stands in the low bits.
+        let nearest = (quotient + 4_503_599_627_370_496.0).to_bits() as u32;
+        *value = nearest - u32::from(f64::from(nearest) > quotient);
+    }
+}
+
 /// `after` between `before` and itself: `(before * (256 - k) + after * k + 128) >> 8`.
 #[inline(always)]
 pub fn mix_bytes(before: &[u8], after: &mut [u8], k: u32) {

@@ -245,6 +245,12 @@ fn rescale_batch<const N: usize>(
     }
 }
 
+/// Chroma codes with these gains.
+#[inline(always)]
+pub fn follow(gains: &[u32], colours: &Colours, codes: &mut [u16]) {
+    codes.iter_mut().zip(gains).for_each(|(code, gain)| *code = colours.followed(*code, *gain));
+}
+
 /// The codes of every `step`th sample of `row`, from `offset` on.
 #[inline(always)]
 pub fn gather(row: &[u8], sample: Sample, [offset, step]: [usize; 2], codes: &mut [u16]) {
