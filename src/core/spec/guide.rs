@@ -80,14 +80,15 @@ impl Guides {
             _ => LightChange::default(),
         };
         let before = self.frames.back_mut().map(|known| take(&mut known.measure.samples));
-        let before = before.filter(|_| settings.hides_noise);
-        let noise = before.and_then(|before| noise::between(&before, &measure.samples));
         let mut measure = measure;
         let foreign = match settings.method {
             Method::Natural { .. } => self.foreign(&measure, step, settings),
             _ => [false; BLOCKS],
         };
-        self.corrections.push_back(natural(&mut measure, &foreign, settings));
+        let correction = natural(&mut measure, &foreign, settings);
+        let before = before.filter(|_| settings.hides_noise || correction.is_some_and(|own| own.shows_noise()));
+        let noise = before.and_then(|before| noise::between(&before, &measure.samples));
+        self.corrections.push_back(correction);
         self.frames.push_back(Known { measure, step, noise, light });
         self.lights.push_back(Vec::new());
         self.places.push_back((Place::default(), *settings));
@@ -219,6 +220,7 @@ impl Guides {
             }
         }
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
+        let correction = correction.calmed(self.noise(at, settings), levels);
         let found = Some(correction.found());
         let light = self.light(reference, at, white);
         Guide { found, ..Guide::of(correction.mapping(light, levels).with_strength(levels, settings.strength)) }

@@ -160,7 +160,8 @@ impl OpenScene {
                 });
                 self.step *= 2;
             }
-            let before = self.before.as_ref().filter(|_| settings.hides_noise);
+            let measures = settings.hides_noise || settings.method.is_natural();
+            let before = self.before.as_ref().filter(|_| measures);
             self.ends.push((measure.ends, before.and_then(|before| noise::between(before, &measure.samples))));
         }
         self.before = Some(Arc::clone(&measure.samples));
@@ -172,7 +173,9 @@ impl OpenScene {
 
     fn close(self, settings: &Settings) -> MappedScene {
         let (levels, _) = self.shape;
+        let noise = noise::of_window(self.ends.iter().filter_map(|(_, noise)| *noise));
         if let Some(correction) = self.corrections.get() {
+            let correction = correction.calmed(noise, levels);
             let mapping = if self.is_hdr && settings.keeps_peak {
                 stretched(self.ends.iter().map(|(ends, _)| ends), levels, settings)
             } else {
@@ -182,7 +185,6 @@ impl OpenScene {
         }
         let frames = self.frames.max(1);
         let black = || self.veil.map(|row| row.map(|sum| (sum / frames) as u32));
-        let noise = noise::of_window(self.ends.iter().filter_map(|(_, noise)| *noise));
         let ends = self.ends.iter().map(|(ends, _)| ends);
         let guide = Members { ends, black, noise, levels, is_hdr: self.is_hdr }.guide(settings);
         let mapping = guide.mapping.unwrap_or_else(|| {

@@ -1,9 +1,10 @@
 //! What is done to a frame: the parts of the rule together.
 
 use super::line::Line;
-use super::points::{Points, WHITE, luma, times, with_luma};
+use super::points::{Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
+use super::tuning::noise::{LEAST_NOISE, NEAR_BLACK, VISIBLE};
 use super::veil::{self, Regions, Veil};
 use super::{Assumed, Found, cast, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
@@ -117,6 +118,42 @@ impl Correction {
         }
     }
 
+    /// Whether it shows noise that was not seen before: its slope near black, or its gain of chroma, is above 1.5.
+    pub fn shows_noise(&self) -> bool {
+        let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096);
+        self.slope_near_black().max(gain) > 4096 + 2048
+    }
+
+    /// The same for a scene with noise of this deviation, in 256ths of a level of frames with these levels: slopes near black
+    /// and gains of chroma are bounded, so that noise stays below [`VISIBLE`].
+    #[must_use]
+    pub fn calmed(mut self, noise: Option<u32>, levels: Levels) -> Self {
+        let Some(noise) = noise else { return self };
+        // Compressed video repeats its noise, so that none is measured.
+        let noise = (u64::from(noise) * 255 / (levels.count() as u64 - 1)).max(LEAST_NOISE) as i64;
+        let [most_near_black, most_chroma] = VISIBLE.map(|visible| (visible * 256 * 4096 / noise).max(4096) as i32);
+        let slope = self.slope_near_black();
+        if slope > most_near_black {
+            let less = 4096 - ratio(most_near_black, slope);
+            let places = ToneCurve::identity();
+            for (point, place) in self.curve.points_mut().iter_mut().zip(places.points()) {
+                let near = 4096 - ramp(*place, 0, NEAR_BLACK);
+                *point -= times(*point, times(less, times(near, near)));
+            }
+        }
+        self.chroma.as_flattened_mut().iter_mut().for_each(|gain| *gain = (*gain).min(most_chroma));
+        self
+    }
+
+    /// The slope near black, with the mean gain of the regions, in 4096ths.
+    fn slope_near_black(&self) -> i32 {
+        let gains = self.gains.as_flattened();
+        let mean = gains.iter().sum::<i32>() / gains.len() as i32;
+        let [black, _, beside, ..] = self.curve.points();
+        let identity = ToneCurve::identity();
+        times(ratio(beside - black, identity.points()[2]), mean)
+    }
+
     /// What is applied to a frame with these levels and this share of the light of its scene, in 65536ths.
     pub fn mapping(&self, light: u32, levels: Levels) -> Mapping {
         let white = 16 * (levels.count() as i64 - 1);
@@ -215,5 +252,30 @@ impl MeanCorrection {
             }
         });
         Some(mean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_bounds_slopes_near_black_and_chroma_and_nothing_else() {
+        let levels = Levels::limited(10);
+        let exposed = ToneCurve::through(|level| 5 * level);
+        let dark = Correction { curve: exposed, chroma: [[20_000; REGIONS]; REGIONS], ..Correction::identity() };
+        assert!(dark.shows_noise() && !Correction::identity().shows_noise());
+        assert_eq!(dark.calmed(None, levels), dark, "nothing is known of noise");
+        // A deviation of 4 of 255.
+        let noise = 4 * 256 * (levels.count() as u32 - 1) / 255;
+        let calm = dark.calmed(Some(noise), levels);
+        let bounds = VISIBLE.map(|visible| (visible * 4096 / 4) as i32);
+        assert!(calm.slope_near_black().abs_diff(bounds[0]) < 500, "{}", calm.slope_near_black());
+        assert!(calm.chroma.as_flattened().iter().all(|gain| gain.abs_diff(bounds[1]) < 10), "{:?}", calm.chroma[0]);
+        let (before, after) = (dark.curve.points(), calm.curve.points());
+        assert!(after.is_sorted(), "{after:?}");
+        assert_eq!(before[8..], after[8..], "far from black nothing changes");
+        let quiet = dark.calmed(Some(1), levels);
+        assert_eq!(quiet.curve, dark.curve, "quantization shows less than this");
     }
 }

@@ -120,3 +120,13 @@ pub mod middle {
     pub const OF_LINE: i32 = 3765;
     pub const OF_VEIL: i32 = 1638;
 }
+
+/// Of `correction.rs`, about noise.
+pub mod noise {
+    /// The deviation that may be seen near black, and in colour, of 255.
+    pub const VISIBLE: [i64; 2] = [8, 6];
+    /// The deviation that is taken for granted, in 256ths of 255.
+    pub const LEAST_NOISE: u64 = 256;
+    /// What is near black.
+    pub const NEAR_BLACK: i32 = 640;
+}
