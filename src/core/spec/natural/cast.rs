@@ -2,17 +2,34 @@
 //!
 //! There is one where nothing is neutral, what is bright is tinted, and what is dark is tinted and lifted too, or all is dim.
 //! Where all is of one pure colour there is none: that is a light or a flower; but where red is weakest it is water, which takes
-//! red first. Each of red, green and blue then has a gain and an offset of its own: its ends become nearly black and white. Its
-//! ends lie between those of its levels and the mean colours of the darkest and of the brightest points, because a channel can
-//! reach its top in a lamp or a fish alone. In the dark the channels have no offsets, and their gains are those of their
-//! exposures (`dark.rs`).
+//! red first. Water is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an offset of its own:
+//! its ends become nearly black and white. Its ends lie between those of its levels and the mean colours of the darkest and of the
+//! brightest points, because a channel can reach its top in a lamp or a fish alone; under water that is so everywhere, and the
+//! ends lie further in. In the dark the channels have no offsets, and their gains are those of their exposures (`dark.rs`).
 
 use super::points::{Occurrences, Points, between, luma, of_255, ramp, ratio, times};
 use super::tuning::cast::*;
 use super::tuning::dark;
 
-/// The share of a cast, in 4096ths.
-pub fn share(points: &Points) -> i32 {
+/// How sure a cast is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cast {
+    /// The share of a cast, in 4096ths.
+    pub share: i32,
+    /// How far it is that of water, in 4096ths.
+    pub water: i32,
+}
+
+impl Cast {
+    /// The cast of these points.
+    pub fn of(points: &Points) -> Self {
+        let (water, other) = (water(points), share(points));
+        Cast { share: water.max(other), water: ratio(water, water.max(other)) }
+    }
+}
+
+/// The share of a cast other than water, in 4096ths.
+fn share(points: &Points) -> i32 {
     let channels = points.channels();
     let [low, high] = [1_000, 999_000].map(|share| channels.each_ref().map(|levels| levels.at(share)));
     let (least, most) =
@@ -35,32 +52,46 @@ pub fn share(points: &Points) -> i32 {
     times(times(neutral, bright), times(shadows.max(dim), 4096 - one_colour))
 }
 
+/// The share of water, in 4096ths: it takes red off all that is lit, the brightest too, and leaves both green and blue. A blue
+/// hour leaves little green, and leaves have little blue.
+fn water(points: &Points) -> i32 {
+    let is_lit = |luma: i32| luma > of_255(12);
+    let [red, green, blue] = points.mean_where(is_lit);
+    let glow = Occurrences::of(points.luma().filter(|luma| is_lit(*luma))).at(950_000);
+    let brightest = points.mean_where(|luma| is_lit(luma) && luma >= glow);
+    let most = brightest.into_iter().fold(0, i32::max);
+    let lacks = |part: i32, whole: i32, [none, all]: [i32; 2]| 4096 - ramp(ratio(part, whole), all, none);
+    let of_all = lacks(red, green.max(blue), WATER_RED);
+    let of_brightest = lacks(brightest[0], most, WATER_BRIGHT_RED);
+    let green_of_blue = ratio(green, blue);
+    let hue = times(
+        ramp(green_of_blue, WATER_GREEN[0], WATER_GREEN[1]),
+        4096 - ramp(green_of_blue, WATER_GREEN[2], WATER_GREEN[3]),
+    );
+    let lit = ramp(points.brightest().at(950_000), WATER_LIT[0], WATER_LIT[1]);
+    times(times(of_all, of_brightest), times(hue, lit))
+}
+
 /// The gains of red, green and blue, in 4096ths, and their offsets, that take this share of the cast away; and the gain of chroma
 /// then: a channel of which too little is left for its gain leaves a colour, which is made paler.
-pub fn balance(points: &Points, share: i32) -> ([i32; 3], [i32; 3], i32) {
+pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
+    let Cast { share, water } = cast;
+    let of = |other: i32, of_water: i32| between(other, of_water, water);
+    let ends = of(ENDS[0], ENDS[1]) as u32;
+    let (to_corners, most_gain) = (of(TO_CORNERS[0], TO_CORNERS[1]), of(MOST_GAIN[0], MOST_GAIN[1]));
+    let (black, white) = (of(BECOMES[0][0], BECOMES[1][0]), of(BECOMES[0][1], BECOMES[1][1]));
     let channels = points.channels();
     let [dark, bright] = points.corners(CORNERS);
-    let mean = points.mean();
-    let mut gains = [4096; 3];
-    let mut offsets = [0; 3];
-    let mut lacks = 0;
+    let (mut gains, mut offsets, mut lacks) = ([4096; 3], [0; 3], 0);
     for (channel, levels) in channels.iter().enumerate() {
-        let (low, high) = (levels.at(ENDS), levels.at(1_000_000 - ENDS));
-        let low = between(low, dark[channel].max(low), TO_CORNERS);
-        let high = between(high, bright[channel].min(high), TO_CORNERS);
-        let needed = ratio(BECOMES[1] - BECOMES[0], (high - low).max(of_255(8)));
-        gains[channel] = needed.min(MOST_GAIN);
-        lacks = lacks.max(4096 - ratio(gains[channel], needed));
-        offsets[channel] = BECOMES[0] - times(low, gains[channel]);
-    }
-    let means: [i32; 3] =
-        std::array::from_fn(|channel| (times(mean[channel], gains[channel]) + offsets[channel]).max(16));
-    let gray = means.iter().sum::<i32>() / 3;
-    for channel in 0..3 {
-        // The power of the ratio of the means, to first order.
-        let factor = 4096 + times((ratio(gray, means[channel]) - 4096).clamp(-2048, 4096), TO_GRAY);
-        gains[channel] = between(4096, times(gains[channel], factor), share);
-        offsets[channel] = times(times(offsets[channel], factor), share);
+        let (low, high) = (levels.at(ends), levels.at(1_000_000 - ends));
+        let low = between(low, dark[channel].max(low), to_corners);
+        let high = between(high, bright[channel].min(high), to_corners);
+        let needed = ratio(white - black, (high - low).max(of_255(8)));
+        let gain = needed.min(most_gain);
+        lacks = lacks.max(4096 - ratio(gain, needed));
+        gains[channel] = between(4096, gain, share);
+        offsets[channel] = times(black - times(low, gain), share);
     }
     (gains, offsets, 4096 - times(times(lacks, PALER), share))
 }

@@ -1,12 +1,13 @@
 //! What is done to a frame: the parts of the rule together.
 
+use super::cast::{self, Cast};
 use super::line::Line;
 use super::points::{Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, NEAR_BLACK, VISIBLE};
 use super::veil::{self, Regions, Veil};
-use super::{Assumed, Found, cast, dark, middle};
+use super::{Assumed, Found, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
@@ -47,7 +48,12 @@ impl Correction {
         let there = points.presence();
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
         let dark = sure(Assumed::Dark, dark::share(&points));
-        let cast = if takes_cast { sure(Assumed::Cast, cast::share(&points)) } else { 0 };
+        let of_cast = match assumed {
+            _ if !takes_cast => Cast { share: 0, water: 0 },
+            Assumed::Cast => Cast { share: there, water: 4096 },
+            _ => Cast::of(&points),
+        };
+        let cast = of_cast.share;
         let darkest = veil::darkest(&points);
 
         let (mut balance, mut points) = (([4096; 3], [0; 3]), points);
@@ -58,7 +64,7 @@ impl Correction {
         let by_levels = times(cast, 4096 - dark);
         let mut paler = 4096;
         if by_levels > 0 {
-            let (gains, offsets, chroma) = cast::balance(&points, by_levels);
+            let (gains, offsets, chroma) = cast::balance(&points, Cast { share: by_levels, ..of_cast });
             paler = chroma;
             points = points.changed(|rgb, _| {
                 std::array::from_fn(|channel| times(rgb[channel], gains[channel]) + offsets[channel])
@@ -137,7 +143,7 @@ impl Correction {
             let less = 4096 - ratio(most_near_black, slope);
             let places = ToneCurve::identity();
             for (point, place) in self.curve.points_mut().iter_mut().zip(places.points()) {
-                let near = 4096 - ramp(*place, 0, NEAR_BLACK);
+                let near = 4096 - ramp(*place, NEAR_BLACK[0], NEAR_BLACK[1]);
                 *point -= times(*point, times(less, times(near, near)));
             }
         }

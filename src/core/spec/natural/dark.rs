@@ -53,8 +53,12 @@ pub fn exposed(level: i32, gain: i32) -> i32 {
 /// How far what lies under lamps is lifted, in 4096ths, for these shares of darkness and of a cast.
 pub fn lift(points: &Points, share: i32, cast: i32) -> i32 {
     let brightest = points.brightest();
-    let (most, low) = (brightest.at(900_000), brightest.at(50_000));
-    let dim = times(4096 - ramp(most, DIM[0], DIM[1]), ramp(most - low, UNDER_LAMPS[0], UNDER_LAMPS[1]));
+    let low = brightest.at(50_000);
+    let dim = UNDER.into_iter().zip(DIM).map(|(share, [dim, bright])| {
+        let most = brightest.at(share);
+        times(4096 - ramp(most, dim, bright), ramp(most - low, UNDER_LAMPS[0], UNDER_LAMPS[1]))
+    });
+    let dim = dim.fold(0, i32::max);
     times(times(times(dim, 4096 - share), 4096 - cast), MOST_LIFT)
 }
 

@@ -113,7 +113,7 @@ impl Points {
     }
 
     /// The mean of `value` over the points where `takes` their luma; of none, black.
-    fn mean_where(&self, takes: impl Fn(i32) -> bool) -> [i32; 3] {
+    pub fn mean_where(&self, takes: impl Fn(i32) -> bool) -> [i32; 3] {
         let (mut sums, mut count) = ([0_i64; 3], 0);
         for rgb in self.rgb().filter(|rgb| takes(luma(*rgb))) {
             sums.iter_mut().zip(rgb).for_each(|(sum, level)| *sum += i64::from(level));

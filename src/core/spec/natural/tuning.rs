@@ -1,5 +1,6 @@
 //! The numbers of the rule. They were chosen on the tuning clips of `benches/pictures` and on photos beside them, by the mean
-//! distance to the truth over all kinds of footage; `benches/results/pictures.md` has what they do on clips held back.
+//! distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark and of what people made
+//! of it, and scenes that plainly need help; `benches/results/pictures.md` has what they do on clips held back.
 //! Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
 
 /// Of `cast.rs`.
@@ -15,21 +16,27 @@ pub mod cast {
     /// The least component of the darkest points: a veil of colour lies over them.
     pub const LIFTED: [i32; 2] = [116, 279];
     /// The top of what is so dim that its shadows need not be lifted.
-    pub const DIM: [i32; 2] = [1962, 2668];
+    pub const DIM: [i32; 2] = [2246, 3009];
     /// By how much less than the least the second component has to be lifted under water.
     pub const UNDER_WATER: i32 = 122;
     /// How much paler a colour becomes of which a channel is gone.
     pub const PALER: i32 = 2048;
-    /// The points of the ends of a channel, and of the corners.
-    pub const ENDS: u32 = 200;
+    /// The points of the corners.
     pub const CORNERS: u32 = 1000;
-    /// How far the ends move to the corners.
-    pub const TO_CORNERS: i32 = 3239;
-    /// What the ends become.
-    pub const BECOMES: [i32; 2] = [249, 4050];
-    pub const MOST_GAIN: i32 = 15949;
-    /// How far the means of the channels move to gray.
-    pub const TO_GRAY: i32 = 0;
+    /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what they become, and
+    /// the most gain.
+    pub const ENDS: [i32; 2] = [200, 5400];
+    pub const TO_CORNERS: [i32; 2] = [3239, 171];
+    pub const BECOMES: [[i32; 2]; 2] = [[249, 4050], [256, 3866]];
+    pub const MOST_GAIN: [i32; 2] = [15_949, 27_636];
+    /// What is left of red under water, of green or blue: none is missing, and it is water; of all that is lit, and of what is
+    /// brightest.
+    pub const WATER_RED: [i32; 2] = [3891, 3211];
+    pub const WATER_BRIGHT_RED: [i32; 2] = [3789, 3125];
+    /// Green under water, of blue: too little, enough, still enough, too much.
+    pub const WATER_GREEN: [i32; 4] = [2634, 3346, 6226, 8274];
+    /// The level of the brightest components of what is too dark for water, and of what is not.
+    pub const WATER_LIT: [i32; 2] = [414, 1374];
 }
 
 /// Of `line.rs`.
@@ -65,10 +72,13 @@ pub mod veil {
     pub const OF_LEAST: i32 = 1964;
     /// The least component of the darkest points before the line.
     pub const DARKEST: [i32; 2] = [341, 884];
-    /// The same where the veil is dense elsewhere, how dense, of the airlight, and how much that counts.
-    pub const NEAR: [i32; 2] = [82, 204];
-    pub const FAR: [i32; 2] = [819, 1638];
-    pub const OF_FAR: i32 = 2867;
+    /// How much the two count beside the score.
+    pub const OF_DENSE: i32 = 2458;
+    /// The score is how dense the veil is, of the airlight, and how much denser above than below: how far that counts, from where to
+    /// where; and the score of what is seen, and of what is sure.
+    pub const OF_DEEPER: i32 = 3277;
+    pub const DEEPER: [i32; 2] = [-410, 1638];
+    pub const SCORE: [i32; 2] = [1638, 2867];
     /// The darkest points of a region.
     pub const REGION_DARKEST: u32 = 5192;
     /// The airlight, of the top.
@@ -98,14 +108,15 @@ pub mod dark {
     /// The most slope near black, unless the gain is larger.
     pub const MOST_SLOPE: i32 = 22294;
     pub const OF_CHROMA: i32 = 3944;
-    /// Under lamps: the level of nine tenths of the points that is dim, and that is not; how far it lies above the darkest; the most
-    /// lift, and how far chroma follows.
-    pub const DIM: [i32; 2] = [960, 1920];
+    /// Under lamps, or a bright sky: what share of the points is dim at which level, and not at which; how far that lies above the
+    /// darkest; the most lift, and how far chroma follows.
+    pub const UNDER: [u32; 2] = [600_000, 900_000];
+    pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
-    pub const MOST_LIFT: i32 = 4096;
+    pub const MOST_LIFT: i32 = 3686;
     pub const OF_LIFT: i32 = 2458;
     /// How far the channels go to their own exposures under a cast.
-    pub const OF_CAST: i32 = 3691;
+    pub const OF_CAST: i32 = 4280;
 }
 
 /// Of `middle.rs`.
@@ -127,6 +138,6 @@ pub mod noise {
     pub const VISIBLE: [i64; 2] = [8, 6];
     /// The deviation that is taken for granted, in 256ths of 255.
     pub const LEAST_NOISE: u64 = 256;
-    /// What is near black.
-    pub const NEAR_BLACK: i32 = 640;
+    /// What is near black, and what is not.
+    pub const NEAR_BLACK: [i32; 2] = [64, 640];
 }

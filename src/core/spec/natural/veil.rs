@@ -4,8 +4,9 @@
 //! by itself is not taken for haze, the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3. With the
 //! airlight A, a share of the top, `B = min(part of the black point, most of A)` is taken off, and the rest has the gain
 //! `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image,
-//! ICCV 2009, by region). There is a veil where nothing is dark before the line, or nothing is black and the veil is dense
-//! elsewhere, and much is not dark behind the line.
+//! ICCV 2009, by region). There is a veil where the black points are high on the whole, and above more than below, because the
+//! distance is there (S. Narasimhan and S. Nayar, Vision and the atmosphere, IJCV 2002); or, less surely, where nothing was dark
+//! before the line and much is not dark behind it.
 
 use super::points::{Points, between, ramp, ratio, times};
 use super::tuning::veil::*;
@@ -30,20 +31,19 @@ impl Veil {
     /// `part` of its way, in 4096ths; `sure` is its share where that is known.
     pub fn of(points: &Points, darkest: i32, part: i32, sure: Option<i32>) -> Self {
         let black = points.darkest_of_regions(REGION_DARKEST);
+        let top = points.brightest().at(998_000);
+        let air = times(top, OF_TOP).max(16);
+        let score = score(&black, air);
         let densest = black.iter().flatten().flatten().copied().max().unwrap_or(0);
         let black = black.map(|row| row.map(|black| black.unwrap_or(densest) as u32));
         let black = around(&around(&black, 2, Iterator::min), 1, Iterator::max);
         let black = crate::spec::tone::mean_of_3x3(&black).map(|row| row.map(|level| level as i32));
-        let top = points.brightest().at(998_000);
-        let air = times(top, OF_TOP).max(16);
         let taken = black.map(|row| row.map(|black| times(black, TAKEN).min(times(air, MOST_TAKEN))));
         let all = taken.as_flattened();
         let (mean, least) = (all.iter().sum::<i32>() / all.len() as i32, all.iter().copied().min().unwrap_or(0));
         let dense = ratio(between(mean, least, OF_LEAST), air);
-        // Something near may be dark, but for black, if the veil is dense elsewhere.
-        let far = times(ramp(ratio(mean, air), FAR[0], FAR[1]), ramp(darkest, NEAR[0], NEAR[1]));
-        let clear = ramp(darkest, DARKEST[0], DARKEST[1]).max(times(far, OF_FAR));
-        let seen = times(ramp(dense, DENSE[0], DENSE[1]), clear);
+        let lifted = times(ramp(dense, DENSE[0], DENSE[1]), ramp(darkest, DARKEST[0], DARKEST[1]));
+        let seen = ramp(score, SCORE[0], SCORE[1]).max(times(lifted, OF_DENSE));
         let share = sure.unwrap_or(times(seen, part));
         let taken = taken.map(|row| row.map(|taken| times(taken, share)));
         let gains = taken.map(|row| row.map(|taken| ratio(air, air - taken)));
@@ -57,6 +57,19 @@ impl Veil {
     pub fn chroma(gain: i32) -> i32 {
         gain.min(MOST_CHROMA)
     }
+}
+
+/// How dense a veil is, of the airlight, by the black points of the regions that have points, and how much denser above than below;
+/// in 4096ths.
+fn score(black: &[[Option<i32>; REGIONS]; REGIONS], air: i32) -> i32 {
+    let (above, below) = black.split_at(REGIONS / 2);
+    let dense = |rows: &[[Option<i32>; REGIONS]]| {
+        let there = rows.iter().flatten().flatten();
+        let (sum, count) = there.fold((0, 0), |(sum, count), black| (sum + ratio((*black).min(air), air), count + 1));
+        (count > 0).then(|| sum / count)
+    };
+    let deeper = dense(above).zip(dense(below)).map_or(0, |(above, below)| above - below);
+    dense(black).unwrap_or(0) + times(deeper.clamp(DEEPER[0], DEEPER[1]), OF_DEEPER)
 }
 
 /// The least component of the darkest points' mean colour.
