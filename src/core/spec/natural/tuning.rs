@@ -113,7 +113,7 @@ pub mod dark {
     pub const UNDER: [u32; 2] = [600_000, 900_000];
     pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
-    pub const MOST_LIFT: i32 = 3686;
+    pub const MOST_LIFT: i32 = 7373;
     pub const OF_LIFT: i32 = 2458;
     /// How far the channels go to their own exposures under a cast.
     pub const OF_CAST: i32 = 4280;
