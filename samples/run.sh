@@ -4,11 +4,11 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../tests/setup.sh"
 set_up
 
-result=target/samples/parking-lot-equalized.mp4
+result=target/samples/coast-equalized.mp4
 mkdir -p "$(dirname "$result")"
-cargo run --quiet --locked --release -- -y samples/parking-lot.mp4 "$result"
-sheet=target/samples/parking-lot-looks.png
-cargo run --quiet --locked --release -- preview -y -q samples/parking-lot.mp4 "$sheet"
-echo "before: $PWD/samples/parking-lot.mp4"
+cargo run --quiet --locked --release -- -y samples/coast.mp4 "$result"
+sheet=target/samples/coast-looks.png
+cargo run --quiet --locked --release -- preview -y -q samples/coast.mp4 "$sheet"
+echo "before: $PWD/samples/coast.mp4"
 echo "after:  $PWD/$result"
 echo "looks:  $PWD/$sheet"
