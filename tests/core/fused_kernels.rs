@@ -631,7 +631,7 @@ fn mapping_of(levels: Levels, kind: usize, numbers: &mut Numbers) -> Mapping {
             let (taken, gains, chroma) = (of(white / 2), of(5 * UNIT_GAIN), of(5 * UNIT_GAIN));
             let curve = ToneCurve::through(|level| level + level * (4080 - level) / 8000 - 60);
             let then = Some(Toned { curve, light: 1 + numbers.below(1 << 17) });
-            Mapping::Veil(Veil { taken, gains, chroma, then, ceiling: white }.into())
+            Mapping::Veil(Veil { taken, gains, chroma, then, in_light: None, ceiling: white }.into())
         }
         _ => {
             let mut offset = || numbers.below(8 * levels.count() as u32) as i32 - 4 * levels.count() as i32;

@@ -7,8 +7,8 @@ use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
 use histeq::equalize::reference::Reference;
 use histeq::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
-use histeq::frame::{Frame, Matrix, PixelFormat};
-use histeq::spec::natural::{Assumed, ToneCurve, Toned, light};
+use histeq::frame::{Frame, Matrix, PixelFormat, Transfer};
+use histeq::spec::natural::{Assumed, InLight, MOST_PEAK, ToneCurve, Toned, light};
 use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
 use histeq::spec::{
     Change, Chroma, Curve, Gain, Guide, Guides, Levels, Mapping, Method, Plateau, Region, Remembered, Settings,
@@ -53,6 +53,10 @@ fn treatments() -> Vec<Settings> {
         natural(Assumed::Dark),
         natural(Assumed::Veil),
         natural(Assumed::Cast),
+        Settings { keeps_peak: true, ..natural(Assumed::Nothing) },
+        Settings { keeps_peak: true, ..natural(Assumed::Dark) },
+        Settings { keeps_peak: true, ..natural(Assumed::Veil) },
+        Settings { keeps_peak: true, ..natural(Assumed::Cast) },
         Settings { strength: Strength::from_share(0.4).unwrap(), chroma: Chroma::Scale, ..natural(Assumed::Cast) },
         Settings { chroma: Chroma::Keep, ..natural(Assumed::Veil) },
         Settings { method: Method::Balance, chroma: Chroma::Keep, ..plain },
@@ -72,7 +76,9 @@ fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes:
         let seed = index as u64 + 1;
         let mut frame =
             Picture { seed, content, placement, range, matrix: Matrix::Bt709, ..Picture::new(format, size) }.make();
-        frame.is_hdr = settings.keeps_peak;
+        if settings.keeps_peak {
+            frame.transfer = [Transfer::Pq, Transfer::Hlg][seed as usize / 3 % 2];
+        }
         frame
     });
     let mut guides = Guides::default();
@@ -221,7 +227,10 @@ fn extreme(levels: Levels, turn: usize) -> Mapping {
     let taken = [[[0, 700, u32::MAX][turn % 3]; 8]; 8];
     let ceiling = [0, levels.count() as u32 - 1][turn % 2];
     let gains = [[low, high, high, low, 1, high, low, high]; 8];
-    let veil = Veil { taken, gains, chroma: gains, then: then.filter(|_| !turn.is_multiple_of(5)), ceiling };
+    let transfer = [Transfer::Pq, Transfer::Hlg, Transfer::Sdr][turn % 3];
+    let peak = [[0; 2], [MOST_PEAK; 2], [MOST_PEAK, 0], [1, MOST_PEAK]][turn % 4];
+    let in_light = (turn % 7 < 4).then_some(InLight { transfer, peak });
+    let veil = Veil { taken, gains, chroma: gains, then: then.filter(|_| !turn.is_multiple_of(5)), in_light, ceiling };
     match turn % 3 {
         0 => Mapping::Balance(balance),
         1 => Mapping::Veil(veil.into()),
@@ -255,7 +264,7 @@ fn what_is_given_in_between_leaves_no_trace() {
         let steps = (0..levels.codes()).map(|code| (code / 3) as u16).collect();
         let curve = Mapping::Curve { curve: Curve::from_codes(levels, steps).unwrap().into(), chroma_gain: 6000 };
         let (taken, gains, chroma) = ([[300; 8]; 8], [[5000; 8]; 8], [[4500; 8]; 8]);
-        let veil = Mapping::Veil(Veil { taken, gains, chroma, then: None, ceiling: 255 }.into());
+        let veil = Mapping::Veil(Veil { taken, gains, chroma, then: None, in_light: None, ceiling: 255 }.into());
         let of_curve = Mapping::Balanced { balance: BALANCE, then: curve.clone().into() };
         let of_veil = Mapping::Balanced { balance: BALANCE, then: veil.clone().into() };
         let given = [curve.clone(), veil, Mapping::Balance(BALANCE), of_veil, of_curve, curve];

@@ -269,7 +269,7 @@ fn gains_of_colour_and_balances_are_those_of_the_specification() {
     for _ in 0..300 {
         let size = (1 + numbers.below(3000) as usize, 1 + numbers.below(2000) as usize);
         let mut of = || std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(60_000)));
-        let veil = Veil { taken: of(), gains: of(), chroma: of(), then: None, ceiling: 255 };
+        let veil = Veil { taken: of(), gains: of(), chroma: of(), then: None, in_light: None, ceiling: 255 };
         let tiles = Veil::tiles(size);
         let gains: Vec<String> = veil.chroma.as_flattened().iter().map(u32::to_string).collect();
         let places = (0..30).map(|_| (numbers.below(size.0 as u32) as usize, numbers.below(size.1 as u32) as usize));

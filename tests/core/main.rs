@@ -17,6 +17,7 @@ mod frame;
 mod fused_kernels;
 mod grid;
 mod guided;
+mod hdr;
 #[path = "../helpers/host_program.rs"]
 mod host_program;
 #[path = "../helpers/kept_files.rs"]

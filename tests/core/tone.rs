@@ -72,7 +72,7 @@ fn strength_is_a_share_of_what_a_mapping_does() {
         // In sixteenths of a level, a tenth of white.
         let taken = [[most as u32 * 16 / 10; REGIONS]; REGIONS];
         let (gains, chroma) = ([[9000; REGIONS]; REGIONS], [[2048; REGIONS]; REGIONS]);
-        let veil = Veil { taken, gains, chroma, then: None, ceiling: most as u32 };
+        let veil = Veil { taken, gains, chroma, then: None, in_light: None, ceiling: most as u32 };
         for k in [1, 100, 255] {
             let part = veil.with_strength(strength(k));
             let (all, part) = (veil.curve_of((3, 5), levels), part.curve_of((3, 5), levels));

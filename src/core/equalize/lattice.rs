@@ -14,8 +14,7 @@ use std::rc::Rc;
 /// When the GPU that the frame is on fails.
 pub fn measure(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Measure> {
     let lattice = lattice(frame, counted, mask)?;
-    let measure = Measure::of(&lattice, frame.levels(), (frame.width(), frame.height()));
-    Ok(Measure { is_hdr: frame.is_hdr, ..measure })
+    Ok(Measure::of(&lattice, frame.levels(), (frame.width(), frame.height())))
 }
 
 /// The samples at the points of the lattice over the part `counted` of a frame.
@@ -68,7 +67,7 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
     if !left_out.contains(&false) {
         left_out.clear();
     }
-    Ok(Lattice { size, luma, rgb, left_out, is_part: counted != frame.whole() })
+    Ok(Lattice { size, luma, rgb, left_out, is_part: counted != frame.whole(), transfer: frame.transfer })
 }
 
 /// The rows of each component's plane; components of one plane share them.

@@ -18,6 +18,7 @@ pub use memory::{Buffer, Memory, MemoryError, OnDevice};
 pub use plane::{Plane, PlaneMut, SomeRows};
 pub use pool::{HostBuffer, HostPool, LatePool, Pool, host_room};
 
+pub use crate::spec::Transfer;
 use crate::spec::chroma::Colours;
 use crate::spec::clahe::Tiles;
 use crate::spec::{Levels, Method, Rect, Weights};
@@ -56,8 +57,8 @@ pub struct Frame {
     range: Range,
     matrix: Matrix,
     planes: Vec<Plane>,
-    /// Its codes mean absolute brightness, as those of HDR do (PQ and HLG).
-    pub is_hdr: bool,
+    /// What its codes mean: SDR, or PQ or HLG of HDR.
+    pub transfer: Transfer,
     /// Presentation time in the units of the stream that the frame comes from.
     pub pts: Option<i64>,
     /// Data of its source for its sink.
@@ -80,7 +81,7 @@ impl Frame {
     ) -> Result<Self, FrameError> {
         format.check_planes((width, height), planes.iter().map(|plane| (plane.row_bytes(), plane.rows())))?;
         let range = if format.descriptor().model == Model::Rgb { Range::Full } else { range };
-        Ok(Frame { format, width, height, range, matrix, planes, is_hdr: false, pts: None, attachment: None })
+        Ok(Frame { format, width, height, range, matrix, planes, transfer: Transfer::Sdr, pts: None, attachment: None })
     }
 
     /// The same frame, with each plane replaced by the result of `replace`; `None` keeps a plane.

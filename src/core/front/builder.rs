@@ -4,7 +4,7 @@ use super::{Done, Equalizer, Input, SceneSurvey, Scenes};
 use crate::equalize::{
     Backend, BackendChoice, BackendStartup, EqualizeStage, Mask, SceneMappings, SharedBackend, Survey,
 };
-use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range};
+use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
 use crate::note::{Note, Notes};
 use crate::options::{Options, Resolved, Video};
 use crate::spec::{Look, Settings};
@@ -32,7 +32,7 @@ pub(super) struct Picture {
     size: (usize, usize),
     range: Range,
     matrix: Matrix,
-    is_hdr: bool,
+    transfer: Transfer,
     pub mask: Option<Arc<Mask>>,
     host: HostPool,
 }
@@ -58,7 +58,7 @@ impl Picture {
     /// A frame of these planes.
     pub fn of_planes(&self, planes: Vec<Plane>) -> Result<Frame> {
         let mut frame = Frame::new(self.format, self.size, self.range, self.matrix, planes)?;
-        frame.is_hdr = self.is_hdr;
+        frame.transfer = self.transfer;
         Ok(frame)
     }
 
@@ -75,7 +75,7 @@ impl Builder {
             size,
             range: if format.descriptor().model == Model::Yuv { Range::Limited } else { Range::Full },
             matrix: Matrix::Bt601,
-            is_hdr: false,
+            transfer: Transfer::Sdr,
             mask: None,
             host: HostPool::default(),
         };
@@ -141,10 +141,10 @@ impl Builder {
         self
     }
 
-    /// The codes mean absolute brightness: HDR by PQ or HLG.
+    /// What the codes mean: SDR unless it is set, or HDR by PQ or HLG.
     #[must_use]
-    pub fn hdr(mut self) -> Self {
-        self.picture.is_hdr = true;
+    pub fn transfer(mut self, transfer: Transfer) -> Self {
+        self.picture.transfer = transfer;
         self
     }
 

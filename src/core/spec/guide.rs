@@ -15,7 +15,7 @@ use super::measure::{BLOCKS, Ends, Measure, REGIONS};
 use super::natural::{Correction, Found, MeanCorrection, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
-use super::{Curve, Gain, Levels, Mapping, Method, Settings, Strength, Stretch};
+use super::{Curve, Levels, Mapping, Method, Settings, Transfer};
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -185,15 +185,15 @@ impl Guides {
                 |y: usize, x: usize| measures().map(|measure| u64::from(measure.haze[y][x])).sum::<u64>() / count;
             std::array::from_fn(|y| std::array::from_fn(|x| mean(y, x) as u32))
         };
-        let Measure { levels, is_hdr, .. } = self.frames[at].measure;
+        let Measure { levels, transfer, .. } = self.frames[at].measure;
         let noise = self.noise(at, settings);
-        Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, is_hdr }.guide(settings)
+        Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, transfer }.guide(settings)
     }
 
     /// What is done to frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene around it that
     /// are lit as the scene is.
     fn corrected(&mut self, at: usize, settings: &Settings) -> Guide {
-        let Measure { levels, is_hdr, .. } = self.frames[at].measure;
+        let levels = self.frames[at].measure.levels;
         if settings.strength.of_256() == 0 {
             return Guide::unchanged(levels);
         }
@@ -202,20 +202,16 @@ impl Guides {
         let counts = |index: &usize| self.places[*index].0.counts && self.places[*index].0.scene == self.scene;
         let before = (first..at).filter(counts);
         let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
-        if is_hdr && settings.keeps_peak {
-            let ends = members.iter().map(|&index| &self.frames[index].measure.ends);
-            return Guide::of(stretched(ends, levels, settings));
-        }
-        let means: Vec<u32> = members.iter().map(|&index| self.frames[index].measure.mean).collect();
+        let means: Vec<u32> = members.iter().map(|&index| self.frames[index].measure.mean_light()).collect();
         let reference = members[light::reference(&means)];
         let white = 16 * (levels.count() as u32 - 1);
         let mut mean = MeanCorrection::default();
-        for &index in &members {
+        for (&index, own) in members.iter().zip(&means) {
+            let Some(correction) = self.corrections[index] else { continue };
             // Without frames ahead, what comes out of the dark comes slowly.
-            if ahead == 0 && self.frames[index].measure.mean < white / 64 {
-                mean.add(&Correction::identity(), 4096);
-            } else if let Some(correction) = &self.corrections[index] {
-                let correction = *correction;
+            if ahead == 0 && *own < white / 64 {
+                mean.add(&correction.cleared(), 4096);
+            } else {
                 mean.add(&correction, light::weight(self.light(reference, index, white)));
             }
         }
@@ -232,8 +228,8 @@ impl Guides {
         if let Some((_, light)) = self.lights[at].iter().find(|(of, _)| *of == number) {
             return *light;
         }
-        let [reference, frame] = [reference, at].map(|index| &*self.frames[index].measure.blocks);
-        let light = light::between(reference, frame, white).min(light::BRIGHTEST);
+        let [reference, frame] = [reference, at].map(|index| self.frames[index].measure.light_of_blocks());
+        let light = light::between(&reference, &frame, white).min(light::BRIGHTEST);
         let kept = &mut self.lights[at];
         if kept.len() == KEPT_LIGHTS {
             kept.remove(0);
@@ -250,9 +246,10 @@ impl Guides {
         // The step behind each frame.
         let steps = [step].into_iter().chain(self.frames.iter().rev().map(|known| known.step));
         let before = self.frames.iter().rev().zip(steps).take_while(|(_, step)| goes_on(*step, settings));
-        let before: Vec<&light::Blocks> =
-            before.take(most).step_by(apart).map(|(known, _)| &*known.measure.blocks).collect();
-        light::foreign(&before, &measure.blocks, white)
+        let before: Vec<_> =
+            before.take(most).step_by(apart).map(|(known, _)| known.measure.light_of_blocks()).collect();
+        let before: Vec<&light::Blocks> = before.iter().map(|blocks| &**blocks).collect();
+        light::foreign(&before, &measure.light_of_blocks(), white)
     }
 
     /// The correction of the light of frame `at`, from the frames of its scene in its window.
@@ -306,20 +303,6 @@ fn goes_on(step: Distance, settings: &Settings) -> bool {
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
 
-/// What [`Method::Natural`] does to HDR video, whose codes are light in a way of their own, where frames have these ends: levels are
-/// stretched as far as the range is unused, up to the peak.
-pub(super) fn stretched<'a>(
-    ends: impl Iterator<Item = &'a Ends> + Clone,
-    levels: Levels,
-    settings: &Settings,
-) -> Mapping {
-    let stretch = Stretch::Unused { most: Gain::of_whole(8), fades: true };
-    let tone = Tone::of(ends, levels, &Settings { method: Method::Global, stretch, ..*settings });
-    let line = Curve::identity(levels).blended(levels, &tone.line, Strength::of_share_256(0));
-    let curve = line.kept_under(levels, tone.ceiling).into();
-    Mapping::Curve { curve, chroma_gain: tone.chroma_gain }.with_strength(levels, settings.strength)
-}
-
 /// The most references against which the light of a frame is kept.
 const KEPT_LIGHTS: usize = 8;
 
@@ -345,8 +328,8 @@ pub(super) struct Members<E, B> {
     pub noise: Option<u32>,
     /// Their levels.
     pub levels: Levels,
-    /// They are HDR.
-    pub is_hdr: bool,
+    /// What their codes mean.
+    pub transfer: Transfer,
 }
 
 impl<'a, E, B> Members<E, B>
@@ -356,8 +339,8 @@ where
 {
     /// What is decided of them, with any method but [`Method::Deflicker`].
     pub fn guide(self, settings: &Settings) -> Guide {
-        let Members { ends, black, noise, levels, is_hdr } = self;
-        let settings = &Settings { keeps_peak: settings.keeps_peak && is_hdr, ..*settings };
+        let Members { ends, black, noise, levels, transfer } = self;
+        let settings = &Settings { keeps_peak: settings.keeps_peak && transfer.is_hdr(), ..*settings };
         match settings.method {
             Method::Dehaze => match Veil::of(&black(), &Ends::mean_of(ends), levels, settings) {
                 clear if clear.is_clear() => Guide::unchanged(levels),

@@ -7,7 +7,7 @@
 //! others, since the least of neighbouring regions is taken.
 
 use super::natural::{Correction, Points};
-use super::{Levels, Settings};
+use super::{Levels, Settings, Transfer};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -45,6 +45,8 @@ pub struct Lattice {
     pub left_out: Vec<bool>,
     /// It covers a part of the picture only, which tells nothing of regions elsewhere.
     pub is_part: bool,
+    /// What the codes of the frame mean.
+    pub transfer: Transfer,
 }
 
 impl Lattice {
@@ -124,8 +126,8 @@ pub struct Measure {
     pub levels: Levels,
     /// Columns and rows of the frame.
     pub size: (usize, usize),
-    /// Its codes mean absolute brightness, as those of HDR do.
-    pub is_hdr: bool,
+    /// What its codes mean.
+    pub transfer: Transfer,
     /// The mean luminance of each block, in sixteenths of a level; `None` of a block without points.
     pub blocks: Box<[Option<u32>]>,
     /// The mean luminance, in sixteenths of a level.
@@ -173,6 +175,24 @@ impl Measure {
         Measure { correction, ..self }
     }
 
+    /// The means of the blocks, in sixteenths of a level: of HDR in those of light, where the highest is diffuse white and brighter
+    /// ones lie above it.
+    pub fn light_of_blocks(&self) -> Cow<'_, [Option<u32>]> {
+        if !self.transfer.is_hdr() {
+            return Cow::Borrowed(&self.blocks);
+        }
+        self.blocks.iter().map(|mean| mean.map(|mean| self.lit(mean))).collect()
+    }
+
+    /// The mean, in the same levels.
+    pub fn mean_light(&self) -> u32 {
+        self.lit(self.mean)
+    }
+
+    fn lit(&self, mean: u32) -> u32 {
+        self.transfer.lit(mean, 16 * (self.levels.count() as u32 - 1))
+    }
+
     /// Measures the points of a frame with these levels and this size (columns, rows).
     pub fn of(lattice: &Lattice, levels: Levels, size: (usize, usize)) -> Self {
         let blocks = (0..BLOCKS).map(|block| {
@@ -203,7 +223,7 @@ impl Measure {
         Measure {
             levels,
             size,
-            is_hdr: false,
+            transfer: lattice.transfer,
             blocks,
             mean,
             spread,

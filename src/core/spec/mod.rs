@@ -44,6 +44,7 @@ mod settings;
 mod strength;
 mod temporal;
 pub mod tone;
+pub mod transfer;
 mod whole_scenes;
 mod window;
 
@@ -67,5 +68,6 @@ pub use settings::{
 pub use strength::Strength;
 pub use temporal::{Counts, Decision, Remembered, Scene, Temporal};
 pub use tone::{Line, Tone};
+pub use transfer::Transfer;
 pub use whole_scenes::{MappedScene, MappedScenes, WholeScenes};
 pub use window::WindowSums;

@@ -337,11 +337,6 @@ impl Gain {
         (gain == 0.0 || (1.0..=Gain::MAX).contains(&gain)).then(|| Gain((gain * 256.0).round() as u32))
     }
 
-    /// A limit of a whole number of at least 1.
-    pub(super) const fn of_whole(gain: u32) -> Self {
-        Gain(gain << 8)
-    }
-
     /// The slope in 256ths; `None` without a limit.
     pub fn of_256(self) -> Option<u32> {
         (self.0 != 0).then_some(self.0)

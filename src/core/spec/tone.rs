@@ -34,7 +34,7 @@
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
 use super::measure::{Ends, REGIONS, around};
-use super::natural::{FrameCurve, Toned};
+use super::natural::{FrameCurve, InLight, Toned, WHITE};
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 
 /// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes are far
@@ -411,7 +411,10 @@ pub struct Veil {
     pub chroma: [[u32; REGIONS]; REGIONS],
     /// What is done to the levels then.
     pub then: Option<Toned>,
-    /// As that of a [`Tone`].
+    /// Of HDR with the look natural: all this is done in light, and levels above are those of that. What is taken off is in
+    /// sixteenths of a level then where the highest stands for diffuse white.
+    pub in_light: Option<InLight>,
+    /// As that of a [`Tone`]; without effect in light.
     pub ceiling: u32,
 }
 
@@ -419,6 +422,7 @@ impl Veil {
     /// Whether it changes nothing.
     pub fn is_clear(&self) -> bool {
         self.then.is_none()
+            && self.in_light.is_none_or(|light| light.peak[0] <= light.peak[1])
             && self.regions().all(|region| region == (0, UNIT_GAIN))
             && self.chroma.as_flattened().iter().all(|gain| *gain == UNIT_GAIN)
     }
@@ -453,7 +457,7 @@ impl Veil {
         let most = if settings.keeps_peak { 4096 } else { 6144 };
         let brighter = 4096 + share(ratio(of_255(levels, 200), white).clamp(4096, most) - 4096, there);
         let gains = taken.map(|row| row.map(|taken| share(gain(taken), brighter)));
-        Veil { taken, gains, chroma: gains, then: None, ceiling: ceiling(ends, levels, settings) }
+        Veil { taken, gains, chroma: gains, then: None, in_light: None, ceiling: ceiling(ends, levels, settings) }
     }
 }
 
@@ -614,7 +618,7 @@ impl Veil {
     pub fn curves(&self, levels: Levels, tiles: Tiles) -> TileCurves {
         let (mut luts, then) = (Vec::with_capacity(tiles.count() * levels.codes()), self.then_on(levels));
         for region in self.regions() {
-            luts.extend(self.codes(region, levels, then.as_ref()));
+            luts.append(&mut self.codes(region, levels, then.as_ref()));
         }
         TileCurves::given(tiles, levels, luts)
     }
@@ -622,23 +626,23 @@ impl Veil {
     /// The curve of region (row, column).
     pub fn curve_of(&self, (y, x): (usize, usize), levels: Levels) -> Curve {
         let then = self.then_on(levels);
-        let codes = self.codes((self.taken[y][x], self.gains[y][x]), levels, then.as_ref()).collect();
+        let codes = self.codes((self.taken[y][x], self.gains[y][x]), levels, then.as_ref());
         Curve::from_codes(levels, codes).unwrap_or_else(|| Curve::identity(levels))
     }
 
     /// What is done to these levels then.
     fn then_on(&self, levels: Levels) -> Option<FrameCurve> {
-        self.then.map(|then| then.of_frame(16 * (levels.count() as u64 - 1)))
+        let white = if self.in_light.is_some() { WHITE as u64 } else { 16 * (levels.count() as u64 - 1) };
+        self.then.map(|then| then.of_frame(white))
     }
 
     /// What becomes of each code in a region of which this is taken off, and whose rest has this gain.
-    fn codes<'a>(
-        &'a self,
-        (taken, gain): (u32, u32),
-        levels: Levels,
-        then: Option<&'a FrameCurve>,
-    ) -> impl Iterator<Item = u16> + 'a {
+    fn codes(&self, region: (u32, u32), levels: Levels, then: Option<&FrameCurve>) -> Vec<u16> {
         let most = levels.count() as u64 - 1;
+        if let Some(region) = self.in_light.and_then(|light| light.region(region, then, 16 * most as i64)) {
+            return region.codes(levels);
+        }
+        let (taken, gain) = region;
         let level = move |code: usize| {
             let level = 16 * levels.level_of(code as u16) as u64;
             let of_65536 = level.saturating_sub(taken.into()) * u64::from(gain);
@@ -647,9 +651,8 @@ impl Veil {
                 Some(then) => (then.level((of_65536 + (1 << 11)) >> 12) + 8) >> 4,
             }
         };
-        (0..levels.codes()).map(move |code| {
-            levels.under_ceiling(code as u16, levels.lo() + level(code).min(most) as u16, self.ceiling)
-        })
+        let code = |code| levels.under_ceiling(code as u16, levels.lo() + level(code).min(most) as u16, self.ceiling);
+        (0..levels.codes()).map(code).collect()
     }
 
     /// What is taken off in each region and the gain of the rest, row by row.

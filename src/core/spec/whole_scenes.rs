@@ -11,7 +11,7 @@
 
 use super::chroma::UNIT_GAIN;
 use super::equalization::curve;
-use super::guide::{Members, natural, stretched};
+use super::guide::{Members, natural};
 use super::measure::{BLOCKS, Ends, REGIONS, Samples};
 use super::modifiers::capped;
 use super::natural::{Correction, MeanCorrection, light};
@@ -19,6 +19,7 @@ use super::noise;
 use super::tone::Balance;
 use super::{
     Change, Guide, Guides, Histogram, Levels, Mapping, Measure, Method, Scene, Settings, Smoothing, Stretch, Tone,
+    Transfer,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -64,7 +65,7 @@ struct OpenScene {
     first: u64,
     cut: bool,
     shape: (Levels, (usize, usize)),
-    is_hdr: bool,
+    transfer: Transfer,
     /// A count a level; empty if nothing is counted.
     counts: Vec<u64>,
     frames: u64,
@@ -121,7 +122,7 @@ impl WholeScenes {
             if cut || !same_shape {
                 self.close();
             }
-            let open = self.open.get_or_insert_with(|| OpenScene::new(self.frames, cut, shape, measure.is_hdr));
+            let open = self.open.get_or_insert_with(|| OpenScene::new(self.frames, cut, shape, measure.transfer));
             if change != Change::Flash || open.frames == 0 {
                 open.add(&measure, histogram.as_ref(), &self.settings);
                 correction.iter().for_each(|correction| open.corrections.add(correction, 1));
@@ -139,10 +140,10 @@ impl WholeScenes {
 }
 
 impl OpenScene {
-    fn new(first: u64, cut: bool, shape: (Levels, (usize, usize)), is_hdr: bool) -> Self {
+    fn new(first: u64, cut: bool, shape: (Levels, (usize, usize)), transfer: Transfer) -> Self {
         let veil = [[0; REGIONS]; REGIONS];
         let (counts, ends, corrections) = (Vec::new(), Vec::new(), MeanCorrection::default());
-        OpenScene { first, cut, shape, is_hdr, counts, frames: 0, ends, step: 1, veil, corrections, before: None }
+        OpenScene { first, cut, shape, transfer, counts, frames: 0, ends, step: 1, veil, corrections, before: None }
     }
 
     fn add(&mut self, measure: &Measure, histogram: Option<&Histogram>, settings: &Settings) {
@@ -176,17 +177,13 @@ impl OpenScene {
         let noise = noise::of_window(self.ends.iter().filter_map(|(_, noise)| *noise));
         if let Some(correction) = self.corrections.get() {
             let correction = correction.calmed(noise, levels);
-            let mapping = if self.is_hdr && settings.keeps_peak {
-                stretched(self.ends.iter().map(|(ends, _)| ends), levels, settings)
-            } else {
-                correction.mapping(light::FULL, levels).with_strength(levels, settings.strength)
-            };
+            let mapping = correction.mapping(light::FULL, levels).with_strength(levels, settings.strength);
             return MappedScene { first: self.first, cut: self.cut, mapping };
         }
         let frames = self.frames.max(1);
         let black = || self.veil.map(|row| row.map(|sum| (sum / frames) as u32));
         let ends = self.ends.iter().map(|(ends, _)| ends);
-        let guide = Members { ends, black, noise, levels, is_hdr: self.is_hdr }.guide(settings);
+        let guide = Members { ends, black, noise, levels, transfer: self.transfer }.guide(settings);
         let mapping = guide.mapping.unwrap_or_else(|| {
             if self.counts.is_empty() {
                 return Mapping::Balance(Balance::IDENTITY);

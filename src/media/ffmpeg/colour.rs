@@ -2,7 +2,7 @@
 
 use super::{ChromaLocation, RawFormat};
 use ffmpeg_next::ffi;
-use histeq::frame::{Matrix, Range};
+use histeq::frame::{Matrix, Range, Transfer};
 
 /// The colour properties of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +15,13 @@ pub struct Colour {
 }
 
 impl Colour {
-    /// Is it HDR (PQ or HLG)?
-    pub fn is_hdr(self) -> bool {
-        use ffi::AVColorTransferCharacteristic as Transfer;
-        matches!(self.transfer, Transfer::AVCOL_TRC_SMPTE2084 | Transfer::AVCOL_TRC_ARIB_STD_B67)
+    /// What its codes mean: SDR, or PQ or HLG of HDR.
+    pub fn transfer(self) -> Transfer {
+        match self.transfer {
+            ffi::AVColorTransferCharacteristic::AVCOL_TRC_SMPTE2084 => Transfer::Pq,
+            ffi::AVColorTransferCharacteristic::AVCOL_TRC_ARIB_STD_B67 => Transfer::Hlg,
+            _ => Transfer::Sdr,
+        }
     }
 
     /// Are its primaries given, and its matrix?

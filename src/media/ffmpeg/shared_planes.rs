@@ -26,7 +26,7 @@ impl Picture {
         let colour = self.colour();
         let range = colour.range_of(self.format());
         let mut frame = Frame::new(format, (width, height), range, colour.matrix(), planes)?;
-        frame.is_hdr = colour.is_hdr();
+        frame.transfer = colour.transfer();
         let mut properties = Picture::new();
         properties.copy_properties(self)?;
         properties.forget_light_levels();

@@ -49,7 +49,7 @@ pub(super) fn in_sdr(
 ) -> Result<(Box<dyn Source>, Input)> {
     let stream = &mut input.media.streams[input.video];
     let colour = stream.colour();
-    if !colour.is_hdr() {
+    if !colour.transfer().is_hdr() {
         return Ok((source, input));
     }
     let missing = ["zscale", "tonemap", "sidedata"].into_iter().find(|name| !FilterGraph::knows(name));

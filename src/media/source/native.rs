@@ -45,8 +45,8 @@ impl ToNative {
     /// # Errors
     /// When its format cannot be converted.
     pub fn frame(&mut self, picture: &Picture) -> Result<Frame> {
-        if !std::mem::replace(&mut self.begun, true) && picture.colour().is_hdr() {
-            self.notices.note("HDR video is equalized in its own code values (PQ or HLG)");
+        if !std::mem::replace(&mut self.begun, true) && picture.colour().transfer().is_hdr() {
+            self.notices.note("HDR video (PQ or HLG) keeps its transfer");
         }
         if let Some(frame) = picture.to_frame()? {
             return if self.is_raw { self.clamped(frame) } else { Ok(frame) };

@@ -4,6 +4,7 @@
 mod calm;
 mod colours;
 mod gray;
+mod hdr;
 mod kinds;
 mod noise;
 mod options;

@@ -225,6 +225,6 @@ fn gathered<'a>(row: &[u8], at: Component, width: usize, bytes: &'a mut Vec<u8>)
 fn like(frame: &Frame, format: PixelFormat, planes: Vec<PlaneMut>) -> Result<Frame> {
     let planes = planes.into_iter().map(PlaneMut::freeze).collect();
     let mut other = Frame::new(format, (frame.width(), frame.height()), frame.range(), frame.matrix(), planes)?;
-    (other.is_hdr, other.pts, other.attachment) = (frame.is_hdr, frame.pts, frame.attachment.clone());
+    (other.transfer, other.pts, other.attachment) = (frame.transfer, frame.pts, frame.attachment.clone());
     Ok(other)
 }

@@ -1,8 +1,9 @@
 //! What is done to a frame: the parts of the rule together.
 
 use super::cast::{self, Cast};
+use super::in_light::{InLight, MOST_PEAK, balance_of_codes};
 use super::line::Line;
-use super::points::{Points, WHITE, luma, ramp, ratio, times, with_luma};
+use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, NEAR_BLACK, VISIBLE};
@@ -11,7 +12,7 @@ use super::{Assumed, Found, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
-use crate::spec::{Chroma, Curve, Levels, Mapping, Method, Settings};
+use crate::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Transfer};
 use std::sync::Arc;
 
 /// What is done to a frame.
@@ -27,6 +28,12 @@ pub struct Correction {
     /// Then.
     curve: ToneCurve,
     found: Found,
+    /// What codes mean.
+    transfer: Transfer,
+    /// Of HDR, the peak of the scene behind the balance, and the one that is kept, in 4096ths of a level.
+    peak: [i32; 2],
+    /// The level by which the chroma of HDR is judged.
+    middle: i32,
 }
 
 impl Correction {
@@ -39,7 +46,17 @@ impl Correction {
             chroma: [[4096; REGIONS]; REGIONS],
             curve: ToneCurve::identity(),
             found: Found { exposure: 4096, contrast: 4096, ..Found::default() },
+            transfer: Transfer::Sdr,
+            peak: [0; 2],
+            middle: 0,
         }
+    }
+
+    /// The same with nothing to correct.
+    #[must_use]
+    pub fn cleared(&self) -> Self {
+        let Correction { transfer, peak: [_, peak], middle, .. } = *self;
+        Correction { transfer, peak: [peak; 2], middle, ..Correction::identity() }
     }
 
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Colours stay as
@@ -55,8 +72,10 @@ impl Correction {
         };
         let cast = of_cast.share;
         let darkest = veil::darkest(&points);
+        let top = |points: &Points| Occurrences::of(points.luma()).at(998_000);
+        let (transfer, peak, top_before) = (points.transfer(), points.peak(), top(&points));
 
-        let (mut balance, mut points) = (([4096; 3], [0; 3]), points);
+        let (mut balance, mut points) = (UNBALANCED, points);
         if dark > 0 && cast > 0 {
             balance.0 = dark::balance(&points, dark, cast);
             points = points.changed(|rgb, _| std::array::from_fn(|channel| times(rgb[channel], balance.0[channel])));
@@ -76,6 +95,9 @@ impl Correction {
         let tint = if takes_cast { line.tint(&points) } else { [0; 3] };
         points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
         balance.1 = std::array::from_fn(|channel| balance.1[channel] - tint[channel]);
+        let balanced = i64::from(peak) * i64::from(ratio(top(&points), top_before)) / 4096;
+        let balanced = if balance == UNBALANCED { peak } else { balanced.min(MOST_PEAK.into()) as i32 };
+        let middle = luma(points.mean());
         let shifted = |rgb: [i32; 3]| {
             let level = luma(rgb);
             with_luma(rgb, level, times(level, line.gain) + line.offset, line.chroma)
@@ -121,6 +143,9 @@ impl Correction {
                 exposure: times(exposure, 4096 + lift),
                 contrast: line.gain,
             },
+            transfer,
+            peak: [balanced, peak],
+            middle,
         }
     }
 
@@ -172,13 +197,26 @@ impl Correction {
             (-4096 * i64::from(lit(self.offsets[y][x])) / gain) as i32
         };
         let then = (self.curve != ToneCurve::identity()).then_some(Toned { curve: self.curve, light });
-        let veil = tone::Veil {
+        let of_scene = |level: i32| ((i64::from(level) * i64::from(light)) >> 16).clamp(0, MOST_PEAK.into());
+        let in_light = InLight { transfer: self.transfer, peak: self.peak.map(|peak| of_scene(peak) as u32) };
+        let mut veil = tone::Veil {
             taken: regions(&taken),
             gains: regions(&|y, x| self.gains[y][x]),
             chroma: regions(&|y, x| self.chroma[y][x]),
             then,
+            in_light: self.transfer.is_hdr().then_some(in_light),
             ceiling: levels.count() as u32 - 1,
         };
+        if let Some(in_light) = veil.in_light {
+            let of = veil.regions().zip(veil.chroma.as_flattened().to_vec());
+            let middle = of_scene(self.middle << 12);
+            let then = then.map(|then| then.of_frame(WHITE as u64));
+            let gains = of.map(|(region, gain)| {
+                in_light.region(region, then.as_ref(), white).map_or(gain, |region| region.chroma(gain, middle))
+            });
+            let gains: Vec<u32> = gains.collect();
+            veil.chroma.as_flattened_mut().copy_from_slice(&gains);
+        }
         let one = |of: &[[u32; REGIONS]; REGIONS]| of.as_flattened().iter().all(|value| *value == of[0][0]);
         let mapping = if one(&veil.taken) && one(&veil.gains) && one(&veil.chroma) {
             let curve = if veil.is_clear() { Curve::identity(levels) } else { veil.curve_of((0, 0), levels) };
@@ -187,7 +225,15 @@ impl Correction {
             Mapping::Veil(veil.into())
         };
         let (gains, offsets) = self.balance;
-        let balance = Balance { gains: gains.map(|gain| gain.max(0) as u32), offsets: offsets.map(lit) };
+        let balance = match self.transfer.scale() {
+            Some(_) if self.balance == UNBALANCED => Balance::IDENTITY,
+            Some(scale) => {
+                let lit = |level: i32| (i64::from(level) * i64::from(light) / 65_536) as i32;
+                let of: [_; 3] = std::array::from_fn(|at| balance_of_codes(scale, gains[at], lit(offsets[at]), white));
+                Balance { gains: of.map(|(gain, _)| gain), offsets: of.map(|(_, offset)| offset) }
+            }
+            None => Balance { gains: gains.map(|gain| gain.max(0) as u32), offsets: offsets.map(lit) },
+        };
         match (balance == Balance::IDENTITY, &mapping) {
             (true, _) => mapping,
             (false, Mapping::Curve { curve, chroma_gain: UNIT_GAIN }) if **curve == Curve::identity(levels) => {
@@ -201,7 +247,13 @@ impl Correction {
     pub fn under(settings: &Settings, points: Points) -> Option<Self> {
         let Method::Natural { assumed, most } = settings.method else { return None };
         let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
-        Some(Correction::of(points, assumed, settings.chroma != Chroma::Keep, most))
+        let is_hdr = points.transfer().is_hdr();
+        let takes_cast = settings.chroma != Chroma::Keep && (!is_hdr || assumed == Assumed::Cast);
+        let mut correction = Correction::of(points, assumed, takes_cast, most);
+        if !settings.keeps_peak {
+            correction.peak = [MOST_PEAK as i32; 2];
+        }
+        Some(correction)
     }
 
     /// How much of each part there is.
@@ -211,16 +263,20 @@ impl Correction {
 
     /// Lets `see` have every number, in a fixed order.
     fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
-        let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found } = self;
+        let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found, .. } = self;
         let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());
         let Found { dark, cast, unused, veil, exposure, contrast } = found;
         let all = gains.iter_mut().chain(offsets).chain(regions).chain(curve.points_mut());
-        all.chain([dark, cast, unused, veil, exposure, contrast]).for_each(&mut see);
+        let found = [dark, cast, unused, veil, exposure, contrast];
+        all.chain(found).chain(&mut self.peak).chain([&mut self.middle]).for_each(&mut see);
     }
 }
 
+/// The balance that changes nothing.
+const UNBALANCED: ([i32; 3], [i32; 3]) = ([4096; 3], [0; 3]);
+
 /// How many numbers a correction has.
-const NUMBERS: usize = 2 * 3 + 3 * REGIONS * REGIONS + 17 + 6;
+const NUMBERS: usize = 2 * 3 + 3 * REGIONS * REGIONS + 17 + 6 + 3;
 
 /// A mean of corrections.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! The ends p and q are those of luma, but no further in than the mean colours of the darkest and of the brightest points:
 //! that saves saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with u; p moves by k of
-//! the way to black, and q by `k w` of the way to white. Where p is black already, k rises later and w is below 1: a picture
+//! the way to black, and q by `k w` of the way to white; that of HDR, whose peak is kept, stays. Where p is black already, k rises later and w is below 1: a picture
 //! with true blacks may be meant to be dim. Chroma has the gain of the line, or the largest below it that clips few points.
 
 use super::points::{Occurrences, Points, WHITE, luma, of_255, ramp, ratio, times};
@@ -34,7 +34,7 @@ impl Line {
         let lifted = ramp(p, LIFTED[0], LIFTED[1]);
         let sets_in = |end: usize| super::points::between(UNUSED[end], UNUSED_LIFTED[end], lifted);
         let share = times(times(ramp(unused, sets_in(0), sets_in(1)), ramp(used, of_255(4), of_255(40))), part);
-        let to_white = ratio(p, TO_WHITE).clamp(LEAST_TO_WHITE, 4096);
+        let to_white = if points.transfer().is_hdr() { 0 } else { ratio(p, TO_WHITE).clamp(LEAST_TO_WHITE, 4096) };
         let (low, high) = (p - times(p, share), q + times(times(WHITE - q, share), to_white));
         let gain = ratio(high - low, used).clamp(4096, MOST_GAIN.min(most).max(4096));
         let offset = low - times(p, gain);

@@ -17,12 +17,18 @@
 //! `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the corrections of the
 //! frames that are lit as the scene is.
 //!
+//! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where 255 is diffuse
+//! white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards white then, and colours are balanced
+//! only if a cast is taken for granted: backends balance codes, in which no gain is one of light, and what is known of casts was learned
+//! with the primaries of BT.709.
+//!
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 
 mod cast;
 mod correction;
 mod dark;
 mod found;
+mod in_light;
 pub mod light;
 mod line;
 mod middle;
@@ -33,7 +39,8 @@ mod veil;
 
 pub use correction::{Correction, MeanCorrection};
 pub use found::{Found, MeanFound};
-pub use points::Points;
+pub use in_light::{InLight, MOST_PEAK};
+pub use points::{Points, WHITE};
 pub use tone_curve::{FrameCurve, ToneCurve, Toned};
 
 use super::named::named;

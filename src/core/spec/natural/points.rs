@@ -1,7 +1,8 @@
 //! The points of a frame by which its correction is decided, and what is asked of them.
 
-use crate::spec::Lattice;
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS, REGIONS};
+use crate::spec::transfer::{self, FINE_WHITE};
+use crate::spec::{Lattice, Transfer};
 
 /// White: levels of the points are in sixteenths of 255, whatever the depth of the frame.
 pub const WHITE: i32 = 16 * 255;
@@ -41,6 +42,10 @@ pub struct Points {
     region: Vec<u8>,
     /// The block of each.
     block: Vec<u8>,
+    /// What codes meant.
+    transfer: Transfer,
+    /// Of HDR, the luma at 99.8 %, in 4096ths of a level of points; it may lie above white.
+    peak: i32,
 }
 
 /// How often each level occurs.
@@ -53,15 +58,27 @@ impl Points {
     /// The points of a lattice that count, where `white` is the highest level.
     pub fn of(lattice: &Lattice, white: u16) -> Self {
         let white = i32::from(white).max(1);
-        let scaled = |level: u16| ((i32::from(level) * WHITE + white / 2) / white).min(WHITE) as i16;
+        let transfer = lattice.transfer;
+        let in_light =
+            |level: u16| transfer.scale().map(|scale| scale.level(transfer::place(level.into(), white.into())));
+        let scaled = |level: u16| match in_light(level) {
+            Some(level) => ((level.min(FINE_WHITE) + 2048) >> 12) as i16,
+            None => ((i32::from(level) * WHITE + white / 2) / white).min(WHITE) as i16,
+        };
         let (columns, rows) = lattice.size;
-        let mut points = Points::default();
+        let mut points = Points { transfer, ..Points::default() };
+        let mut lumas = Vec::new();
         for point in (0..lattice.luma.len()).filter(|&point| lattice.counts(point)) {
             let (x, y) = (point % columns, point / columns);
             points.rgb.push(lattice.rgb(point).map(scaled));
             let region = y * REGIONS / rows * REGIONS + x * REGIONS / columns;
             points.region.push(if lattice.is_part { 0 } else { region as u8 });
             points.block.push((y * BLOCK_ROWS / rows * BLOCK_COLUMNS + x * BLOCK_COLUMNS / columns) as u8);
+            lumas.push(lattice.luma[point]);
+        }
+        if transfer.is_hdr() && !lumas.is_empty() {
+            let rank = (lumas.len() * 998 / 1000).min(lumas.len() - 1);
+            points.peak = in_light(*lumas.select_nth_unstable(rank).1).unwrap_or(0) as i32;
         }
         points
     }
@@ -79,6 +96,16 @@ impl Points {
             self.block.retain(|_| keep.next() == Some(&true));
         }
         self
+    }
+
+    /// What the codes of the frame meant.
+    pub fn transfer(&self) -> Transfer {
+        self.transfer
+    }
+
+    /// Of HDR, the peak of the frame, in 4096ths of a level.
+    pub fn peak(&self) -> i32 {
+        self.peak
     }
 
     /// How much of a picture there is, in 4096ths: nothing where levels are 4 of 255 apart, all from 40 on.

@@ -91,10 +91,14 @@ pub struct FrameCurve {
 impl FrameCurve {
     /// What becomes of a level, in sixteenths of a level; 0 or more.
     pub fn level(&self, at: u64) -> u64 {
-        let at = (at as i64) << 12;
+        (self.fine((at as i64) << 12) >> 12) as u64
+    }
+
+    /// The same, in 4096ths of a sixteenth of a level.
+    pub fn fine(&self, at: i64) -> i64 {
         let piece = self.from[1..PIECES].partition_point(|&end| end <= at);
         let beyond = (i128::from(at - self.from[piece]) * i128::from(self.slopes[piece])) >> 20;
-        ((i128::from(self.becomes[piece]) + beyond) >> 12).max(0) as u64
+        (i128::from(self.becomes[piece]) + beyond).clamp(0, 1 << 60) as i64
     }
 }
 

@@ -49,7 +49,8 @@ impl Veil {
         let gains = taken.map(|row| row.map(|taken| ratio(air, air - taken)));
         let clearest = times(least, share);
         let white = times(top - clearest, ratio(air, air - clearest)).max(16);
-        let brighter = between(4096, ratio(WHITE_BECOMES, white).clamp(4096, MOST_BRIGHTER), share);
+        let most = if points.transfer().is_hdr() { 4096 } else { MOST_BRIGHTER };
+        let brighter = between(4096, ratio(WHITE_BECOMES, white).clamp(4096, most), share);
         Veil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
     }
 

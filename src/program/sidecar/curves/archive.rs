@@ -11,6 +11,8 @@
 //! | `region_curve` | `i32` | rows, 17 | then: what becomes of the levels `255 * i * i / 256`, in sixteenths of 255 |
 //! | `region_light` | `u32` | rows | the light that this curve is for, in 65536ths |
 //! | `region_ceiling` | `u16` | rows | the level above which levels stay as they are |
+//! | `region_transfer` | `u8` | rows | 0, or of HDR, whose regions are corrected in light, 1 for PQ and 2 for HLG |
+//! | `region_peak` | `u32` | rows, 2 | of HDR, the peak of the scene and what it becomes at most, in 65536ths of 255 |
 //! | `depth` | `u8` | | bits of a sample |
 //! | `range` | `u16` | 2 | the codes of black and white |
 //!
@@ -21,9 +23,9 @@ use anyhow::{Context, Result, ensure};
 use histeq::frame::limits;
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::measure::REGIONS;
-use histeq::spec::natural::{ToneCurve, Toned, light};
+use histeq::spec::natural::{InLight, ToneCurve, Toned, light};
 use histeq::spec::tone::{Balance, Veil};
-use histeq::spec::{Curve, Levels, Mapping};
+use histeq::spec::{Curve, Levels, Mapping, Transfer};
 use npyz::{AutoSerialize, WriterBuilder};
 use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
@@ -81,6 +83,8 @@ impl Archive {
         array(&mut zip, "region_curve", &[count, points], rows.iter().flat_map(|row| *row.toned().curve.points()))?;
         array(&mut zip, "region_light", &[count], rows.iter().map(|row| row.toned().light))?;
         array(&mut zip, "region_ceiling", &[count], rows.iter().map(|row| row.veil.ceiling as u16))?;
+        array(&mut zip, "region_transfer", &[count], rows.iter().map(|row| row.light().0))?;
+        array(&mut zip, "region_peak", &[count, 2], rows.iter().flat_map(|row| row.light().1))?;
         array(&mut zip, "depth", &[], [format.depth].into_iter())?;
         array(&mut zip, "range", &[2], [levels.lo(), levels.hi()].into_iter())?;
         file.write_all(zip.finish()?.get_ref())?;
@@ -118,6 +122,14 @@ impl<'a> Row<'a> {
         [&veil.taken, &veil.gains, &veil.chroma].into_iter().flat_map(|regions| regions.as_flattened().iter().copied())
     }
 
+    fn light(&self) -> (u8, [u32; 2]) {
+        self.veil.in_light.map_or((0, [0; 2]), |InLight { transfer, peak }| match transfer {
+            Transfer::Sdr => (0, peak),
+            Transfer::Pq => (1, peak),
+            Transfer::Hlg => (2, peak),
+        })
+    }
+
     fn toned(&self) -> Toned {
         self.veil.then.unwrap_or(Toned { curve: ToneCurve::identity(), light: light::FULL })
     }
@@ -127,7 +139,7 @@ impl<'a> Row<'a> {
 fn clear(levels: Levels) -> Veil {
     let gains = [[UNIT_GAIN; REGIONS]; REGIONS];
     let ceiling = levels.count() as u32 - 1;
-    Veil { taken: [[0; REGIONS]; REGIONS], gains, chroma: gains, then: None, ceiling }
+    Veil { taken: [[0; REGIONS]; REGIONS], gains, chroma: gains, then: None, in_light: None, ceiling }
 }
 
 /// Adds an array of this shape.

@@ -4,9 +4,9 @@ use anyhow::{Context, Result, bail, ensure};
 use histeq::frame::{Frame, Range};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::measure::REGIONS;
-use histeq::spec::natural::{ToneCurve, Toned, light};
+use histeq::spec::natural::{InLight, MOST_PEAK, ToneCurve, Toned, light};
 use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
-use histeq::spec::{Curve, Levels, Mapping};
+use histeq::spec::{Curve, Levels, Mapping, Transfer};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::RangeInclusive;
@@ -79,6 +79,24 @@ struct RegionFields {
     /// Left out where it is white.
     #[serde(skip_serializing_if = "Option::is_none")]
     ceiling: Option<u32>,
+    /// Of HDR.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_light: Option<LightFields>,
+}
+
+/// How HDR is corrected ([`InLight`]).
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct LightFields {
+    transfer: TransferName,
+    peak: [u32; 2],
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum TransferName {
+    Pq,
+    Hlg,
 }
 
 /// A curve for all regions ([`Toned`]).
@@ -174,20 +192,42 @@ impl BalanceFields {
 
 impl RegionFields {
     fn of(veil: &Veil, levels: Levels) -> Self {
-        let Veil { taken, gains, chroma, then, ceiling } = *veil;
+        let Veil { taken, gains, chroma, then, in_light, ceiling } = *veil;
         let curve = then.map(|Toned { curve, light }| TonedFields { points: *curve.points(), light });
         let ceiling = Some(ceiling).filter(|ceiling| *ceiling != white(levels));
-        RegionFields { taken, gains, chroma, curve, ceiling }
+        let in_light = in_light.and_then(LightFields::of);
+        RegionFields { taken, gains, chroma, curve, ceiling, in_light }
     }
 
     fn checked(self, levels: Levels) -> Result<Veil> {
-        let RegionFields { taken, gains, chroma, curve, ceiling } = self;
+        let RegionFields { taken, gains, chroma, curve, ceiling, in_light } = self;
         let ceiling = ceiling.unwrap_or(white(levels));
         check("regions.gains", gains.as_flattened(), GAINS)?;
         check("regions.chroma", chroma.as_flattened(), GAINS)?;
         check("regions.ceiling", &[ceiling], 0..=white(levels).into())?;
         let then = curve.map(TonedFields::checked).transpose()?;
-        Ok(Veil { taken, gains, chroma, then, ceiling })
+        let in_light = in_light.map(LightFields::checked).transpose()?;
+        Ok(Veil { taken, gains, chroma, then, in_light, ceiling })
+    }
+}
+
+impl LightFields {
+    fn of(InLight { transfer, peak }: InLight) -> Option<Self> {
+        let transfer = match transfer {
+            Transfer::Pq => TransferName::Pq,
+            Transfer::Hlg => TransferName::Hlg,
+            Transfer::Sdr => return None,
+        };
+        Some(LightFields { transfer, peak })
+    }
+
+    fn checked(self) -> Result<InLight> {
+        check("regions.in_light.peak", &self.peak, 0..=MOST_PEAK.into())?;
+        let transfer = match self.transfer {
+            TransferName::Pq => Transfer::Pq,
+            TransferName::Hlg => Transfer::Hlg,
+        };
+        Ok(InLight { transfer, peak: self.peak })
     }
 }
 

@@ -26,8 +26,9 @@
 //!   blue in 4096ths, and their `offsets` in sixteenths of a level;
 //! * `regions`, in place of a `lut`, has a [`Veil`](histeq::spec::tone::Veil) of 8x8 regions, row by row: `taken` in sixteenths
 //!   of a level, `gains` and `chroma` in 4096ths; where a curve follows, `curve` with the 17 `points` of a
-//!   [`ToneCurve`](histeq::spec::natural::ToneCurve) in sixteenths of 255, and the `light` that it is for in 65536ths; and
-//!   where it is not white, the `ceiling`.
+//!   [`ToneCurve`](histeq::spec::natural::ToneCurve) in sixteenths of 255, and the `light` that it is for in 65536ths;
+//!   where it is not white, the `ceiling`; and of HDR `in_light`, an [`InLight`](histeq::spec::natural::InLight) with the
+//!   `transfer`, `pq` or `hlg`, and the `peak` of the scene and what it becomes at most, in 65536ths of 255.
 //!
 //! ```json
 //! {"frame":30,"balance":{"gains":[5200,4096,4300],"offsets":[-64,0,-16]},"lut":[0,2,4],"chroma_gain":4500}

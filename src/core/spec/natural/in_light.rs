@@ -1,0 +1,147 @@
+//! HDR is corrected in light: the codes of its transfer become levels ([`Scale`]), the correction is applied to them as to those of
+//! SDR, and what comes of it becomes codes again. No kernel knows of this: curves are made of it.
+//!
+//! The peak of the scene, the luma at 99.8 %, is never brighter than it was. Where a correction would make it so, all levels have
+//! a shoulder in light: with P the light of the peak, and T what the correction makes of it, light y becomes
+//! `y / (1 + y (1/P - 1/T))`, which keeps what is dark, and makes P of T. Of a gain of 1 + a that is `x (1 + a) / (1 + a x / P)`.
+//! From the peak on, places go straight to white: all keep their order, and nothing is cut off.
+//!
+//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: it is the one
+//! that does the same at two levels. It can make the peak brighter: then all above it ends there.
+
+use super::points::WHITE;
+use super::tone_curve::FrameCurve;
+use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::transfer::{FINE_WHITE, LAST_PLACE, LightOfLevels, Scale, place};
+use crate::spec::{Levels, Transfer};
+
+/// How a correction is applied to HDR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InLight {
+    /// What the codes mean: PQ or HLG.
+    pub transfer: Transfer,
+    /// The peak of the scene, and what it becomes at most; both in 4096ths of a sixteenth of 255, where 255 is diffuse white.
+    pub peak: [u32; 2],
+}
+
+/// The furthest that a peak may be from black.
+pub const MOST_PEAK: u32 = 16 * FINE_WHITE as u32;
+
+/// What a region does in light.
+pub struct Region<'a> {
+    scale: &'static Scale,
+    /// What is taken off, in 4096ths of a sixteenth of 255.
+    taken: i64,
+    /// The gain of the rest, in 4096ths.
+    gain: i64,
+    then: Option<&'a FrameCurve>,
+    /// The peak, and what it becomes.
+    peak: [i64; 2],
+    /// The light of what the peak would become, and that of what it may.
+    shoulder: Option<[i64; 2]>,
+    /// The place that white has afterwards.
+    last: i64,
+}
+
+impl InLight {
+    /// A region of which `taken` is taken off, in sixteenths of a level of which `white` is the highest, and the rest has this
+    /// gain, and then this curve where white is [`WHITE`]; `None` of SDR.
+    pub fn region<'a>(
+        &self,
+        (taken, gain): (u32, u32),
+        then: Option<&'a FrameCurve>,
+        white: i64,
+    ) -> Option<Region<'a>> {
+        let scale = self.transfer.scale()?;
+        let [peak, most] = self.peak.map(i64::from);
+        let taken = i64::from(taken) * FINE_WHITE / white.max(1);
+        let last = if peak <= most { LAST_PLACE } else { scale.place(most) };
+        let mut region = Region { scale, taken, gain: gain.into(), then, peak: [peak, most], shoulder: None, last };
+        let becomes = region.corrected(peak);
+        if becomes > most {
+            let light = LightOfLevels::get();
+            region.shoulder = Some([becomes, most].map(|level| light.of(level)));
+        }
+        region.peak[1] = region.below_peak(peak);
+        Some(region)
+    }
+}
+
+impl Region<'_> {
+    /// What the correction makes of a level.
+    fn corrected(&self, level: i64) -> i64 {
+        let rest = (level.saturating_sub(self.taken).max(0) * self.gain) >> 12;
+        self.then.map_or(rest, |then| then.fine(rest).min(MOST_PEAK.into()))
+    }
+
+    /// What a level up to the peak becomes.
+    fn below_peak(&self, level: i64) -> i64 {
+        let becomes = self.corrected(level);
+        let Some([would, may]) = self.shoulder else { return becomes.min(self.peak[1]) };
+        let light = LightOfLevels::get();
+        let [own, would, may] = [light.of(becomes), would, may].map(i128::from);
+        let product = would * may;
+        let kept = if product == 0 { 0 } else { own * product / (product + own * (would - may)) };
+        light.level(kept as i64).min(self.peak[1])
+    }
+
+    /// The place that what is at the place of level `level` comes to.
+    fn becomes(&self, at: i64, level: i64) -> i64 {
+        let [peak, becomes] = self.peak;
+        if level <= peak {
+            return self.scale.place(self.below_peak(level));
+        }
+        let [from, to] = [self.scale.place(peak), self.scale.place(becomes)];
+        to + (at - from).max(0) * (self.last - to).max(0) / (LAST_PLACE - from).max(1)
+    }
+
+    /// What becomes of each code. Codes below black stay as they are, and those above white do where white does.
+    pub fn codes(&self, levels: Levels) -> Vec<u16> {
+        let levels_of_knots = self.scale.levels().iter().enumerate();
+        let knots: Vec<i64> =
+            levels_of_knots.map(|(index, &level)| self.becomes((index as i64) << 16, level)).collect();
+        let most = levels.count() as i64 - 1;
+        let level = |level: i64| {
+            let at = place(level, most);
+            let (index, part) = ((at >> 16) as usize, at & 0xffff);
+            let next = knots[(index + 1).min(knots.len() - 1)];
+            let becomes = knots[index] + (((next - knots[index]) * part) >> 16);
+            levels.lo() + ((becomes * most + LAST_PLACE / 2) / LAST_PLACE) as u16
+        };
+        let code = |code: u16| match code {
+            _ if code > levels.hi() && self.last == LAST_PLACE => code,
+            _ if code < levels.lo() => code,
+            _ => level(levels.level_of(code) as i64),
+        };
+        (0..levels.codes()).map(|index| code(index as u16)).collect()
+    }
+
+    /// The gain of chroma in codes, where it would be `gain` in levels, for colours of this level; both in 4096ths. Chroma keeps
+    /// its share of the level, and codes are as far apart as they are where the level comes to.
+    pub fn chroma(&self, gain: u32, level: i64) -> u32 {
+        let corrected = self.corrected(level);
+        let becomes = if level <= self.peak[0] { self.below_peak(level) } else { corrected };
+        let steps = |level: i64| self.scale.place(level + level / 16) - self.scale.place(level - level / 16);
+        let (before, after) = (steps(level), steps(becomes));
+        if before == 0 || after == 0 || corrected == 0 {
+            return gain.min(UNIT_GAIN);
+        }
+        let wanted = i128::from(gain) * i128::from(level) * i128::from(after);
+        (wanted / (i128::from(corrected) * i128::from(before))).min(i128::from(4 * UNIT_GAIN)) as u32
+    }
+}
+
+/// The gain and the offset of codes, in 4096ths and in sixteenths of a level of which `white` is the highest, that do what these do
+/// to levels, in 4096ths and in sixteenths of 255: at those that become a tenth and nine tenths of white.
+pub fn balance_of_codes(scale: &Scale, gain: i32, offset: i32, white: i64) -> (u32, i32) {
+    let place = |level: i64| scale.place(level << 12);
+    let ends = [1, 9].map(|tenths| {
+        let to = tenths * i64::from(WHITE) / 10;
+        let from = ((to - i64::from(offset)) * 4096 / i64::from(gain.max(1))).clamp(0, 4 * i64::from(WHITE));
+        [place(from), place(to)]
+    });
+    let [[from, to], [last, end]] = ends;
+    let gain = ((end - to) * 4096 / (last - from).max(1)).max(0);
+    let offset = (to - from * gain / 4096) * white / LAST_PLACE;
+    (gain as u32, offset as i32)
+}

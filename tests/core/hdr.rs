@@ -1,0 +1,309 @@
+//! HDR under the look natural: PQ and HLG are decided and corrected in light. Clean footage stays, dark footage is lifted, the peak is
+//! kept, and levels keep their order. That every backend gives the bytes of the reference is in `guided.rs`.
+
+use crate::pictures::difference;
+use histeq::Named;
+use histeq::equalize::reference::Reference;
+use histeq::equalize::{Executor, Work, measure};
+use histeq::frame::{
+    ChromaSamples, Component, Descriptor, Frame, HostPool, Luminance, Matrix, Model, PixelFormat, PlaneMut, Range,
+    Transfer,
+};
+use histeq::spec::natural::Assumed;
+use histeq::spec::{Chroma, Gain, Guides, Levels, Mapping, Method, Settings, Smoothing, Strength};
+
+const BOTH: [Transfer; 2] = [Transfer::Pq, Transfer::Hlg];
+
+/// The light of a signal by the published formulas, in cd/m2; that of HLG on a display of 1000.
+fn light(transfer: Transfer, signal: f64) -> f64 {
+    if transfer == Transfer::Pq {
+        let (m1, m2, c1, c2, c3) = (0.159_301_757_812_5, 78.84375, 0.835_937_5, 18.851_562_5, 18.6875);
+        let power = signal.powf(1.0 / m2);
+        return 10_000.0 * ((power - c1).max(0.0) / (c2 - c3 * power)).powf(1.0 / m1);
+    }
+    let (a, b, c) = (0.178_832_77_f64, 0.284_668_92_f64, 0.559_910_73_f64);
+    let scene = if signal <= 0.5 { signal * signal / 3.0 } else { (((signal - c) / a).exp() + b) / 12.0 };
+    1000.0 * scene.powf(1.2)
+}
+
+/// The signal of a light.
+fn signal(transfer: Transfer, wanted: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..40 {
+        let middle = (low + high) / 2.0;
+        if light(transfer, middle) < wanted { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// What a picture shows: light in cd/m2 at (x, y), each from 0 to 1.
+type Scene = fn(f64, f64) -> f64;
+
+/// Something of everything, from black to diffuse white, with a sun.
+fn clean(x: f64, y: f64) -> f64 {
+    let paper = 203.0 * ((x * 37.0).sin().mul_add(0.5, 0.5) * y).powf(2.2);
+    if x > 0.9 && y > 0.85 { 700.0 } else { paper }
+}
+
+/// The same without a sun, with half of the light, and a little of it everywhere.
+fn dim(x: f64, y: f64) -> f64 {
+    clean(x * 0.9, y * 0.84) * 0.5 + 1.0
+}
+
+/// The same without a sun, with a fifteenth of the light.
+fn dark(x: f64, y: f64) -> f64 {
+    clean(x * 0.9, y * 0.84) / 15.0
+}
+
+/// The same at night, with a lamp.
+fn under_a_lamp(x: f64, y: f64) -> f64 {
+    if x > 0.97 && y > 0.9 { 600.0 } else { dark(x, y) }
+}
+
+/// The same in haze, which grows upwards.
+fn hazy(x: f64, y: f64) -> f64 {
+    clean(x * 0.9, y * 0.84) * (0.35 + 0.25 * y) + 60.0 - 30.0 * y
+}
+
+/// A frame of a scene, a little warm.
+fn frame(format: PixelFormat, range: Range, transfer: Transfer, scene: Scene) -> Frame {
+    let size @ (width, height) = (160, 90);
+    let Descriptor { sample, luminance, chroma, model, .. } = *format.descriptor();
+    let levels = match range {
+        Range::Limited if model != Model::Rgb => Levels::limited(format.depth()),
+        _ => Levels::full(format.depth()),
+    };
+    let pool = HostPool::default();
+    let count = format.descriptor().planes().len();
+    let mut planes: Vec<_> =
+        (0..count).map(|plane| pool.plane(format.row_bytes(plane, width), format.rows(plane, height))).collect();
+    let mut put = |of: Component, (x, y): (usize, usize), code: u16| {
+        sample.write(planes[of.plane].row_mut(y), of.offset + x * of.step, code);
+    };
+    let pixels = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let code = |(x, y): (usize, usize)| {
+        let signal = signal(transfer, scene(x as f64 / width as f64, y as f64 / height as f64));
+        levels.lo() + (signal * (levels.count() - 1) as f64).round() as u16
+    };
+    match luminance {
+        Luminance::FromRgb { r, g, b } => {
+            for at in pixels() {
+                let code = code(at);
+                [r, g, b].into_iter().zip([code, code, code - code / 16]).for_each(|(of, code)| put(of, at, code));
+            }
+        }
+        Luminance::Stored(of) => pixels().for_each(|at| put(of, at, code(at))),
+    }
+    if let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = chroma {
+        let middle = 1_u16 << (levels.depth() - 1);
+        for (x, y) in pixels().filter(|(x, y)| x % (1 << log2_width) == 0 && y % (1 << log2_height) == 0) {
+            let at = (x >> log2_width, y >> log2_height);
+            put(cb, at, middle - middle / 40);
+            put(cr, at, middle + middle / 50);
+        }
+    }
+    let planes = planes.into_iter().map(PlaneMut::freeze).collect();
+    let mut frame = Frame::new(format, size, range, Matrix::Bt2020, planes).expect("a frame");
+    frame.transfer = transfer;
+    frame
+}
+
+fn settings(assumed: Assumed) -> Settings {
+    let method = Method::Natural { assumed, most: Gain::OFF };
+    Settings { method, chroma: Chroma::Follow, keeps_peak: true, ..Settings::default() }
+}
+
+/// What is done to a frame by itself.
+fn mapping(frame: &Frame, settings: &Settings) -> Mapping {
+    let mut guides = Guides::default();
+    let mut decided = guides.push(measure(frame, frame.whole(), None).unwrap(), settings);
+    decided.extend(guides.finish());
+    decided.remove(0).mapping.expect("a mapping")
+}
+
+/// What comes of a frame.
+fn corrected(frame: &Frame, settings: &Settings) -> Frame {
+    let work = Work::new(frame.clone(), *settings).applying(mapping(frame, settings));
+    let mut reference = Reference::default();
+    reference.submit(work).unwrap();
+    reference.collect().unwrap().expect("a frame").frame
+}
+
+/// The luminance of each pixel, as a share of the signal.
+fn signals(frame: &Frame) -> Vec<f64> {
+    let sample = frame.format().descriptor().sample;
+    let (levels, weights) = (frame.levels(), frame.weights());
+    let read =
+        |of: Component, x: usize, y: usize| sample.read(frame.planes()[of.plane].row(y), of.offset + x * of.step);
+    let pixels = (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (x, y)));
+    let code = |(x, y)| match frame.format().descriptor().luminance {
+        Luminance::Stored(of) => read(of, x, y),
+        Luminance::FromRgb { r, g, b } => weights.luminance([r, g, b].map(|of| read(of, x, y))),
+    };
+    pixels.map(|at| (f64::from(code(at)) - f64::from(levels.lo())) / (levels.count() - 1) as f64).collect()
+}
+
+/// The mean light of a frame.
+fn mean_light(frame: &Frame) -> f64 {
+    let signals = signals(frame);
+    signals.iter().map(|&signal| light(frame.transfer, signal.max(0.0))).sum::<f64>() / signals.len() as f64
+}
+
+fn peak(frame: &Frame) -> f64 {
+    signals(frame).into_iter().fold(0.0, f64::max)
+}
+
+/// Checks that nothing is brighter than the brightest was: but for the rounding of the luminance of RGB.
+fn has_kept_its_peak(before: &Frame, after: &Frame, what: &str) {
+    let is_rgb = before.format().descriptor().model == Model::Rgb;
+    let most = peak(before) + if is_rgb { 1.01 / (before.levels().count() - 1) as f64 } else { 0.0 };
+    assert!(peak(after) <= most, "{what}, {:?} {before:?}: {} becomes {}", before.transfer, peak(before), peak(after));
+}
+
+/// Frames of a scene with each transfer, in several depths, ranges and layouts.
+fn frames(scene: Scene) -> impl Iterator<Item = Frame> {
+    let formats = [
+        (PixelFormat::Yuv420p10le, Range::Limited),
+        (PixelFormat::P010le, Range::Limited),
+        (PixelFormat::Yuv444p12le, Range::Full),
+        (PixelFormat::Yuv422p10be, Range::Limited),
+        (PixelFormat::Yuv420p, Range::Limited),
+        (PixelFormat::Gbrp10le, Range::Full),
+        (PixelFormat::Rgb48le, Range::Full),
+    ];
+    let all = formats.into_iter().flat_map(|of| BOTH.map(|transfer| (of, transfer)));
+    all.map(move |((format, range), transfer)| frame(format, range, transfer, scene))
+}
+
+#[test]
+fn a_clean_picture_stays_as_it_is_to_the_byte() {
+    for frame in frames(clean) {
+        assert_eq!(difference(&frame, &corrected(&frame, &settings(Assumed::Nothing))), None, "{frame:?}");
+    }
+}
+
+#[test]
+fn a_dark_picture_is_lifted_and_its_peak_is_no_brighter() {
+    for (scene, name, least) in [(dark as Scene, "dark", 2.0), (under_a_lamp, "under a lamp", 1.3)] {
+        for frame in frames(scene) {
+            let after = corrected(&frame, &settings(Assumed::Nothing));
+            let (before, found) = (mean_light(&frame), mean_light(&after));
+            assert!(found > least * before, "{name}, {:?} {frame:?}: {before} becomes {found}", frame.transfer);
+            has_kept_its_peak(&frame, &after, name);
+        }
+    }
+}
+
+#[test]
+fn a_look_that_is_sure_does_more_and_keeps_the_peak() {
+    for frame in frames(dim) {
+        let measured = corrected(&frame, &settings(Assumed::Nothing));
+        for assumed in [Assumed::Dark, Assumed::Veil, Assumed::Cast] {
+            let after = corrected(&frame, &settings(assumed));
+            assert!(difference(&measured, &after).is_some(), "{assumed:?}, {frame:?}: nothing more happens");
+            has_kept_its_peak(&frame, &after, assumed.name());
+        }
+    }
+}
+
+#[test]
+fn haze_comes_off_in_light() {
+    for frame in frames(hazy) {
+        let after = corrected(&frame, &settings(Assumed::Nothing));
+        let darkest = |frame: &Frame| signals(frame).into_iter().fold(1.0, f64::min).max(0.0);
+        let [before, found] = [&frame, &after].map(|frame| light(frame.transfer, darkest(frame)));
+        assert!(found < before / 3.0, "{:?} {frame:?}: {before} becomes {found}", frame.transfer);
+        has_kept_its_peak(&frame, &after, "haze");
+    }
+}
+
+/// The curves of a mapping.
+fn curves(mapping: &Mapping, levels: Levels) -> Vec<Vec<u16>> {
+    match mapping {
+        Mapping::Curve { curve, .. } => vec![curve.codes().to_vec()],
+        Mapping::Veil(veil) => (0..8).map(|at| veil.curve_of((at, 7 - at), levels).codes().to_vec()).collect(),
+        Mapping::Balanced { then, .. } => curves(then, levels),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn levels_keep_their_order_and_what_is_brighter_than_the_peak_is_not_cut_off() {
+    for scene in [dark as Scene, under_a_lamp, hazy] {
+        for frame in frames(scene) {
+            let levels = frame.levels();
+            for curve in curves(&mapping(&frame, &settings(Assumed::Nothing)), levels) {
+                assert!(curve.is_sorted(), "{frame:?}");
+                let range = usize::from(levels.lo())..=usize::from(levels.hi());
+                assert_eq!(curve[*range.end()], levels.hi(), "{frame:?}");
+                let at = |signal: f64| usize::from(levels.lo()) + (signal * (levels.count() - 1) as f64) as usize;
+                let above = &curve[at(peak(&frame)) + 1..=*range.end()];
+                let brighter: Vec<u16> =
+                    above.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+                assert!(10 * brighter.len() >= 9 * above.len(), "{frame:?}: {} of {}", brighter.len(), above.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_strength_is_the_input_and_half_of_it_is_between() {
+    for frame in frames(dark).chain(frames(hazy)) {
+        let with = |k: u32| {
+            let strength = Strength::of_share_256(k);
+            corrected(&frame, &Settings { strength, ..settings(Assumed::Nothing) })
+        };
+        assert_eq!(difference(&frame, &with(0)), None, "{frame:?}");
+        let [none, half, all] = [0, 128, 256].map(|k| mean_light(&with(k)));
+        assert!(none < half && half < all || none > half && half > all, "{frame:?}: {none} {half} {all}");
+    }
+}
+
+#[test]
+fn a_fade_of_light_fades() {
+    for transfer in BOTH {
+        let of = |share: f64| {
+            let mut frame = frame(PixelFormat::Yuv420p10le, Range::Limited, transfer, dark);
+            let levels = frame.levels();
+            let faded = |code: u16| {
+                let level = f64::from(code - levels.lo()) / (levels.count() - 1) as f64;
+                let level = signal(transfer, share * light(transfer, level));
+                levels.lo() + (level * (levels.count() - 1) as f64).round() as u16
+            };
+            let table: Vec<u16> = (levels.lo()..=levels.hi()).map(faded).collect();
+            let mut plane = HostPool::default().plane(2 * frame.width(), frame.height());
+            for y in 0..frame.height() {
+                for (x, two) in frame.planes()[0].row(y).chunks_exact(2).enumerate() {
+                    let level = u16::from_le_bytes([two[0], two[1]]) - levels.lo();
+                    plane.row_mut(y)[2 * x..2 * x + 2].copy_from_slice(&table[usize::from(level)].to_le_bytes());
+                }
+            }
+            let mut luma = Some(plane.freeze());
+            frame = frame.with_planes(|index| if index == 0 { luma.take() } else { None });
+            frame
+        };
+        let settings = Settings { smoothing: Smoothing::new(24, 4).looking_ahead(12), ..settings(Assumed::Nothing) };
+        let shares: Vec<f64> =
+            (0..24).map(|index| if index < 14 { 1.0 } else { 1.0 - 0.06 * f64::from(index - 13) }).collect();
+        let frames: Vec<Frame> = shares.iter().map(|share| of(*share)).collect();
+        let mut guides = Guides::default();
+        let mut decided = Vec::new();
+        for frame in &frames {
+            decided.extend(guides.push(measure(frame, frame.whole(), None).unwrap(), &settings));
+        }
+        decided.extend(guides.finish());
+        let mut reference = Reference::default();
+        let lights: Vec<f64> = frames
+            .iter()
+            .zip(decided)
+            .map(|(frame, guide)| {
+                reference.submit(Work::new(frame.clone(), settings).applying(guide.mapping.unwrap())).unwrap();
+                mean_light(&reference.collect().unwrap().unwrap().frame)
+            })
+            .collect();
+        assert!(lights[0] > 2.0 * mean_light(&frames[0]), "{transfer:?}: {lights:?}");
+        assert!(lights[14..].is_sorted_by(|a, b| a > b), "{transfer:?}: {lights:?}");
+        let (faded, given) = (lights[23] / lights[0], mean_light(&frames[23]) / mean_light(&frames[0]));
+        assert!((faded / given - 1.0).abs() < 0.35, "{transfer:?}: {faded} of its light is left, not {given}");
+    }
+}
