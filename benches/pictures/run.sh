@@ -1,5 +1,6 @@
 #!/bin/bash
-# The bench of pictures: benches/pictures/run.sh PROGRAM [--quick] [--before PROGRAM], and that of bands: run.sh PROGRAM --bands.
+# The bench of pictures: benches/pictures/run.sh PROGRAM [--quick] [--before PROGRAM], that of bands: run.sh PROGRAM --bands,
+# and that of HDR: run.sh PROGRAM --hdr [--before PROGRAM].
 # README.md here says more.
 # It keeps its Python environment and the clips in $PICTURES, by default target/pictures.
 set -eu
@@ -14,5 +15,8 @@ if ! [ -e "$PICTURES/python/ready" ]; then
 fi
 export PYTHONPYCACHEPREFIX=$PICTURES/bytecode
 script=run.py
-if [ "${2:-}" = --bands ]; then script=bands.py; fi
+case ${2:-} in
+    --bands) script=bands.py ;;
+    --hdr) script=hdr.py ;;
+esac
 exec nice "$PICTURES/python/bin/python" "$here/$script" "$@"
