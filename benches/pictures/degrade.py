@@ -88,6 +88,17 @@ def log(clip, rng, curve):
     return curve(TO_LIGHT * white).astype(np.float32)[clip.frames]
 
 
+# From BT.709 to the camera's primaries, in linear light, by the documents of its curve.
+S_GAMUT3_CINE = [[0.645679, 0.259115, 0.095206], [0.087530, 0.759700, 0.152770], [0.036957, 0.129281, 0.833762]]
+V_GAMUT = [[0.585196, 0.322642, 0.092162], [0.078588, 0.819627, 0.101785], [0.022794, 0.114217, 0.862988]]
+
+
+def recorded(clip, rng, curve, primaries):
+    """As a camera records it: light of its own primaries, and in a picture of limited range the codes of its document."""
+    light = (clip.light * np.float32(rng.uniform(1, 2))) @ np.float32(primaries).T
+    return (1023 * curve(light).astype(np.float32) - 64) / 876
+
+
 def faded(clip, rng):
     """Film that has faded, as a scanner delivers it, in codes: cyan has lost most density, the base is stained."""
     kept = np.array([0.84, 1, 0.92]) * rng.uniform(0.95, 1.05, 3)
@@ -130,11 +141,18 @@ DEGRADATIONS = {
     "tungsten": lambda c, r: low_light(c, r, 1 / 4.8, (1, 0.5, 0.22)),
     "log, S-Log3": lambda c, r: log(c, r, s_log3),
     "log, V-Log": lambda c, r: log(c, r, v_log),
+    "log, S-Log3, named": lambda c, r: recorded(c, r, s_log3, S_GAMUT3_CINE),
+    "log, V-Log, named": lambda c, r: recorded(c, r, v_log, V_GAMUT),
     "faded film": faded,
     "glare": glare,
     "flicker": flicker,
 }
-QUICK = tuple(k for k in DEGRADATIONS if k not in ("TV range twice", "log, V-Log"))
+# What names the curve in the file, as cameras and editors write it: metadata of the container.
+NAMED = {
+    "log, S-Log3, named": "com.apple.proapps.customcolor=com.sony.s-log3-cine",
+    "log, V-Log, named": "com.panasonic.Semi-Pro.metadata.xml=<Gamma><CaptureGamma>V-Log</CaptureGamma></Gamma>",
+}
+QUICK = tuple(k for k in DEGRADATIONS if k not in ("TV range twice", "log, V-Log", "log, V-Log, named"))
 
 
 def coded(result):
@@ -144,5 +162,6 @@ def coded(result):
 
 
 def degraded(kind, name, frames):
-    rng = np.random.default_rng(zlib.crc32(f"{kind} {name}".encode()))
+    # What is named is as bright as what is not.
+    rng = np.random.default_rng(zlib.crc32(f"{kind.removesuffix(', named')} {name}".encode()))
     return coded(DEGRADATIONS[kind](Clip(frames), rng))

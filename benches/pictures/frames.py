@@ -32,12 +32,13 @@ LOSSLESS = ("ffv1",)
 AS_FILES_ARE = ("libx264", "-preset", "veryfast", "-crf", 23, "-x264-params", "threads=1")
 
 
-def write(frames, path, coder=LOSSLESS):
-    """RGB frames as a file."""
+def write(frames, path, coder=LOSSLESS, named=None):
+    """RGB frames as a file, with an entry of NAMED metadata."""
+    named = ("-movflags", "use_metadata_tags", "-metadata", named) if named else ()
     count, height, width, _ = frames.shape
     ffmpeg("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", RATE, "-i", "-", "-vf", TO_YUV,
            "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv",
-           "-threads", "1", "-c:v", *coder, path, stdin=frames.tobytes())
+           "-threads", "1", "-c:v", *coder, *named, path, stdin=frames.tobytes())
 
 
 def from_yuv(data, wanted, width=WIDTH, height=HEIGHT):

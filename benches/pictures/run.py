@@ -19,7 +19,7 @@ import cuts
 import steady
 import tables
 from clips import CLEAN, CLIPS, FRAMES, QUICK as QUICK_CLIPS, load
-from degrade import DEGRADATIONS, QUICK as QUICK_KINDS, degraded
+from degrade import DEGRADATIONS, NAMED, QUICK as QUICK_KINDS, degraded
 from frames import AS_FILES_ARE, filtered, write
 from learned import FILES, tensors
 from measures import COMPARED, Truth, measure
@@ -51,8 +51,8 @@ def one(job):
     given = degraded(kind, clip.name, frames)
     figures, pictures = {}, {"truth": thumb(frames[COMPARED])}
     with tempfile.TemporaryDirectory(prefix="pictures-") as folder:
-        path = pathlib.Path(folder) / "in.mp4"
-        write(given, path, AS_FILES_ARE)
+        path = pathlib.Path(folder) / ("in.mov" if kind in NAMED else "in.mp4")
+        write(given, path, AS_FILES_ARE, NAMED.get(kind))
         read, luma = filtered(path, "null", COMPARED)
         truth = Truth(frames, luma)
 

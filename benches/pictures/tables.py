@@ -12,7 +12,8 @@ from peers import ALWAYS, MADE_FOR, for_kind
 # What is to be reached without any option on clips that are held back: at least, aim.
 GOALS = {"clean": (1.8, 1.6), "dim flat": (3.5, 2.7), "window": (4.0, 3.0), "TV range twice": (3.2, 2.5), "depth haze": (12.5, 11.0),
          "thick fog": (14.0, 12.0), "water, blue": (13.1, 12.0), "water, green": (12.0, 11.0), "low light": (7.5, 5.5), "tungsten": (9.5, 7.0),
-         "log, S-Log3": (8.5, 6.5), "log, V-Log": (8.5, 6.5), "faded film": (6.6, 6.0), "glare": (8.5, 6.2)}
+         "log, S-Log3": (8.5, 6.5), "log, V-Log": (8.5, 6.5),
+         "log, S-Log3, named": (3.0, 2.0), "log, V-Log, named": (3.0, 2.0), "faded film": (6.6, 6.0), "glare": (8.5, 6.2)}
 HEADS = {"dE": "dE", "SSIM": "SSIM", "contrast": "contrast", "chroma": "chroma", "brightness": "bright", "hue": "hue, deg", "flicker": "flicker",
          "noise": "noise", "clipped": "clipped, %", "banding": "CAMBI"}
 PLACES = {"dE": 2, "hue": 1, "flicker": 2, "noise": 2, "clipped": 1, "banding": 1}

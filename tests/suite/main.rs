@@ -33,6 +33,7 @@ mod kept;
 mod kept_files;
 mod layout;
 mod live;
+mod log;
 mod looks;
 mod masks;
 mod nvdec;

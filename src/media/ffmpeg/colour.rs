@@ -14,6 +14,15 @@ pub struct Colour {
     pub(super) chroma_location: ffi::AVChromaLocation,
 }
 
+/// The transfer characteristics of ITU-T H.273 that are logarithms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogTransfer {
+    /// With a range of 100:1.
+    By100,
+    /// With a range of 100 times the root of 10 to 1.
+    By316,
+}
+
 impl Colour {
     /// What its codes mean: SDR, or PQ or HLG of HDR.
     pub fn transfer(self) -> Transfer {
@@ -21,6 +30,16 @@ impl Colour {
             ffi::AVColorTransferCharacteristic::AVCOL_TRC_SMPTE2084 => Transfer::Pq,
             ffi::AVColorTransferCharacteristic::AVCOL_TRC_ARIB_STD_B67 => Transfer::Hlg,
             _ => Transfer::Sdr,
+        }
+    }
+
+    /// The logarithm that its transfer characteristics are, if they are one.
+    pub fn log_transfer(self) -> Option<LogTransfer> {
+        use ffi::AVColorTransferCharacteristic as Transfer;
+        match self.transfer {
+            Transfer::AVCOL_TRC_LOG => Some(LogTransfer::By100),
+            Transfer::AVCOL_TRC_LOG_SQRT => Some(LogTransfer::By316),
+            _ => None,
         }
     }
 

@@ -35,6 +35,12 @@ pub struct Conversion {
     pub is_requested: bool,
 }
 
+/// The name of the input for a picture that stays.
+const STILL: &str = "cube";
+
+/// The time of that picture: earlier than all others, so that none is without it.
+const BEFORE_ALL: i64 = -(1 << 40);
+
 /// A chain of filters with one video input and one video output.
 pub struct FilterGraph {
     graph: Graph,
@@ -55,12 +61,19 @@ impl FilterGraph {
     }
 
     /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `from`. The output has one of `formats`, or any
-    /// format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours.
+    /// format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours. A `still`
+    /// picture is a second input of the chain, called `cube`, which is there at all times.
     ///
     /// # Errors
     /// When a filter or an option does not exist, or the chain has other inputs and outputs than one video each. The last
     /// message in the log tells more.
-    pub fn open(chain: &str, from: GraphVideo, like: Option<&Picture>, formats: &[RawFormat]) -> Result<Self, Error> {
+    pub fn open(
+        chain: &str,
+        from: GraphVideo,
+        like: Option<&Picture>,
+        still: Option<Picture>,
+        formats: &[RawFormat],
+    ) -> Result<Self, Error> {
         super::init();
         let find = |name| filter::find(name).ok_or(Error::FilterNotFound);
         let source = arguments(&from, like);
@@ -75,8 +88,21 @@ impl FilterGraph {
             false => graph.add(&find("format")?, "out", &format!("pix_fmts={}", names.join("|")))?,
         }
         .link(0, &mut sink, 0);
-        graph.output("in", 0)?.input("out", 0)?.parse(chain)?;
+        if let Some(still) = &still {
+            let (format, size) = (still.format(), still.size());
+            let video = GraphVideo { format, size, sample_aspect_ratio: None, frame_rate: None, ..from };
+            graph.add(&find("buffer")?, STILL, &arguments(&video, Some(still)))?;
+        }
+        let inputs = graph.output("in", 0)?;
+        if still.is_some() { inputs.output(STILL, 0)? } else { inputs }.input("out", 0)?.parse(chain)?;
         graph.validate()?;
+        if let Some(mut still) = still {
+            still.set_time(Some(BEFORE_ALL));
+            let mut source = graph.get(STILL).ok_or(Error::FilterNotFound)?;
+            // SAFETY: the graph is configured, and takes the references of a valid picture.
+            check(unsafe { ffi::av_buffersrc_add_frame(source.as_mut_ptr(), still.as_mut_ptr()) })?;
+            source.source().close(BEFORE_ALL + 1)?;
+        }
         Ok(FilterGraph { graph, source, from, end: ffi::AV_NOPTS_VALUE, has_ended: false })
     }
 

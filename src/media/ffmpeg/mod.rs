@@ -53,7 +53,7 @@ mod still;
 mod subtitle;
 mod surface;
 
-pub use colour::Colour;
+pub use colour::{Colour, LogTransfer};
 pub use container::Container;
 pub use converter::{Converter, VideoFormat};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};

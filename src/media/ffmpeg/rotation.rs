@@ -80,7 +80,7 @@ impl Rotator {
                     time_base: microseconds(),
                     frame_rate: None,
                 };
-                FilterGraph::open(self.rotation.0, video, Some(&picture), &[])?
+                FilterGraph::open(self.rotation.0, video, Some(&picture), None, &[])?
             }
         };
         let time = picture.time();

@@ -30,6 +30,8 @@ pub struct Progress {
     position: AtomicI64,
     busy: [AtomicU64; 3],
     found: OnceLock<Found>,
+    /// What named its log curve, in words.
+    log: OnceLock<String>,
 }
 
 impl Progress {
@@ -76,6 +78,18 @@ impl Progress {
     /// What the video lacked, once that is known.
     pub fn found(&self) -> Option<Found> {
         self.found.get().copied()
+    }
+
+    /// What the video was, and what it lacked, in words, as far as that is known.
+    pub fn found_in_words(&self) -> Option<String> {
+        let words = [self.log.get().cloned(), self.found().map(|found| found.to_string())];
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+
+    /// The video is log, in these words.
+    pub fn set_log(&self, words: String) {
+        self.log.get_or_init(|| words);
     }
 
     /// The video lacked this.

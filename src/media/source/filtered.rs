@@ -1,6 +1,7 @@
 //! A source whose frames pass filters of libavfilter.
 
 use super::filters::{Filters, to_sdr};
+use super::log::{Cubes, LogChoice, NamedBy, NamedLog, chain, forget, named_in};
 use crate::ffmpeg::{
     Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
     last_message, nearest_format, rescale,
@@ -9,6 +10,7 @@ use crate::pipeline::{Delivery, Input, Notices, PartPosition, Source};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::{Frame, PixelFormat};
 use std::collections::VecDeque;
+use std::fmt;
 use std::time::Instant;
 
 /// Packets wait for the next frame out of the filters, or until they are this many bytes.
@@ -31,10 +33,10 @@ pub fn filtered(
 ) -> Result<(Box<dyn Source>, Input)> {
     if let Some(denoise) = filters.denoise {
         let scope = Scope::Whole { reach: denoise.reach() };
-        (source, input) = FilteredSource::open(source, input, "--denoise", denoise.chain(), scope, notices)?;
+        (source, input) = FilteredSource::open(source, input, "--denoise", denoise.chain().into(), scope, notices)?;
     }
     if let Some(chain) = &filters.chain {
-        (source, input) = FilteredSource::open(source, input, "--filter", chain.clone(), Scope::Part, notices)?;
+        (source, input) = FilteredSource::open(source, input, "--filter", chain.clone().into(), Scope::Part, notices)?;
     }
     Ok((source, input))
 }
@@ -63,7 +65,35 @@ pub(super) fn in_sdr(
     notices.note("HDR video becomes SDR, which all browsers show (--for quality keeps HDR)");
     stream.side_data.forget_hdr();
     let scope = Scope::Whole { reach: 0 };
-    FilteredSource::open(source, input, "--for web", to_sdr(colour.is_told()), scope, notices)
+    FilteredSource::open(source, input, "--for web", to_sdr(colour.is_told()).into(), scope, notices)
+}
+
+/// `source` with frames for displays, where those of `input` are log; and what named the curve.
+///
+/// # Errors
+/// When this FFmpeg lacks the filter for it, or the pictures have alpha, which it would lose.
+pub fn developed(
+    (source, mut input): (Box<dyn Source>, Input),
+    choice: LogChoice,
+    notices: &Notices,
+) -> Result<((Box<dyn Source>, Input), Option<NamedLog>)> {
+    let named = match choice {
+        LogChoice::Off => None,
+        LogChoice::Auto => named_in(&input.media, input.video),
+        LogChoice::Curve(curve) => Some(NamedLog { curve, by: NamedBy::Option }),
+    };
+    let Some(named) = named else { return Ok(((source, input), None)) };
+    let format = delivered_format(input.picture.map_or(PixelFormat::Yuv420p.into(), |(format, _)| format));
+    let name = &input.name;
+    let why = "which --log off leaves as it is";
+    ensure!(!format.has_alpha(), "{name}: {named}: the pictures have alpha, which its conversion would lose ({why})");
+    ensure!(FilterGraph::knows("haldclut"), "{name}: {named}: this FFmpeg lacks the filter haldclut ({why})");
+    notices.note(&format!("{named}: brought to BT.709 first (--log off leaves it as it is)"));
+    let [_, tells_matrix] = input.media.streams[input.video].colour().is_told();
+    forget(&mut input.media, input.video);
+    let chain = Chain { text: chain(format, tells_matrix), cubes: Some(Cubes::of(named.curve)) };
+    let opened = FilteredSource::open(source, input, "--log", chain, Scope::Whole { reach: 0 }, notices)?;
+    Ok((opened, Some(named)))
 }
 
 /// `source` of equalized frames, and the description of what comes out of the filters behind it.
@@ -75,7 +105,7 @@ pub fn filtered_after(
     chain: &str,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    FilteredSource::open(source, input, "--filter-after", chain.to_owned(), Scope::Part, notices)
+    FilteredSource::open(source, input, "--filter-after", chain.to_owned().into(), Scope::Part, notices)
 }
 
 /// The frames that pass through one graph.
@@ -87,12 +117,30 @@ enum Scope {
     Whole { reach: u32 },
 }
 
+/// Filters, and the cubes that they take.
+struct Chain {
+    text: String,
+    cubes: Option<Cubes>,
+}
+
+impl From<String> for Chain {
+    fn from(text: String) -> Self {
+        Chain { text, cubes: None }
+    }
+}
+
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// A source with filters behind it.
 struct FilteredSource {
     source: Box<dyn Source>,
     /// The option of the filters, in messages.
     option: &'static str,
-    chain: String,
+    chain: Chain,
     scope: Scope,
     /// The frames of `source`: their unit of time and their rate.
     from: (Rational, Option<Rational>),
@@ -134,11 +182,11 @@ impl FilteredSource {
         source: Box<dyn Source>,
         mut input: Input,
         option: &'static str,
-        chain: String,
+        chain: Chain,
         scope: Scope,
         notices: &Notices,
     ) -> Result<(Box<dyn Source>, Input)> {
-        ensure!(!chain.trim().is_empty(), "{option}: the chain is empty (leave {option} out, or name a filter)");
+        ensure!(!chain.text.trim().is_empty(), "{option}: the chain is empty (leave {option} out, or name a filter)");
         let stream = &mut input.media.streams[input.video];
         let from = (stream.time_base, stream.frame_rate);
         let (format, size) = input.picture.unwrap_or((PixelFormat::Yuv420p.into(), TYPICAL_SIZE));
@@ -154,7 +202,8 @@ impl FilteredSource {
                  `ffmpeg -filters` lists them)"
             )
         };
-        let mut graph = open_graph(&chain, video, None).map_err(explained)?;
+        let is_full = stream.colour().is_full_range(format);
+        let mut graph = open_graph(&chain, video, None, is_full).map_err(explained)?;
         let out = graph.output()?;
         let mut conversions = graph.conversions().into_iter();
         let narrows = |step: &Conversion| !step.is_last && !step.is_requested && format.loses_in(step.to);
@@ -313,7 +362,8 @@ impl FilteredSource {
             time_base: self.from.0,
             frame_rate: self.from.1,
         };
-        let graph = open_graph(&self.chain, video, Some(&picture)).map_err(|error| self.failed(error))?;
+        let graph = open_graph(&self.chain, video, Some(&picture), picture.is_full_range());
+        let graph = graph.map_err(|error| self.failed(error))?;
         self.position = sent.position;
         self.sent.clear();
         self.counts = [0; 2];
@@ -390,7 +440,16 @@ fn delivered_format(format: RawFormat) -> RawFormat {
 
 /// A graph whose output is native and has no fewer bits than its input. Where the filters give no such format, or change from YUV
 /// to RGB or back without a request for it, the output has the format of the input.
-fn open_graph(chain: &str, from: GraphVideo, like: Option<&Picture>) -> Result<FilterGraph, Error> {
+fn open_graph(
+    Chain { text: chain, cubes }: &Chain,
+    from: GraphVideo,
+    like: Option<&Picture>,
+    is_full: bool,
+) -> Result<FilterGraph, Error> {
+    let open = |formats: &[RawFormat]| {
+        let cube = cubes.as_ref().map(|cubes| Picture::from_frame(cubes.get(is_full))).transpose()?;
+        FilterGraph::open(chain, from, like, cube, formats)
+    };
     let native = PixelFormat::ALL.iter().map(|&format| RawFormat::from(format));
     let mut formats: Vec<RawFormat> = native.filter(|format| format.depth() >= from.format.depth()).collect();
     if from.format.is_full_range_yuv() {
@@ -398,13 +457,11 @@ fn open_graph(chain: &str, from: GraphVideo, like: Option<&Picture>) -> Result<F
     }
     let same_model: Vec<RawFormat> =
         formats.iter().copied().filter(|format| format.is_rgb() == from.format.is_rgb()).collect();
-    let mut graph = FilterGraph::open(chain, from, like, &same_model)?;
+    let mut graph = open(&same_model)?;
     let last = graph.conversions().into_iter().find(|step| step.is_last && step.to != from.format);
     match last {
-        Some(step) if step.is_requested && formats.contains(&step.from) => {
-            FilterGraph::open(chain, from, like, &[step.from])
-        }
-        Some(_) => FilterGraph::open(chain, from, like, &[from.format]),
+        Some(step) if step.is_requested && formats.contains(&step.from) => open(&[step.from]),
+        Some(_) => open(&[from.format]),
         None => Ok(graph),
     }
 }

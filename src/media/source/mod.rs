@@ -12,6 +12,7 @@
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `packets.rs` | packets that are known before they are decoded |
 //! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
+//! | `log` | log footage: curves of cameras, what names them, how they are shown |
 //! | `picture.rs` | reads a single picture |
 //! | `native.rs` | converts pictures that are not native to native frames |
 
@@ -21,6 +22,7 @@ mod filtered;
 mod filters;
 mod live;
 mod live_input;
+mod log;
 mod microphone;
 mod native;
 mod open;
@@ -35,10 +37,11 @@ mod video_reader;
 mod walled;
 
 pub use clock::{LiveClock, StartTime};
-pub use filtered::{filtered, filtered_after};
+pub use filtered::{developed, filtered, filtered_after};
 pub use filters::{Denoise, DenoiseKind, Filters};
 pub use live::LiveSource;
 pub use live_input::CameraOptions;
+pub use log::{LogChoice, LogCurve, NamedLog};
 pub use microphone::MicrophoneSource;
 pub use open::open;
 pub use options::{InputOptions, RawOptions};

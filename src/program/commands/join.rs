@@ -75,7 +75,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     whole.input.reading = Reading::Packets(end, found.clone());
     let opened = session.open(&whole.input, notices)?;
     // The mask was checked with each piece, and `plan` has reported on the settings.
-    let Prepared { mut source, input, settings } =
+    let Prepared { mut source, input, settings, .. } =
         prepare(opened, &whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
     let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
     let (video, options) = (joining.video.clone(), whole.output.options.clone());

@@ -68,7 +68,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     if opened.1.media.is_raw() || opened.1.media.is_images() {
         return Err(not_in_pieces(&name, "pictures without packets that tell their times cannot be cut"));
     }
-    let Prepared { mut source, input, settings } =
+    let Prepared { mut source, input, settings, .. } =
         prepare(opened, &job.equalize, &job.filters, Some(&builder), Around::AsSettings, [notices; 2])?;
     let PieceEncoder { name: encoder, options: encoder_options, multiple } =
         piece_encoder(&input, &job.output.name, job.output.options.clone())?;

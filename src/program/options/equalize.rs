@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::options::{OPTIONS, OptionValue, Options, Resolved, Video};
-use histeq::spec::{Chroma, Denoise, Look, Settings};
+use histeq::spec::{Chroma, Denoise, Look, Method, Settings};
 use histeq_media::pipeline::{Input, Notices};
 use histeq_media::source::DenoiseKind;
 use histeq_media::sys::is_pipe;
@@ -153,6 +153,15 @@ impl EqualizeOptions {
             Denoise::Light => Some(DenoiseKind::Light),
             Denoise::Strong => Some(DenoiseKind::Strong),
         }
+    }
+
+    /// Whether log footage that names its curve becomes what displays show: unless nothing is corrected. With loaded curves,
+    /// which are mostly those of the default, it does.
+    pub fn shows_log(&self) -> bool {
+        let is_off = self.options.strength.is_some_and(|strength| strength.of_256() == 0);
+        let resolved = self.options.resolve(&Video::default());
+        let is_natural = resolved.is_ok_and(|of| matches!(of.settings.method, Method::Natural { .. }));
+        !is_off && (is_natural || self.load_curves.is_some())
     }
 
     /// The settings for this input.

@@ -1,9 +1,11 @@
 //! Options of the filters that pictures pass before they are equalized.
 
+use super::equalize::EqualizeOptions;
 use super::values::{number, usage};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use histeq_media::source::{Denoise, DenoiseKind, Filters};
+use histeq_media::source::{Denoise, DenoiseKind, Filters, LogChoice, LogCurve};
 
 /// Filters ahead of equalization, as typed.
 #[derive(Args, Debug)]
@@ -22,6 +24,23 @@ pub struct FilterArgs {
     /// frames later. --look night denoises unless this is 0, --look underwater with a light bilateral alone.
     #[arg(long, value_parser = number::<f64>, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
     pub denoise: Option<f64>,
+
+    /// Log footage, which becomes what displays show (BT.709) before all else: the curve, or auto where the file names it
+    ///
+    /// auto goes by metadata of cameras and recorders (Apple Log, S-Log3, V-Log, LogC3, Blackmagic Film 5) and by the transfer
+    /// characteristics log100 and log316. It does nothing with --strength 0, with --look exact and thermal, and with any
+    /// --method but natural. Where a curve is given, it is applied with any of them.
+    #[arg(long, value_parser = log_choices(), value_name = "CURVE", default_value = "auto", help_heading = "Filters", hide_short_help = true)]
+    pub log: LogChoice,
+}
+
+fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
+    let curves = LogCurve::ALL.map(|curve| (curve.names().0, LogChoice::Curve(curve)));
+    let choices: Vec<_> = [("auto", LogChoice::Auto), ("off", LogChoice::Off)].into_iter().chain(curves).collect();
+    let names = PossibleValuesParser::new(choices.iter().map(|(name, _)| *name));
+    names.map(move |given| {
+        choices.iter().find(|(name, _)| *name == given).map_or(LogChoice::Auto, |(_, choice)| *choice)
+    })
 }
 
 /// The checked options of the filters; the look decides on the denoiser.
@@ -29,6 +48,7 @@ pub struct FilterArgs {
 pub struct FilterOptions {
     denoise: Option<f64>,
     chain: Option<String>,
+    log: LogChoice,
 }
 
 impl FilterArgs {
@@ -37,7 +57,7 @@ impl FilterArgs {
         if self.denoise.is_some_and(|strength| !(0.0..=1.0).contains(&strength)) {
             return Err(usage(ErrorKind::ValueValidation, "--denoise is between 0 and 1"));
         }
-        Ok(FilterOptions { denoise: self.denoise, chain: self.filter })
+        Ok(FilterOptions { denoise: self.denoise, chain: self.filter, log: self.log })
     }
 }
 
@@ -45,6 +65,14 @@ impl FilterOptions {
     /// Whether there are filters whose reach is not known.
     pub fn has_chain(&self) -> bool {
         self.chain.is_some()
+    }
+
+    /// What is taken for log.
+    pub fn log(&self, equalize: &EqualizeOptions) -> LogChoice {
+        match self.log {
+            LogChoice::Auto if !equalize.shows_log() => LogChoice::Off,
+            choice => choice,
+        }
     }
 
     /// The filters of a look with these denoisers, which are on unless `--denoise 0` is given.
@@ -60,7 +88,8 @@ mod tests {
     use super::*;
 
     fn denoise(given: Option<f64>, by_look: Option<DenoiseKind>) -> Option<Denoise> {
-        let options = FilterArgs { filter: None, denoise: given }.check().expect("a strength in range");
+        let options =
+            FilterArgs { filter: None, denoise: given, log: LogChoice::Auto }.check().expect("a strength in range");
         options.of_look(by_look).denoise
     }
 

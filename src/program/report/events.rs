@@ -154,7 +154,7 @@ pub struct ResultRecord {
     pub equalize_seconds: f64,
     /// The time that encoding took of it.
     pub encode_seconds: f64,
-    /// What the video lacked and how much of it, in words; none with other methods than natural.
+    /// What the video lacked and how much of it, in words; none with other methods than natural, but for log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
     /// The line that people get.

@@ -27,9 +27,9 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
-/// What the video lacked.
+/// What the video was, and what it lacked.
 fn found(progress: &Progress) -> String {
-    progress.found().map_or_else(String::new, |found| format!("{found}; "))
+    progress.found_in_words().map_or_else(String::new, |found| format!("{found}; "))
 }
 
 /// The end of a comparison.
@@ -68,7 +68,7 @@ fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultReco
         equalize_seconds: busy(Stage::Equalize),
         encode_seconds: busy(Stage::Sink),
         summary,
-        found: progress.found().map(|found| found.to_string()),
+        found: progress.found_in_words(),
         ..ResultRecord::default()
     }
 }
@@ -91,7 +91,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
         summary.equalizer,
         summary.dropped
     );
-    if let Some(found) = progress.found() {
+    if let Some(found) = progress.found_in_words() {
         text += &format!("; {found}");
     }
     if progress.damaged() > 0 {

@@ -8,7 +8,7 @@ use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Verifier};
 use histeq::spec::Settings;
 use histeq_media::pipeline::{Input, Notices, Progress, Source};
-use histeq_media::source;
+use histeq_media::source::{self, NamedLog};
 use std::sync::Arc;
 
 /// Which frames around the requested part are read.
@@ -27,6 +27,8 @@ pub struct Prepared {
     pub source: Box<dyn Source>,
     pub input: Input,
     pub settings: Settings,
+    /// What named its log curve, if it has one.
+    pub log: Option<NamedLog>,
 }
 
 /// Makes an input ready to be equalized. Without `builder`, which has the mask, no mask is checked. The first of `notices` gets
@@ -42,7 +44,8 @@ pub fn prepare(
     around: Around,
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
-    let (mut source, input) = source::filtered(opened, &filters.of_look(equalize.denoiser()), notices)?;
+    let (developed, log) = source::developed(opened, filters.log(equalize), notices)?;
+    let (mut source, input) = source::filtered(developed, &filters.of_look(equalize.denoiser()), notices)?;
     let settings = equalize.resolve(&input, on_settings)?;
     builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;
     match around {
@@ -50,7 +53,7 @@ pub fn prepare(
         Around::Nothing => source.look_around(0, 0),
         Around::BySource => {}
     }
-    Ok(Prepared { source, input, settings })
+    Ok(Prepared { source, input, settings, log })
 }
 
 impl Prepared {
@@ -63,6 +66,7 @@ impl Prepared {
         progress: &Arc<Progress>,
         verify: bool,
     ) -> EqualizeStage {
+        self.log.iter().for_each(|log| progress.set_log(log.to_string()));
         let mut stage = records.observe(stage, &self.input, progress);
         if verify {
             stage = stage.observed_by(Box::new(Verifier::default()));

@@ -24,7 +24,7 @@ pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder)
         "{}: --smooth scene reads the input twice, which a live stream does not allow (record it first)",
         input.name
     );
-    let Prepared { source, input, settings } =
+    let Prepared { source, input, settings, .. } =
         prepare(opened, &job.equalize, &job.filters, Some(builder), Around::Nothing, [notices; 2])?;
     let mut survey = builder.survey(settings);
     let measure = |before: &Receiver<Message>, next: &Sender<Message>| {

@@ -1,0 +1,90 @@
+//! Log footage: the pictures of cameras that record the light of the scene along a logarithm, so that they look flat and pale. What
+//! says so names the curve; with it, they become pictures for displays, before anything is measured in them.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `curves.rs` | the curves and primaries that makers of cameras publish |
+//! | `rendering.rs` | from light to a display, as a cube of colours for FFmpeg's `haldclut` |
+//! | `names.rs` | what names a curve in the metadata and the tags of a file |
+
+mod curves;
+mod names;
+mod rendering;
+
+pub use curves::LogCurve;
+pub use names::{NamedBy, forget, named_in};
+pub use rendering::cube;
+
+use crate::ffmpeg::RawFormat;
+use histeq::frame::Frame;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// What is taken for log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogChoice {
+    /// What says so.
+    #[default]
+    Auto,
+    /// Nothing.
+    Off,
+    /// Everything, along this curve.
+    Curve(LogCurve),
+}
+
+/// A curve, and who named it. In words: `S-Log3, by its metadata`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedLog {
+    /// The curve.
+    pub curve: LogCurve,
+    /// Who named it.
+    pub by: NamedBy,
+}
+
+impl fmt::Display for NamedLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = match self.by {
+            NamedBy::Metadata => "by its metadata",
+            NamedBy::Tags => "by its tags",
+            NamedBy::Option => "as --log says",
+        };
+        write!(f, "log ({}, {by})", self.curve.names().1)
+    }
+}
+
+/// The cubes of a curve, made when they are needed: for pictures of limited and of full range.
+pub struct Cubes {
+    curve: LogCurve,
+    made: [OnceLock<Frame>; 2],
+}
+
+impl Cubes {
+    /// Those of `curve`.
+    pub fn of(curve: LogCurve) -> Self {
+        Cubes { curve, made: Default::default() }
+    }
+
+    /// That for pictures of full range, or of limited range.
+    ///
+    /// # Panics
+    /// Never: the cube has the planes of its format.
+    pub fn get(&self, full: bool) -> &Frame {
+        self.made[usize::from(full)].get_or_init(|| cube(self.curve, full).expect("a cube of the right size"))
+    }
+}
+
+/// The filters for pictures of `format`, which take the cube as `[cube]`. Pictures of YUV whose matrix is not told have that of
+/// BT.709, as cameras' have, and get limited range.
+pub fn chain(format: RawFormat, tells_matrix: bool) -> String {
+    let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
+    let matrix = if format.is_rgb() || tells_matrix { "" } else { ":in_color_matrix=bt709" };
+    let (scaled, tags) = match format.is_rgb() {
+        true => (String::new(), "colorspace=gbr:range=pc"),
+        false => (format!("scale=out_color_matrix=bt709:out_range=tv:{flags},"), "colorspace=bt709:range=tv"),
+    };
+    format!(
+        "[in]scale={flags}{matrix},format=gbrp16le[log];[log][cube]haldclut=interp=tetrahedral,{scaled}format={},\
+         setparams=color_primaries=bt709:color_trc=bt709:{tags}",
+        format.name().replacen("yuvj", "yuv", 1)
+    )
+}
