@@ -304,7 +304,8 @@ mod tests {
     fn more_code_is_more_light_and_no_curve_has_a_step() {
         for curve in LogCurve::ALL {
             let lights: Vec<f64> = (0..=10_000).map(|step| curve.light(f64::from(step) / 1e4)).collect();
-            assert!(lights.is_sorted(), "{curve:?}");
+            // Documents round what they print, so that the two parts of a curve need not meet to the last digit.
+            assert!(lights.windows(2).all(|pair| pair[1] - pair[0] > -1e-4), "{curve:?}");
             // H.273 has nothing below its darkest light.
             let highest = lights.windows(2).skip(1).map(|pair| (pair[1] - pair[0]) / (pair[1].abs() + 0.05));
             assert!(highest.fold(0.0, f64::max) < 0.01, "{curve:?}");
