@@ -12,6 +12,7 @@ use super::{Assumed, Found, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
+use crate::spec::transfer::FINE_WHITE;
 use crate::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Transfer};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub struct Correction {
     found: Found,
     /// What codes mean.
     transfer: Transfer,
-    /// Of HDR, the peak of the scene behind the balance, and the one that is kept, in 4096ths of a level.
+    /// Of HDR, the peak of the scene behind the balance, and what it becomes at most, in 4096ths of a level.
     peak: [i32; 2],
     /// The level by which the chroma of HDR is judged.
     middle: i32,
@@ -144,7 +145,7 @@ impl Correction {
                 contrast: line.gain,
             },
             transfer,
-            peak: [balanced, peak],
+            peak: [balanced, peak.max(FINE_WHITE as i32)],
             middle,
         }
     }

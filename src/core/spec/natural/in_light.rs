@@ -1,10 +1,11 @@
 //! HDR is corrected in light: the codes of its transfer become levels ([`Scale`]), the correction is applied to them as to those of
 //! SDR, and what comes of it becomes codes again. No kernel knows of this: curves are made of it.
 //!
-//! The peak of the scene, the luma at 99.8 %, is never brighter than it was. Where a correction would make it so, all levels have
-//! a shoulder in light: with P the light of the peak, and T what the correction makes of it, light y becomes
-//! `y / (1 + y (1/P - 1/T))`, which keeps what is dark, and makes P of T. Of a gain of 1 + a that is `x (1 + a) / (1 + a x / P)`.
-//! From the peak on, places go straight to white: all keep their order, and nothing is cut off.
+//! Nothing becomes brighter than diffuse white, or than it was. With M diffuse white, or the peak of the scene, the luma at 99.8 %,
+//! if that is brighter: where a correction would make more than M of the peak, all levels have a shoulder in light. With T the
+//! light that it would make, light y becomes `y / (1 + y (1/M - 1/T))`, which keeps what is dark, and makes M of T. From the peak
+//! on, places go straight to that of M, which stays, as all do above it: all keep their order, and nothing is cut off. A scene with
+//! a peak above diffuse white has no such M, and its places go straight to the last one.
 //!
 //! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: it is the one
 //! that does the same at two levels. It can make the peak brighter: then all above it ends there.
@@ -14,6 +15,7 @@ use super::tone_curve::FrameCurve;
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::transfer::{FINE_WHITE, LAST_PLACE, LightOfLevels, Scale, place};
 use crate::spec::{Levels, Transfer};
+use std::cmp::Ordering;
 
 /// How a correction is applied to HDR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +41,8 @@ pub struct Region<'a> {
     peak: [i64; 2],
     /// The light of what the peak would become, and that of what it may.
     shoulder: Option<[i64; 2]>,
-    /// The place that white has afterwards.
-    last: i64,
+    /// From the peak on, places go straight to this one, and where that is afterwards; all behind it stay.
+    straight_to: [i64; 2],
 }
 
 impl InLight {
@@ -55,8 +57,13 @@ impl InLight {
         let scale = self.transfer.scale()?;
         let [peak, most] = self.peak.map(i64::from);
         let taken = i64::from(taken) * FINE_WHITE / white.max(1);
-        let last = if peak <= most { LAST_PLACE } else { scale.place(most) };
-        let mut region = Region { scale, taken, gain: gain.into(), then, peak: [peak, most], shoulder: None, last };
+        let straight_to = match peak.cmp(&most) {
+            Ordering::Less => [scale.place(most); 2],
+            Ordering::Equal => [LAST_PLACE; 2],
+            Ordering::Greater => [LAST_PLACE, scale.place(most)],
+        };
+        let mut region =
+            Region { scale, taken, gain: gain.into(), then, peak: [peak, most], shoulder: None, straight_to };
         let becomes = region.corrected(peak);
         if becomes > most {
             let light = LightOfLevels::get();
@@ -91,8 +98,11 @@ impl Region<'_> {
         if level <= peak {
             return self.scale.place(self.below_peak(level));
         }
-        let [from, to] = [self.scale.place(peak), self.scale.place(becomes)];
-        to + (at - from).max(0) * (self.last - to).max(0) / (LAST_PLACE - from).max(1)
+        let ([from, to], [end, end_becomes]) = ([peak, becomes].map(|level| self.scale.place(level)), self.straight_to);
+        if at >= end {
+            return at - end + end_becomes;
+        }
+        to + (at - from).max(0) * (end_becomes - to).max(0) / (end - from).max(1)
     }
 
     /// What becomes of each code. Codes below black stay as they are, and those above white do where white does.
@@ -109,7 +119,7 @@ impl Region<'_> {
             levels.lo() + ((becomes * most + LAST_PLACE / 2) / LAST_PLACE) as u16
         };
         let code = |code: u16| match code {
-            _ if code > levels.hi() && self.last == LAST_PLACE => code,
+            _ if code > levels.hi() && self.straight_to[0] == self.straight_to[1] => code,
             _ if code < levels.lo() => code,
             _ => level(levels.level_of(code) as i64),
         };
