@@ -76,13 +76,13 @@ pub fn developed(
     (source, mut input): (Box<dyn Source>, Input),
     choice: LogChoice,
     notices: &Notices,
-) -> Result<((Box<dyn Source>, Input), Option<NamedLog>)> {
+) -> Result<(Box<dyn Source>, Input, Option<NamedLog>)> {
     let named = match choice {
         LogChoice::Off => None,
         LogChoice::Auto => named_in(&input.media, input.video),
         LogChoice::Curve(curve) => Some(NamedLog { curve, by: NamedBy::Option }),
     };
-    let Some(named) = named else { return Ok(((source, input), None)) };
+    let Some(named) = named else { return Ok((source, input, None)) };
     let format = delivered_format(input.picture.map_or(PixelFormat::Yuv420p.into(), |(format, _)| format));
     let name = &input.name;
     let why = "which --log off leaves as it is";
@@ -92,8 +92,9 @@ pub fn developed(
     let [_, tells_matrix] = input.media.streams[input.video].colour().is_told();
     forget(&mut input.media, input.video);
     let chain = Chain { text: chain(format, tells_matrix), cubes: Some(Cubes::of(named.curve)) };
-    let opened = FilteredSource::open(source, input, "--log", chain, Scope::Whole { reach: 0 }, notices)?;
-    Ok((opened, Some(named)))
+    let scope = Scope::Whole { reach: 0 };
+    let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
+    Ok((source, input, Some(named)))
 }
 
 /// `source` of equalized frames, and the description of what comes out of the filters behind it.

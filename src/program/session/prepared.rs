@@ -44,8 +44,8 @@ pub fn prepare(
     around: Around,
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
-    let (developed, log) = source::developed(opened, filters.log(equalize), notices)?;
-    let (mut source, input) = source::filtered(developed, &filters.of_look(equalize.denoiser()), notices)?;
+    let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
+    let (mut source, input) = source::filtered((source, input), &filters.of_look(equalize.denoiser()), notices)?;
     let settings = equalize.resolve(&input, on_settings)?;
     builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;
     match around {
