@@ -8,7 +8,7 @@
 //! | the same | `com.blackmagic-design.camera.filmlog`, where `com.blackmagic-design.camera.colorScience` is generation 5 | proxies of Blackmagic RAW | rpresolve |
 //! | `com.apple.proapps.customcolor` | `com.sony.s-log3-cine` | Final Cut Pro, for what it imports from Sony's cameras | go-xmp, `models/qt` |
 //! | `com.panasonic.Semi-Pro.metadata.xml` | `<CaptureGamma>V-Log</CaptureGamma>`, `V-LogL` | Panasonic's LUMIX cameras (`.MOV`) | outputs of ExifTool in several repositories; rpresolve |
-//! | `com.arri.camera.ColorGammaSxS` | `LOG-C` | ARRI's ALEXA (ProRes) | mrv2 and mrViewer, which read it from FFmpeg |
+//! | `com.arri.camera.ColorGammaSxS` | `LOG-C` | ARRI's ALEXA (ProRes) | viewers of films that read it from FFmpeg |
 //! | `com.atomos.hdr.gamma` and `com.atomos.hdr.gamut` | `VLog` and `VGamut` | Atomos' Ninja V, of what HDMI told it | rpresolve |
 //! | the transfer characteristics | 9 and 10 | ITU-T H.273 | FFmpeg's `log100`, `log316` |
 //!
