@@ -71,7 +71,7 @@ pub(super) fn in_sdr(
 /// `source` with frames for displays, where those of `input` are log; and what named the curve.
 ///
 /// # Errors
-/// When this FFmpeg lacks the filter for it, or the pictures have alpha, which it would lose.
+/// When the curve was asked for and this FFmpeg lacks the filter for it, or the pictures have alpha, which it would lose.
 pub fn developed(
     (source, mut input): (Box<dyn Source>, Input),
     choice: LogChoice,
@@ -84,10 +84,17 @@ pub fn developed(
     };
     let Some(named) = named else { return Ok((source, input, None)) };
     let format = delivered_format(input.picture.map_or(PixelFormat::Yuv420p.into(), |(format, _)| format));
-    let name = &input.name;
-    let why = "which --log off leaves as it is";
-    ensure!(!format.has_alpha(), "{name}: {named}: the pictures have alpha, which its conversion would lose ({why})");
-    ensure!(FilterGraph::knows("haldclut"), "{name}: {named}: this FFmpeg lacks the filter haldclut ({why})");
+    let hindrance = match () {
+        () if format.has_alpha() => Some("the pictures have alpha, which the conversion would lose"),
+        () if !FilterGraph::knows("haldclut") => Some("this FFmpeg lacks the filter haldclut"),
+        () => None,
+    };
+    if let Some(hindrance) = hindrance {
+        // Asked for, it is an error.
+        ensure!(choice == LogChoice::Auto, "{}: {named}: {hindrance}", input.name);
+        notices.warn(&format!("{named}: not brought to BT.709, because {hindrance}"))?;
+        return Ok((source, input, None));
+    }
     notices.note(&format!("{named}: brought to BT.709 first (--log off leaves it as it is)"));
     let [_, tells_matrix] = input.media.streams[input.video].colour().is_told();
     forget(&mut input.media, input.video);
