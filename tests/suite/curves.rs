@@ -87,11 +87,11 @@ fn kept_curves_give_the_same_colours_again() {
     }
 }
 
-/// A film that changes little by little, and is dark, or lies under haze or fog that grows downwards and has a colour.
+/// A film that changes little by little, and is dark, or lies under haze or fog that grows upwards and has a colour.
 fn lacking(dir: &Dir, what: &str, format: &str) {
     let becomes = |component: char, [haze, share]: [u32; 2]| match what {
         "dark" => format!("{component}={component}(X\\,Y)/(5+N/9)"),
-        _ => format!("{component}={haze}+{component}(X\\,Y)*{share}/10+Y-N/9"),
+        _ => format!("{component}={haze}+{component}(X\\,Y)*{share}/10+48-Y-N/9"),
     };
     let numbers = if what == "fog" { [[120, 4], [130, 4], [140, 4]] } else { [[30, 2], [70, 3], [90, 3]] };
     let [r, g, b] = [('r', numbers[0]), ('g', numbers[1]), ('b', numbers[2])].map(|(of, numbers)| becomes(of, numbers));

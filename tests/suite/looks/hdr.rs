@@ -68,7 +68,8 @@ fn clip(dir: &Dir, file: &str, transfer: Transfer, share: f64, plus: f64) {
 /// The light of each pixel's luma, in order.
 fn lights(dir: &Dir, file: &str, transfer: Transfer) -> Vec<f64> {
     let raw = dir.raw(file, "gray10le");
-    let level = |two: &[u8]| (f64::from(u16::from_le_bytes([two[0], two[1]])) - 64.0) / 876.0;
+    // Gray is full range.
+    let level = |two: &[u8]| f64::from(u16::from_le_bytes([two[0], two[1]])) / 1023.0;
     let mut lights: Vec<f64> = raw.chunks_exact(2).map(|two| transfer.light(level(two).max(0.0))).collect();
     lights.sort_by(f64::total_cmp);
     lights

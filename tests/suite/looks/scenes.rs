@@ -71,9 +71,12 @@ fn a_flash_changes_no_frame_but_its_own() {
             let found = through(&dir, RAW, options, &[&before[..], &white.repeat(length), &after[..]].concat());
             let expected = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
             let (found, expected) = (lumas(RAW, &found), lumas(RAW, &expected));
-            assert!(found[..at] == expected[..at], "frames before a flash, '{options}'");
-            for number in at..50 {
-                assert!(found[number + length] == expected[number], "frame {number} after a flash, '{options}'");
+            // Noise is measured between frames, of which a flash parts two: that moves a level by 1 at most.
+            let is_same = |found: &[u64], expected: &[u64]| found.iter().zip(expected).all(|(a, b)| a.abs_diff(*b) <= 1);
+            for number in 0..50 {
+                let behind = if number < at { 0 } else { length };
+                let same = is_same(&found[number + behind], &expected[number]);
+                assert!(same, "frame {number}, with a flash at {at}, '{options}'");
             }
         }
     }

@@ -31,7 +31,7 @@ pub struct Correction {
     found: Found,
     /// What codes mean.
     transfer: Transfer,
-    /// Of HDR, the peak of the scene behind the balance, and what it becomes at most, in 4096ths of a level.
+    /// Of HDR, the peak of the scene behind the balance, and before it, in 4096ths of a level.
     peak: [i32; 2],
     /// The level by which the chroma of HDR is judged.
     middle: i32,
@@ -121,10 +121,10 @@ impl Correction {
         let lift = dark::lift(&points, dark, cast).min(most.max(4096) - 4096);
         points = points.changed(|rgb, _| {
             let level = luma(rgb);
-            with_luma(rgb, level, dark::lifted(level, lift), dark::chroma_of_lift(lift))
+            with_luma(rgb, level, dark::lifted(level, lift), dark::chroma(4096 + lift))
         });
         let bend = middle::bend(&points, middle::lifted(line.share, veil.share));
-        let of_light = times(dark::chroma(exposure), dark::chroma_of_lift(lift));
+        let of_light = times(dark::chroma(exposure), dark::chroma(4096 + lift));
         let all = times(times(times(line.chroma, paler), of_light), middle::chroma(&points, bend));
 
         let by_region = |of: &dyn Fn(i32, i32) -> i32| {
@@ -145,7 +145,7 @@ impl Correction {
                 contrast: line.gain,
             },
             transfer,
-            peak: [balanced, peak.max(FINE_WHITE as i32)],
+            peak: [balanced, peak],
             middle,
         }
     }
@@ -199,7 +199,8 @@ impl Correction {
         };
         let then = (self.curve != ToneCurve::identity()).then_some(Toned { curve: self.curve, light });
         let of_scene = |level: i32| ((i64::from(level) * i64::from(light)) >> 16).clamp(0, MOST_PEAK.into());
-        let in_light = InLight { transfer: self.transfer, peak: self.peak.map(|peak| of_scene(peak) as u32) };
+        let [peak, own] = self.peak.map(|peak| of_scene(peak) as u32);
+        let in_light = InLight { transfer: self.transfer, peak: [peak, own.max(FINE_WHITE as u32)] };
         let mut veil = tone::Veil {
             taken: regions(&taken),
             gains: regions(&|y, x| self.gains[y][x]),

@@ -5,8 +5,8 @@
 //! brightest components to where white paper is. A scene is dark if that level is low, black is black, and there is a picture
 //! between: a title on black is not dark.
 //!
-//! Lamps in a dark scene are exposed as they should be. Most of it is lifted under them then, by `c' = c (1 + a) / (1 + a c)`, with
-//! white as 1.
+//! Lamps in a dark scene are exposed as they should be, and a sky over a dark street. Most of it is exposed under them then, by
+//! the same formula with a level that most lie below; from four fifths of white on, levels go straight to white.
 
 use super::points::{Points, WHITE, between, of_255, ramp, ratio, times};
 use super::tuning::dark::*;
@@ -50,7 +50,7 @@ pub fn exposed(level: i32, gain: i32) -> i32 {
     (times(level + OFFSET, gain) - OFFSET).min(times(level, gain.max(MOST_SLOPE)))
 }
 
-/// How far what lies under lamps is lifted, in 4096ths, for these shares of darkness and of a cast.
+/// By how much the gain of what lies under lamps is above 1, in 4096ths, for these shares of darkness and of a cast.
 pub fn lift(points: &Points, share: i32, cast: i32) -> i32 {
     let brightest = points.brightest();
     let low = brightest.at(50_000);
@@ -58,22 +58,21 @@ pub fn lift(points: &Points, share: i32, cast: i32) -> i32 {
         let most = brightest.at(share);
         times(4096 - ramp(most, dim, bright), ramp(most - low, UNDER_LAMPS[0], UNDER_LAMPS[1]))
     });
-    let dim = dim.fold(0, i32::max);
-    times(times(times(dim, 4096 - share), 4096 - cast), MOST_LIFT)
+    let dim = times(times(dim.fold(0, i32::max), 4096 - share), 4096 - cast);
+    let whole = ratio(UNDER_BECOMES + OFFSET, brightest.at(UNDER_TOP) + OFFSET).clamp(4096, MOST_LIFT);
+    times(whole - 4096, dim)
 }
 
 /// What becomes of a level with this lift.
 pub fn lifted(level: i32, lift: i32) -> i32 {
-    if lift == 0 || level <= 0 || level >= WHITE {
-        return level;
+    let knee = ratio(KNEE + OFFSET, 4096 + lift) - OFFSET;
+    if lift == 0 || level >= WHITE {
+        level
+    } else if level <= knee {
+        exposed(level, 4096 + lift)
+    } else {
+        KNEE + ((level - knee) * (WHITE - KNEE)) / (WHITE - knee).max(1)
     }
-    let (level, lift, white) = (i64::from(level), i64::from(lift), i64::from(WHITE));
-    (level * (4096 + lift) * white / (4096 * white + lift * level)) as i32
-}
-
-/// The gain of chroma that goes with a lift, in 4096ths.
-pub fn chroma_of_lift(lift: i32) -> i32 {
-    4096 + times(lift, OF_LIFT)
 }
 
 /// 0.055 of white.

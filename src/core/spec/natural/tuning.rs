@@ -109,14 +109,18 @@ pub mod dark {
     pub const MOST_SLOPE: i32 = 22294;
     pub const OF_CHROMA: i32 = 3944;
     /// Under lamps, or a bright sky: what share of the points is dim at which level, and not at which; how far that lies above the
-    /// darkest; the most lift, and how far chroma follows.
+    /// darkest.
     pub const UNDER: [u32; 2] = [600_000, 900_000];
     pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
-    pub const MOST_LIFT: i32 = 7373;
-    pub const OF_LIFT: i32 = 2458;
+    /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level on what comes
+    /// of it goes straight to white.
+    pub const UNDER_TOP: u32 = 970_000;
+    pub const UNDER_BECOMES: i32 = 3440;
+    pub const MOST_LIFT: i32 = 16_384;
+    pub const KNEE: i32 = 3264;
     /// How far the channels go to their own exposures under a cast.
-    pub const OF_CAST: i32 = 4280;
+    pub const OF_CAST: i32 = 3691;
 }
 
 /// Of `middle.rs`.
