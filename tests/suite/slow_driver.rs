@@ -71,7 +71,7 @@ fn folder() -> Option<Dir> {
     let dir = Dir::new();
     let has_driver = driver(&dir);
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v ffv1 short.mkv");
-    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=50:duration=4 -c:v mpeg4 -q:v 5 long.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=50:duration=12 -c:v mpeg4 -q:v 5 long.mkv");
     has_driver.then_some(dir)
 }
 
