@@ -72,7 +72,8 @@ fn a_flash_changes_no_frame_but_its_own() {
             let expected = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
             let (found, expected) = (lumas(RAW, &found), lumas(RAW, &expected));
             // Noise is measured between frames, of which a flash parts two: that moves a level by 1 at most.
-            let is_same = |found: &[u64], expected: &[u64]| found.iter().zip(expected).all(|(a, b)| a.abs_diff(*b) <= 1);
+            let is_same =
+                |found: &[u64], expected: &[u64]| found.iter().zip(expected).all(|(a, b)| a.abs_diff(*b) <= 1);
             for number in 0..50 {
                 let behind = if number < at { 0 } else { length };
                 let same = is_same(&found[number + behind], &expected[number]);
