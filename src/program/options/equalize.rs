@@ -159,7 +159,8 @@ impl EqualizeOptions {
     /// which are mostly those of the default, it does.
     pub fn shows_log(&self) -> bool {
         let is_off = self.options.strength.is_some_and(|strength| strength.of_256() == 0);
-        let resolved = self.options.resolve(&Video::default());
+        // The method does not depend on the rate.
+        let resolved = self.options.resolve(&Video { rate: Some(25.0), ..Video::default() });
         let is_natural = resolved.is_ok_and(|of| matches!(of.settings.method, Method::Natural { .. }));
         !is_off && (is_natural || self.load_curves.is_some())
     }
