@@ -157,7 +157,7 @@ impl Correction {
     }
 
     /// The same for a scene with noise of this deviation, in 256ths of a level of frames with these levels: slopes near black
-    /// and gains of chroma are bounded, so that noise stays below [`VISIBLE`].
+    /// and gains of chroma are bounded, so that noise stays below what is seen.
     #[must_use]
     pub fn calmed(mut self, noise: Option<u32>, levels: Levels) -> Self {
         let Some(noise) = noise else { return self };
