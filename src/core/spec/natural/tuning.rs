@@ -110,8 +110,8 @@ pub mod dark {
     pub const OF_CHROMA: i32 = 3944;
     /// Under lamps, or a bright sky: what share of the points is dim at which level, and not at which; how far that lies above the
     /// darkest.
-    pub const UNDER: [u32; 3] = [600_000, 900_000, UNDER_TOP];
-    pub const DIM: [[i32; 2]; 3] = [[400, 960], [960, 1920], DARK];
+    pub const UNDER: [u32; 2] = [600_000, 900_000];
+    pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
     /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level on what comes
     /// of it goes straight to white.
