@@ -157,6 +157,17 @@ fn every_format_has_its_levels_stretched_and_its_haze_and_casts_taken_off() {
 }
 
 #[test]
+fn a_row_of_chroma_may_cover_fewer_rows_of_luma_at_the_bottom() {
+    let backends = available();
+    let settings = Settings { method: Method::Balance, ..Settings::default() };
+    for (format, height) in
+        [PixelFormat::Yuv410p, PixelFormat::Yuv420p].into_iter().flat_map(|format| (21..25).map(move |y| (format, y)))
+    {
+        check(&backends, &video(format, (37, height), settings, &CHANGES[..5]), &format!("{format} {height}"));
+    }
+}
+
+#[test]
 fn large_pictures_are_treated_like_the_reference() {
     let backends = available();
     let formats =

@@ -153,8 +153,11 @@ impl<N: Number> Rows<'_, N> {
         }
         if let Some((last, whole)) = levels.split_last_mut() {
             let samples = rows.len() << log2_width;
-            // Of 1, 2, 4 ... samples in one or two rows.
-            whole.iter_mut().for_each(|sum| *sum >>= samples.ilog2());
+            match samples.is_power_of_two() {
+                true => whole.iter_mut().for_each(|sum| *sum >>= samples.ilog2()),
+                // The last three rows of four that share a row of chroma.
+                false => whole.iter_mut().for_each(|sum| *sum /= samples as i32),
+            }
             *last /= ((width - (whole.len() << log2_width)) * rows.len()) as i32;
         }
         for (component, row) in [(cb, 1), (cr, 2)] {
