@@ -66,6 +66,7 @@ impl Correction {
         let there = points.presence();
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
         let dark = sure(Assumed::Dark, dark::share(&points));
+        let under_letters = dark::is_under_letters(&points);
         let of_cast = match assumed {
             _ if !takes_cast => Cast { share: 0, water: 0 },
             Assumed::Cast => Cast { share: there, water: 4096 },
@@ -113,6 +114,9 @@ impl Correction {
             });
         }
         points = points.changed(|rgb, _| with_luma(rgb, luma(rgb), luma(rgb), paler));
+        if under_letters {
+            points = points.without_letters().into_owned();
+        }
         let exposure = dark::gain(&points, dark).min(most.max(4096));
         points = points.changed(|rgb, _| {
             let level = luma(rgb);

@@ -13,10 +13,24 @@ use super::tuning::dark::*;
 
 /// The share of darkness, in 4096ths.
 pub fn share(points: &Points) -> i32 {
+    share_below(points, DARK).max(share_under_letters(points))
+}
+
+/// Whether it takes to look away from letters to see that it is dark.
+pub fn is_under_letters(points: &Points) -> bool {
+    share_under_letters(points) > share_below(points, DARK)
+}
+
+fn share_under_letters(points: &Points) -> i32 {
+    if points.has_letters() { share_below(&points.without_letters(), DARK_UNDER_LETTERS) } else { 0 }
+}
+
+/// The same, where the top of what is dark, and of what is not, are these.
+fn share_below(points: &Points, tops: [i32; 2]) -> i32 {
     let brightest = points.brightest();
     let (top, low) = (brightest.at(TOP), brightest.at(50_000));
     let black = points.corners(5_000)[0].into_iter().min().unwrap_or(0);
-    let exposed_too_little = times(4096 - ramp(top, DARK[0], DARK[1]), 4096 - ramp(black, LIFTED[0], LIFTED[1]));
+    let exposed_too_little = times(4096 - ramp(top, tops[0], tops[1]), 4096 - ramp(black, LIFTED[0], LIFTED[1]));
     times(exposed_too_little, ramp(top - low, PICTURE[0], PICTURE[1]))
 }
 

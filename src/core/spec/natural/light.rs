@@ -83,7 +83,7 @@ pub fn foreign(before: &[&Blocks], frame: &Blocks, white: u32) -> [bool; BLOCKS]
 }
 
 /// The same blocks with those beside them, which a thing may touch.
-fn with_neighbours(blocks: &[bool; BLOCKS]) -> [bool; BLOCKS] {
+pub fn with_neighbours(blocks: &[bool; BLOCKS]) -> [bool; BLOCKS] {
     std::array::from_fn(|block| {
         let (x, y) = (block % BLOCK_COLUMNS, block / BLOCK_COLUMNS);
         let rows = y.saturating_sub(1)..=(y + 1).min(BLOCK_ROWS - 1);

@@ -24,9 +24,10 @@ pub struct Line {
 impl Line {
     /// The line for these points, with no gain above `most`, and this part of its way, both in 4096ths.
     pub fn of(points: &Points, most: i32, part: i32) -> Self {
-        let lumas = Occurrences::of(points.luma());
+        let scene = points.without_letters();
+        let lumas = Occurrences::of(scene.luma());
         let (p, q) = (lumas.at(ENDS), lumas.at(1_000_000 - ENDS));
-        let [dark, bright] = points.corners(CORNERS);
+        let [dark, bright] = scene.corners(CORNERS);
         let p = super::points::between(p, dark.into_iter().fold(p, i32::min), TO_CORNERS);
         let q = super::points::between(q, bright.into_iter().fold(q, i32::max), TO_CORNERS);
         let used = (q - p).max(16);

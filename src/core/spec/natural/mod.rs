@@ -17,6 +17,8 @@
 //! `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the corrections of the
 //! frames that are lit as the scene is.
 //!
+//! Letters over the picture have no part in the ends of its levels (`letters.rs`).
+//!
 //! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where 255 is diffuse
 //! white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards white then, and colours are balanced
 //! only if a cast is taken for granted: backends balance codes, in which no gain is one of light, and what is known of casts was learned
@@ -29,6 +31,7 @@ mod correction;
 mod dark;
 mod found;
 mod in_light;
+mod letters;
 pub mod light;
 mod line;
 mod middle;

@@ -1,8 +1,10 @@
 //! The points of a frame by which its correction is decided, and what is asked of them.
 
+use super::letters;
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS, REGIONS};
 use crate::spec::transfer::{self, FINE_WHITE};
 use crate::spec::{Lattice, Transfer};
+use std::borrow::Cow;
 
 /// White: levels of the points are in sixteenths of 255, whatever the depth of the frame.
 pub const WHITE: i32 = 16 * 255;
@@ -42,6 +44,8 @@ pub struct Points {
     region: Vec<u8>,
     /// The block of each.
     block: Vec<u8>,
+    /// Whether each belongs to letters.
+    letters: Vec<bool>,
     /// What codes meant.
     transfer: Transfer,
     /// Of HDR, the luma at 99.8 %, in 4096ths of a level of points; it may lie above white.
@@ -68,7 +72,9 @@ impl Points {
         let (columns, rows) = lattice.size;
         let mut points = Points { transfer, ..Points::default() };
         let mut lumas = Vec::new();
+        let letters = letters::find(lattice, white);
         for point in (0..lattice.luma.len()).filter(|&point| lattice.counts(point)) {
+            points.letters.push(letters[point]);
             let (x, y) = (point % columns, point / columns);
             points.rgb.push(lattice.rgb(point).map(scaled));
             let region = y * REGIONS / rows * REGIONS + x * REGIONS / columns;
@@ -88,14 +94,37 @@ impl Points {
     pub fn outside(mut self, blocks: &[bool; BLOCKS]) -> Self {
         if blocks.contains(&true) {
             let stays: Vec<bool> = self.block.iter().map(|block| !blocks[usize::from(*block)]).collect();
-            let mut keep = stays.iter();
-            self.rgb.retain(|_| keep.next() == Some(&true));
-            keep = stays.iter();
-            self.region.retain(|_| keep.next() == Some(&true));
-            keep = stays.iter();
-            self.block.retain(|_| keep.next() == Some(&true));
+            self.keep(&stays);
         }
         self
+    }
+
+    fn keep(&mut self, stays: &[bool]) {
+        fn kept<T: Copy>(of: &mut Vec<T>, stays: &[bool]) {
+            let mut stays = stays.iter();
+            of.retain(|_| stays.next() == Some(&true));
+        }
+        kept(&mut self.rgb, stays);
+        kept(&mut self.region, stays);
+        kept(&mut self.block, stays);
+        kept(&mut self.letters, stays);
+    }
+
+    /// Whether some of them belong to letters.
+    pub fn has_letters(&self) -> bool {
+        self.letters.contains(&true)
+    }
+
+    /// Those that belong to no letters.
+    #[must_use]
+    pub fn without_letters(&self) -> Cow<'_, Points> {
+        if !self.has_letters() {
+            return Cow::Borrowed(self);
+        }
+        let stays: Vec<bool> = self.letters.iter().map(|letter| !letter).collect();
+        let mut points = self.clone();
+        points.keep(&stays);
+        Cow::Owned(points)
     }
 
     /// What the codes of the frame meant.

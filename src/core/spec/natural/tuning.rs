@@ -39,6 +39,19 @@ pub mod cast {
     pub const WATER_LIT: [i32; 2] = [414, 1374];
 }
 
+/// Of `letters.rs`.
+pub mod letters {
+    /// What is as bright as letters, and as dark as what is behind them, of white.
+    pub const STROKE_WHITE: i64 = 3072;
+    pub const STROKE_BLACK: i64 = 256;
+    /// How many of the eight points beside one of a stroke are white, at most.
+    pub const FEW_BESIDE: usize = 3;
+    /// A block has letters if more than one of so many of its points lie on strokes.
+    pub const OF_BLOCK: usize = 25;
+    /// Of so many points, one may belong to letters at most.
+    pub const MOST: usize = 3;
+}
+
 /// Of `line.rs`.
 pub mod line {
     /// The unused share at which the line sets in and is full.
@@ -96,6 +109,8 @@ pub mod veil {
 pub mod dark {
     /// The top of what is dark, and of what is not.
     pub const DARK: [i32; 2] = [2088, 2854];
+    /// The same under letters: these may be what is bright in the scene.
+    pub const DARK_UNDER_LETTERS: [i32; 2] = [1500, 2088];
     /// The black of what is dark, and of what is not.
     pub const LIFTED: [i32; 2] = [210, 323];
     /// How far the top lies above most of a picture that is nothing but dark, and of one that is there.

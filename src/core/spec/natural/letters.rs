@@ -1,0 +1,66 @@
+//! Letters over the picture: captions, the clock of a camera. They are white and thin, and say nothing of the light of a scene.
+//!
+//! A point that is white and has few white ones beside it is a part of a stroke, a lamp or a reflection. Blocks with some of these
+//! are taken for lettered; of the blocks beside them, what is white, black, or next to such a point. These have no part in what
+//! ends the levels of a scene: they stay white, wherever its own levels go.
+
+use super::tuning::letters::{FEW_BESIDE, MOST, OF_BLOCK, STROKE_BLACK, STROKE_WHITE};
+use crate::spec::Lattice;
+use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
+
+/// Which points of a lattice belong to letters, where `white` is the highest level. None do if they are too many.
+pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
+    let (columns, rows) = lattice.size;
+    let of_white = |point: usize| 4096 * i64::from(lattice.luma[point]) / i64::from(white.max(1));
+    let is_white = |point: &usize| lattice.counts(*point) && of_white(*point) >= STROKE_WHITE;
+    let around = |point: usize| {
+        let (x, y) = (point % columns, point / columns);
+        let rows = y.saturating_sub(1)..=(y + 1).min(rows - 1);
+        rows.flat_map(move |y| (x.saturating_sub(1)..=(x + 1).min(columns - 1)).map(move |x| y * columns + x))
+    };
+    let block = |point: usize| {
+        let (x, y) = (point % columns, point / columns);
+        y * BLOCK_ROWS / rows * BLOCK_COLUMNS + x * BLOCK_COLUMNS / columns
+    };
+    let points = 0..lattice.luma.len();
+    let is_thin = |point: usize| around(point).filter(is_white).count() <= 1 + FEW_BESIDE;
+    let thin: Vec<bool> = points.clone().map(|point| is_white(&point) && is_thin(point)).collect();
+    let (mut strokes, mut all) = ([0; BLOCKS], [0; BLOCKS]);
+    for (point, thin) in thin.iter().enumerate() {
+        all[block(point)] += 1;
+        strokes[block(point)] += usize::from(*thin);
+    }
+    let lettered: [bool; BLOCKS] = std::array::from_fn(|block| OF_BLOCK * strokes[block] > all[block]);
+    if !lettered.contains(&true) {
+        return vec![false; points.len()];
+    }
+    let beside = super::light::with_neighbours(&lettered);
+    let is_stroke =
+        |point: usize| is_white(&point) || of_white(point) <= STROKE_BLACK || around(point).any(|point| thin[point]);
+    let is_letter = |point: usize| lettered[block(point)] || beside[block(point)] && is_stroke(point);
+    let letters: Vec<bool> = points.map(is_letter).collect();
+    if letters.iter().filter(|is| **is).count() > letters.len() / MOST { vec![false; letters.len()] } else { letters }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::measure::{COLUMNS, ROWS};
+
+    fn with(white: impl Fn(usize, usize) -> bool) -> Lattice {
+        let luma = (0..COLUMNS * ROWS).map(|point| if white(point % COLUMNS, point / COLUMNS) { 240 } else { 70 });
+        Lattice { size: (COLUMNS, ROWS), luma: luma.collect(), ..Lattice::default() }
+    }
+
+    #[test]
+    fn strokes_are_letters_and_what_is_large_is_not() {
+        let written = |x: usize, y: usize| (20..100).contains(&x) && (60..66).contains(&y);
+        let strokes = find(&with(|x, y| written(x, y) && x % 3 == 0 && y % 2 == 0), 255);
+        assert!((20..100).filter(|x| x % 3 == 0).all(|x| strokes[62 * COLUMNS + x]));
+        assert!(!strokes[20 * COLUMNS + 50], "what is far from them");
+        let window = find(&with(written), 255);
+        assert!(!window.contains(&true), "a bright window");
+        let snow = find(&with(|x, y| x % 3 == 0 && y % 3 == 0), 255);
+        assert!(!snow.contains(&true), "all of the picture");
+    }
+}
