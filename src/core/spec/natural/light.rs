@@ -51,9 +51,9 @@ pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     if middle < FULL { (middle + doubt).min(FULL) } else { middle.saturating_sub(doubt).max(FULL) }
 }
 
-/// By how much a frame with this light counts for the correction of its scene, in 4096ths: fully at 0.95, not at all at 0.7.
+/// By how much a frame with this light counts for the correction of its scene, in 4096ths: fully at 0.98, not at all at 0.9.
 pub fn weight(light: u32) -> u32 {
-    super::points::ramp((light >> 4) as i32, 2867, 3891) as u32
+    super::points::ramp((light >> 4) as i32, 3686, 4014) as u32
 }
 
 /// Which blocks of a frame are foreign to the frames before it; `white` is in sixteenths of a level. None are if more than
