@@ -217,7 +217,7 @@ impl Guides {
         }
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let correction = correction.calmed(self.noise(at, settings), levels);
-        let found = Some(correction.found());
+        let found = Some(correction.found().with_strength(settings.strength));
         let light = self.light(reference, at, white);
         Guide { found, ..Guide::of(correction.mapping(light, levels).with_strength(levels, settings.strength)) }
     }

@@ -1,5 +1,6 @@
 //! What a scene was found to lack.
 
+use crate::spec::Strength;
 use std::fmt;
 
 /// How much of each part a scene needs, in 4096ths.
@@ -17,6 +18,17 @@ pub struct Found {
     pub exposure: i32,
     /// The gain of the line through the levels in use.
     pub contrast: i32,
+}
+
+impl Found {
+    /// What is left of it at a strength.
+    #[must_use]
+    pub fn with_strength(self, strength: Strength) -> Self {
+        let part = |from: i32, to: i32| strength.between(from.into(), to.into()) as i32;
+        let Found { dark, cast, unused, veil, exposure, contrast } = self;
+        let [dark, cast, unused, veil] = [dark, cast, unused, veil].map(|share| part(0, share));
+        Found { dark, cast, unused, veil, exposure: part(4096, exposure), contrast: part(4096, contrast) }
+    }
 }
 
 /// The mean of what was found in frames.
@@ -82,6 +94,8 @@ mod tests {
         assert_eq!(clean.to_string(), "nothing to correct");
         let night = Found { dark: 4096, exposure: 12_700, veil: 1638, contrast: 4096, ..Found::default() };
         assert_eq!(night.to_string(), "dark (exposed 3.1 times), some haze (0.4)");
+        let half = night.with_strength(Strength::of_share_256(128));
+        assert_eq!(half.to_string(), "rather dark (exposed 2.1 times), a little haze (0.2)");
         let mut mean = MeanFound::default();
         assert_eq!(mean.get(), None);
         [clean, night].iter().for_each(|found| mean.add(found));

@@ -58,9 +58,26 @@ mod tests {
         let strokes = find(&with(|x, y| written(x, y) && x % 3 == 0 && y % 2 == 0), 255);
         assert!((20..100).filter(|x| x % 3 == 0).all(|x| strokes[62 * COLUMNS + x]));
         assert!(!strokes[20 * COLUMNS + 50], "what is far from them");
-        let window = find(&with(written), 255);
+        let window = find(&with(|x, y| (20..60).contains(&x) && (30..60).contains(&y)), 255);
         assert!(!window.contains(&true), "a bright window");
         let snow = find(&with(|x, y| x % 3 == 0 && y % 3 == 0), 255);
         assert!(!snow.contains(&true), "all of the picture");
+    }
+
+    #[test]
+    fn a_dark_scene_stays_dark_under_letters_and_a_lit_one_lit() {
+        let share = |brightest: usize, lettered: bool| {
+            let level = |x: usize, y: usize| {
+                let is_letter = lettered && (20..100).contains(&x) && (50..66).contains(&y) && x % 3 == 0 && y % 2 == 0;
+                if is_letter { 255 } else { (x * brightest / COLUMNS) as u16 }
+            };
+            let luma: Vec<u16> = (0..COLUMNS * ROWS).map(|point| level(point % COLUMNS, point / COLUMNS)).collect();
+            let rgb = luma.iter().map(|&level| [level; 3]).collect();
+            let lattice = Lattice { size: (COLUMNS, ROWS), luma, rgb, ..Lattice::default() };
+            super::super::dark::share(&super::super::Points::of(&lattice, 255))
+        };
+        assert_eq!(share(90, false), 4096);
+        assert_eq!(share(90, true), 4096);
+        assert_eq!(share(240, true), 0);
     }
 }
