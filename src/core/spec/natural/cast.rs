@@ -2,7 +2,7 @@
 //!
 //! There is one where nothing is neutral, what is bright is tinted, and what is dark is tinted and lifted too, or all is dim.
 //! Where all is of one pure colour there is none: that is a light or a flower; but where red is weakest it is water, which takes
-//! red first. Water is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an offset of its own:
+//! red first. Where green is strongest and blue weakest there is none: those are leaves, and no light is like that. Water is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an offset of its own:
 //! its ends become nearly black and white. Its ends lie between those of its levels and the mean colours of the darkest and of the
 //! brightest points, because a channel can reach its top in a lamp or a fish alone; under water that is so everywhere, and the
 //! ends lie further in. In the dark the channels have no offsets, and their gains are those of their exposures (`dark.rs`).
@@ -49,7 +49,12 @@ fn share(points: &Points) -> i32 {
     let shadows = times(tinted, ramp(lifted, LIFTED[0], LIFTED[1]));
     let dim = 4096 - ramp(points.brightest().at(dark::TOP), DIM[0], DIM[1]);
     let one_colour = if is_water { 0 } else { ramp(saturation, ONE_COLOUR[0], ONE_COLOUR[1]) };
-    times(times(neutral, bright), times(shadows.max(dim), 4096 - one_colour))
+    let leaves = times(
+        ramp(ratio(mean[1], mean[0]), LEAVES_GREEN[0], LEAVES_GREEN[1]),
+        ramp(ratio(mean[0], mean[2]), LEAVES_RED[0], LEAVES_RED[1]),
+    );
+    let of_light = times(4096 - one_colour, 4096 - leaves);
+    times(times(neutral, bright), times(shadows.max(dim), of_light))
 }
 
 /// The share of water, in 4096ths: it takes red off all that is lit, the brightest too, and leaves both green and blue. A blue
@@ -94,4 +99,28 @@ pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
         offsets[channel] = times(black - times(low, gain), share);
     }
     (gains, offsets, 4096 - times(times(lacks, PALER), share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Lattice;
+
+    /// The share of a cast over shades of one colour, of 255, down to a quarter of it.
+    fn of_shades(colour: [u16; 3]) -> i32 {
+        let (columns, rows) = (64, 36);
+        let shade =
+            |point: usize| colour.map(|level| level / 4 + level * (point % columns) as u16 * 3 / 4 / columns as u16);
+        let rgb: Vec<[u16; 3]> = (0..columns * rows).map(shade).collect();
+        let luma = rgb.iter().map(|rgb| rgb.iter().sum::<u16>() / 3).collect();
+        Cast::of(&Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255)).share
+    }
+
+    #[test]
+    fn leaves_are_no_cast_and_warm_light_is() {
+        assert_eq!(of_shades([200, 200, 200]), 0, "gray");
+        assert_eq!(of_shades([110, 200, 60]), 0, "a meadow");
+        assert!(of_shades([230, 160, 90]) > 2048, "an old film");
+        assert_eq!(of_shades([60, 150, 160]), 4096, "water");
+    }
 }

@@ -9,6 +9,9 @@ pub mod cast {
     pub const SATURATED: [i32; 2] = [264, 849];
     /// The same where it is the light or the thing itself that has one colour: there is no cast then.
     pub const ONE_COLOUR: [i32; 2] = [3209, 3823];
+    /// Green, of red, and red, of blue, in what is no leaves, and in what is nothing else.
+    pub const LEAVES_GREEN: [i32; 2] = [5120, 5530];
+    pub const LEAVES_RED: [i32; 2] = [4506, 5734];
     /// How far the top of the weakest channel lies below that of the strongest one.
     pub const BRIGHT_TINT: [i32; 2] = [558, 1145];
     /// How far apart the bottoms of the channels are, of white.
