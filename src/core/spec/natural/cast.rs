@@ -7,7 +7,7 @@
 //! brightest points, because a channel can reach its top in a lamp or a fish alone; under water that is so everywhere, and the
 //! ends lie further in. In the dark the channels have no offsets, and their gains are those of their exposures (`dark.rs`).
 
-use super::points::{Occurrences, Points, between, luma, of_255, ramp, ratio, times};
+use super::points::{Occurrences, Points, between, luma, of_255, ramp, ratio, saturation, times};
 use super::tuning::cast::*;
 use super::tuning::dark;
 
@@ -21,9 +21,9 @@ pub struct Cast {
 }
 
 impl Cast {
-    /// The cast of these points.
-    pub fn of(points: &Points) -> Self {
-        let (water, other) = (water(points), share(points));
+    /// The cast of these points; that of water is believed as far as `water_is_believed`, in 4096ths.
+    pub fn of(points: &Points, water_is_believed: i32) -> Self {
+        let (water, other) = (times(water(points), water_is_believed), share(points));
         Cast { share: water.max(other), water: ratio(water, water.max(other)) }
     }
 }
@@ -34,9 +34,7 @@ fn share(points: &Points) -> i32 {
     let [low, high] = [1_000, 999_000].map(|share| channels.each_ref().map(|levels| levels.at(share)));
     let (least, most) =
         (|of: [i32; 3]| of.into_iter().min().unwrap_or(0), |of: [i32; 3]| of.into_iter().max().unwrap_or(0));
-    // How far from neutral the most neutral points are that are not black. Levels stand for 4096ths here.
-    let lit = points.rgb().filter(|rgb| luma(*rgb) > of_255(20));
-    let saturation = Occurrences::of(lit.map(|rgb| 4096 - ratio(least(rgb), most(rgb)))).at(20_000);
+    let saturation = least_saturation(points);
     let neutral = ramp(saturation, SATURATED[0], SATURATED[1]);
     let bright = ramp(4096 - ratio(least(high), most(high)), BRIGHT_TINT[0], BRIGHT_TINT[1]);
     let [darkest, _] = points.corners(5_000);
@@ -57,24 +55,46 @@ fn share(points: &Points) -> i32 {
     times(times(neutral, bright), times(shadows.max(dim), of_light))
 }
 
+/// How far from neutral the most neutral points are that are not black, in 4096ths.
+pub fn least_saturation(points: &Points) -> i32 {
+    let lit = points.rgb().filter(|rgb| luma(*rgb) > of_255(20));
+    // Levels stand for 4096ths here.
+    Occurrences::of(lit.map(saturation)).at(20_000)
+}
+
+/// Whether what has this luma is lit.
+pub fn is_lit(luma: i32) -> bool {
+    luma > of_255(12)
+}
+
+/// What is lacking of `whole`, between nothing and all of it, in 4096ths.
+fn lacks(part: i32, whole: i32, [none, all]: [i32; 2]) -> i32 {
+    4096 - ramp(ratio(part, whole), all, none)
+}
+
+/// How much red the brightest points lack, in 4096ths.
+pub fn brightest_lack_red(points: &Points) -> i32 {
+    let glow = Occurrences::of(points.luma().filter(|luma| is_lit(*luma))).at(950_000);
+    let brightest = points.mean_where(|luma| is_lit(luma) && luma >= glow);
+    lacks(brightest[0], brightest.into_iter().fold(0, i32::max), WATER_BRIGHT_RED)
+}
+
+/// How far a picture is not too dark for water, in 4096ths.
+pub fn light(points: &Points) -> i32 {
+    ramp(points.brightest().at(950_000), WATER_LIT[0], WATER_LIT[1])
+}
+
 /// The share of water, in 4096ths: it takes red off all that is lit, the brightest too, and leaves both green and blue. A blue
 /// hour leaves little green, and leaves have little blue.
 fn water(points: &Points) -> i32 {
-    let is_lit = |luma: i32| luma > of_255(12);
     let [red, green, blue] = points.mean_where(is_lit);
-    let glow = Occurrences::of(points.luma().filter(|luma| is_lit(*luma))).at(950_000);
-    let brightest = points.mean_where(|luma| is_lit(luma) && luma >= glow);
-    let most = brightest.into_iter().fold(0, i32::max);
-    let lacks = |part: i32, whole: i32, [none, all]: [i32; 2]| 4096 - ramp(ratio(part, whole), all, none);
     let of_all = lacks(red, green.max(blue), WATER_RED);
-    let of_brightest = lacks(brightest[0], most, WATER_BRIGHT_RED);
     let green_of_blue = ratio(green, blue);
     let hue = times(
         ramp(green_of_blue, WATER_GREEN[0], WATER_GREEN[1]),
         4096 - ramp(green_of_blue, WATER_GREEN[2], WATER_GREEN[3]),
     );
-    let lit = ramp(points.brightest().at(950_000), WATER_LIT[0], WATER_LIT[1]);
-    times(times(of_all, of_brightest), times(hue, lit))
+    times(times(of_all, brightest_lack_red(points)), times(hue, light(points)))
 }
 
 /// The gains of red, green and blue, in 4096ths, and their offsets, that take this share of the cast away; and the gain of chroma

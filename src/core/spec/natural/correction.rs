@@ -1,5 +1,6 @@
 //! What is done to a frame: the parts of the rule together.
 
+use super::belief::Belief;
 use super::cast::{self, Cast};
 use super::in_light::{InLight, MOST_PEAK, balance_of_codes};
 use super::line::Line;
@@ -65,12 +66,15 @@ impl Correction {
     pub fn of(points: Points, assumed: Assumed, takes_cast: bool, most: i32) -> Self {
         let there = points.presence();
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
-        let dark = sure(Assumed::Dark, dark::share(&points));
+        let is_told = assumed != Assumed::Nothing || points.transfer().is_hdr();
+        let believed = if is_told { Belief::FULL } else { Belief::of(&points.without_letters()) };
+        let seems_dark = sure(Assumed::Dark, dark::share(&points));
+        let dark = times(seems_dark, believed.dark);
         let under_letters = dark::is_under_letters(&points);
         let of_cast = match assumed {
             _ if !takes_cast => Cast { share: 0, water: 0 },
             Assumed::Cast => Cast { share: there, water: 4096 },
-            _ => Cast::of(&points),
+            _ => Cast::of(&points, believed.water),
         };
         let cast = of_cast.share;
         let darkest = veil::darkest(&points);
@@ -93,7 +97,7 @@ impl Correction {
             balance = (std::array::from_fn(|channel| times(balance.0[channel], gains[channel])), offsets);
         }
 
-        let line = Line::of(&points, most, 4096 - times(dark, OF_DARK));
+        let line = Line::of(&points, most, times(4096 - times(dark, OF_DARK), believed.line));
         let tint = if takes_cast { line.tint(&points) } else { [0; 3] };
         points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
         balance.1 = std::array::from_fn(|channel| balance.1[channel] - tint[channel]);
@@ -105,7 +109,8 @@ impl Correction {
             with_luma(rgb, level, times(level, line.gain) + line.offset, line.chroma)
         };
         points = points.changed(|rgb, _| shifted(rgb));
-        let veil = Veil::of(&points, darkest, times(4096 - dark, there), (assumed == Assumed::Veil).then_some(there));
+        let part = times(times(4096 - dark, there), believed.veil);
+        let veil = Veil::of(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
             let (taken, gains) = (veil.taken.as_flattened(), veil.gains.as_flattened());
             points = points.changed(|rgb, region| {
@@ -122,7 +127,7 @@ impl Correction {
             let level = luma(rgb);
             with_luma(rgb, level, dark::exposed(level, exposure), dark::chroma(exposure))
         });
-        let lift = dark::lift(&points, dark, cast).min(most.max(4096) - 4096);
+        let lift = dark::lift(&points, seems_dark, cast).min(most.max(4096) - 4096);
         points = points.changed(|rgb, _| {
             let level = luma(rgb);
             with_luma(rgb, level, dark::lifted(level, lift), dark::chroma(4096 + lift))

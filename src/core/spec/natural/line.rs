@@ -24,12 +24,7 @@ pub struct Line {
 impl Line {
     /// The line for these points, with no gain above `most`, and this part of its way, both in 4096ths.
     pub fn of(points: &Points, most: i32, part: i32) -> Self {
-        let scene = points.without_letters();
-        let lumas = Occurrences::of(scene.luma());
-        let (p, q) = (lumas.at(ENDS), lumas.at(1_000_000 - ENDS));
-        let [dark, bright] = scene.corners(CORNERS);
-        let p = super::points::between(p, dark.into_iter().fold(p, i32::min), TO_CORNERS);
-        let q = super::points::between(q, bright.into_iter().fold(q, i32::max), TO_CORNERS);
+        let [p, q] = ends(points);
         let used = (q - p).max(16);
         let unused = 4096 - ratio(used, WHITE);
         let lifted = ramp(p, LIFTED[0], LIFTED[1]);
@@ -52,6 +47,17 @@ impl Line {
         let part = times(ramp(self.gain, TINT_SHOWS[0], TINT_SHOWS[1]), OF_TINT);
         mean.map(|level| times(level - gray, part))
     }
+}
+
+/// The ends of luma, but no further in than the mean colours of the darkest and of the brightest points.
+pub fn ends(points: &Points) -> [i32; 2] {
+    let points = &*points.without_letters();
+    let lumas = Occurrences::of(points.luma());
+    let (p, q) = (lumas.at(ENDS), lumas.at(1_000_000 - ENDS));
+    let [dark, bright] = points.corners(CORNERS);
+    let p = super::points::between(p, dark.into_iter().fold(p, i32::min), TO_CORNERS);
+    let q = super::points::between(q, bright.into_iter().fold(q, i32::max), TO_CORNERS);
+    [p, q]
 }
 
 /// The largest gain of chroma up to that of luma by which no more than [`CLIPPED`] of the points leave the range.

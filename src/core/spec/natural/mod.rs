@@ -13,6 +13,8 @@
 //! 4. `dark`: an exposure that fits;
 //! 5. `middle`: what has become too bright in between is brought back.
 //!
+//! Each but the last is believed only as far as other things in the picture say so (`belief.rs`).
+//!
 //! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the mapping is
 //! `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the corrections of the
 //! frames that are lit as the scene is.
@@ -26,6 +28,7 @@
 //!
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 
+mod belief;
 mod cast;
 mod correction;
 mod dark;

@@ -46,6 +46,8 @@ pub struct Points {
     block: Vec<u8>,
     /// Whether each belongs to letters.
     letters: Vec<bool>,
+    /// How far the luma of the next point of its row lies from that of each; below 0 where there is none.
+    step: Vec<i16>,
     /// What codes meant.
     transfer: Transfer,
     /// Of HDR, the luma at 99.8 %, in 4096ths of a level of points; it may lie above white.
@@ -73,10 +75,21 @@ impl Points {
         let mut points = Points { transfer, ..Points::default() };
         let mut lumas = Vec::new();
         let letters = letters::find(lattice, white);
+        let mut before = None;
         for point in (0..lattice.luma.len()).filter(|&point| lattice.counts(point)) {
             points.letters.push(letters[point]);
             let (x, y) = (point % columns, point / columns);
-            points.rgb.push(lattice.rgb(point).map(scaled));
+            let rgb = lattice.rgb(point).map(scaled);
+            let level = luma(rgb.map(i32::from)) as i16;
+            if let (Some((at, last)), Some(step)) = (before, points.step.last_mut())
+                && x > 0
+                && at + 1 == point
+            {
+                *step = i16::abs(level - last);
+            }
+            before = Some((point, level));
+            points.step.push(-1);
+            points.rgb.push(rgb);
             let region = y * REGIONS / rows * REGIONS + x * REGIONS / columns;
             points.region.push(if lattice.is_part { 0 } else { region as u8 });
             points.block.push((y * BLOCK_ROWS / rows * BLOCK_COLUMNS + x * BLOCK_COLUMNS / columns) as u8);
@@ -108,6 +121,7 @@ impl Points {
         kept(&mut self.region, stays);
         kept(&mut self.block, stays);
         kept(&mut self.letters, stays);
+        kept(&mut self.step, stays);
     }
 
     /// Whether some of them belong to letters.
@@ -168,6 +182,17 @@ impl Points {
         Occurrences::of(self.rgb().map(|[r, g, b]| r.max(g).max(b)))
     }
 
+    /// How far the lumas of neighbours in a row lie apart.
+    pub fn steps(&self) -> Occurrences {
+        Occurrences::of(self.step.iter().filter(|step| **step >= 0).map(|step| i32::from(*step)))
+    }
+
+    /// Red, green and blue of each in the upper third of the frame.
+    pub fn upper_third(&self) -> impl Iterator<Item = [i32; 3]> + '_ {
+        let is_upper = |block: u8| usize::from(block) < BLOCKS / 3;
+        self.rgb().zip(&self.block).filter(move |(_, block)| is_upper(**block)).map(|(rgb, _)| rgb)
+    }
+
     /// The mean of `value` over the points where `takes` their luma; of none, black.
     pub fn mean_where(&self, takes: impl Fn(i32) -> bool) -> [i32; 3] {
         let (mut sums, mut count) = ([0_i64; 3], 0);
@@ -217,6 +242,11 @@ impl Points {
 /// The luma of a colour, with the weights of ITU-R BT.709, in 65536ths.
 pub fn luma([r, g, b]: [i32; 3]) -> i32 {
     (13_933 * r + 46_871 * g + 4_732 * b + (1 << 15)) >> 16
+}
+
+/// How far a colour is from gray, in 4096ths.
+pub fn saturation([r, g, b]: [i32; 3]) -> i32 {
+    4096 - ratio(r.min(g).min(b), r.max(g).max(b))
 }
 
 /// A colour with another luma, and this gain of what lies beside it, in 4096ths.

@@ -163,3 +163,36 @@ pub mod noise {
     /// What is near black, and what is not.
     pub const NEAR_BLACK: [i32; 2] = [64, 640];
 }
+
+/// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about
+/// 1500 photos that lack nothing, on the tuning clips and 60 photos under each degradation, on pairs under water and in the dark, and
+/// on about 650 real scenes that lack something, which may not change by much.
+pub mod belief {
+    pub const WATER: i32 = 1068;
+    pub const WATER_BRIGHT_TINT: i32 = 25_032;
+    pub const WATER_STRONGEST: i32 = -41_008;
+    pub const WATER_HEADROOM: i32 = -18_609;
+    pub const WATER_BLACK: i32 = 53_580;
+    pub const WATER_SATURATION: i32 = -22_495;
+    pub const WATER_COLOUR_ABOVE: i32 = 26_097;
+    pub const WATER_TEXTURE: i32 = -17_066;
+
+    pub const LINE: i32 = 12_283;
+    pub const LINE_QUARTER: i32 = -11_386;
+    pub const LINE_BRIGHT_TINT: i32 = -5803;
+    pub const LINE_VARIETY: i32 = -7794;
+    pub const LINE_STEP: i32 = -67_626;
+
+    pub const VEIL: i32 = -29_957;
+    pub const VEIL_TEXTURE: i32 = 128_970;
+    pub const VEIL_BLACK: i32 = 21_844;
+    pub const VEIL_BRIGHTEST_LACK_RED: i32 = 11_824;
+    pub const VEIL_EDGES: i32 = 24_234;
+    pub const VEIL_WARM: i32 = 16_460;
+
+    pub const DARK: i32 = 44_811;
+    pub const DARK_BRIGHT_TINT: i32 = 8868;
+    pub const DARK_STRONGEST: i32 = -39_471;
+    pub const DARK_WARMEST: i32 = 5469;
+    pub const DARK_LIGHT: i32 = -44_653;
+}

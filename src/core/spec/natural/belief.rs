@@ -1,0 +1,133 @@
+//! How far what is measured is believed.
+//!
+//! Clean pictures can measure as if they lacked something: a sunset as a veil, a blue hour as water, a white desk as unused
+//! levels, a wood as darkness. Other things tell them apart, so each part is believed as far as a sum of these says, with weights
+//! that were learned ([`tuning`](super::tuning)). The most telling one is texture: haze is thickest where the picture is smooth,
+//! and it takes the strong edges; a clean picture has edges far stronger than most of its steps.
+//!
+//! What the user or HDR tells is believed.
+
+use super::cast;
+use super::line;
+use super::points::{Occurrences, Points, WHITE, luma, of_255, ratio, saturation, times};
+use super::tuning::belief::*;
+
+/// How far each part is believed, in 4096ths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Belief {
+    /// Water.
+    pub water: i32,
+    /// A line.
+    pub line: i32,
+    /// A veil.
+    pub veil: i32,
+    /// Darkness.
+    pub dark: i32,
+}
+
+impl Belief {
+    /// All is believed.
+    pub const FULL: Belief = Belief { water: 4096, line: 4096, veil: 4096, dark: 4096 };
+
+    /// What is believed of these points.
+    pub fn of(points: &Points) -> Self {
+        let lumas = Occurrences::of(points.luma());
+        let steps = points.steps();
+        let [step, strong, strongest] = [500_000, 900_000, 990_000].map(|share| steps.at(share));
+        let texture = ratio(step + of_255(1), strongest + of_255(1));
+        let edges = ratio(strong + of_255(1), strongest + of_255(1));
+        let of_white = |level: i32| ratio(level, WHITE);
+        let black = of_white(points.channels().iter().fold(WHITE, |least, levels| least.min(levels.at(1_000))));
+        let headroom = of_white(WHITE - line::ends(points)[1]);
+        let bright_tint = saturation(points.corners(5_000)[1]);
+        let lit = || points.rgb().filter(|rgb| cast::is_lit(luma(*rgb)));
+        // Levels stand for 2048ths here.
+        let warmth = Occurrences::of(lit().map(|[r, g, b]| ratio(r, g.max(b)) / 2));
+        let [warm, warmest] = [500_000, 980_000].map(|share| 2 * warmth.at(share));
+        let variety = variety(lit());
+        let (above, count) =
+            points.upper_third().fold((0, 0), |(sum, count), rgb| (sum + i64::from(saturation(rgb)), count + 1));
+        let colour_above = (above / count.max(1)) as i32;
+        let light = cast::light(points);
+        let sum = |base: i32, of: &[(i32, i32)]| {
+            of.iter().fold(base, |sum, (value, weight)| sum + times(*value, *weight)).clamp(0, 4096)
+        };
+
+        Belief {
+            water: sum(
+                WATER,
+                &[
+                    (bright_tint, WATER_BRIGHT_TINT),
+                    (of_white(strongest), WATER_STRONGEST),
+                    (headroom, WATER_HEADROOM),
+                    (black, WATER_BLACK),
+                    (cast::least_saturation(points), WATER_SATURATION),
+                    (colour_above, WATER_COLOUR_ABOVE),
+                    (texture, WATER_TEXTURE),
+                ],
+            ),
+            line: sum(
+                LINE,
+                &[
+                    (of_white(lumas.at(250_000)), LINE_QUARTER),
+                    (bright_tint, LINE_BRIGHT_TINT),
+                    (variety, LINE_VARIETY),
+                    (of_white(step), LINE_STEP),
+                ],
+            ),
+            veil: sum(
+                VEIL,
+                &[
+                    (texture, VEIL_TEXTURE),
+                    (black, VEIL_BLACK),
+                    (cast::brightest_lack_red(points), VEIL_BRIGHTEST_LACK_RED),
+                    (edges, VEIL_EDGES),
+                    (warm, VEIL_WARM),
+                ],
+            ),
+            dark: sum(
+                DARK,
+                &[
+                    (bright_tint, DARK_BRIGHT_TINT),
+                    (of_white(strongest), DARK_STRONGEST),
+                    (warmest, DARK_WARMEST),
+                    (light, DARK_LIGHT),
+                ],
+            ),
+        }
+    }
+}
+
+/// How far the tints of these colours lie from their mean, in 4096ths.
+fn variety(colours: impl Iterator<Item = [i32; 3]> + Clone) -> i32 {
+    let tints = colours.map(|rgb| {
+        let gray = luma(rgb);
+        [rgb[0], rgb[2]].map(|level| i64::from(ratio(level - gray, gray).clamp(-4096, 2 * 4096)))
+    });
+    let count = tints.clone().count().max(1) as i64;
+    let sums = tints.clone().fold([0, 0], |[red, blue], tint| [red + tint[0], blue + tint[1]]);
+    let mean = sums.map(|sum| sum / count);
+    let apart: i64 = tints.map(|tint| (tint[0] - mean[0]).abs() + (tint[1] - mean[1]).abs()).sum();
+    (apart / (2 * count)) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Lattice;
+
+    /// What is believed of a gray picture with these levels, of 255.
+    fn of_levels(level: impl Fn(usize, usize) -> usize) -> Belief {
+        let (columns, rows) = (128, 72);
+        let luma: Vec<u16> = (0..columns * rows).map(|point| level(point % columns, point / columns) as u16).collect();
+        let rgb = luma.iter().map(|&level| [level; 3]).collect();
+        Belief::of(&Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255))
+    }
+
+    #[test]
+    fn a_veil_is_believed_over_what_is_smooth_and_not_over_strong_edges() {
+        let smooth = of_levels(|x, y| 110 + (7 * x + 5 * y) % 9 + y);
+        let edged = of_levels(|x, y| 20 + 180 * ((x / 16 + y / 12) % 2));
+        assert_eq!((smooth.veil, edged.veil), (4096, 0));
+    }
+}
