@@ -131,6 +131,22 @@ struct Gains {
     unsigned of[REGIONS * REGIONS];  // in 4096ths, row by row
 };
 
+// What is taken off in each of 8x8 regions, and the gain of the rest (src/core/spec/tone.rs).
+struct Veil {
+    unsigned taken[REGIONS * REGIONS];  // in sixteenths of a level, row by row
+    unsigned gains[REGIONS * REGIONS];  // in 4096ths
+    unsigned ceiling;                   // as in `Modifiers`
+    unsigned bends;                     // 1 if a `ToneCurve` follows
+};
+
+// A curve of straight pieces (src/core/spec/natural/tone_curve.rs), in 4096ths of a sixteenth of a level.
+struct ToneCurve {
+    enum : unsigned { PIECES = 16u };
+    long long from[PIECES];     // where they begin, from 0 on
+    long long becomes[PIECES];  // what becomes of that
+    long long slopes[PIECES];   // the rise behind it, in 2^20ths
+};
+
 // A gain and an offset for each component of an RGB pixel, in memory order (src/core/spec/tone.rs).
 struct Balance {
     unsigned gains[4];  // in 4096ths
@@ -172,6 +188,8 @@ static_assert(sizeof(Line) == 100, "Line is not as in src/core/cuda/arguments.rs
 static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Colours) == 32, "Colours is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Gains) == 272, "Gains is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Veil) == 520, "Veil is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(ToneCurve) == 384, "ToneCurve is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Balance) == 32, "Balance is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(BalanceOfYuv) == 96, "BalanceOfYuv is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Weights) == 16, "Weights is not as in src/core/cuda/arguments.rs");

@@ -339,3 +339,38 @@ SPEC unsigned long long shared_out(unsigned count, Divided excess, Divisor level
 SPEC unsigned shares_up_to(unsigned level, unsigned first, unsigned width) {
     return level < first ? 0u : level - first < width ? level - first + 1u : width;
 }
+
+// The upper half of a product of 128 bits with a sign.
+SPEC long long signed_high_half(long long a, long long b) {
+#ifdef __CUDACC__
+    return __mul64hi(a, b);
+#else
+    return (long long)(((__int128)a * b) >> 64);
+#endif
+}
+
+// What a curve makes of a level, both in sixteenths of a level; at most 2^48.
+SPEC unsigned long long bent(unsigned long long level, const ToneCurve& curve) {
+    constexpr long long FAR = 1ll << 60;
+    long long at = (long long)(level << 12);
+    unsigned piece = 0u;
+    for (unsigned i = 1u; i < ToneCurve::PIECES; ++i) piece += curve.from[i] <= at;
+    long long behind = at - curve.from[piece], slope = curve.slopes[piece];
+    // The rise is a product of 128 bits, shifted by 20. Where that takes more than 62 bits, it is far beyond all that counts.
+    long long high = signed_high_half(behind, slope);
+    long long rise = (long long)((unsigned long long)high << 44 | ((unsigned long long)behind * (unsigned long long)slope) >> 20);
+    if (high >= 1ll << 17) rise = 2 * FAR;
+    if (high < -(1ll << 17)) rise = -2 * FAR;
+    long long becomes = curve.becomes[piece] + rise;
+    return (unsigned long long)(becomes < 0 ? 0 : becomes < FAR ? becomes : FAR) >> 12;
+}
+
+// What becomes of a code where this is taken off, the rest has this gain, and the curve follows if the veil says so.
+SPEC unsigned unveiled(unsigned code, Levels levels, unsigned taken, unsigned gain, const Veil& veil, const ToneCurve& curve) {
+    unsigned level = level_code(code, levels) - levels.lo, most = levels.hi - levels.lo;
+    if (level > veil.ceiling) return levels.lo + level;
+    unsigned long long rest = (unsigned long long)(16u * level > taken ? 16u * level - taken : 0u) * gain;
+    unsigned long long becomes = veil.bends ? (bent((rest + 2048u) >> 12, curve) + 8u) >> 4 : (rest + 32768u) >> 16;
+    if (most > veil.ceiling) most = veil.ceiling;
+    return levels.lo + (becomes < most ? (unsigned)becomes : most);
+}

@@ -1,18 +1,18 @@
-//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance}.cu`, run on this machine thread by thread
+//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu`, run on this machine thread by thread
 //! (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
 //! it was waited for, a barrier that is missing, or totals that are taken for whole too early fail here.
 
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
 use crate::pictures::{Content, Picture};
-use histeq::cuda::{ColourArguments, Task, words_of_modified, words_of_tiles};
+use histeq::cuda::{ColourArguments, Task, words_of_modified, words_of_tiles, words_of_veil};
 use histeq::equalize::reference::Reference;
 use histeq::equalize::{Executor, Work};
 use histeq::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use histeq::spec::natural::{ToneCurve, Toned};
-use histeq::spec::tone::{Balance, Veil};
+use histeq::spec::natural::{InLight, ToneCurve, Toned, light};
+use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
 use histeq::spec::{
     Change, Chroma, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Mapping, Method, Plateau, Rect, Region,
     Settings, Smoothing, Strength, Tone,
@@ -25,7 +25,7 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 19] = kernels![
+const KERNELS: [(&str, &str); 20] = kernels![
     "fused.cu",
     "equalization.cu",
     "histogram.cu",
@@ -34,6 +34,7 @@ const KERNELS: [(&str, &str); 19] = kernels![
     "tile_map.cu",
     "chroma.cu",
     "balance.cu",
+    "veil_curves.cu",
     "components.cuh",
     "pairs.cuh",
     "arguments.cuh",
@@ -578,6 +579,84 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
                 u32::from(sample.endian == Endian::Big),
                 levels.codes(),
                 text(&counts),
+                text(&samples)
+            );
+            asked.push((question, expected.collect()));
+        }
+    }
+    compare(asked);
+}
+
+/// A veil that is not of light: with a curve behind it, or with none, and numbers at their limits, too.
+fn veil_of(levels: Levels, numbers: &mut Numbers) -> Veil {
+    let white = 16 * (levels.count() as u32 - 1);
+    let most_taken = [white / 2, 0, 2 * white, u32::MAX][numbers.below(4) as usize];
+    let most_gain = [3 * UNIT_GAIN, 5 * UNIT_GAIN, MOST_GAIN, u32::MAX][numbers.below(4) as usize];
+    let mut of = |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most.saturating_add(1))));
+    let (taken, gains, chroma) = (of(most_taken), of(most_gain), of(UNIT_GAIN));
+    let (kind, by, turn) = (numbers.below(4), numbers.below(4080) as i32, numbers.below(2) as usize);
+    let curve = match kind {
+        0 => ToneCurve::through(|level| level + level * (4080 - level) / 8000 - 60),
+        1 => ToneCurve::through(|level| level * by / 1000 - by),
+        2 => ToneCurve::made_of(|index| (index as i32 * 7919 * by) % 8000 - 2000),
+        _ => ToneCurve::made_of(|index| ToneCurve::FURTHEST * [1, -1][(index + turn) % 2]),
+    };
+    let share = [light::FULL, 1, 1 + numbers.below(1 << 17), light::MOST][numbers.below(4) as usize];
+    let then = Some(Toned { curve, light: share }).filter(|_| numbers.below(4) != 0);
+    let in_light = InLight { transfer: frame::Transfer::Sdr, peak: [0; 2] };
+    let in_light = Some(in_light).filter(|_| numbers.below(4) == 0);
+    let ceiling = [levels.count() as u32 - 1, some_levels(levels, numbers).1][numbers.below(2) as usize];
+    Veil { taken, gains, chroma, then, in_light, ceiling }
+}
+
+#[test]
+fn curves_of_regions_under_a_veil_are_those_of_the_specification() {
+    let mut numbers = Numbers(30);
+    let mut asked = Vec::new();
+    for (depth, cases) in [(8, 120), (9, 8), (10, 40), (12, 12), (14, 3), (16, 4)] {
+        for case in 0..cases {
+            let levels = if case % 2 == 0 { Levels::limited(depth) } else { Levels::full(depth) };
+            let veil = veil_of(levels, &mut numbers);
+            let (blocks, threads) = (1 + numbers.below(5), 32 * (1 + numbers.below(8)));
+            let curves = veil.curves(levels, Veil::tiles((320, 240)));
+            asked.push((
+                format!("c {blocks} {threads} {depth} {}", text(&words_of_veil(&veil, levels))),
+                curves.luts().iter().copied().map(u32::from).collect(),
+            ));
+        }
+    }
+    compare(asked);
+}
+
+#[test]
+fn samples_under_a_veil_become_the_blend_of_the_curves_of_the_regions_around_them() {
+    let mut numbers = Numbers(31);
+    let mut asked = Vec::new();
+    for (depth, cases) in [(8, 12), (9, 3), (10, 12), (12, 3), (14, 3), (16, 3)] {
+        for case in 0..cases {
+            let size = [(1 + numbers.below(90), 1 + numbers.below(30)), (1 + numbers.below(900), 1), (2, 300)];
+            let size = (size[case % 3].0 as usize, size[case % 3].1 as usize);
+            let frame = frame_of(depth, numbers.below(2) == 0, size);
+            let levels = frame.levels();
+            let task = Task::new(&frame, Settings { method: Method::Dehaze, ..Settings::default() }, frame.whole());
+            let veil = veil_of(levels, &mut numbers);
+            let curves = veil.curves(levels, Veil::tiles(size));
+            let mut sample = frame.format().descriptor().sample;
+            if depth > 8 && numbers.below(2) == 0 {
+                sample.endian = Endian::Big;
+            }
+            let pixels = size.0 * size.1;
+            let codes: Vec<u16> = (0..pixels).map(|_| numbers.below(levels.codes() as u32) as u16).collect();
+            let expected = (0..pixels).map(|at| stored(sample, curves.value(at % size.0, at / size.0, codes[at])));
+            let samples: Vec<u32> = codes.iter().map(|&code| stored(sample, code)).collect();
+            let question = format!(
+                "w {} {} {} {} {} {pixels} {depth} {} {}",
+                sample.bytes,
+                32 * (1 + numbers.below(4)),
+                sample.shift,
+                u32::from(sample.endian == Endian::Big),
+                text(&words_of_tiles(&frame, &task.unwrap(), numbers.below(4) != 0)),
+                text(&words_of_veil(&veil, levels)),
                 text(&samples)
             );
             asked.push((question, expected.collect()));

@@ -102,7 +102,7 @@ const UNSAFE_FILES: &str = "
 core: without_cuda
 core/cuda: arguments context device_memory launch picture pinned slot surface transfer
 core/cuda/kernels: balance chroma equalization fused histogram luminance map scan surface tile_curves tile_histogram
-core/cuda/kernels: tile_map
+core/cuda/kernels: tile_map veil_curves
 core/equalize/cpu/simd: avx2 avx512 mod
 core/frame: pool
 core/front: device

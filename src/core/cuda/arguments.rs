@@ -9,7 +9,8 @@ use crate::spec;
 use crate::spec::Method;
 use crate::spec::clahe::TileBins;
 use crate::spec::measure::REGIONS;
-use crate::spec::tone::{self, KNOTS, Knot, Veil};
+use crate::spec::natural::{self, FrameCurve};
+use crate::spec::tone::{self, KNOTS, Knot};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::DeviceRepr;
 
@@ -68,7 +69,7 @@ macro_rules! by_value {
 
 /// All structures that kernels take by value, for the comparison with `kernels/arguments.cuh`.
 #[doc(hidden)]
-pub const STRUCTURES: [Structure; 16] = [
+pub const STRUCTURES: [Structure; 18] = [
     Samples::STRUCTURE,
     Levels::STRUCTURE,
     Region::STRUCTURE,
@@ -80,6 +81,8 @@ pub const STRUCTURES: [Structure; 16] = [
     ChromaPlaces::STRUCTURE,
     Colours::STRUCTURE,
     Gains::STRUCTURE,
+    Veil::STRUCTURE,
+    ToneCurve::STRUCTURE,
     Balance::STRUCTURE,
     BalanceOfYuv::STRUCTURE,
     Weights::STRUCTURE,
@@ -512,12 +515,51 @@ impl Gains {
     }
 
     /// Those of a veil.
-    pub fn of_veil(veil: &Veil, layout: &BufferLayout) -> Self {
-        let tiles = Veil::tiles(layout.size());
+    pub fn of_veil(veil: &tone::Veil, layout: &BufferLayout) -> Self {
+        let tiles = tone::Veil::tiles(layout.size());
         let mut of = [0; REGIONS * REGIONS];
         of.copy_from_slice(veil.chroma.as_flattened());
         let (width, height) = (tiles.width as u32, tiles.height as u32);
         Gains { regions: REGIONS as u32, width, height, pitch: layout.row_pixels(), of }
+    }
+}
+
+by_value! {
+    /// What is taken off in each of 8x8 regions, and the gain of the rest.
+    pub(super) struct Veil {
+        taken: [u32; REGIONS * REGIONS],
+        gains: [u32; REGIONS * REGIONS],
+        ceiling: u32,
+        bends: u32,
+    }
+}
+
+impl Veil {
+    /// That of a veil that is not of light.
+    pub fn new(veil: &tone::Veil) -> Self {
+        let of = |regions: &[[u32; REGIONS]; REGIONS]| std::array::from_fn(|at| regions.as_flattened()[at]);
+        let bends = veil.then.is_some().into();
+        Veil { taken: of(&veil.taken), gains: of(&veil.gains), ceiling: veil.ceiling, bends }
+    }
+}
+
+by_value! {
+    /// A curve of straight pieces.
+    pub(super) struct ToneCurve {
+        from: [i64; natural::PIECES],
+        becomes: [i64; natural::PIECES],
+        slopes: [i64; natural::PIECES],
+    }
+}
+
+impl ToneCurve {
+    /// That of a frame; zeros, which no kernel reads, where there is none.
+    pub fn new(curve: Option<&FrameCurve>) -> Self {
+        let mut pieces = ToneCurve::zeroed();
+        for (at, [from, becomes, slope]) in curve.into_iter().flat_map(FrameCurve::pieces).enumerate() {
+            (pieces.from[at], pieces.becomes[at], pieces.slopes[at]) = (from, becomes, slope);
+        }
+        pieces
     }
 }
 
@@ -579,16 +621,26 @@ by_value! {
     }
 }
 
-/// What kernels of tiles take for a frame, for tests that run kernels on the CPU: the words of the tiles, where the curves are,
+/// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of the tiles, where the curves are,
 /// and the words of the inverse. `has_room` as on GPUs whose shared memory holds the steps of four tiles.
 #[doc(hidden)]
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
     let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");
-    let (tiles, bins) = task.tiles(&layout).expect("local equalization");
+    let (tiles, bins) = task.tiles(&layout).unwrap_or((tone::Veil::tiles(layout.size()), 1));
     let place = CurvePlace::of((&tiles, bins), task.levels, task.parameters.smoothing.frames(), has_room);
     let mut words: Vec<u32> = bytemuck::cast_slice(&[Tiles::new(&tiles, bins, task.levels, &layout)]).to_vec();
     words.push(place as u32);
     words.extend_from_slice(bytemuck::cast_slice(&[place.inverse(&tiles, layout.codes())]));
+    words
+}
+
+/// What the kernel of a veil's curves takes, for tests that run kernels on the CPU: the words of the levels, the veil and the
+/// curve that follows.
+#[doc(hidden)]
+pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {
+    let mut words: Vec<u32> = bytemuck::cast_slice(&[Levels::new(levels, spec::Strength::FULL)]).to_vec();
+    words.extend_from_slice(bytemuck::cast_slice(&[Veil::new(veil)]));
+    words.extend_from_slice(bytemuck::cast_slice(&[ToneCurve::new(veil.then_on(levels).as_ref())]));
     words
 }
 

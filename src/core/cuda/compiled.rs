@@ -105,6 +105,7 @@ files! {
     TILE_CURVES: "tile_curves",
     TILE_HISTOGRAM: "tile_histogram",
     TILE_MAP: "tile_map",
+    VEIL_CURVES: "veil_curves",
 }
 
 impl Compiled {

@@ -61,7 +61,7 @@ mod transfer;
 mod tuning;
 
 #[doc(hidden)]
-pub use arguments::{ColourArguments, Field, STRUCTURES, Structure, words_of_tiles};
+pub use arguments::{ColourArguments, Field, STRUCTURES, Structure, words_of_tiles, words_of_veil};
 pub use compiled::{Code, LoadReport};
 pub use context::{Gpu, find_driver};
 pub use error::Error;

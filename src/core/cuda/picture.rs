@@ -65,7 +65,7 @@ pub(super) struct Local {
     pub place: CurvePlace,
     /// The mapped luminance of RGB.
     pub mapped: Option<CudaSlice<u8>>,
-    /// The curves on the host, while they are copied to `curves`.
+    /// The curves of light on the host, while they are copied to `curves`.
     given: Vec<u16>,
 }
 
@@ -311,11 +311,7 @@ impl DevicePicture {
                 let tiles = Veil::tiles(self.layout.size());
                 let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task.levels, 1);
                 self.prepare_local(tiles, 1, place)?;
-                if let Some(local) = &mut self.local {
-                    local.given = veil.curves(task.levels, tiles).luts().to_vec();
-                    // This also makes the luminance complete before the kernel that maps it begins to read it.
-                    self.stream.memcpy_htod(&local.given, &mut local.curves).doing("copying to the device")?;
-                }
+                self.make_veil_curves(task, veil, tiles)?;
                 self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
             }
             Mapping::Balance(balance) => {
@@ -332,6 +328,18 @@ impl DevicePicture {
             }
             Mapping::Tiles { .. } => unreachable!("tiles are counted here"),
         }
+    }
+
+    /// Enqueues the curves of a veil: they are made on the device, but for those of light.
+    fn make_veil_curves(&mut self, task: &Task, veil: &Veil, tiles: Tiles) -> Result<(), Error> {
+        if !veil.is_of_light() {
+            let gpu = self.gpu.clone();
+            return gpu.kernels.veil_curves()?.launch(self, (task, veil), gpu.multiprocessors());
+        }
+        let Some(local) = &mut self.local else { return Ok(()) };
+        local.given = veil.curves(task.levels, tiles).luts().to_vec();
+        // This also makes the luminance complete before the kernel that maps it begins to read it.
+        self.stream.memcpy_htod(&local.given, &mut local.curves).doing("copying to the device")
     }
 
     /// Enqueues the mapping through the curve of the frame, if it has not been mapped yet, and that of its chroma.

@@ -160,6 +160,10 @@ pub(super) fn map_rgb(depth: u8) -> &'static MapTuning {
 pub(super) const CHROMA_THREADS: u32 = 256;
 pub(super) const CHROMA_BLOCKS: u32 = 16;
 
+/// Threads of a block of `veil_curves`, at most 256, and blocks per multiprocessor; not measured yet.
+pub(super) const VEIL_CURVES_THREADS: u32 = 256;
+pub(super) const VEIL_CURVES_BLOCKS: u32 = 8;
+
 /// Threads of a block of the luminance kernels.
 pub(super) const LUMINANCE_THREADS: u32 = 256;
 

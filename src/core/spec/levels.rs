@@ -56,7 +56,7 @@ impl Levels {
     /// What becomes of `code` where `out` is asked for and levels above `ceiling` stay as they are: of the others, none
     /// becomes brighter than the ceiling.
     pub fn under_ceiling(self, code: u16, out: u16, ceiling: u32) -> u16 {
-        let (level, highest) = (self.level_of(code) as u16, self.lo + ceiling as u16);
+        let (level, highest) = (self.level_of(code) as u16, self.lo + ceiling.min(u32::from(self.hi - self.lo)) as u16);
         if u32::from(level) > ceiling { self.lo + level } else { out.min(highest) }
     }
 }

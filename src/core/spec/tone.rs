@@ -630,8 +630,13 @@ impl Veil {
         Curve::from_codes(levels, codes).unwrap_or_else(|| Curve::identity(levels))
     }
 
+    /// Whether it is taken off the light of HDR.
+    pub fn is_of_light(&self) -> bool {
+        self.in_light.is_some_and(|light| light.transfer.is_hdr())
+    }
+
     /// What is done to these levels then.
-    fn then_on(&self, levels: Levels) -> Option<FrameCurve> {
+    pub fn then_on(&self, levels: Levels) -> Option<FrameCurve> {
         let white = if self.in_light.is_some() { WHITE as u64 } else { 16 * (levels.count() as u64 - 1) };
         self.then.map(|then| then.of_frame(white))
     }

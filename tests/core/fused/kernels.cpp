@@ -1,4 +1,4 @@
-// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
+// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
 // output. The test writes the kernels beside this file, with shared memory spelt as the emulator has it.
 #include "emulator.hpp"
 
@@ -21,6 +21,7 @@ namespace blended_curves {
 }
 #include "balance.cu"
 #include "chroma.cu"
+#include "veil_curves.cu"
 
 static unsigned number() {
     unsigned value = 0;
@@ -321,6 +322,57 @@ static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles
     std::printf("\n");
 }
 
+// What the curves of a veil come of.
+struct UnderVeil {
+    unsigned log2_codes;
+    Levels levels;
+    Veil veil;
+    ToneCurve curve;
+    std::vector<unsigned short> curves;
+
+    UnderVeil()
+        : log2_codes(number()),
+          levels(structure<Levels>()),
+          veil(structure<Veil>()),
+          curve(structure<ToneCurve>()),
+          curves(REGIONS * REGIONS << log2_codes) {}
+
+    void make(unsigned blocks, unsigned threads) {
+        run(blocks, threads, 0, [&] { veil_curves(log2_codes, levels, veil, curve, curves.data()); });
+    }
+};
+
+// c blocks threads log2_codes levels veil curve : the curves of all regions.
+static void curves_of_veil() {
+    unsigned blocks = number(), threads = number();
+    UnderVeil under;
+    under.make(blocks, threads);
+    for (unsigned code : under.curves) std::printf("%u ", code);
+    std::printf("\n");
+}
+
+// w bytes threads shift swapped tiles place inverse pixels log2_codes levels veil curve samples... : a plane under a veil.
+template <typename S>
+static void unveil(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned, Inverse)) {
+    unsigned threads = number();
+    Samples samples = {};
+    samples.shift = number(), samples.swapped = number();
+    Tiles tiles = structure<Tiles>();
+    unsigned place = number();
+    Inverse inverse = structure<Inverse>();
+    samples.pixels = number();
+    UnderVeil under;
+    samples.max = (1u << under.log2_codes) - 1u;
+    Memory<S> memory(samples.pixels);
+    under.make(3, threads);
+    uint4* plane = memory.vectors.data();
+    size_t shared = sizeof(S) == 1 ? 32 * 256 : place == IN_SHARED ? size_t{8} << under.log2_codes : 0;
+    run((tiles.columns + 1) * (tiles.rows + 1), threads, shared,
+        [&] { kernel(plane, plane, samples, under.levels, tiles, under.curves.data(), place, inverse); });
+    memory.print();
+    std::printf("\n");
+}
+
 // k KIND components planar plane_vectors samples levels places colours gains weights balance balance_of_yuv has_gains, then bytes
 // of the picture, of its luma before and of its luma after, each with their number before them, and the planes, the first byte and the
 // number of bytes of each: the picture after a kernel of colour. Kinds: s scales chroma
@@ -374,6 +426,11 @@ int main() {
         }
         if (question == 'e') curves_of_video();
         if (question == 'l') curves_of_tiles();
+        if (question == 'c') curves_of_veil();
+        if (question == 'w') {
+            number() == 1 ? unveil<unsigned char>(blended_curves::tile_map_u8)
+                          : unveil<unsigned short>(blended_curves::tile_map_u16);
+        }
         if (question == 'k') number() == 1 ? colour<unsigned char>() : colour<unsigned short>();
         if (question == 'x') {
             number() == 1 ? tile_map<unsigned char>(blended_curves::tile_map_u8)

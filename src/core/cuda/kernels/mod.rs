@@ -13,6 +13,7 @@ mod surface;
 mod tile_curves;
 mod tile_histogram;
 mod tile_map;
+mod veil_curves;
 
 pub(super) use balance::BalanceLauncher;
 pub(super) use chroma::ChromaLauncher;
@@ -26,6 +27,7 @@ pub(super) use surface::SurfaceLauncher;
 pub(super) use tile_curves::TileCurvesLauncher;
 pub(super) use tile_histogram::TileHistogramLauncher;
 pub(super) use tile_map::TileMapLauncher;
+pub(super) use veil_curves::VeilCurvesLauncher;
 
 use super::compiled::{self, Compiled, Module};
 use super::error::Error;
@@ -78,6 +80,7 @@ kernels! {
     tile_histogram: TileHistogramLauncher,
     tile_curves: TileCurvesLauncher,
     tile_map: TileMapLauncher,
+    veil_curves: VeilCurvesLauncher,
     surface: SurfaceLauncher,
 }
 

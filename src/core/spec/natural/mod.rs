@@ -47,7 +47,7 @@ pub use correction::{Correction, MeanCorrection};
 pub use found::{Found, MeanFound};
 pub use in_light::{InLight, MOST_PEAK};
 pub use points::{Points, WHITE};
-pub use tone_curve::{FrameCurve, ToneCurve, Toned};
+pub use tone_curve::{FrameCurve, PIECES, ToneCurve, Toned};
 
 use super::named::named;
 

@@ -4,7 +4,7 @@ use super::points::WHITE;
 use crate::spec::Strength;
 
 /// Pieces of a curve.
-const PIECES: usize = 16;
+pub const PIECES: usize = 16;
 
 /// What becomes of the levels `WHITE * i^2 / 256`, for i from 0 to 16; straight between, and on beyond white. It may lie below
 /// black and above white.
@@ -89,6 +89,11 @@ pub struct FrameCurve {
 }
 
 impl FrameCurve {
+    /// Where the pieces begin, from 0 on, what becomes of that, and the slope behind it.
+    pub fn pieces(&self) -> impl Iterator<Item = [i64; 3]> + '_ {
+        self.slopes.iter().enumerate().map(|(piece, &slope)| [self.from[piece], self.becomes[piece], slope])
+    }
+
     /// What becomes of a level, in sixteenths of a level; 0 or more.
     pub fn level(&self, at: u64) -> u64 {
         (self.fine((at as i64) << 12) >> 12) as u64
