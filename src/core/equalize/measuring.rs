@@ -1,22 +1,30 @@
-//! Measures frames on threads of its own. The results come out in the order in which the frames went in.
+//! Measures frames on threads of its own, and decides on them on one more. The guides come out in the order in which the frames
+//! went in.
 
 use super::{Mask, Work, measure};
-use crate::spec::Measure;
+use crate::spec::{Guide, Guides, Measure, Settings};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::Builder;
 
-/// Frames that are being measured.
+/// Frames that are being measured and decided on.
 #[derive(Default)]
 pub(super) struct Measuring {
-    /// `None` where frames are measured as they come.
-    jobs: Option<Sender<Job>>,
+    /// `None` where that is done as they come.
+    threads: Option<Threads>,
+    /// What is decided where there are no threads.
+    guides: Guides,
+    /// Oldest first, with the guides that are decided once a frame has come: of frames before it, or its own.
+    begun: VecDeque<(Work, Receiver<Result<Vec<Guide>>>)>,
+}
+
+struct Threads {
+    jobs: Sender<Job>,
+    cases: Sender<Case>,
     /// The most frames that are measured at once.
     most: usize,
-    /// Oldest first.
-    begun: VecDeque<(Work, Receiver<Result<Measure>>)>,
 }
 
 struct Job {
@@ -25,8 +33,14 @@ struct Job {
     done: Sender<Result<Measure>>,
 }
 
+/// What is decided on: a frame, or the end of the video.
+struct Case {
+    frame: Option<(Receiver<Result<Measure>>, Settings)>,
+    decided: Sender<Result<Vec<Guide>>>,
+}
+
 impl Measuring {
-    /// On this many threads: with 0, or where the system starts none, on that of the caller.
+    /// On this many threads, and one: with 0, or where the system starts none, on that of the caller.
     pub fn on_threads(threads: usize) -> Self {
         let (jobs, queued) = unbounded::<Job>();
         let start = |_: &usize| {
@@ -36,21 +50,39 @@ impl Measuring {
         };
         // The threads end when this is dropped.
         let started = (0..threads).filter(start).count();
-        Measuring { jobs: (started > 0).then_some(jobs), most: 2 * started, begun: VecDeque::new() }
+        let (cases, in_order) = unbounded::<Case>();
+        let decide = move || {
+            let mut guides = Guides::default();
+            in_order.iter().for_each(|case| case.decide(&mut guides));
+        };
+        let decides = started > 0 && Builder::new().name("guides".to_owned()).spawn(decide).is_ok();
+        Measuring { threads: decides.then_some(Threads { jobs, cases, most: 2 * started }), ..Measuring::default() }
     }
 
-    /// Begins to measure the frame of `work`.
+    /// Begins to measure the frame of `work`, and to decide what is known then.
     pub fn begin(&mut self, work: Work, mask: Option<Arc<Mask>>) {
         let (done, measured) = bounded(1);
         let job = Job { work: work.clone(), mask, done };
         // A frame on a GPU is measured on one thread, in the order in which the GPU works.
         let on_device = work.frame().planes().iter().any(|plane| plane.on_device().is_some());
-        match self.jobs.as_ref().filter(|_| !on_device) {
+        match self.threads.as_ref().filter(|_| !on_device) {
             // If the threads have ended, the job is dropped, and the wait for it fails.
-            Some(jobs) => drop(jobs.send(job)),
+            Some(threads) => drop(threads.jobs.send(job)),
             None => job.run(),
         }
-        self.begun.push_back((work, measured));
+        let decided = self.decide(Some((measured, *work.settings())));
+        self.begun.push_back((work, decided));
+    }
+
+    /// Decides on a frame, or the end.
+    fn decide(&mut self, frame: Option<(Receiver<Result<Measure>>, Settings)>) -> Receiver<Result<Vec<Guide>>> {
+        let (decided, guides) = bounded(1);
+        let case = Case { frame, decided };
+        match &self.threads {
+            Some(threads) => drop(threads.cases.send(case)),
+            None => case.decide(&mut self.guides),
+        }
+        guides
     }
 
     /// The number of frames that have not been taken.
@@ -58,25 +90,50 @@ impl Measuring {
         self.begun.len()
     }
 
-    /// The oldest frame, if it is measured; waits for it if that many are begun as may be.
+    /// The oldest frame with the guides that are decided once it has come, if they are; waits for them if that many frames are
+    /// begun as may be.
     ///
     /// # Errors
     /// When the frame could not be measured.
-    pub fn next(&mut self) -> Result<Option<(Work, Measure)>> {
-        if self.begun.len() > self.most || self.begun.front().is_some_and(|(_, measured)| !measured.is_empty()) {
+    pub fn next(&mut self) -> Result<Option<(Work, Vec<Guide>)>> {
+        let most = self.threads.as_ref().map_or(0, |threads| threads.most);
+        if self.begun.len() > most || self.begun.front().is_some_and(|(_, decided)| !decided.is_empty()) {
             return self.wait();
         }
         Ok(None)
     }
 
-    /// The oldest frame, when it is measured; `None` if there is none.
+    /// The oldest frame with the guides that are decided once it has come, when they are; `None` if there is none.
     ///
     /// # Errors
     /// When the frame could not be measured.
-    pub fn wait(&mut self) -> Result<Option<(Work, Measure)>> {
-        let Some((work, measured)) = self.begun.pop_front() else { return Ok(None) };
-        let measure = measured.recv().map_err(|_| Error::Worker("a thread that measures has ended".to_owned()))?;
-        Ok(Some((work, measure?)))
+    pub fn wait(&mut self) -> Result<Option<(Work, Vec<Guide>)>> {
+        let Some((work, decided)) = self.begun.pop_front() else { return Ok(None) };
+        Ok(Some((work, received(&decided)?)))
+    }
+
+    /// Ends the video, all frames of which have been taken: the guides of those that have none yet.
+    ///
+    /// # Errors
+    /// When the thread that decides has ended.
+    pub fn finish(&mut self) -> Result<Vec<Guide>> {
+        received(&self.decide(None))
+    }
+}
+
+/// What a thread has sent.
+fn received<T>(from: &Receiver<Result<T>>) -> Result<T> {
+    from.recv().map_err(|_| Error::Worker("a thread that measures has ended".to_owned()))?
+}
+
+impl Case {
+    fn decide(self, guides: &mut Guides) {
+        let decided = match self.frame {
+            Some((measured, settings)) => received(&measured).map(|measure| guides.push(measure, &settings)),
+            None => Ok(guides.finish()),
+        };
+        // The receiver is gone when the run has ended.
+        let _ = self.decided.send(decided);
     }
 }
 

@@ -15,7 +15,7 @@ use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, Outp
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Measure, Method, Scene, Settings, Temporal};
+use crate::spec::{Counts, Decision, Guide, Mapping, Method, Scene, Settings, Temporal};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -100,7 +100,6 @@ pub struct EqualizeStage {
     masked: Temporal<(Work, Arc<Counts>)>,
     stays_on_device: bool,
     measuring: Measuring,
-    guides: Guides,
     /// Works that wait for their guides, oldest first.
     undecided: VecDeque<Work>,
     /// Works that wait for room in the backend, oldest first, with what is known of them that the backend does not tell.
@@ -131,7 +130,6 @@ impl EqualizeStage {
             masked: Temporal::default(),
             stays_on_device: false,
             measuring: Measuring::default(),
-            guides: Guides::default(),
             undecided: VecDeque::new(),
             ready: VecDeque::new(),
             ending: false,
@@ -176,7 +174,7 @@ impl EqualizeStage {
         EqualizeStage { stays_on_device: stays, ..self }
     }
 
-    /// The same, with frames measured on this many threads besides that of the stage. They take frames from the source and give
+    /// The same, with frames measured on this many threads besides that of the stage, and decided on on one more. They take frames from the source and give
     /// them back some frames later, so a source that delivers when a viewer waits goes without.
     #[must_use]
     pub fn measuring_on(self, threads: usize) -> Self {
@@ -243,10 +241,9 @@ impl EqualizeStage {
         self.take_measured(Measuring::next)
     }
 
-    /// Makes ready what is decided by the measures of the frames that `next` gives.
-    fn take_measured(&mut self, next: impl Fn(&mut Measuring) -> Result<Option<(Work, Measure)>>) -> Result<()> {
-        while let Some((work, measure)) = next(&mut self.measuring)? {
-            let guides = self.guides.push(measure, work.settings());
+    /// Makes ready what is decided with the frames that `next` gives.
+    fn take_measured(&mut self, next: impl Fn(&mut Measuring) -> Result<Option<(Work, Vec<Guide>)>>) -> Result<()> {
+        while let Some((work, guides)) = next(&mut self.measuring)? {
             self.undecided.push_back(work);
             self.guided(guides)?;
         }
@@ -268,7 +265,7 @@ impl EqualizeStage {
         if self.undecided.is_empty() {
             return Ok(());
         }
-        let guides = self.guides.finish();
+        let guides = self.measuring.finish()?;
         self.guided(guides)
     }
 
