@@ -37,16 +37,25 @@ pub fn between(before: &Samples, after: &Samples) -> Option<u32> {
         return None;
     }
     let (columns, rows) = after.size;
-    let change = |point: usize| {
-        let [from, to] = [before, after].map(|samples| samples.luma[point]);
-        (from != Samples::OUT && to != Samples::OUT).then(|| i32::from(to) - i32::from(from))
-    };
     let mut regions = vec![Vec::new(); REGIONS * REGIONS];
-    for (row, column) in (0..rows).flat_map(|row| (1..columns).map(move |column| (row, column))) {
-        let point = row * columns + column;
-        if let (Some(left), Some(right)) = (change(point - 1), change(point)) {
-            let region = row * REGIONS / rows * REGIONS + column * REGIONS / columns;
-            regions[region].push(left.abs_diff(right).min(u16::MAX.into()) as u16);
+    let lines = before.luma.chunks_exact(columns.max(1)).zip(after.luma.chunks_exact(columns.max(1)));
+    for (row, (before, after)) in lines.take(rows).enumerate() {
+        let change = |column: usize| {
+            let [from, to] = [before[column], after[column]];
+            (from != Samples::OUT && to != Samples::OUT).then(|| i32::from(to) - i32::from(from))
+        };
+        let regions = &mut regions[row * REGIONS / rows * REGIONS..][..REGIONS];
+        let mut left = change(0);
+        for (index, region) in regions.iter_mut().enumerate() {
+            // The columns of which `column * REGIONS / columns` is this.
+            let [first, end] = [index, index + 1].map(|index| (index * columns).div_ceil(REGIONS));
+            for column in first.max(1)..end {
+                let right = change(column);
+                if let (Some(left), Some(right)) = (left, right) {
+                    region.push(left.abs_diff(right).min(u16::MAX.into()) as u16);
+                }
+                left = right;
+            }
         }
     }
     let counting = regions.iter_mut().filter(|steps| steps.len() >= FEWEST);

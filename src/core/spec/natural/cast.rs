@@ -21,15 +21,16 @@ pub struct Cast {
 }
 
 impl Cast {
-    /// The cast of these points; that of water is believed as far as `water_is_believed`, in 4096ths.
-    pub fn of(points: &Points, water_is_believed: i32) -> Self {
-        let (water, other) = (times(water(points), water_is_believed), share(points));
+    /// The cast of these points, the darkest of which have this mean colour; that of water is believed as far as `water_is_believed`,
+    /// in 4096ths.
+    pub fn of(points: &Points, darkest: [i32; 3], water_is_believed: i32) -> Self {
+        let (water, other) = (times(water(points), water_is_believed), share(points, darkest));
         Cast { share: water.max(other), water: ratio(water, water.max(other)) }
     }
 }
 
 /// The share of a cast other than water, in 4096ths.
-fn share(points: &Points) -> i32 {
+fn share(points: &Points, darkest: [i32; 3]) -> i32 {
     let channels = points.channels();
     let [low, high] = [1_000, 999_000].map(|share| channels.each_ref().map(|levels| levels.at(share)));
     let (least, most) =
@@ -37,7 +38,6 @@ fn share(points: &Points) -> i32 {
     let saturation = least_saturation(points);
     let neutral = ramp(saturation, SATURATED[0], SATURATED[1]);
     let bright = ramp(4096 - ratio(least(high), most(high)), BRIGHT_TINT[0], BRIGHT_TINT[1]);
-    let [darkest, _] = points.corners(5_000);
     let tinted = ramp(most(low) - least(low), DARK_TINT[0], DARK_TINT[1]);
     // Under water, nothing of red may be left to be lifted.
     let mean = points.mean();
@@ -133,7 +133,8 @@ mod tests {
             |point: usize| colour.map(|level| level / 4 + level * (point % columns) as u16 * 3 / 4 / columns as u16);
         let rgb: Vec<[u16; 3]> = (0..columns * rows).map(shade).collect();
         let luma = rgb.iter().map(|rgb| rgb.iter().sum::<u16>() / 3).collect();
-        Cast::of(&Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255)).share
+        let points = Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
+        Cast::of(&points, points.corners(5_000)[0], 4096).share
     }
 
     #[test]

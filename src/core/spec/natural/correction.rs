@@ -8,7 +8,7 @@ use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_l
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, NEAR_BLACK, VISIBLE};
-use super::veil::{self, Regions, Veil};
+use super::veil::{Regions, Veil};
 use super::{Assumed, Found, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
@@ -68,16 +68,17 @@ impl Correction {
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
         let is_told = assumed != Assumed::Nothing || points.transfer().is_hdr();
         let believed = if is_told { Belief::FULL } else { Belief::of(&points.without_letters()) };
-        let seems_dark = sure(Assumed::Dark, dark::share(&points));
+        let darkest_colour = points.corners(5_000)[0];
+        let darkest = dark::black_of(darkest_colour);
+        let (seems_dark, under_letters) = dark::share(&points, darkest);
+        let seems_dark = sure(Assumed::Dark, seems_dark);
         let dark = times(seems_dark, believed.dark);
-        let under_letters = dark::is_under_letters(&points);
         let of_cast = match assumed {
             _ if !takes_cast => Cast { share: 0, water: 0 },
             Assumed::Cast => Cast { share: there, water: 4096 },
-            _ => Cast::of(&points, believed.water),
+            _ => Cast::of(&points, darkest_colour, believed.water),
         };
         let cast = of_cast.share;
-        let darkest = veil::darkest(&points);
         let top = |points: &Points| Occurrences::of(points.luma()).at(998_000);
         let (transfer, peak, top_before) = (points.transfer(), points.peak(), top(&points));
 
@@ -99,7 +100,9 @@ impl Correction {
 
         let line = Line::of(&points, most, times(4096 - times(dark, OF_DARK), believed.line));
         let tint = if takes_cast { line.tint(&points) } else { [0; 3] };
-        points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
+        if tint != [0; 3] {
+            points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
+        }
         balance.1 = std::array::from_fn(|channel| balance.1[channel] - tint[channel]);
         let balanced = i64::from(peak) * i64::from(ratio(top(&points), top_before)) / 4096;
         let balanced = if balance == UNBALANCED { peak } else { balanced.min(MOST_PEAK.into()) as i32 };
@@ -108,7 +111,9 @@ impl Correction {
             let level = luma(rgb);
             with_luma(rgb, level, times(level, line.gain) + line.offset, line.chroma)
         };
-        points = points.changed(|rgb, _| shifted(rgb));
+        if [line.gain, line.offset, line.chroma] != [4096, 0, 4096] {
+            points = points.changed(|rgb, _| shifted(rgb));
+        }
         let part = times(times(4096 - dark, there), believed.veil);
         let veil = Veil::of(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
@@ -118,20 +123,26 @@ impl Correction {
                 with_luma(rgb, level, times((level - taken[region]).max(0), gain), Veil::chroma(gain))
             });
         }
-        points = points.changed(|rgb, _| with_luma(rgb, luma(rgb), luma(rgb), paler));
+        if paler != 4096 {
+            points = points.changed(|rgb, _| with_luma(rgb, luma(rgb), luma(rgb), paler));
+        }
         if under_letters {
             points = points.without_letters().into_owned();
         }
         let exposure = dark::gain(&points, dark).min(most.max(4096));
-        points = points.changed(|rgb, _| {
-            let level = luma(rgb);
-            with_luma(rgb, level, dark::exposed(level, exposure), dark::chroma(exposure))
-        });
+        if exposure > 4096 {
+            points = points.changed(|rgb, _| {
+                let level = luma(rgb);
+                with_luma(rgb, level, dark::exposed(level, exposure), dark::chroma(exposure))
+            });
+        }
         let lift = dark::lift(&points, seems_dark, cast).min(most.max(4096) - 4096);
-        points = points.changed(|rgb, _| {
-            let level = luma(rgb);
-            with_luma(rgb, level, dark::lifted(level, lift), dark::chroma(4096 + lift))
-        });
+        if lift > 0 {
+            points = points.changed(|rgb, _| {
+                let level = luma(rgb);
+                with_luma(rgb, level, dark::lifted(level, lift), dark::chroma(4096 + lift))
+            });
+        }
         let bend = middle::bend(&points, middle::lifted(line.share, veil.share));
         let of_light = times(dark::chroma(exposure), dark::chroma(4096 + lift));
         let all = times(times(times(line.chroma, paler), of_light), middle::chroma(&points, bend));

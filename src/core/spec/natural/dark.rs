@@ -11,25 +11,28 @@
 use super::points::{Points, WHITE, between, of_255, ramp, ratio, times};
 use super::tuning::dark::*;
 
-/// The share of darkness, in 4096ths.
-pub fn share(points: &Points) -> i32 {
-    share_below(points, DARK).max(share_under_letters(points))
+/// The share of darkness, in 4096ths, of points whose darkest ones have this least component of their mean colour; and whether it
+/// takes to look away from letters to see it.
+pub fn share(points: &Points, black: i32) -> (i32, bool) {
+    let of_all = share_below(points, black, DARK);
+    let of_scene = if points.has_letters() {
+        let scene = points.without_letters();
+        share_below(&scene, black_of(scene.corners(5_000)[0]), DARK_UNDER_LETTERS)
+    } else {
+        0
+    };
+    (of_all.max(of_scene), of_scene > of_all)
 }
 
-/// Whether it takes to look away from letters to see that it is dark.
-pub fn is_under_letters(points: &Points) -> bool {
-    share_under_letters(points) > share_below(points, DARK)
-}
-
-fn share_under_letters(points: &Points) -> i32 {
-    if points.has_letters() { share_below(&points.without_letters(), DARK_UNDER_LETTERS) } else { 0 }
+/// The least component of a colour.
+pub fn black_of(colour: [i32; 3]) -> i32 {
+    colour.into_iter().fold(i32::MAX, i32::min)
 }
 
 /// The same, where the top of what is dark, and of what is not, are these.
-fn share_below(points: &Points, tops: [i32; 2]) -> i32 {
+fn share_below(points: &Points, black: i32, tops: [i32; 2]) -> i32 {
     let brightest = points.brightest();
     let (top, low) = (brightest.at(TOP), brightest.at(50_000));
-    let black = points.corners(5_000)[0].into_iter().min().unwrap_or(0);
     let exposed_too_little = times(4096 - ramp(top, tops[0], tops[1]), 4096 - ramp(black, LIFTED[0], LIFTED[1]));
     times(exposed_too_little, ramp(top - low, PICTURE[0], PICTURE[1]))
 }

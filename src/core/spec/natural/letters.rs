@@ -74,7 +74,7 @@ mod tests {
             let luma: Vec<u16> = (0..COLUMNS * ROWS).map(|point| level(point % COLUMNS, point / COLUMNS)).collect();
             let rgb = luma.iter().map(|&level| [level; 3]).collect();
             let lattice = Lattice { size: (COLUMNS, ROWS), luma, rgb, ..Lattice::default() };
-            super::super::dark::share(&super::super::Points::of(&lattice, 255))
+            super::super::dark::share(&super::super::Points::of(&lattice, 255), 0).0
         };
         assert_eq!(share(90, false), 4096);
         assert_eq!(share(90, true), 4096);

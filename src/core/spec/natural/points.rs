@@ -64,12 +64,14 @@ impl Points {
     /// The points of a lattice that count, where `white` is the highest level.
     pub fn of(lattice: &Lattice, white: u16) -> Self {
         let white = i32::from(white).max(1);
+        let inverse = (1_u64 << 44).div_ceil(white as u64);
         let transfer = lattice.transfer;
         let in_light =
             |level: u16| transfer.scale().map(|scale| scale.level(transfer::place(level.into(), white.into())));
         let scaled = |level: u16| match in_light(level) {
             Some(level) => ((level.min(FINE_WHITE) + 2048) >> 12) as i16,
-            None => ((i32::from(level) * WHITE + white / 2) / white).min(WHITE) as i16,
+            // Divided by `white`: below 2^28, the error of the inverse, less than 2^-28, leaves the quotient as it is.
+            None => ((((i32::from(level).min(white) * WHITE + white / 2) as u64) * inverse) >> 44) as i16,
         };
         let (columns, rows) = lattice.size;
         let mut points = Points { transfer, ..Points::default() };
@@ -195,12 +197,7 @@ impl Points {
 
     /// The mean of `value` over the points where `takes` their luma; of none, black.
     pub fn mean_where(&self, takes: impl Fn(i32) -> bool) -> [i32; 3] {
-        let (mut sums, mut count) = ([0_i64; 3], 0);
-        for rgb in self.rgb().filter(|rgb| takes(luma(*rgb))) {
-            sums.iter_mut().zip(rgb).for_each(|(sum, level)| *sum += i64::from(level));
-            count += 1;
-        }
-        sums.map(|sum| (sum / count.max(1)) as i32)
+        mean(self.rgb().filter(|rgb| takes(luma(*rgb))))
     }
 
     /// The mean colour.
@@ -211,9 +208,13 @@ impl Points {
     /// The mean colours of the darkest and of the brightest points: this share of them, in millionths, and all that are as
     /// dark or as bright as the last of these.
     pub fn corners(&self, share: u32) -> [[i32; 3]; 2] {
-        let lumas = Occurrences::of(self.luma());
-        let (dark, bright) = (lumas.at(share), lumas.at(1_000_000 - share));
-        [self.mean_where(|luma| luma <= dark), self.mean_where(|luma| luma >= bright)]
+        let lumas: Vec<i32> = self.luma().collect();
+        let of_luma = Occurrences::of(lumas.iter().copied());
+        let (dark, bright) = (of_luma.at(share), of_luma.at(1_000_000 - share));
+        let taken = |takes: &dyn Fn(i32) -> bool| {
+            mean(self.rgb().zip(&lumas).filter(|(_, luma)| takes(**luma)).map(|(rgb, _)| rgb))
+        };
+        [taken(&|luma| luma <= dark), taken(&|luma| luma >= bright)]
     }
 
     /// The level at this share of the least components of each region, in millionths; `None` of a region without points.
@@ -237,6 +238,16 @@ impl Points {
         }
         self
     }
+}
+
+/// The mean of colours; of none, black.
+fn mean(colours: impl Iterator<Item = [i32; 3]>) -> [i32; 3] {
+    let (mut sums, mut count) = ([0_i64; 3], 0);
+    for rgb in colours {
+        sums.iter_mut().zip(rgb).for_each(|(sum, level)| *sum += i64::from(level));
+        count += 1;
+    }
+    sums.map(|sum| (sum / count.max(1)) as i32)
 }
 
 /// The luma of a colour, with the weights of ITU-R BT.709, in 65536ths.

@@ -72,8 +72,3 @@ fn score(black: &[[Option<i32>; REGIONS]; REGIONS], air: i32) -> i32 {
     let deeper = dense(above).zip(dense(below)).map_or(0, |(above, below)| above - below);
     dense(black).unwrap_or(0) + times(deeper.clamp(DEEPER[0], DEEPER[1]), OF_DEEPER)
 }
-
-/// The least component of the darkest points' mean colour.
-pub fn darkest(points: &Points) -> i32 {
-    points.corners(5_000)[0].into_iter().min().unwrap_or(0)
-}
