@@ -229,7 +229,7 @@ impl Guides {
             return *light;
         }
         let [reference, frame] = [reference, at].map(|index| self.frames[index].measure.light_of_blocks());
-        let light = light::between(&reference, &frame, white).min(light::BRIGHTEST);
+        let light = light::between(reference, frame, white).min(light::BRIGHTEST);
         let kept = &mut self.lights[at];
         if kept.len() == KEPT_LIGHTS {
             kept.remove(0);
@@ -246,10 +246,9 @@ impl Guides {
         // The step behind each frame.
         let steps = [step].into_iter().chain(self.frames.iter().rev().map(|known| known.step));
         let before = self.frames.iter().rev().zip(steps).take_while(|(_, step)| goes_on(*step, settings));
-        let before: Vec<_> =
+        let before: Vec<&light::Blocks> =
             before.take(most).step_by(apart).map(|(known, _)| known.measure.light_of_blocks()).collect();
-        let before: Vec<&light::Blocks> = before.iter().map(|blocks| &**blocks).collect();
-        light::foreign(&before, &measure.light_of_blocks(), white)
+        light::foreign(&before, measure.light_of_blocks(), white)
     }
 
     /// The correction of the light of frame `at`, from the frames of its scene in its window.

@@ -130,6 +130,9 @@ pub struct Measure {
     pub transfer: Transfer,
     /// The mean luminance of each block, in sixteenths of a level; `None` of a block without points.
     pub blocks: Box<[Option<u32>]>,
+    /// Of HDR, the same in the levels of light, where the highest is diffuse white and brighter ones lie above it; empty of SDR,
+    /// whose levels are these.
+    pub lit_blocks: Box<[Option<u32>]>,
     /// The mean luminance, in sixteenths of a level.
     pub mean: u32,
     /// The mean distance of luminance from its mean, in sixteenths of a level; at least [`LEAST_SPREAD`].
@@ -175,22 +178,14 @@ impl Measure {
         Measure { correction, ..self }
     }
 
-    /// The means of the blocks, in sixteenths of a level: of HDR in those of light, where the highest is diffuse white and brighter
-    /// ones lie above it.
-    pub fn light_of_blocks(&self) -> Cow<'_, [Option<u32>]> {
-        if !self.transfer.is_hdr() {
-            return Cow::Borrowed(&self.blocks);
-        }
-        self.blocks.iter().map(|mean| mean.map(|mean| self.lit(mean))).collect()
+    /// The means of the blocks, in sixteenths of a level: of HDR in those of light.
+    pub fn light_of_blocks(&self) -> &[Option<u32>] {
+        if self.lit_blocks.is_empty() { &self.blocks } else { &self.lit_blocks }
     }
 
     /// The mean, in the same levels.
     pub fn mean_light(&self) -> u32 {
-        self.lit(self.mean)
-    }
-
-    fn lit(&self, mean: u32) -> u32 {
-        self.transfer.lit(mean, 16 * (self.levels.count() as u32 - 1))
+        self.transfer.lit(self.mean, 16 * (self.levels.count() as u32 - 1))
     }
 
     /// Measures the points of a frame with these levels and this size (columns, rows).
@@ -201,7 +196,9 @@ impl Measure {
                 cell.fold((0, 0), |(sum, count), point| (sum + u32::from(lattice.luma[point]), count + 1));
             (16 * u64::from(sum)).checked_div(count).map(|mean| mean as u32)
         });
-        let blocks = blocks.collect();
+        let blocks: Box<[Option<u32>]> = blocks.collect();
+        let lit = |mean: &Option<u32>| mean.map(|mean| lattice.transfer.lit(mean, 16 * (levels.count() as u32 - 1)));
+        let lit_blocks = if lattice.transfer.is_hdr() { blocks.iter().map(lit).collect() } else { Box::default() };
         let darkest = lattice.darkest();
         let mut scratch = Vec::new();
         let mut veil_of = |x, y| {
@@ -225,6 +222,7 @@ impl Measure {
             size,
             transfer: lattice.transfer,
             blocks,
+            lit_blocks,
             mean,
             spread,
             ends: Ends::of(&counted, &darkest, (levels.count() - 1) as u16),
