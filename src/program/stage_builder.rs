@@ -29,7 +29,7 @@ pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<
 /// The threads that measure frames: more than one core can do it only where cores are left by the other stages.
 pub fn measuring_threads() -> usize {
     let cores = limits::threads();
-    if cores < 6 { 0 } else { (cores / 3).min(4) }
+    if cores < 6 { 0 } else { (cores / 3).min(6) }
 }
 
 /// The options that apply ahead of the backend, with the curves read.
