@@ -10,14 +10,17 @@ use super::readback::ReadbackLayout;
 use super::stage_kernels::StageBuffers;
 use super::task::{Readback, Task};
 use super::tuning;
+use crate::frame::limits;
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::clahe::Tiles;
+use crate::spec::measure::REGIONS;
 use crate::spec::tone::{Balance, Veil};
-use crate::spec::{Chroma, Counts, Curve, Mapping, Strength};
+use crate::spec::{Chroma, Counts, Curve, Levels, Mapping, Strength};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread::{Builder, ScopedJoinHandle};
 
 /// One frame on the device. Its buffers belong to one stream: they are allocated, used by kernels and freed in the
 /// order of that stream.
@@ -311,7 +314,7 @@ impl DevicePicture {
                 let tiles = Veil::tiles(self.layout.size());
                 let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task.levels, 1);
                 self.prepare_local(tiles, 1, place)?;
-                self.make_veil_curves(task, veil, tiles)?;
+                self.make_veil_curves(task, veil)?;
                 self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
             }
             Mapping::Balance(balance) => {
@@ -331,15 +334,15 @@ impl DevicePicture {
     }
 
     /// Enqueues the curves of a veil: they are made on the device, but for those of light.
-    fn make_veil_curves(&mut self, task: &Task, veil: &Veil, tiles: Tiles) -> Result<(), Error> {
+    fn make_veil_curves(&mut self, task: &Task, veil: &Veil) -> Result<(), Error> {
         if !veil.is_of_light() {
             let gpu = self.gpu.clone();
             return gpu.kernels.veil_curves()?.launch(self, (task, veil), gpu.multiprocessors());
         }
         let Some(local) = &mut self.local else { return Ok(()) };
-        local.given = veil.curves(task.levels, tiles).luts().to_vec();
+        local.given = curves_of_light(veil, task.levels);
         // This also makes the luminance complete before the kernel that maps it begins to read it.
-        self.stream.memcpy_htod(&local.given, &mut local.curves).doing("copying to the device")
+        upload(&self.stream, &local.given, &mut local.curves)
     }
 
     /// Enqueues the mapping through the curve of the frame, if it has not been mapped yet, and that of its chroma.
@@ -411,7 +414,7 @@ impl DevicePicture {
         if !self.supplied_curve.as_ref().is_some_and(|supplied_curve| Arc::ptr_eq(supplied_curve, curve)) {
             // Keeps the curve alive until the copy has read it.
             self.supplied_curve = Some(curve.clone());
-            self.stream.memcpy_htod(curve.codes(), &mut self.curve).doing("copying to the device")?;
+            upload(&self.stream, curve.codes(), &mut self.curve)?;
         }
         self.local = None;
         Ok(())
@@ -671,5 +674,58 @@ impl DevicePicture {
     pub fn read(&self, bytes: &mut [u8]) -> Result<(), Error> {
         self.stream.memcpy_dtoh(&self.pixels.slice(..bytes.len()), bytes).doing("copying from the device")?;
         self.stream.synchronize().doing("copying from the device")
+    }
+}
+
+/// The curves of the regions of a veil of light, made on several threads: they take longer than all else of a frame.
+fn curves_of_light(veil: &Veil, levels: Levels) -> Vec<u16> {
+    let rows_each = REGIONS.div_ceil(limits::threads());
+    std::thread::scope(|scope| {
+        let begin = |first: usize| {
+            let rows = first..(first + rows_each).min(REGIONS);
+            let curves = move || rows.clone().flat_map(|y| veil.codes_of_row(y, levels)).collect::<Vec<u16>>();
+            // Where no thread can be had, this one does it.
+            (Builder::new().spawn_scoped(scope, curves.clone()).ok(), curves)
+        };
+        let begun: Vec<_> = (0..REGIONS).step_by(rows_each).map(begin).collect();
+        let ended = begun.into_iter().map(|(thread, curves)| match thread.map(ScopedJoinHandle::join) {
+            Some(Ok(made)) => made,
+            _ => curves(),
+        });
+        ended.flatten().collect()
+    })
+}
+
+/// The most bytes that a copy from pageable memory takes away at once; with more it may wait for the stream.
+const AT_ONCE: usize = 64 << 10;
+
+/// Enqueues the copy of curves to the start of `to`.
+fn upload(stream: &Arc<CudaStream>, curves: &[u16], to: &mut CudaSlice<u16>) -> Result<(), Error> {
+    let entries = AT_ONCE / size_of::<u16>();
+    for (index, part) in curves.chunks(entries).enumerate() {
+        let first = index * entries;
+        let mut to = to.slice_mut(first..first + part.len());
+        stream.memcpy_htod(part, &mut to).doing("copying to the device")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Transfer;
+    use crate::spec::natural::{InLight, MOST_PEAK, ToneCurve, Toned};
+
+    #[test]
+    fn curves_that_several_threads_make_are_those_of_the_veil() {
+        let of = |by: u32| std::array::from_fn(|y| std::array::from_fn(|x| (y * 90 + x * 7) as u32 * by));
+        let then = Some(Toned { curve: ToneCurve::through(|level| level + level / 9 - 30), light: 70_000 });
+        let in_light = Some(InLight { transfer: Transfer::Pq, peak: [MOST_PEAK, MOST_PEAK / 3] });
+        let veil = Veil { taken: of(1), gains: of(20), chroma: of(6), then, in_light, ceiling: 1023 };
+        let levels = Levels::limited(10);
+        assert!(veil.is_of_light());
+        let curves = veil.curves(levels, Veil::tiles((320, 240)));
+        assert_eq!(curves_of_light(&veil, levels), curves.luts());
+        assert_ne!(curves.lut(0), curves.lut(63));
     }
 }

@@ -616,11 +616,14 @@ impl Veil {
 
     /// The curve of each region, which takes its veil off.
     pub fn curves(&self, levels: Levels, tiles: Tiles) -> TileCurves {
-        let (mut luts, then) = (Vec::with_capacity(tiles.count() * levels.codes()), self.then_on(levels));
-        for region in self.regions() {
-            luts.append(&mut self.codes(region, levels, then.as_ref()));
-        }
-        TileCurves::given(tiles, levels, luts)
+        TileCurves::given(tiles, levels, (0..REGIONS).flat_map(|y| self.codes_of_row(y, levels)).collect())
+    }
+
+    /// What becomes of each code in the regions of a row, one after the other.
+    pub fn codes_of_row(&self, y: usize, levels: Levels) -> Vec<u16> {
+        let then = self.then_on(levels);
+        let regions = self.taken[y].into_iter().zip(self.gains[y]);
+        regions.flat_map(|region| self.codes(region, levels, then.as_ref())).collect()
     }
 
     /// The curve of region (row, column).
@@ -648,16 +651,23 @@ impl Veil {
             return region.codes(levels);
         }
         let (taken, gain) = region;
-        let level = move |code: usize| {
-            let level = 16 * levels.level_of(code as u16) as u64;
-            let of_65536 = level.saturating_sub(taken.into()) * u64::from(gain);
+        let mut piece = 0;
+        let mut level = |level: u64| {
+            let of_65536 = (16 * level).saturating_sub(taken.into()) * u64::from(gain);
             match then {
                 None => (of_65536 + (1 << 15)) >> 16,
-                Some(then) => (then.level((of_65536 + (1 << 11)) >> 12) + 8) >> 4,
+                Some(then) => (then.rising_level((of_65536 + (1 << 11)) >> 12, &mut piece) + 8) >> 4,
             }
         };
-        let code = |code| levels.under_ceiling(code as u16, levels.lo() + level(code).min(most) as u16, self.ceiling);
-        (0..levels.codes()).map(code).collect()
+        let (lo, hi) = (levels.lo(), levels.hi());
+        let code = |code| levels.under_ceiling(code, lo + level(u64::from(code - lo)).min(most) as u16, self.ceiling);
+        let mut codes = Vec::with_capacity(levels.codes());
+        codes.resize(usize::from(lo), 0);
+        codes.extend((lo..=hi).map(code));
+        let (black, white) = (codes[usize::from(lo)], codes[usize::from(hi)]);
+        codes[..usize::from(lo)].fill(black);
+        codes.resize(levels.codes(), white);
+        codes
     }
 
     /// What is taken off in each region and the gain of the rest, row by row.

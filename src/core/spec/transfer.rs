@@ -96,11 +96,30 @@ impl Scale {
     pub fn place(&self, level: i64) -> i64 {
         place_in(&self.levels, level)
     }
+
+    /// The same, sought from where the last level lay; `near` begins with 0.
+    pub fn place_near(&self, level: i64, near: &mut usize) -> i64 {
+        place_near(&self.levels, level, near)
+    }
 }
 
 /// Where a value lies in a rising list, in 65536ths of its pieces.
 fn place_in(list: &[i64], value: i64) -> i64 {
-    let behind = list.partition_point(|from| *from <= value);
+    place_behind(list, value, list.partition_point(|from| *from <= value))
+}
+
+/// The same, sought from where the last value lay: `behind` is the number of those of the list that are not above it.
+fn place_near(list: &[i64], value: i64, behind: &mut usize) -> i64 {
+    while list.get(*behind).is_some_and(|from| *from <= value) {
+        *behind += 1;
+    }
+    while behind.checked_sub(1).is_some_and(|last| list[last] > value) {
+        *behind -= 1;
+    }
+    place_behind(list, value, *behind)
+}
+
+fn place_behind(list: &[i64], value: i64, behind: usize) -> i64 {
     let Some(index) = behind.checked_sub(1) else { return 0 };
     match list.get(behind) {
         None => (index as i64) << 16,
@@ -128,16 +147,17 @@ impl LightOfLevels {
 
     /// The light of a level; that of the highest one above it.
     pub fn of(&self, level: i64) -> i64 {
-        let step = FINE_WHITE / 256;
+        const STEP: i64 = FINE_WHITE / 256;
         let level = level.clamp(0, HIGHEST as i64 * FINE_WHITE - 1);
-        let index = (level / step) as usize;
+        let index = (level / STEP) as usize;
         let [from, to] = [self.0[index], self.0[index + 1]];
-        from + (i128::from(to - from) * i128::from(level % step) / i128::from(step)) as i64
+        // Light is below 2^42, and a step below 2^16.
+        from + (to - from) * (level % STEP) / STEP
     }
 
-    /// The level of a light.
-    pub fn level(&self, light: i64) -> i64 {
-        (place_in(&self.0, light) * (FINE_WHITE / 256)) >> 16
+    /// The level of a light, sought from where the last one lay; `near` begins with 0.
+    pub fn level_near(&self, light: i64, near: &mut usize) -> i64 {
+        (place_near(&self.0, light, near) * (FINE_WHITE / 256)) >> 16
     }
 }
 
@@ -291,7 +311,7 @@ mod tests {
             let expected = if as_code <= 0.040_45 { as_code / 12.92 } else { ((as_code + 0.055) / 1.055).powf(2.4) };
             let found = light.of(level) as f64 / (1_u64 << 32) as f64;
             assert!((found - expected).abs() <= 2e-3 * expected + 1e-8, "{level}: {found}, not {expected}");
-            assert!((light.level(light.of(level)) - level).abs() <= 2, "{level}");
+            assert!((light.level_near(light.of(level), &mut 0) - level).abs() <= 2, "{level}");
         }
     }
 }

@@ -69,9 +69,16 @@ impl InLight {
             let light = LightOfLevels::get();
             region.shoulder = Some([becomes, most].map(|level| light.of(level)));
         }
-        region.peak[1] = region.below_peak(peak);
+        region.peak[1] = region.below_peak(peak, &mut Near::default());
         Some(region)
     }
+}
+
+/// Where what was sought last lay in the lists.
+#[derive(Default)]
+struct Near {
+    light: usize,
+    place: usize,
 }
 
 impl Region<'_> {
@@ -82,34 +89,37 @@ impl Region<'_> {
     }
 
     /// What a level up to the peak becomes.
-    fn below_peak(&self, level: i64) -> i64 {
+    fn below_peak(&self, level: i64, near: &mut Near) -> i64 {
         let becomes = self.corrected(level);
         let Some([would, may]) = self.shoulder else { return becomes.min(self.peak[1]) };
         let light = LightOfLevels::get();
         let [own, would, may] = [light.of(becomes), would, may].map(i128::from);
         let product = would * may;
         let kept = if product == 0 { 0 } else { own * product / (product + own * (would - may)) };
-        light.level(kept as i64).min(self.peak[1])
+        light.level_near(kept as i64, &mut near.light).min(self.peak[1])
     }
 
-    /// The place that what is at the place of level `level` comes to.
-    fn becomes(&self, at: i64, level: i64) -> i64 {
-        let [peak, becomes] = self.peak;
-        if level <= peak {
-            return self.scale.place(self.below_peak(level));
-        }
-        let ([from, to], [end, end_becomes]) = ([peak, becomes].map(|level| self.scale.place(level)), self.straight_to);
-        if at >= end {
-            return at - end + end_becomes;
-        }
-        to + (at - from).max(0) * (end_becomes - to).max(0) / (end - from).max(1)
+    /// The places that what is at the places of the scale comes to.
+    fn knots(&self) -> Vec<i64> {
+        let ([peak, _], [end, end_becomes]) = (self.peak, self.straight_to);
+        let [from, to] = self.peak.map(|level| self.scale.place(level));
+        let mut near = Near::default();
+        let becomes = |(index, &level): (usize, &i64)| {
+            let at = (index as i64) << 16;
+            if level <= peak {
+                return self.scale.place_near(self.below_peak(level, &mut near), &mut near.place);
+            }
+            if at >= end {
+                return at - end + end_becomes;
+            }
+            to + (at - from).max(0) * (end_becomes - to).max(0) / (end - from).max(1)
+        };
+        self.scale.levels().iter().enumerate().map(becomes).collect()
     }
 
     /// What becomes of each code. Codes below black stay as they are, and those above white do where white does.
     pub fn codes(&self, levels: Levels) -> Vec<u16> {
-        let levels_of_knots = self.scale.levels().iter().enumerate();
-        let knots: Vec<i64> =
-            levels_of_knots.map(|(index, &level)| self.becomes((index as i64) << 16, level)).collect();
+        let knots = self.knots();
         let most = levels.count() as i64 - 1;
         let level = |level: i64| {
             let at = place(level, most);
@@ -130,7 +140,7 @@ impl Region<'_> {
     /// its share of the level, and codes are as far apart as they are where the level comes to.
     pub fn chroma(&self, gain: u32, level: i64) -> u32 {
         let corrected = self.corrected(level);
-        let becomes = if level <= self.peak[0] { self.below_peak(level) } else { corrected };
+        let becomes = if level <= self.peak[0] { self.below_peak(level, &mut Near::default()) } else { corrected };
         let steps = |level: i64| self.scale.place(level + level / 16) - self.scale.place(level - level / 16);
         let (before, after) = (steps(level), steps(becomes));
         if before == 0 || after == 0 || corrected == 0 {

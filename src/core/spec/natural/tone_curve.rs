@@ -94,14 +94,22 @@ impl FrameCurve {
         self.slopes.iter().enumerate().map(|(piece, &slope)| [self.from[piece], self.becomes[piece], slope])
     }
 
-    /// What becomes of a level, in sixteenths of a level; 0 or more.
-    pub fn level(&self, at: u64) -> u64 {
-        (self.fine((at as i64) << 12) >> 12) as u64
+    /// What becomes of a level, in sixteenths of a level; 0 or more. Levels rise from call to call; `piece` begins with 0.
+    pub fn rising_level(&self, at: u64, piece: &mut usize) -> u64 {
+        let fine = (at as i64) << 12;
+        while *piece + 1 < PIECES && self.from[*piece + 1] <= fine {
+            *piece += 1;
+        }
+        (self.fine_in(*piece, fine) >> 12) as u64
     }
 
-    /// The same, in 4096ths of a sixteenth of a level.
+    /// What becomes of a level, both in 4096ths of a sixteenth of a level.
     pub fn fine(&self, at: i64) -> i64 {
-        let piece = self.from[1..PIECES].partition_point(|&end| end <= at);
+        self.fine_in(self.from[1..PIECES].partition_point(|&end| end <= at), at)
+    }
+
+    /// The same in the piece that it lies in.
+    fn fine_in(&self, piece: usize, at: i64) -> i64 {
         let beyond = (i128::from(at - self.from[piece]) * i128::from(self.slopes[piece])) >> 20;
         (i128::from(self.becomes[piece]) + beyond).clamp(0, 1 << 60) as i64
     }
@@ -111,6 +119,10 @@ impl FrameCurve {
 mod tests {
     use super::*;
 
+    fn becomes(curve: &FrameCurve, at: u64) -> u64 {
+        curve.rising_level(at, &mut 0)
+    }
+
     fn of_255(curve: ToneCurve, light: u32) -> FrameCurve {
         Toned { curve, light }.of_frame(WHITE as u64)
     }
@@ -119,10 +131,10 @@ mod tests {
     fn a_curve_goes_through_its_points_and_straight_on() {
         let doubled = of_255(ToneCurve::through(|level| 2 * level - 100), 1 << 16);
         for level in [0, 1, 15, 16, 17, 254, 255, 1000, WHITE - 1, WHITE, WHITE + 500] {
-            assert_eq!(doubled.level(level as u64), (2 * level - 100).max(0) as u64, "{level}");
+            assert_eq!(becomes(&doubled, level as u64), (2 * level - 100).max(0) as u64, "{level}");
         }
         let squared = of_255(ToneCurve::through(|level| level * level / WHITE), 1 << 16);
-        assert!((0..WHITE as u64).all(|level| squared.level(level) <= squared.level(level + 1)));
+        assert!((0..WHITE as u64).all(|level| becomes(&squared, level) <= becomes(&squared, level + 1)));
     }
 
     #[test]
@@ -130,7 +142,7 @@ mod tests {
         let curve = ToneCurve::through(|level| level * level / WHITE);
         let (whole, half) = (of_255(curve, 1 << 16), of_255(curve, 1 << 15));
         for level in 0..WHITE as u64 / 2 {
-            assert!(half.level(level).abs_diff(whole.level(2 * level) / 2) <= 1, "{level}");
+            assert!(becomes(&half, level).abs_diff(becomes(&whole, 2 * level) / 2) <= 1, "{level}");
         }
     }
 }
