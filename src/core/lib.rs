@@ -66,6 +66,7 @@
 
 #[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;
+pub mod denoise;
 pub mod equalize;
 mod error;
 pub mod frame;

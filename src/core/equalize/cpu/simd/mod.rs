@@ -1,7 +1,7 @@
 //! The kernels, a table of them for each instruction set. A table is handed out only on a machine that can run it,
 //! which is what makes its functions safe to call.
 //!
-//! A new kernel is a function in plain Rust (`scalar.rs`, `balance.rs`, `blend.rs` or `chroma.rs`) and a row of `every_kernel`.
+//! A new kernel is a function in plain Rust (`scalar.rs`, `balance.rs`, `blend.rs`, `chroma.rs`, or of [`denoise`](crate::denoise)) and a row of `every_kernel`.
 #![allow(unsafe_code, reason = "calls of functions that are compiled for one instruction set")]
 
 #[cfg(target_arch = "x86_64")]
@@ -19,6 +19,11 @@ use super::Isa;
 use super::layout::PackedPixel;
 use super::lookup::Lookup;
 use super::word_histogram::WordHistogram;
+use crate::denoise::merge::Plane;
+use crate::denoise::noise::{Differences, Noise};
+use crate::denoise::search::Field;
+use crate::denoise::sheet::Sheet;
+use crate::denoise::{Steps, merge, pyramid, search};
 use crate::frame::{Endian, Sample};
 use crate::spec::chroma::Colours;
 use crate::spec::{Levels, Weights};
@@ -62,6 +67,11 @@ macro_rules! every_kernel {
             balance::terms_wide(factors: [i64; 3], pairs: [&[i32]; 2], terms: &mut [i64]);
             balance::luma_wide(of_luma: i64, terms: &[i64], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]);
             balance::chroma_wide(of_luma: i64, of: (&[i32], &[i64]), place: [i32; 2], codes: &mut [u16]);
+            pyramid::smooth(luma: &Sheet, to: &mut Sheet);
+            pyramid::halve(from: &Sheet, to: &mut Sheet);
+            search::search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -> Field;
+            merge::count(plane: &Plane<'_>) -> Differences;
+            merge::merge(plane: &Plane<'_>, noise: &Noise) -> Sheet;
         }
     };
 }
@@ -113,6 +123,12 @@ static AVX512: Kernels = Kernels {
 };
 
 impl Kernels {
+    /// Those that remove noise.
+    pub fn denoise_steps(&self) -> Steps {
+        let Kernels { smooth, halve, search, count, merge, .. } = *self;
+        Steps { smooth, halve, search, count, merge }
+    }
+
     /// The kernels of `isa`; `None` on a machine that lacks it.
     pub fn of(isa: Isa) -> Option<&'static Kernels> {
         let kernels = match isa {

@@ -1,0 +1,191 @@
+//! The noise of a plane: for each coefficient of a tile, and by brightness. It is measured in what is left of motion, the
+//! coefficients of a tile less those of where its block was in the frame before.
+//!
+//! An encoder freezes noise and renews it now and then. What is seen to change is less than what is wrong then, and has long tails:
+//! from a ratio of the 85 % quantile to the median that is 1.15 of that of true noise on, the variance counts up to twice.
+
+use super::dct::{Batch, SAMPLES, TILES};
+use super::sheet::Sheet;
+
+/// Kinds of sizes that are counted: one by one to 15, then 16 an octave.
+const SIZES: usize = 192;
+
+/// The middles of the classes of brightness, in 10 bits, limited range or not.
+const BRIGHTNESS: [u16; CLASSES] = [48, 72, 88, 104, 128, 160, 208, 272, 368, 496, 672, 880];
+
+/// Classes of brightness.
+pub const CLASSES: usize = 12;
+
+/// The fewest tiles by which a class is known.
+const FEWEST: u64 = 60;
+
+/// What normalizes: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of two frames.
+pub type Factors = [u16; SAMPLES * TILES];
+
+/// How often differences had which size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differences {
+    /// For each coefficient.
+    by_coefficient: Vec<u32>,
+    /// For each class of brightness, of all coefficients that are neither horizontal nor vertical alone.
+    by_class: Vec<u32>,
+}
+
+impl Default for Differences {
+    fn default() -> Self {
+        Differences { by_coefficient: vec![0; SAMPLES * SIZES], by_class: vec![0; CLASSES * SIZES] }
+    }
+}
+
+impl Differences {
+    /// Adds the first tiles of the two batches, of this brightness.
+    #[inline(always)]
+    pub fn add(&mut self, one: &Batch, other: &Batch, brightness: &[u16]) {
+        for (tile, brightness) in brightness.iter().enumerate() {
+            let class = &mut self.by_class[class_of(*brightness) * SIZES..][..SIZES];
+            for (at, counts) in self.by_coefficient.as_chunks_mut::<SIZES>().0.iter_mut().enumerate() {
+                let size = size_of(one[at * TILES + tile].abs_diff(other[at * TILES + tile]));
+                counts[size] += 1;
+                class[size] += u32::from(at % 8 > 0 && at >= 8);
+            }
+        }
+    }
+
+    /// Adds others.
+    pub fn join(&mut self, others: &Differences) {
+        let add = |own: &mut [u32], others: &[u32]| own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
+        add(&mut self.by_coefficient, &others.by_coefficient);
+        add(&mut self.by_class, &others.by_class);
+    }
+
+    /// By how much more than it seems the variance is to count, in 256ths: 256 to 512.
+    pub fn frozen(&self) -> u32 {
+        let variance = |share: u64| {
+            let of = self.by_coefficient.as_chunks::<SIZES>().0.iter().map(|counts| quantile(counts, share));
+            of.map(|size| size * size).sum::<u64>()
+        };
+        // 2.07 and 0.455 are those of a normal law.
+        let (most, middle) = (variance(850) * 455, variance(500) * 2070);
+        let ratio = most * 256 / middle.max(1);
+        256 + (ratio.saturating_sub(294) * 5 / 2).min(256) as u32
+    }
+
+    /// The deviation of a difference of two frames at middle frequencies, in 256ths of a level of 8 bits.
+    pub fn deviation(&self) -> u32 {
+        let of = self.by_coefficient.as_chunks::<SIZES>().0.iter().map(|counts| quantile(counts, 850));
+        (of.sum::<u64>() * 16 * 695 / 1000 / 16 / SAMPLES as u64) as u32
+    }
+}
+
+/// The class of a brightness.
+#[inline(always)]
+fn class_of(brightness: u16) -> usize {
+    (0..CLASSES - 1).filter(|at| 2 * brightness >= BRIGHTNESS[*at] + BRIGHTNESS[at + 1]).count()
+}
+
+/// The number under which a difference is counted.
+#[inline(always)]
+fn size_of(difference: u16) -> usize {
+    let octave = (difference | 16).min(0x7fff).ilog2() - 4;
+    (16 * octave + u32::from(difference.min(0x7fff) >> octave)) as usize
+}
+
+/// The smallest difference of a size, and by how much the next is larger.
+fn of_size(size: usize) -> (u64, u64) {
+    let octave = (size / 16).max(1) - 1;
+    (((size - 16 * octave) << octave) as u64, 1 << octave)
+}
+
+/// The difference, in 16ths of a step, below which this many of 1000 lie.
+fn quantile(counts: &[u32], share: u64) -> u64 {
+    let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
+    let (wanted, mut below) = (all * share, 0);
+    for (size, count) in counts.iter().enumerate() {
+        let count = 1000 * u64::from(*count);
+        if count > 0 && below + count >= wanted {
+            let (from, width) = of_size(size);
+            // Size 0 is that of differences up to half a step.
+            return (16 * from + 16 * width * (wanted - below) / count).saturating_sub(8);
+        }
+        below += count;
+    }
+    0
+}
+
+/// What noise there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noise {
+    /// The factor of each coefficient, and the largest.
+    factors: [u16; SAMPLES],
+    most: u16,
+    /// By which factors are multiplied, in 16384ths, for each class of brightness.
+    of_class: [u16; CLASSES],
+}
+
+/// The square root, rounded down, in 256ths.
+fn root(of_65536: u64) -> u64 {
+    of_65536.isqrt()
+}
+
+impl Noise {
+    /// The noise by these differences, of chroma or not, with `frozen` as by luma.
+    pub fn of(differences: &Differences, is_chroma: bool, frozen: u32) -> Self {
+        // 524288 / 16ths of a step, and 1.4388 for the root of 2.07.
+        let more = root(u64::from(frozen) << 8);
+        let by_size = |size: u64| (12_069_280 * 256 / more / size.max(1)).min(u16::MAX.into()) as u16;
+        // The least deviations are those of a variance of 1.2 and 2 levels.
+        let most = if is_chroma { 16_384 * 256 / u64::from(frozen) } else { 21_149 * 256 / more } as u16;
+        let factors = std::array::from_fn(|at| by_size(quantile(&differences.by_coefficient[at * SIZES..][..SIZES], 850)));
+        let mut all = vec![0; SIZES];
+        for counts in differences.by_class.as_chunks::<SIZES>().0 {
+            all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
+        }
+        let of_all = quantile(&all, 850);
+        let known = |class: usize| {
+            let counts = &differences.by_class[class * SIZES..][..SIZES];
+            let tiles = counts.iter().map(|count| u64::from(*count)).sum::<u64>() / 49;
+            (tiles >= FEWEST).then(|| (of_all * 16_384 / quantile(counts, 850).max(1)).clamp(2048, 65_535))
+        };
+        let known: [Option<u64>; CLASSES] = std::array::from_fn(known);
+        let filled: [u64; CLASSES] = std::array::from_fn(|class| {
+            let (before, after) = ((0..=class).rev().find(|at| known[*at].is_some()), (class..CLASSES).find(|at| known[*at].is_some()));
+            let of = |at: usize| known[at].unwrap_or(16_384);
+            match (before, after) {
+                (Some(a), Some(b)) if a < b => (of(a) * (b - class) as u64 + of(b) * (class - a) as u64) / (b - a) as u64,
+                (Some(at), _) | (None, Some(at)) => of(at),
+                (None, None) => 16_384,
+            }
+        });
+        let smooth = |class: usize| filled[class.saturating_sub(1)] + 2 * filled[class] + filled[(class + 1).min(CLASSES - 1)];
+        Noise { factors, most, of_class: std::array::from_fn(|class| (smooth(class) / 4) as u16) }
+    }
+
+    /// The factors of tiles of this brightness.
+    #[inline(always)]
+    pub fn factors(&self, brightness: &[u16; TILES], out: &mut Factors) {
+        let of_tiles = brightness.map(|of| self.of_brightness(of));
+        for (out, factor) in out.as_chunks_mut::<TILES>().0.iter_mut().zip(self.factors) {
+            for at in 0..TILES {
+                let factor = (u32::from(factor) * u32::from(of_tiles[at])) >> 14;
+                out[at] = factor.min(u32::from(self.most)) as u16;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn of_brightness(&self, brightness: u16) -> u16 {
+        let at = (0..CLASSES - 1).filter(|at| brightness >= BRIGHTNESS[*at]).count();
+        if at == 0 || brightness >= BRIGHTNESS[CLASSES - 1] {
+            return self.of_class[if at == 0 { 0 } else { CLASSES - 1 }];
+        }
+        let (from, to) = (BRIGHTNESS[at - 1], BRIGHTNESS[at]);
+        let share = u32::from(brightness - from) * 256 / u32::from(to - from);
+        ((u32::from(self.of_class[at - 1]) * (256 - share) + u32::from(self.of_class[at]) * share) >> 8) as u16
+    }
+}
+
+/// The brightness of a tile whose middle is here in luma, by the second coarser picture.
+#[inline(always)]
+pub fn brightness(quarter: &Sheet, x: usize, y: usize) -> u16 {
+    quarter.nearest(x >> 2, y >> 2) as u16
+}

@@ -1,0 +1,251 @@
+//! Motion between two frames: a vector for each block of 8x8 samples of luma.
+//!
+//! It is searched from the coarsest pictures to the finest. A vector costs the sum of differences in a window of 16x16 around the
+//! block, each no more than a bound, every other row; and what it differs from the median of the vectors around it by.
+
+use super::sheet::Sheet;
+
+/// Samples across and down a block.
+pub const BLOCK: usize = 8;
+
+/// Rows and columns of a window, which has half as many around the block on each side.
+const WINDOW: usize = 16;
+
+/// How far the search goes at the coarsest picture, in samples.
+const REACH: i16 = 3;
+
+/// From a sample to where it is in the other frame, in quarters of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vector {
+    /// To the right.
+    pub x: i16,
+    /// Down.
+    pub y: i16,
+}
+
+impl Vector {
+    #[inline(always)]
+    fn plus(self, x: i16, y: i16) -> Self {
+        Vector { x: self.x + x, y: self.y + y }
+    }
+
+    #[inline(always)]
+    fn times(self, by: i16) -> Self {
+        Vector { x: self.x * by, y: self.y * by }
+    }
+}
+
+/// The vectors of all blocks, row by row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Field {
+    columns: usize,
+    rows: usize,
+    vectors: Vec<Vector>,
+}
+
+impl Field {
+    fn new((width, height): (usize, usize)) -> Self {
+        let (columns, rows) = (width.div_ceil(BLOCK), height.div_ceil(BLOCK));
+        Field { columns, rows, vectors: vec![Vector::default(); columns * rows] }
+    }
+
+    /// The vector of a block; beyond an edge, that of the block at the edge.
+    #[inline(always)]
+    pub fn at(&self, column: isize, row: isize) -> Vector {
+        let column = column.clamp(0, self.columns as isize - 1) as usize;
+        let row = row.clamp(0, self.rows as isize - 1) as usize;
+        self.vectors[row * self.columns + column]
+    }
+
+    /// The mean vector of the blocks that touch a point of luma.
+    #[inline(always)]
+    pub fn around(&self, x: usize, y: usize) -> Vector {
+        let ends = |at: usize| [(at as isize - 4).div_euclid(8), (at as isize + 3).div_euclid(8)];
+        let ([left, right], [above, below]) = (ends(x), ends(y));
+        let four = [(left, above), (right, above), (left, below), (right, below)].map(|(x, y)| self.at(x, y));
+        let mean = |of: fn(Vector) -> i16| ((four.map(|vector| i32::from(of(vector))).iter().sum::<i32>() + 2) >> 2) as i16;
+        Vector { x: mean(|vector| vector.x), y: mean(|vector| vector.y) }
+    }
+
+    /// The medians of the vectors around a block, of each direction by itself.
+    #[inline(always)]
+    fn median(&self, column: usize, row: usize) -> Vector {
+        let nine: [Vector; 9] =
+            std::array::from_fn(|at| self.at(column as isize + at as isize % 3 - 1, row as isize + at as isize / 3 - 1));
+        if nine.iter().all(|vector| *vector == nine[0]) {
+            return nine[0];
+        }
+        let middle = |of: fn(&Vector) -> i16| {
+            let mut all: [i16; 9] = std::array::from_fn(|at| of(&nine[at]));
+            *all.select_nth_unstable(4).1
+        };
+        Vector { x: middle(|vector| vector.x), y: middle(|vector| vector.y) }
+    }
+
+    /// The same motion over twice the time, for the pictures that are `1 << level` times as coarse.
+    fn doubled(&self, level: usize, size: (usize, usize)) -> Field {
+        let mut coarse = Field::new(size);
+        for row in 0..coarse.rows {
+            for column in 0..coarse.columns {
+                let at = |of: usize| (of << level) + (1 << level) / 2;
+                let near = self.median(at(column).min(self.columns - 1), at(row).min(self.rows - 1)).times(2);
+                let whole = |of: i16| (((of >> level) + 2) >> 2) << 2;
+                coarse.vectors[row * coarse.columns + column] = Vector { x: whole(near.x), y: whole(near.y) };
+            }
+        }
+        coarse
+    }
+}
+
+/// The motion from `one` to `other`, pictures from the finest to the coarsest. `calm` is what they differ by where nothing moves,
+/// in 64ths of a level of 8 bits; `half` the motion in half the time, if it is known.
+#[inline(always)]
+pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -> Field {
+    let coarsest = one.len().min(other.len()) - 1;
+    let mut field = Field::default();
+    for level in (0..=coarsest).rev() {
+        let (a, b) = (&one[level], &other[level]);
+        let size = (a.width(), a.height());
+        let parent = if level < coarsest {
+            finer(&field, size)
+        } else {
+            half.map_or_else(|| Field::new(size), |half| half.doubled(level, size))
+        };
+        let calm = ((calm * 7 / 10) >> level).max(22);
+        let block = Block { a, b, bound: ((6 * calm + 512) / 16).min(1023) as i16, calm, parent: &parent };
+        field = Field::new(size);
+        for row in 0..field.rows {
+            for column in 0..field.columns {
+                field.vectors[row * field.columns + column] = block.find(column, row, level == coarsest, level == 0);
+            }
+        }
+    }
+    field
+}
+
+/// The field of the next finer pictures.
+fn finer(coarse: &Field, size: (usize, usize)) -> Field {
+    let mut fine = Field::new(size);
+    for row in 0..fine.rows {
+        for column in 0..fine.columns {
+            fine.vectors[row * fine.columns + column] = coarse.at(column as isize / 2, row as isize / 2).times(2);
+        }
+    }
+    fine
+}
+
+/// What the vectors of one pair of pictures are found by.
+struct Block<'a> {
+    a: &'a Sheet,
+    b: &'a Sheet,
+    /// The most that a difference counts.
+    bound: i16,
+    calm: u32,
+    parent: &'a Field,
+}
+
+/// A vector and what it costs.
+struct Best {
+    vector: Vector,
+    cost: u32,
+}
+
+impl Block<'_> {
+    #[inline(always)]
+    fn find(&self, column: usize, row: usize, is_coarsest: bool, is_finest: bool) -> Vector {
+        let (x, y) = (column as isize, row as isize);
+        let own = self.parent.at(x, y);
+        let median = self.parent.median(column, row);
+        let mut best = Best { vector: own, cost: u32::MAX };
+        let near = [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)].map(|(right, down)| self.parent.at(x + right, y + down));
+        let all = [near[0], near[1], near[2], near[3], near[4], median, Vector::default()];
+        for (index, candidate) in all.into_iter().enumerate() {
+            if !all[..index].contains(&candidate) {
+                self.try_vector(column, row, median, candidate, &mut best);
+            }
+        }
+        let reach = if is_coarsest { REACH } else { 1 };
+        let from = best.vector;
+        for (right, down) in (-reach..=reach).flat_map(|down| (-reach..=reach).map(move |right| (right, down))) {
+            if (right, down) != (0, 0) {
+                self.try_vector(column, row, median, from.plus(4 * right, 4 * down), &mut best);
+            }
+        }
+        if is_finest {
+            for step in [2, 1] {
+                let from = best.vector;
+                for (right, down) in [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)] {
+                    self.try_vector(column, row, median, from.plus(step * right, step * down), &mut best);
+                }
+            }
+        }
+        best.vector
+    }
+
+    #[inline(always)]
+    fn try_vector(&self, column: usize, row: usize, median: Vector, vector: Vector, best: &mut Best) {
+        let away = u32::from(vector.x.abs_diff(median.x)) + u32::from(vector.y.abs_diff(median.y));
+        let penalty = (self.calm * away.min(24) * 15) >> 5;
+        if penalty >= best.cost {
+            return;
+        }
+        let cost = penalty + self.differences(column, row, vector, best.cost - penalty);
+        if cost < best.cost {
+            *best = Best { vector, cost };
+        }
+    }
+
+    /// The sum of differences of a window, or any number from `enough` on.
+    #[inline(always)]
+    fn differences(&self, column: usize, row: usize, vector: Vector, enough: u32) -> u32 {
+        let start = |block: usize, of: usize| Sheet::within((block * BLOCK) as isize - 4, WINDOW, of);
+        let (x, y) = (start(column, self.a.width()), start(row, self.a.height()));
+        let to = |from: isize, by: i16, of: usize| Sheet::within(from + (by >> 2) as isize, WINDOW, of);
+        let (right, down) = (to(x, vector.x, self.b.width()), to(y, vector.y, self.b.height()));
+        let (a, b) = (self.a.at(x, y), self.b.at(right, down));
+        let (of_a, of_b) = (2 * self.a.stride(), self.b.stride());
+        let (fx, fy) = (vector.x & 3, vector.y & 3);
+        let mut sum = 0;
+        for half in 0..2 {
+            let mut sums = [0u16; WINDOW];
+            for line in 4 * half..4 * half + 4 {
+                let a = window(&a[line * of_a..]);
+                let b = &b[2 * line * of_b..];
+                let b = match (fx, fy) {
+                    (0, 0) => *window(b),
+                    (_, 0) => between(window(b), window(&b[1..]), fx),
+                    (0, _) => between(window(b), window(&b[of_b..]), fy),
+                    _ => {
+                        let above = between(window(b), window(&b[1..]), fx);
+                        let below = between(window(&b[of_b..]), window(&b[of_b + 1..]), fx);
+                        between(&above, &below, fy)
+                    }
+                };
+                for at in 0..WINDOW {
+                    let difference = (a[at] - b[at]).abs().min(self.bound);
+                    sums[at] += difference as u16;
+                }
+            }
+            sum += sums.iter().map(|sum| u32::from(*sum)).sum::<u32>();
+            if sum >= enough {
+                break;
+            }
+        }
+        sum
+    }
+}
+
+#[inline(always)]
+fn window(samples: &[i16]) -> &[i16; WINDOW] {
+    samples.first_chunk().unwrap_or(&[0; WINDOW])
+}
+
+/// Between two rows, in quarters.
+#[inline(always)]
+fn between(one: &[i16; WINDOW], other: &[i16; WINDOW], quarters: i16) -> [i16; WINDOW] {
+    let mut out = [0; WINDOW];
+    for at in 0..WINDOW {
+        out[at] = (one[at] * (4 - quarters) + other[at] * quarters + 2) >> 2;
+    }
+    out
+}

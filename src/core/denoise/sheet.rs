@@ -1,0 +1,95 @@
+//! A plane of samples with room around it, into which its edges are repeated.
+
+/// Rows and columns around a plane.
+pub const PAD: usize = 16;
+
+/// A plane. The sample in row `y` and column `x`, both from `-PAD` on, may be read; beyond an edge lies what is at the edge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sheet {
+    samples: Vec<i16>,
+    width: usize,
+    height: usize,
+}
+
+impl Sheet {
+    /// A plane of zeros.
+    pub fn new(width: usize, height: usize) -> Self {
+        Sheet { samples: vec![0; (width + 2 * PAD) * (height + 2 * PAD)], width, height }
+    }
+
+    /// Columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Samples from a row to the next.
+    #[inline(always)]
+    pub fn stride(&self) -> usize {
+        self.width + 2 * PAD
+    }
+
+    /// All samples from row `y` on, its own from column `-PAD` on.
+    #[inline(always)]
+    pub fn from_row(&self, y: isize) -> &[i16] {
+        &self.samples[(y + PAD as isize) as usize * self.stride()..]
+    }
+
+    /// The samples from row `y` and column `x` on.
+    #[inline(always)]
+    pub fn at(&self, x: isize, y: isize) -> &[i16] {
+        &self.samples[(y + PAD as isize) as usize * self.stride() + (x + PAD as isize) as usize..]
+    }
+
+    /// The same, to be written.
+    #[inline(always)]
+    pub fn at_mut(&mut self, x: isize, y: isize) -> &mut [i16] {
+        let at = (y + PAD as isize) as usize * self.stride() + (x + PAD as isize) as usize;
+        &mut self.samples[at..]
+    }
+
+    /// The samples of row `y`, without what is around.
+    #[inline(always)]
+    pub fn row(&self, y: usize) -> &[i16] {
+        &self.at(0, y as isize)[..self.width]
+    }
+
+    /// The same, to be written.
+    #[inline(always)]
+    pub fn row_mut(&mut self, y: usize) -> &mut [i16] {
+        let width = self.width;
+        &mut self.at_mut(0, y as isize)[..width]
+    }
+
+    /// The sample nearest to a place.
+    #[inline(always)]
+    pub fn nearest(&self, x: usize, y: usize) -> i16 {
+        self.row(y.min(self.height - 1))[x.min(self.width - 1)]
+    }
+
+    /// Repeats the edges into the room around.
+    pub fn repeat_edges(&mut self) {
+        let (width, height, stride) = (self.width, self.height, self.stride());
+        for row in self.samples.chunks_exact_mut(stride).skip(PAD).take(height) {
+            let (first, last) = (row[PAD], row[PAD + width - 1]);
+            row[..PAD].fill(first);
+            row[PAD + width..].fill(last);
+        }
+        for y in 0..PAD {
+            self.samples.copy_within(PAD * stride..(PAD + 1) * stride, y * stride);
+            let last = (PAD + height - 1) * stride;
+            self.samples.copy_within(last..last + stride, (PAD + height + y) * stride);
+        }
+    }
+
+    /// Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around it. What
+    /// lies farther out looks the same.
+    #[inline(always)]
+    pub fn within(at: isize, size: usize, of: usize) -> isize {
+        at.clamp(2 - PAD as isize, (of + PAD - 2 - size) as isize)
+    }
+}
