@@ -1,11 +1,14 @@
 //! Raw 4:2:0 video of 8 bits from stdin, made clean, to stdout with 16 bits a sample (codes of 12 bits).
 use histeq::denoise::{Around, Picture, RADIUS, Step, Steps, sheet::Sheet};
+use histeq::equalize::cpu::{Isa, denoise_steps};
 use std::io::{Read, Write};
 
 fn main() {
     let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let (width, height) = (words[0], words[1]);
-    let steps = Steps::PLAIN;
+    let isa = Isa::ALL.into_iter().find(|isa| std::env::args().any(|word| word == isa.to_string())).unwrap_or(Isa::best());
+    let steps: Steps = denoise_steps(isa).expect("an instruction set that this machine has");
+    eprintln!("{isa}");
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).expect("stdin");
     let begin = std::time::Instant::now();

@@ -10,32 +10,34 @@ pub const SAMPLES: usize = 64;
 /// Samples, or coefficients, of some tiles.
 pub type Batch = [i16; SAMPLES * TILES];
 
-/// `cos(k * pi / 16) / 2` in 32768ths, for k from 0 to 7; the first is that of k = 4, which is `1 / sqrt(8)`.
-const HALF_COSINE: [i16; 8] = [11585, 16069, 15137, 13623, 11585, 9102, 6270, 3196];
+/// `cos(k * pi / 16) / 2` in 65536ths, for k from 1 to 7; that of k = 4 is `1 / sqrt(8)`.
+const HALF_COSINE: [i16; 7] = [32_138, 30_274, 27_246, 23_170, 18_205, 12_540, 6_393];
 
-/// `a * b / 32768`, to the nearest.
+/// `a * b / 65536`, rounded down: one instruction of a vector unit. Sums of several have half of their number added, to be right on
+/// average.
 #[inline(always)]
 pub fn part(a: i16, b: i16) -> i16 {
-    // In the steps that are one instruction of a vector unit.
-    let product = (i32::from(a) * i32::from(b)) as u32 >> 14;
-    ((product + 1) >> 1) as i16
+    ((i32::from(a) * i32::from(b)) >> 16) as i16
 }
 
 /// The transform of 8 samples.
 #[inline(always)]
 fn forward_line(x: [i16; 8]) -> [i16; 8] {
-    let [_, c1, c2, c3, c4, c5, c6, c7] = HALF_COSINE;
-    let sum: [i16; 4] = std::array::from_fn(|at| x[at].wrapping_add(x[7 - at]));
-    let [d0, d1, d2, d3]: [i16; 4] = std::array::from_fn(|at| x[at].wrapping_sub(x[7 - at]));
-    let [even, odd] = [sum[0].wrapping_add(sum[3]), sum[1].wrapping_add(sum[2])].map(|sum| part(sum, c4));
-    let (e0, e1) = (sum[0].wrapping_sub(sum[3]), sum[1].wrapping_sub(sum[2]));
+    let [c1, c2, c3, c4, c5, c6, c7] = HALF_COSINE;
+    let [x0, x1, x2, x3, x4, x5, x6, x7] = x;
+    let (s0, s1) = (x0.wrapping_add(x7), x1.wrapping_add(x6));
+    let (s2, s3) = (x2.wrapping_add(x5), x3.wrapping_add(x4));
+    let (d0, d1) = (x0.wrapping_sub(x7), x1.wrapping_sub(x6));
+    let (d2, d3) = (x2.wrapping_sub(x5), x3.wrapping_sub(x4));
+    let (even, odd) = (part(s0.wrapping_add(s3), c4), part(s1.wrapping_add(s2), c4));
+    let (e0, e1) = (s0.wrapping_sub(s3), s1.wrapping_sub(s2));
     [
-        even.wrapping_add(odd),
-        part(d0, c1).wrapping_add(part(d1, c3)).wrapping_add(part(d2, c5)).wrapping_add(part(d3, c7)),
-        part(e0, c2).wrapping_add(part(e1, c6)),
-        part(d0, c3).wrapping_sub(part(d1, c7)).wrapping_sub(part(d2, c1)).wrapping_sub(part(d3, c5)),
+        even.wrapping_add(odd).wrapping_add(1),
+        part(d0, c1).wrapping_add(part(d1, c3)).wrapping_add(part(d2, c5)).wrapping_add(part(d3, c7)).wrapping_add(2),
+        part(e0, c2).wrapping_add(part(e1, c6)).wrapping_add(1),
+        part(d0, c3).wrapping_sub(part(d1, c7)).wrapping_sub(part(d2, c1)).wrapping_sub(part(d3, c5)).wrapping_sub(1),
         even.wrapping_sub(odd),
-        part(d0, c5).wrapping_sub(part(d1, c1)).wrapping_add(part(d2, c7)).wrapping_add(part(d3, c3)),
+        part(d0, c5).wrapping_sub(part(d1, c1)).wrapping_add(part(d2, c7)).wrapping_add(part(d3, c3)).wrapping_add(1),
         part(e0, c6).wrapping_sub(part(e1, c2)),
         part(d0, c7).wrapping_sub(part(d1, c5)).wrapping_add(part(d2, c3)).wrapping_sub(part(d3, c1)),
     ]
@@ -44,37 +46,42 @@ fn forward_line(x: [i16; 8]) -> [i16; 8] {
 /// The samples of 8 coefficients.
 #[inline(always)]
 fn backward_line(x: [i16; 8]) -> [i16; 8] {
-    let [_, c1, c2, c3, c4, c5, c6, c7] = HALF_COSINE;
+    let [c1, c2, c3, c4, c5, c6, c7] = HALF_COSINE;
     let (first, fourth) = (part(x[0], c4), part(x[4], c4));
-    let (even, odd) = (first.wrapping_add(fourth), first.wrapping_sub(fourth));
-    let (outer, inner) =
-        (part(x[2], c2).wrapping_add(part(x[6], c6)), part(x[2], c6).wrapping_sub(part(x[6], c2)));
-    let sum = [even.wrapping_add(outer), odd.wrapping_add(inner), odd.wrapping_sub(inner), even.wrapping_sub(outer)];
+    let (even, odd) = (first.wrapping_add(fourth).wrapping_add(1), first.wrapping_sub(fourth));
+    let outer = part(x[2], c2).wrapping_add(part(x[6], c6)).wrapping_add(1);
+    let inner = part(x[2], c6).wrapping_sub(part(x[6], c2));
+    let (s0, s1) = (even.wrapping_add(outer), odd.wrapping_add(inner));
+    let (s2, s3) = (odd.wrapping_sub(inner), even.wrapping_sub(outer));
     let (x1, x3, x5, x7) = (x[1], x[3], x[5], x[7]);
-    let difference = [
-        part(x1, c1).wrapping_add(part(x3, c3)).wrapping_add(part(x5, c5)).wrapping_add(part(x7, c7)),
-        part(x1, c3).wrapping_sub(part(x3, c7)).wrapping_sub(part(x5, c1)).wrapping_sub(part(x7, c5)),
-        part(x1, c5).wrapping_sub(part(x3, c1)).wrapping_add(part(x5, c7)).wrapping_add(part(x7, c3)),
-        part(x1, c7).wrapping_sub(part(x3, c5)).wrapping_add(part(x5, c3)).wrapping_sub(part(x7, c1)),
-    ];
-    std::array::from_fn(|at| match at {
-        0..4 => sum[at].wrapping_add(difference[at]),
-        _ => sum[7 - at].wrapping_sub(difference[7 - at]),
-    })
+    let d0 = part(x1, c1).wrapping_add(part(x3, c3)).wrapping_add(part(x5, c5)).wrapping_add(part(x7, c7)).wrapping_add(2);
+    let d1 = part(x1, c3).wrapping_sub(part(x3, c7)).wrapping_sub(part(x5, c1)).wrapping_sub(part(x7, c5)).wrapping_sub(1);
+    let d2 = part(x1, c5).wrapping_sub(part(x3, c1)).wrapping_add(part(x5, c7)).wrapping_add(part(x7, c3)).wrapping_add(1);
+    let d3 = part(x1, c7).wrapping_sub(part(x3, c5)).wrapping_add(part(x5, c3)).wrapping_sub(part(x7, c1));
+    [
+        s0.wrapping_add(d0),
+        s1.wrapping_add(d1),
+        s2.wrapping_add(d2),
+        s3.wrapping_add(d3),
+        s3.wrapping_sub(d3),
+        s2.wrapping_sub(d2),
+        s1.wrapping_sub(d1),
+        s0.wrapping_sub(d0),
+    ]
 }
 
-/// Both directions of all tiles through `line`.
+/// Both directions of all tiles.
 #[inline(always)]
-fn transform(batch: &mut Batch, line: impl Fn([i16; 8]) -> [i16; 8] + Copy) {
-    lines(batch, 8 * TILES, line);
+fn transform<const IS_FORWARD: bool>(batch: &mut Batch) {
+    lines::<IS_FORWARD>(batch, 8 * TILES);
     for row in batch.as_chunks_mut::<{ 8 * TILES }>().0 {
-        lines(row, TILES, line);
+        lines::<IS_FORWARD>(row, TILES);
     }
 }
 
 /// All lines of 8 samples that are `apart`.
 #[inline(always)]
-fn lines(samples: &mut [i16], apart: usize, line: impl Fn([i16; 8]) -> [i16; 8]) {
+fn lines<const IS_FORWARD: bool>(samples: &mut [i16], apart: usize) {
     let (a, rest) = samples.split_at_mut(apart);
     let (b, rest) = rest.split_at_mut(apart);
     let (c, rest) = rest.split_at_mut(apart);
@@ -84,7 +91,8 @@ fn lines(samples: &mut [i16], apart: usize, line: impl Fn([i16; 8]) -> [i16; 8])
     let (g, h) = rest.split_at_mut(apart);
     let h = &mut h[..apart];
     for at in 0..apart {
-        let out = line([a[at], b[at], c[at], d[at], e[at], f[at], g[at], h[at]]);
+        let line = [a[at], b[at], c[at], d[at], e[at], f[at], g[at], h[at]];
+        let out = if IS_FORWARD { forward_line(line) } else { backward_line(line) };
         [a[at], b[at], c[at], d[at], e[at], f[at], g[at], h[at]] = out;
     }
 }
@@ -92,13 +100,13 @@ fn lines(samples: &mut [i16], apart: usize, line: impl Fn([i16; 8]) -> [i16; 8])
 /// The coefficients of samples.
 #[inline(always)]
 pub fn forward(batch: &mut Batch) {
-    transform(batch, forward_line);
+    transform::<true>(batch);
 }
 
 /// The samples of coefficients.
 #[inline(always)]
 pub fn backward(batch: &mut Batch) {
-    transform(batch, backward_line);
+    transform::<false>(batch);
 }
 
 #[cfg(test)]
@@ -122,7 +130,9 @@ mod tests {
         let length = |batch: &Batch| batch.iter().map(|of| i64::from(*of) * i64::from(*of)).sum::<i64>();
         assert!((length(&batch) - length(&before)).abs() < length(&before) / 500);
         backward(&mut batch);
+        let sum = |batch: &Batch| batch.iter().map(|of| i64::from(*of)).sum::<i64>();
+        assert!((sum(&batch) - sum(&before)).abs() < batch.len() as i64 / 10, "right on average");
         let worst = batch.iter().zip(&before).map(|(a, b)| a.abs_diff(*b)).max();
-        assert!(worst <= Some(5), "{worst:?}");
+        assert!(worst <= Some(8), "{worst:?}");
     }
 }

@@ -18,8 +18,8 @@ const SIZE: usize = 8;
 /// A raised cosine in 128ths, whose halves add up to 1.
 const COSINE: [i32; SIZE] = [5, 39, 89, 123, 123, 89, 39, 5];
 
-/// The weights of four samples for each quarter between the middle two, in 32768ths.
-const CUBIC: [[i16; 4]; 4] = [[0, 0, 0, 0], [-3584, 28672, 8704, -1024], [-3072, 19456, 19456, -3072], [-1024, 8704, 28672, -3584]];
+/// The weights of four samples for each quarter between the middle two, in 16384ths.
+const CUBIC: [[i16; 4]; 4] = [[0; 4], [-1792, 14_336, 4352, -512], [-1536, 9728, 9728, -1536], [-512, 4352, 14_336, -1792]];
 
 /// Normalized squares that count as 1: they are in 1024ths.
 const UNIT: u16 = 1024;
@@ -98,29 +98,35 @@ fn load(from: &[i16], stride: usize, at: usize, batch: &mut Batch) {
     }
 }
 
+/// Between four samples.
+#[inline(always)]
+fn of_four(a: i16, b: i16, c: i16, d: i16, weights: [i16; 4]) -> i16 {
+    part(a << 2, weights[0]) + part(b << 2, weights[1]) + part(c << 2, weights[2]) + part(d << 2, weights[3]) + 2
+}
+
 /// A tile between samples, by four of them in each direction.
 #[inline(always)]
 fn cubic(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile: &mut [i16; SAMPLES]) {
     let mut lines = [[0i16; SIZE]; SIZE + 3];
     let needed = if down == 0 { 1..SIZE + 1 } else { 0..SIZE + 3 };
-    let [a, b, c, d] = CUBIC[across as usize & 3];
+    let weights = CUBIC[across as usize & 3];
     for line in needed {
         let row: &[i16; SIZE + 3] = from.at(x - 1, y + line as isize - 1).first_chunk().unwrap_or(&[0; SIZE + 3]);
         for at in 0..SIZE {
             lines[line][at] = if across == 0 {
                 row[at + 1]
             } else {
-                part(row[at], a) + part(row[at + 1], b) + part(row[at + 2], c) + part(row[at + 3], d)
+                of_four(row[at], row[at + 1], row[at + 2], row[at + 3], weights)
             };
         }
     }
-    let [a, b, c, d] = CUBIC[down as usize & 3];
+    let weights = CUBIC[down as usize & 3];
     for (y, row) in tile.as_chunks_mut::<SIZE>().0.iter_mut().enumerate() {
         for at in 0..SIZE {
             row[at] = if down == 0 {
                 lines[y + 1][at]
             } else {
-                part(lines[y][at], a) + part(lines[y + 1][at], b) + part(lines[y + 2][at], c) + part(lines[y + 3][at], d)
+                of_four(lines[y][at], lines[y + 1][at], lines[y + 2][at], lines[y + 3][at], weights)
             };
         }
     }
@@ -174,7 +180,8 @@ pub fn count(plane: &Plane<'_>) -> Differences {
 #[inline(always)]
 pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
     let (width, height) = (plane.own.width(), plane.own.height());
-    let mut out = Sheet::new(width, height);
+    // Half of what four tiles lose where each is rounded down.
+    let mut out = Sheet::filled(width, height, 2);
     let mut room = Room::default();
     let (columns, rows) = (width.div_ceil(STEP) + 1, height.div_ceil(STEP) + 1);
     for row in 0..rows {
@@ -199,7 +206,7 @@ struct Room {
     factors: Factors,
     squares: Factors,
     smooth: Factors,
-    /// The weight of each coefficient of each of the others, in 256ths.
+    /// The weight of each coefficient of each of the others, in 256ths of that of the frame itself.
     weights: [Factors; MOST_OTHERS],
     /// What is left of the variance of noise, in 16384ths.
     left: Factors,
@@ -306,8 +313,7 @@ impl Room {
         for (smooth, weights) in smooth.iter().zip(weights) {
             for at in 0..TILES {
                 let apart = ((smooth[at] >> 1) + half_mean[at]).max(guard[at]).min(NOT_ONE);
-                let weight = (u32::from(NOT_ONE - apart) * (256 * 65_536 / (NOT_ONE - FULLY) as u32)) >> 16;
-                weights[at] = weight.min(256) as u16;
+                weights[at] = high(NOT_ONE - apart, ((256 * 65_536) / (NOT_ONE - FULLY) as u32) as u16).min(255);
             }
         }
     }
@@ -324,21 +330,29 @@ impl Room {
             let own = &mut self.own[from..][..CHUNK];
             let left = &mut self.left[from..][..CHUNK];
             for at in 0..CHUNK {
-                let sum = self.weights[..others].iter().map(|weights| weights[from + at]).sum::<u16>() + 256;
-                shares[at] = reciprocal(sum);
+                left[at] = 256;
+            }
+            for weights in &self.weights[..others] {
+                let weights = &weights[from..][..CHUNK];
+                for at in 0..CHUNK {
+                    left[at] += weights[at];
+                }
+            }
+            for at in 0..CHUNK {
+                shares[at] = reciprocal(left[at]);
                 left[at] = high(shares[at], shares[at]);
             }
             let mut moves = [0i16; CHUNK];
             for (weights, batch) in self.weights[..others].iter().zip(&self.others) {
                 let (weights, batch) = (&weights[from..][..CHUNK], &batch[from..][..CHUNK]);
                 for at in 0..CHUNK {
-                    let share = high(weights[at] << 7, shares[at]) << 1;
-                    moves[at] = moves[at].wrapping_add(part(batch[at].saturating_sub(own[at]), share as i16));
+                    let share = high(weights[at] << 8, shares[at]);
+                    moves[at] = moves[at].wrapping_add(part(batch[at].saturating_sub(own[at]), (share << 1) as i16));
                     left[at] += high(share, share);
                 }
             }
             for at in 0..CHUNK {
-                own[at] = own[at].saturating_add(moves[at]);
+                own[at] = own[at].saturating_add(moves[at]).saturating_add((others / 2) as i16);
             }
         }
     }
@@ -355,7 +369,7 @@ impl Room {
         for at in TILES..SAMPLES * TILES {
             let left = self.left[at] + self.left[at] / 5 + 491;
             let lost = quotient(u32::from(left) * by, self.smooth[at]).min(257).saturating_sub(2);
-            self.own[at] = self.own[at].wrapping_sub(part(self.own[at], (lost << 7) as i16));
+            self.own[at] = self.own[at].wrapping_sub(part(self.own[at], (lost << 7) as i16) << 1);
         }
     }
 }
@@ -366,10 +380,10 @@ fn high(a: u16, b: u16) -> u16 {
     ((u32::from(a) * u32::from(b)) >> 16) as u16
 }
 
-/// `256 / sum` in 32768ths, for a sum of 256 to 1280.
+/// `256 / sum` in 32768ths, for a sum of 256 to 1276.
 #[inline(always)]
 fn reciprocal(sum: u16) -> u16 {
-    // Quotients of numbers this small come out exactly: a fraction that is below the next whole number stays below it.
+    // Quotients of numbers this small come out exactly: a fraction below a whole number stays below it.
     (8_388_608.0 / f32::from(sum)) as u16
 }
 
@@ -385,7 +399,9 @@ fn quotient(a: u32, b: u16) -> u16 {
 fn lay(batch: &mut Batch, (first, row): (usize, usize), count: usize, out: &mut Sheet) {
     for (at, samples) in batch.as_chunks_mut::<TILES>().0.iter_mut().enumerate() {
         let weight = (2 * COSINE[at / SIZE] * COSINE[at % SIZE]) as i16;
-        samples.iter_mut().for_each(|sample| *sample = part(*sample, weight));
+        for sample in samples {
+            *sample = part(*sample << 1, weight);
+        }
     }
     let stride = out.stride();
     for tile in 0..count {
@@ -406,7 +422,7 @@ mod tests {
 
     #[test]
     fn quotients_are_those_of_integers() {
-        for sum in 256..=1280 {
+        for sum in 256..=1276 {
             assert_eq!(u32::from(reciprocal(sum)), 8_388_608 / u32::from(sum), "{sum}");
         }
         for b in 1..=u16::MAX {

@@ -166,8 +166,8 @@ impl Noise {
         let of_tiles = brightness.map(|of| self.of_brightness(of));
         for (out, factor) in out.as_chunks_mut::<TILES>().0.iter_mut().zip(self.factors) {
             for at in 0..TILES {
-                let factor = (u32::from(factor) * u32::from(of_tiles[at])) >> 14;
-                out[at] = factor.min(u32::from(self.most)) as u16;
+                let factor = (u32::from(factor) * u32::from(of_tiles[at])) >> 16;
+                out[at] = (factor as u16).min(self.most >> 2) << 2;
             }
         }
     }

@@ -60,26 +60,22 @@ impl Field {
     /// The mean vector of the blocks that touch a point of luma.
     #[inline(always)]
     pub fn around(&self, x: usize, y: usize) -> Vector {
-        let ends = |at: usize| [(at as isize - 4).div_euclid(8), (at as isize + 3).div_euclid(8)];
-        let ([left, right], [above, below]) = (ends(x), ends(y));
-        let four = [(left, above), (right, above), (left, below), (right, below)].map(|(x, y)| self.at(x, y));
-        let mean = |of: fn(Vector) -> i16| ((four.map(|vector| i32::from(of(vector))).iter().sum::<i32>() + 2) >> 2) as i16;
-        Vector { x: mean(|vector| vector.x), y: mean(|vector| vector.y) }
+        let (left, right) = ((x as isize - 4) >> 3, (x as isize + 3) >> 3);
+        let (above, below) = ((y as isize - 4) >> 3, (y as isize + 3) >> 3);
+        let (a, b) = (self.at(left, above), self.at(right, above));
+        let (c, d) = (self.at(left, below), self.at(right, below));
+        Vector { x: (a.x + b.x + c.x + d.x + 2) >> 2, y: (a.y + b.y + c.y + d.y + 2) >> 2 }
     }
 
     /// The medians of the vectors around a block, of each direction by itself.
     #[inline(always)]
     fn median(&self, column: usize, row: usize) -> Vector {
-        let nine: [Vector; 9] =
-            std::array::from_fn(|at| self.at(column as isize + at as isize % 3 - 1, row as isize + at as isize / 3 - 1));
-        if nine.iter().all(|vector| *vector == nine[0]) {
-            return nine[0];
+        let (mut across, mut down) = ([0; 9], [0; 9]);
+        for at in 0..9 {
+            let near = self.at((column + at % 3) as isize - 1, (row + at / 3) as isize - 1);
+            (across[at], down[at]) = (near.x, near.y);
         }
-        let middle = |of: fn(&Vector) -> i16| {
-            let mut all: [i16; 9] = std::array::from_fn(|at| of(&nine[at]));
-            *all.select_nth_unstable(4).1
-        };
-        Vector { x: middle(|vector| vector.x), y: middle(|vector| vector.y) }
+        Vector { x: median(across), y: median(down) }
     }
 
     /// The same motion over twice the time, for the pictures that are `1 << level` times as coarse.
@@ -157,8 +153,8 @@ impl Block<'_> {
         let own = self.parent.at(x, y);
         let median = self.parent.median(column, row);
         let mut best = Best { vector: own, cost: u32::MAX };
-        let near = [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)].map(|(right, down)| self.parent.at(x + right, y + down));
-        let all = [near[0], near[1], near[2], near[3], near[4], median, Vector::default()];
+        let of = |right: isize, down: isize| self.parent.at(x + right, y + down);
+        let all = [own, of(-1, 0), of(1, 0), of(0, -1), of(0, 1), median, Vector::default()];
         for (index, candidate) in all.into_iter().enumerate() {
             if !all[..index].contains(&candidate) {
                 self.try_vector(column, row, median, candidate, &mut best);
@@ -166,15 +162,17 @@ impl Block<'_> {
         }
         let reach = if is_coarsest { REACH } else { 1 };
         let from = best.vector;
-        for (right, down) in (-reach..=reach).flat_map(|down| (-reach..=reach).map(move |right| (right, down))) {
-            if (right, down) != (0, 0) {
-                self.try_vector(column, row, median, from.plus(4 * right, 4 * down), &mut best);
+        for down in -reach..=reach {
+            for right in -reach..=reach {
+                if (right, down) != (0, 0) {
+                    self.try_vector(column, row, median, from.plus(4 * right, 4 * down), &mut best);
+                }
             }
         }
         if is_finest {
             for step in [2, 1] {
                 let from = best.vector;
-                for (right, down) in [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)] {
+                for (right, down) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
                     self.try_vector(column, row, median, from.plus(step * right, step * down), &mut best);
                 }
             }
@@ -226,13 +224,28 @@ impl Block<'_> {
                     sums[at] += difference as u16;
                 }
             }
-            sum += sums.iter().map(|sum| u32::from(*sum)).sum::<u32>();
+            for at in sums {
+                sum += u32::from(at);
+            }
             if sum >= enough {
                 break;
             }
         }
         sum
     }
+}
+
+/// The middle one of nine numbers.
+#[inline(always)]
+fn median(mut of: [i16; 9]) -> i16 {
+    const SWAPS: [(usize, usize); 19] = [
+        (1, 2), (4, 5), (7, 8), (0, 1), (3, 4), (6, 7), (1, 2), (4, 5), (7, 8), (0, 3),
+        (5, 8), (4, 7), (3, 6), (1, 4), (2, 5), (4, 7), (4, 2), (6, 4), (4, 2),
+    ];
+    for (low, high) in SWAPS {
+        (of[low], of[high]) = (of[low].min(of[high]), of[low].max(of[high]));
+    }
+    of[4]
 }
 
 #[inline(always)]

@@ -14,7 +14,12 @@ pub struct Sheet {
 impl Sheet {
     /// A plane of zeros.
     pub fn new(width: usize, height: usize) -> Self {
-        Sheet { samples: vec![0; (width + 2 * PAD) * (height + 2 * PAD)], width, height }
+        Sheet::filled(width, height, 0)
+    }
+
+    /// A plane of one code.
+    pub fn filled(width: usize, height: usize, code: i16) -> Self {
+        Sheet { samples: vec![code; (width + 2 * PAD) * (height + 2 * PAD)], width, height }
     }
 
     /// Columns.

@@ -39,6 +39,7 @@ pub use engine::Engine;
 pub use isa::Isa;
 
 use super::{Equalized, Executor, Role, Work};
+use crate::denoise::Steps;
 use crate::frame::HostPool;
 use crate::spec::{Remembered, Temporal};
 use crate::{Error, Result};
@@ -212,4 +213,9 @@ impl Drop for Cpu {
             let _ = thread.join();
         }
     }
+}
+
+/// What removes noise, compiled for `isa`; `None` on a machine that lacks it.
+pub fn denoise_steps(isa: Isa) -> Option<Steps> {
+    simd::Kernels::of(isa).map(simd::Kernels::denoise_steps)
 }
