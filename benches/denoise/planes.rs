@@ -6,7 +6,8 @@ use std::io::{Read, Write};
 fn main() {
     let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let (width, height) = (words[0], words[1]);
-    let isa = Isa::ALL.into_iter().find(|isa| std::env::args().any(|word| word == isa.to_string())).unwrap_or(Isa::best());
+    let isa =
+        Isa::ALL.into_iter().find(|isa| std::env::args().any(|word| word == isa.to_string())).unwrap_or(Isa::best());
     let steps: Steps = denoise_steps(isa).expect("an instruction set that this machine has");
     eprintln!("{isa}");
     let mut bytes = Vec::new();
@@ -25,7 +26,8 @@ fn main() {
                 sheet.repeat_edges();
                 sheet
             };
-            let planes = vec![plane(y, width, height), plane(u, width / 2, height / 2), plane(v, width / 2, height / 2)];
+            let planes =
+                vec![plane(y, width, height), plane(u, width / 2, height / 2), plane(v, width / 2, height / 2)];
             Picture::new(planes, (1, 1), &steps)
         })
         .collect();
@@ -39,7 +41,8 @@ fn main() {
         let around: Vec<_> = (first..end).map(|of| (&pictures[of], made[of].as_ref())).collect();
         for sheet in (Around { pictures: &around, at: at - first }).clean(&steps) {
             for y in 0..sheet.height() {
-                let codes: Vec<u8> = sheet.row(y).iter().flat_map(|code| ((code + 2048).clamp(0, 4095) as u16).to_le_bytes()).collect();
+                let codes: Vec<u8> =
+                    sheet.row(y).iter().flat_map(|code| ((code + 2048).clamp(0, 4095) as u16).to_le_bytes()).collect();
                 out.write_all(&codes).expect("stdout");
             }
         }

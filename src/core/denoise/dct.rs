@@ -54,9 +54,12 @@ fn backward_line(x: [i16; 8]) -> [i16; 8] {
     let (s0, s1) = (even.wrapping_add(outer), odd.wrapping_add(inner));
     let (s2, s3) = (odd.wrapping_sub(inner), even.wrapping_sub(outer));
     let (x1, x3, x5, x7) = (x[1], x[3], x[5], x[7]);
-    let d0 = part(x1, c1).wrapping_add(part(x3, c3)).wrapping_add(part(x5, c5)).wrapping_add(part(x7, c7)).wrapping_add(2);
-    let d1 = part(x1, c3).wrapping_sub(part(x3, c7)).wrapping_sub(part(x5, c1)).wrapping_sub(part(x7, c5)).wrapping_sub(1);
-    let d2 = part(x1, c5).wrapping_sub(part(x3, c1)).wrapping_add(part(x5, c7)).wrapping_add(part(x7, c3)).wrapping_add(1);
+    let d0 =
+        part(x1, c1).wrapping_add(part(x3, c3)).wrapping_add(part(x5, c5)).wrapping_add(part(x7, c7)).wrapping_add(2);
+    let d1 =
+        part(x1, c3).wrapping_sub(part(x3, c7)).wrapping_sub(part(x5, c1)).wrapping_sub(part(x7, c5)).wrapping_sub(1);
+    let d2 =
+        part(x1, c5).wrapping_sub(part(x3, c1)).wrapping_add(part(x5, c7)).wrapping_add(part(x7, c3)).wrapping_add(1);
     let d3 = part(x1, c7).wrapping_sub(part(x3, c5)).wrapping_add(part(x5, c3)).wrapping_sub(part(x7, c1));
     [
         s0.wrapping_add(d0),

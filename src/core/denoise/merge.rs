@@ -19,7 +19,8 @@ const SIZE: usize = 8;
 const COSINE: [i32; SIZE] = [5, 39, 89, 123, 123, 89, 39, 5];
 
 /// The weights of four samples for each quarter between the middle two, in 16384ths.
-const CUBIC: [[i16; 4]; 4] = [[0; 4], [-1792, 14_336, 4352, -512], [-1536, 9728, 9728, -1536], [-512, 4352, 14_336, -1792]];
+const CUBIC: [[i16; 4]; 4] =
+    [[0; 4], [-1792, 14_336, 4352, -512], [-1536, 9728, 9728, -1536], [-512, 4352, 14_336, -1792]];
 
 /// Normalized squares that count as 1: they are in 1024ths.
 const UNIT: u16 = 1024;
@@ -384,14 +385,14 @@ fn high(a: u16, b: u16) -> u16 {
 #[inline(always)]
 fn reciprocal(sum: u16) -> u16 {
     // Quotients of numbers this small come out exactly: a fraction below a whole number stays below it.
-    (8_388_608.0 / f32::from(sum)) as u16
+    (8_388_608.0 / i32::from(sum) as f32) as i32 as u16
 }
 
 /// `a / b` rounded down, at most 511; `a` is less than 2^24.
 #[inline(always)]
 fn quotient(a: u32, b: u16) -> u16 {
     // The same.
-    (a as f32 / f32::from(b.max(1))).min(511.0) as u16
+    (a as i32 as f32 / i32::from(b.max(1)) as f32).min(511.0) as i32 as u16
 }
 
 /// Lays tiles over what is there.

@@ -142,7 +142,8 @@ impl Around<'_> {
                 frozen = differences.frozen();
             }
             let noise = Noise::of(&differences, index > 0, frozen);
-            let others: Vec<_> = fields.iter().map(|(at, field)| (&self.pictures[*at].0.planes[index], field)).collect();
+            let others: Vec<_> =
+                fields.iter().map(|(at, field)| (&self.pictures[*at].0.planes[index], field)).collect();
             (steps.merge)(&own.plane(index, &others), &noise)
         };
         (0..own.planes.len()).map(plane).collect()

@@ -135,7 +135,8 @@ impl Noise {
         let by_size = |size: u64| (12_069_280 * 256 / more / size.max(1)).min(u16::MAX.into()) as u16;
         // The least deviations are those of a variance of 1.2 and 2 levels.
         let most = if is_chroma { 16_384 * 256 / u64::from(frozen) } else { 21_149 * 256 / more } as u16;
-        let factors = std::array::from_fn(|at| by_size(quantile(&differences.by_coefficient[at * SIZES..][..SIZES], 850)));
+        let factors =
+            std::array::from_fn(|at| by_size(quantile(&differences.by_coefficient[at * SIZES..][..SIZES], 850)));
         let mut all = vec![0; SIZES];
         for counts in differences.by_class.as_chunks::<SIZES>().0 {
             all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
@@ -148,15 +149,19 @@ impl Noise {
         };
         let known: [Option<u64>; CLASSES] = std::array::from_fn(known);
         let filled: [u64; CLASSES] = std::array::from_fn(|class| {
-            let (before, after) = ((0..=class).rev().find(|at| known[*at].is_some()), (class..CLASSES).find(|at| known[*at].is_some()));
+            let (before, after) =
+                ((0..=class).rev().find(|at| known[*at].is_some()), (class..CLASSES).find(|at| known[*at].is_some()));
             let of = |at: usize| known[at].unwrap_or(16_384);
             match (before, after) {
-                (Some(a), Some(b)) if a < b => (of(a) * (b - class) as u64 + of(b) * (class - a) as u64) / (b - a) as u64,
+                (Some(a), Some(b)) if a < b => {
+                    (of(a) * (b - class) as u64 + of(b) * (class - a) as u64) / (b - a) as u64
+                }
                 (Some(at), _) | (None, Some(at)) => of(at),
                 (None, None) => 16_384,
             }
         });
-        let smooth = |class: usize| filled[class.saturating_sub(1)] + 2 * filled[class] + filled[(class + 1).min(CLASSES - 1)];
+        let smooth =
+            |class: usize| filled[class.saturating_sub(1)] + 2 * filled[class] + filled[(class + 1).min(CLASSES - 1)];
         Noise { factors, most, of_class: std::array::from_fn(|class| (smooth(class) / 4) as u16) }
     }
 

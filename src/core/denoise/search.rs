@@ -11,9 +11,6 @@ pub const BLOCK: usize = 8;
 /// Rows and columns of a window, which has half as many around the block on each side.
 const WINDOW: usize = 16;
 
-/// How far the search goes at the coarsest picture, in samples.
-const REACH: i16 = 3;
-
 /// From a sample to where it is in the other frame, in quarters of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Vector {
@@ -97,7 +94,7 @@ impl Field {
 /// in 64ths of a level of 8 bits; `half` the motion in half the time, if it is known.
 #[inline(always)]
 pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -> Field {
-    let coarsest = one.len().min(other.len()) - 1;
+    let coarsest = if half.is_some() { 1 } else { one.len().min(other.len()) - 1 };
     let mut field = Field::default();
     for level in (0..=coarsest).rev() {
         let (a, b) = (&one[level], &other[level]);
@@ -108,7 +105,15 @@ pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -
             half.map_or_else(|| Field::new(size), |half| half.doubled(level, size))
         };
         let calm = ((calm * 7 / 10) >> level).max(22);
-        let block = Block { a, b, bound: ((6 * calm + 512) / 16).min(1023) as i16, calm, parent: &parent };
+        let block = Block {
+            a,
+            b,
+            bound: ((6 * calm + 512) / 16).min(1023) as i16,
+            calm,
+            reach: if half.is_some() { 2 } else { 3 },
+            enough: calm * 9,
+            parent: &parent,
+        };
         field = Field::new(size);
         for row in 0..field.rows {
             for column in 0..field.columns {
@@ -137,6 +142,10 @@ struct Block<'a> {
     /// The most that a difference counts.
     bound: i16,
     calm: u32,
+    /// How far the search goes at the coarsest picture, in samples.
+    reach: i16,
+    /// What it costs where nothing but noise differs.
+    enough: u32,
     parent: &'a Field,
 }
 
@@ -160,11 +169,15 @@ impl Block<'_> {
                 self.try_vector(column, row, median, candidate, &mut best);
             }
         }
-        let reach = if is_coarsest { REACH } else { 1 };
+        // As far apart as noise alone would be.
+        if best.cost < self.enough {
+            return best.vector;
+        }
+        let reach = if is_coarsest { self.reach } else { 1 };
         let from = best.vector;
         for down in -reach..=reach {
             for right in -reach..=reach {
-                if (right, down) != (0, 0) {
+                if (right, down) != (0, 0) && (is_coarsest || right == 0 || down == 0) {
                     self.try_vector(column, row, median, from.plus(4 * right, 4 * down), &mut best);
                 }
             }
@@ -239,8 +252,25 @@ impl Block<'_> {
 #[inline(always)]
 fn median(mut of: [i16; 9]) -> i16 {
     const SWAPS: [(usize, usize); 19] = [
-        (1, 2), (4, 5), (7, 8), (0, 1), (3, 4), (6, 7), (1, 2), (4, 5), (7, 8), (0, 3),
-        (5, 8), (4, 7), (3, 6), (1, 4), (2, 5), (4, 7), (4, 2), (6, 4), (4, 2),
+        (1, 2),
+        (4, 5),
+        (7, 8),
+        (0, 1),
+        (3, 4),
+        (6, 7),
+        (1, 2),
+        (4, 5),
+        (7, 8),
+        (0, 3),
+        (5, 8),
+        (4, 7),
+        (3, 6),
+        (1, 4),
+        (2, 5),
+        (4, 7),
+        (4, 2),
+        (6, 4),
+        (4, 2),
     ];
     for (low, high) in SWAPS {
         (of[low], of[high]) = (of[low].min(of[high]), of[low].max(of[high]));
