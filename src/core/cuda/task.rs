@@ -67,6 +67,8 @@ impl TryFrom<Settings> for Parameters {
             hides_noise: _,
             stretch: _,
             keeps_peak: _,
+            // Done before.
+            denoise: _,
         } = settings;
         match method {
             // Counted.

@@ -1,7 +1,7 @@
 //! Equalization of frames: [`Executor`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 //!
 //! ```text
-//! frame -> EqualizeStage: Depth, Guides, Work -> Executor: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
+//! frame -> EqualizeStage: Depth, Guides, Denoising, Work -> Executor: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
 //! ```
 //!
 //! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens, and
@@ -11,6 +11,7 @@ mod counted_region;
 pub mod cpu;
 #[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;
+mod denoising;
 mod depth;
 mod failover;
 mod gpu_thread;
@@ -41,7 +42,7 @@ pub use relation::relation;
 pub use stage::{EqualizeStage, Given, MappingSource, Observation, Observer};
 pub use survey::{SceneMappings, Survey};
 pub use verify::{Verifier, first_difference};
-pub use work::{Applied, Equalized, Report, Role, Work};
+pub use work::{Applied, Came, Equalized, Report, Role, Work};
 
 use crate::Result;
 use crate::frame::Pool;

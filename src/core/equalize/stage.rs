@@ -3,19 +3,20 @@
 //!
 //! ```text
 //! frame -> Gray (--gray) -> Depth (--output-depth) -> CountedRegion (--roi auto)
-//!       -> Guides or MappingSource (--load-curves) -> Work -> Executor -> observers -> Depth
+//!       -> Guides, Denoising, or MappingSource (--load-curves) -> Work -> Executor -> observers -> Depth
 //! ```
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 //!
 //! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies them.
 
+use super::denoising::{Denoising, cleans};
 use super::measuring::Measuring;
 use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, OutputDepth, Role, Work};
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{Counts, Decision, Guide, Mapping, Method, Scene, Settings, Temporal};
+use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Temporal};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,6 +47,8 @@ pub struct Observation<'a> {
     pub before: &'a Work,
     /// What came out.
     pub after: &'a Equalized,
+    /// If it had fewer bits before its noise was removed: the frame with its noise, and what comes out with as many bits.
+    pub came: Option<(&'a Frame, &'a Frame)>,
     /// How long the backend has worked on this thread so far, in all.
     pub equalizing: Duration,
     /// What equalized it.
@@ -102,6 +105,7 @@ pub struct EqualizeStage {
     measuring: Measuring,
     /// Works that wait for their guides, oldest first.
     undecided: VecDeque<Work>,
+    denoising: Denoising,
     /// Works that wait for room in the backend, oldest first, with what is known of them that the backend does not tell.
     ready: VecDeque<(Work, Applied)>,
     /// No more frames will come, and the backend has not been told.
@@ -131,6 +135,7 @@ impl EqualizeStage {
             stays_on_device: false,
             measuring: Measuring::default(),
             undecided: VecDeque::new(),
+            denoising: Denoising::default(),
             ready: VecDeque::new(),
             ending: false,
             observers: Vec::new(),
@@ -179,6 +184,12 @@ impl EqualizeStage {
     #[must_use]
     pub fn measuring_on(self, threads: usize) -> Self {
         EqualizeStage { measuring: Measuring::on_threads(threads), ..self }
+    }
+
+    /// The same, with noise removed on this many threads besides that of the stage; of what is live, too.
+    #[must_use]
+    pub fn denoising_on(self, threads: usize) -> Self {
+        EqualizeStage { denoising: Denoising::on_threads(threads), ..self }
     }
 
     /// The same, with one observer more.
@@ -235,7 +246,8 @@ impl EqualizeStage {
     fn decide(&mut self, work: Work) -> Result<()> {
         if !work.settings().needs_measures() {
             self.end_guides()?;
-            return self.count(work);
+            self.denoising.push(work)?;
+            return self.take_clean(Denoising::next);
         }
         self.measuring.begin(work, self.mask.clone());
         self.take_measured(Measuring::next)
@@ -254,7 +266,16 @@ impl EqualizeStage {
     fn guided(&mut self, guides: Vec<Guide>) -> Result<()> {
         for guide in guides {
             let Some(work) = self.undecided.pop_front() else { break };
-            self.count(work.guided(guide))?;
+            self.denoising.push(work.guided(guide))?;
+            self.take_clean(Denoising::next)?;
+        }
+        Ok(())
+    }
+
+    /// Passes on the works without noise that `next` gives.
+    fn take_clean(&mut self, next: impl Fn(&mut Denoising) -> Result<Option<Work>>) -> Result<()> {
+        while let Some(work) = next(&mut self.denoising)? {
+            self.count(work)?;
         }
         Ok(())
     }
@@ -305,7 +326,11 @@ impl EqualizeStage {
             Some(gray) => gray.without_colour(&frame)?,
             None => frame,
         };
-        let (frame, settings) = self.depth.lift(frame, self.settings)?;
+        let mut settings = self.settings;
+        if !cleans(frame.format()) {
+            settings.denoise = Denoise::Off;
+        }
+        let (frame, settings) = self.depth.lift(frame, settings)?;
         let mut counted = self.region.next(&frame, &settings)?;
         if let Some(mask) = &self.mask {
             mask.check(self.submitted, &frame)?;
@@ -353,6 +378,7 @@ impl EqualizeStage {
         loop {
             let next = if self.backend.in_flight() > 0 { Measuring::next } else { Measuring::wait };
             self.take_measured(next)?;
+            self.take_clean(if self.backend.in_flight() > 0 { Denoising::next } else { Denoising::wait })?;
             self.pass_to_backend()?;
             let collected = self.collect_next()?;
             self.pass_to_backend()?;
@@ -373,9 +399,15 @@ impl EqualizeStage {
             self.under_way.pop_front().ok_or_else(|| Error::Worker("the backend gave a frame too many".to_owned()))?;
         equalized.applied.counts = equalized.applied.counts.or(known.counts);
         equalized.applied.scene = equalized.applied.scene.or(known.scene);
+        let frame = self.depth.lower(equalized.frame.clone())?;
+        let frame = match before.came() {
+            Some(came) => self.depth.dithered(&frame, came.frame.format())?,
+            None => frame,
+        };
         for observer in &mut self.observers {
             let seen = Observation {
                 number: self.collected,
+                came: before.came().map(|came| (&came.frame, &frame)),
                 before: &before,
                 after: &equalized,
                 equalizing: self.equalizing,
@@ -387,7 +419,6 @@ impl EqualizeStage {
             self.collected += 1;
             before.guide().found.iter().for_each(|found| self.found.add(found));
         }
-        let frame = self.depth.lower(equalized.frame)?;
         Ok(Some((before, Equalized { frame, ..equalized })))
     }
 
@@ -397,6 +428,8 @@ impl EqualizeStage {
     /// When the backend or an observer fails.
     pub fn finish(&mut self) -> Result<()> {
         self.end_guides()?;
+        self.denoising.finish()?;
+        self.take_clean(Denoising::wait)?;
         self.finish_masked(0);
         self.ending = true;
         self.pass_to_backend()
@@ -404,7 +437,7 @@ impl EqualizeStage {
 
     /// The most frames that can be collected without another one being submitted, those that warm up included.
     pub fn in_flight(&self) -> usize {
-        self.backend.in_flight() + self.ready.len() + self.measuring.len()
+        self.backend.in_flight() + self.ready.len() + self.measuring.len() + self.denoising.len()
     }
 
     /// Whether another frame may be submitted.

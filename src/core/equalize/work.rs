@@ -14,6 +14,16 @@ pub struct Work {
     role: Role,
     report: Report,
     stays_on_device: bool,
+    came: Option<Came>,
+}
+
+/// A frame with its noise, of fewer bits than without, and what would be applied to it.
+#[derive(Clone, Debug)]
+pub struct Came {
+    /// The frame.
+    pub frame: Frame,
+    /// What would be applied to it.
+    pub mapping: Option<Mapping>,
 }
 
 /// What a frame is to a backend.
@@ -48,7 +58,19 @@ impl Work {
             Region::Whole | Region::Auto => frame.whole(),
         };
         let (guide, role, report) = (Guide::default(), Role::Equalize, Report::Window);
-        Work { frame, settings, counted, guide, role, report, stays_on_device: false }.counting(counted)
+        Work { frame, settings, counted, guide, role, report, stays_on_device: false, came: None }.counting(counted)
+    }
+
+    /// The same with this frame, which has no noise. If it has more bits than the one that came, what is applied to it is what its
+    /// guide has for that.
+    #[must_use]
+    pub fn cleaned(mut self, frame: Frame) -> Self {
+        let Some(clean) = self.guide.clean.clone() else { return self };
+        if frame.levels() != self.frame.levels() {
+            let mapping = std::mem::replace(&mut self.guide.mapping, clean.mapping);
+            self.came = Some(Came { frame: self.frame, mapping });
+        }
+        Work { frame, ..self }
     }
 
     /// The same, with the samples in `region` counted, as far as it lies in the frame; all of them where none of it does.
@@ -97,14 +119,19 @@ impl Work {
         Work { stays_on_device: stays, ..self }
     }
 
-    /// The frame, as it came.
+    /// The frame that is equalized.
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// The frame, as it came.
+    /// The same.
     pub fn into_frame(self) -> Frame {
         self.frame
+    }
+
+    /// The frame with its noise, if it has fewer bits than without.
+    pub fn came(&self) -> Option<&Came> {
+        self.came.as_ref()
     }
 
     /// How it is equalized.

@@ -4,6 +4,7 @@ use super::{Done, Equalizer, Input, SceneSurvey, Scenes};
 use crate::equalize::{
     Backend, BackendChoice, BackendStartup, EqualizeStage, Mask, SceneMappings, SharedBackend, Survey,
 };
+use crate::frame::limits;
 use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
 use crate::note::{Note, Notes};
 use crate::options::{Options, Resolved, Video};
@@ -247,6 +248,7 @@ impl Builder {
             .with_mask(self.picture.mask.clone())
             .staying_on_device(self.stays_on_gpu)
             .from_frame(number)
+            .denoising_on(self.choice.threads.unwrap_or_else(limits::threads))
             .with_mappings(mappings))
     }
 

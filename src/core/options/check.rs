@@ -70,6 +70,9 @@ impl Options {
         if scene && self.look_ahead.is_some() {
             return conflict("{look-ahead} does not go with {smooth} scene, which looks at all of a scene");
         }
+        if scene && self.denoise.is_some_and(|share| share.of_256() > 0) {
+            return conflict("{denoise} does not go with {smooth} scene");
+        }
         if self.max_gain == Some(MaxGain::Auto) {
             if self.method.is_some_and(|method| !matches!(method, Global | Clahe)) {
                 return conflict("{max-gain} auto goes with {method} global and {method} clahe only");

@@ -52,6 +52,8 @@ pub struct Options {
     pub region: Region,
     /// Length of the part of the temporal window that lies ahead of each frame, in seconds.
     pub look_ahead: Option<f64>,
+    /// The share of noise that is removed.
+    pub denoise: Option<Strength>,
     /// How many bits come out.
     pub output_depth: OutputDepth,
 }

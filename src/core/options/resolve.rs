@@ -5,8 +5,8 @@ use crate::frame::{Model, PixelFormat};
 use crate::note::Note;
 use crate::spec::clahe::TileBins;
 use crate::spec::{
-    Gain, Look, LookParameters, Method, MethodName, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Strength,
-    Stretch, Threshold,
+    Cleaner, Denoise, Gain, Look, LookParameters, Method, MethodName, OutputDepth, Plateau, Rect, Region, Settings,
+    Smoothing, Strength, Stretch, Threshold,
 };
 
 /// What is known of a video before its first frame.
@@ -169,9 +169,23 @@ impl Options {
             region: self.region,
             chroma: self.chroma.unwrap_or(look.chroma),
             keeps_peak: self.look != Look::Exact,
+            denoise: self.denoise(method, video),
         };
         notes.extend(self.check_region(video)?);
         Ok(Resolved { settings, notes })
+    }
+
+    /// How noise is removed. A scene with one curve is given it, and its noise stays.
+    fn denoise(&self, method: MethodName, video: &Video) -> Denoise {
+        let is_natural = method == MethodName::Natural && !self.has_whole_scenes();
+        let waits = self.look_ahead.map_or(video.is_stored, |seconds| seconds > 0.0);
+        let cleaner = |share| Cleaner { share, waits };
+        match self.denoise {
+            Some(share) if share.of_256() == 0 => Denoise::Off,
+            share if is_natural => Denoise::AsShown(cleaner(share.unwrap_or(Strength::FULL))),
+            Some(share) => Denoise::Always(cleaner(share)),
+            None => Denoise::Off,
+        }
     }
 
     /// Checks the counted rectangle against the picture. The part past its edge is not counted.

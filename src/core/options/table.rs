@@ -110,7 +110,7 @@ impl OptionInfo {
 }
 
 /// All options, in the order in which they are listed.
-pub static OPTIONS: [OptionInfo; 15] = [
+pub static OPTIONS: [OptionInfo; 16] = [
     OptionInfo {
         name: "look",
         section: Section::Everyday,
@@ -232,6 +232,20 @@ pub static OPTIONS: [OptionInfo; 15] = [
             Plateau::Count(samples) => count(samples),
             Plateau::Millionths(millionths) => text(format!("{}%", f64::from(millionths) / 1e4)),
         },
+    },
+    OptionInfo {
+        name: "denoise",
+        section: Section::Equalization,
+        kind: ValueKind::Number { least: 0.0, most: 1.0 },
+        placeholder: "S",
+        values: "a number from 0 to 1",
+        default: "1 with --method natural, else 0",
+        summary: "Remove noise along motion before all else: 0 is off, 1 is all of it",
+        details: "With --method natural, noise goes as far as the correction would show it: what is not lifted keeps its noise, \
+                  and its bytes. With other methods it goes from every frame. A frame is made clean with the two before it and, of \
+                  files, the two behind it, never across a cut. Not with --smooth scene and --load-curves. RGB keeps its noise.",
+        parse: |options, text| parse::strength(text).map(|share| options.denoise = Some(share)),
+        report: |_, settings| Some(OptionValue::Number(f64::from(settings.denoise.share().of_256()) / 256.0)),
     },
     OptionInfo {
         name: "tiles",

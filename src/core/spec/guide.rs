@@ -15,7 +15,7 @@ use super::measure::{BLOCKS, Ends, Measure, REGIONS};
 use super::natural::{Correction, Found, MeanCorrection, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
-use super::{Curve, Levels, Mapping, Method, Settings, Transfer};
+use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength, Transfer};
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -30,6 +30,17 @@ pub struct Guide {
     pub mapping: Option<Mapping>,
     /// What its scene lacks, with [`Method::Natural`].
     pub found: Option<Found>,
+    /// How its noise is removed first, if it is.
+    pub clean: Option<Cleaning>,
+}
+
+/// How the noise of a frame is removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cleaning {
+    /// The share of it that goes, above 0.
+    pub share: Strength,
+    /// What is applied to the frame then, if it has 8 bits and is given 10 for that.
+    pub mapping: Option<Mapping>,
 }
 
 /// Decides on the frames of a video, in order.
@@ -130,7 +141,12 @@ impl Guides {
                 .change(rule, settings.method != Method::Deflicker)
         };
         let change = self.place(at, change, smoothing.flash());
-        Guide { change, ..self.toned(at, &settings) }
+        let guide = self.toned(at, &settings);
+        let clean = match settings.denoise {
+            Denoise::Always(Cleaner { share, .. }) => Some(Cleaning { share, mapping: None }),
+            Denoise::AsShown(_) | Denoise::Off => guide.clean,
+        };
+        Guide { change, clean, ..guide }
     }
 
     /// Finds the scene of frame `at`. Returns the change that took place: a flash can only have ended if one was found.
@@ -216,10 +232,15 @@ impl Guides {
             }
         }
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
-        let correction = correction.calmed(self.noise(at, settings), levels);
+        let noise = self.noise(at, settings);
+        let share = correction.noise_shown(noise, levels, settings.denoise.share());
+        let left = |noise| (u64::from(noise) * (65_536 - u64::from(CLEANED * share.of_256())) >> 16) as u32;
+        let correction = correction.calmed(noise.map(left), levels);
         let found = Some(correction.found().with_strength(settings.strength));
         let light = self.light(reference, at, white);
-        Guide { found, ..Guide::of(correction.mapping(light, levels).with_strength(levels, settings.strength)) }
+        let mapping = |levels| correction.mapping(light, levels).with_strength(levels, settings.strength);
+        let clean = (share.of_256() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
+        Guide { found, clean, ..Guide::of(mapping(levels)) }
     }
 
     /// The light of frame `at` against that of the reference, kept for the frames that are decided next.
@@ -301,6 +322,9 @@ fn goes_on(step: Distance, settings: &Settings) -> bool {
     let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
+
+/// What removing noise takes of it, in 256ths.
+const CLEANED: u32 = 192;
 
 /// The most references against which the light of a frame is kept.
 const KEPT_LIGHTS: usize = 8;

@@ -48,6 +48,15 @@ impl Levels {
         1 << self.depth
     }
 
+    /// The same levels in two bits more, if there are 8.
+    pub const fn with_two_bits_more(self) -> Option<Self> {
+        match self {
+            Levels { depth: 8, lo: 0, .. } => Some(Levels::full(10)),
+            Levels { depth: 8, .. } => Some(Levels::limited(10)),
+            _ => None,
+        }
+    }
+
     /// The level of `code`, counted from `lo`; codes outside of the levels have the nearest one.
     pub fn level_of(self, code: u16) -> usize {
         usize::from(code.clamp(self.lo, self.hi) - self.lo)

@@ -11,7 +11,7 @@ named! {
     pub enum Look {
         #[default]
         Natural = "natural" | "auto", "What each scene lacks; gray video of more than 8 bits gets thermal";
-        Night = "night", "The same, sure that it is dark; noise goes";
+        Night = "night", "The same, sure that it is dark";
         Haze = "haze", "The same, sure of haze, fog, smoke";
         Underwater = "underwater", "The same, sure of a cast, as under water";
         Thermal = "thermal", "Thermal cameras, and other footage that uses a small part of the range";
@@ -29,16 +29,6 @@ named! {
         Deflicker = "deflicker", "Flicker of the light is evened out";
         Balance = "balance", "Red, green and blue are each stretched by themselves, which takes a cast away";
         Natural = "natural", "What each scene lacks: light, contrast, colour; a veil goes";
-    }
-}
-
-named! {
-    /// How much noise a look wants removed before equalization. This crate removes none: the program does it by filters of
-    /// FFmpeg, others by what they have.
-    pub enum Denoise {
-        Off = "off", "None";
-        Light = "light", "A little, within each frame";
-        Strong = "strong", "Much, within each frame and over several";
     }
 }
 
@@ -69,8 +59,6 @@ pub struct LookParameters {
     pub assumed: Assumed,
     /// What happens to colour.
     pub chroma: Chroma,
-    /// What removes noise first.
-    pub denoise: Denoise,
 }
 
 const EXACT: LookParameters = LookParameters {
@@ -86,7 +74,6 @@ const EXACT: LookParameters = LookParameters {
     method: MethodName::Global,
     assumed: Assumed::Nothing,
     chroma: Chroma::Keep,
-    denoise: Denoise::Off,
 };
 const NATURAL: LookParameters = LookParameters {
     smooth: 2.0,
@@ -99,16 +86,10 @@ const NATURAL: LookParameters = LookParameters {
     chroma: Chroma::Follow,
     ..EXACT
 };
-const NIGHT: LookParameters = LookParameters {
-    assumed: Assumed::Dark,
-    strength: 0.0,
-    levels: 12.0,
-    is_dark: true,
-    denoise: Denoise::Strong,
-    ..NATURAL
-};
+const NIGHT: LookParameters =
+    LookParameters { assumed: Assumed::Dark, strength: 0.0, levels: 12.0, is_dark: true, ..NATURAL };
 const HAZE: LookParameters = LookParameters { assumed: Assumed::Veil, ..NATURAL };
-const UNDERWATER: LookParameters = LookParameters { assumed: Assumed::Cast, denoise: Denoise::Light, ..NATURAL };
+const UNDERWATER: LookParameters = LookParameters { assumed: Assumed::Cast, ..NATURAL };
 const THERMAL: LookParameters = LookParameters {
     smooth: 2.0,
     scene_threshold: 0.25,

@@ -51,10 +51,10 @@ mod window;
 pub use curve::Curve;
 pub use cuts::Change;
 pub use equalization::{CurveStep, Equalization, TileStep};
-pub use guide::{Guide, Guides};
+pub use guide::{Cleaning, Guide, Guides};
 pub use histogram::Histogram;
 pub use levels::Levels;
-pub use look::{Denoise, Look, LookParameters, MethodName};
+pub use look::{Look, LookParameters, MethodName};
 pub use look_ahead::LookAhead;
 pub use luminance::{Weights, moved};
 pub use mapping::Mapping;
@@ -63,7 +63,8 @@ pub use named::Named;
 pub(crate) use named::named;
 pub use scenes::{EvictedFrame, Scenes, WindowUpdate};
 pub use settings::{
-    Chroma, Gain, Method, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Stretch, Threshold, WindowKind, bins,
+    Chroma, Cleaner, Denoise, Gain, Method, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Stretch,
+    Threshold, WindowKind, bins,
 };
 pub use strength::Strength;
 pub use temporal::{Counts, Decision, Remembered, Scene, Temporal};

@@ -32,6 +32,8 @@ pub struct Settings {
     pub chroma: Chroma,
     /// Of HDR (PQ and HLG), the peak of a scene is not made brighter. See [`tone`](super::tone).
     pub keeps_peak: bool,
+    /// How noise is removed before all else.
+    pub denoise: Denoise,
 }
 
 impl Settings {
@@ -50,20 +52,25 @@ impl Settings {
         };
         // The counted region of each of those frames depends on the black bars of `memory` frames before it.
         let bars = if self.region == Region::Auto { memory } else { 0 };
-        window + bars
+        window + bars + self.denoise.before()
     }
 
     /// The largest number of frames behind a frame that have to be known before its result is.
     pub fn look_ahead(&self) -> u32 {
         let measured = if self.needs_measures() { self.guide_look_ahead() } else { 0 };
-        measured + self.backend_look_ahead()
+        measured + self.denoise.behind() + self.backend_look_ahead()
     }
 
     /// Whether what is done to a frame depends on more than its counts: scenes, levels or colour are decided from a
     /// [`Measure`](super::Measure) of it.
     pub fn needs_measures(&self) -> bool {
         let scenes = self.smoothing.frames() > 1 && self.scene_threshold != Threshold::NEVER;
-        scenes || !self.stretch.is_off() || !self.method.counts() || self.keeps_peak || self.hides_noise
+        scenes
+            || !self.stretch.is_off()
+            || !self.method.counts()
+            || self.keeps_peak
+            || self.hides_noise
+            || self.denoise != Denoise::Off
     }
 
     /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.
@@ -83,6 +90,54 @@ impl Settings {
             Smoothing { ahead, flash, .. } if self.method.is_of_frame() => ahead.max(flash),
             Smoothing { flash, .. } => flash,
         }
+    }
+}
+
+/// How noise is removed before equalization; see [`denoise`](crate::denoise).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Denoise {
+    /// It stays.
+    #[default]
+    Off,
+    /// As far as the correction would show it, with [`Method::Natural`].
+    AsShown(Cleaner),
+    /// From every frame.
+    Always(Cleaner),
+}
+
+/// What removes noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cleaner {
+    /// The share of noise that goes.
+    pub share: Strength,
+    /// Whether a frame waits for those behind it.
+    pub waits: bool,
+}
+
+impl Denoise {
+    /// The most frames on either side of a frame that it is made clean with.
+    pub const RADIUS: u32 = 2;
+
+    fn cleaner(self) -> Option<Cleaner> {
+        match self {
+            Denoise::Off => None,
+            Denoise::AsShown(cleaner) | Denoise::Always(cleaner) => Some(cleaner),
+        }
+    }
+
+    /// The share of noise that goes at most.
+    pub fn share(self) -> Strength {
+        self.cleaner().map_or(Strength::of_share_256(0), |cleaner| cleaner.share)
+    }
+
+    /// The most frames before a frame that it is made clean with.
+    pub fn before(self) -> u32 {
+        self.cleaner().map_or(0, |_| Denoise::RADIUS)
+    }
+
+    /// The most frames behind a frame that it is made clean with.
+    pub fn behind(self) -> u32 {
+        self.cleaner().filter(|cleaner| cleaner.waits).map_or(0, |_| Denoise::RADIUS)
     }
 }
 

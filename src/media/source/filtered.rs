@@ -31,10 +31,6 @@ pub fn filtered(
     filters: &Filters,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    if let Some(denoise) = filters.denoise {
-        let scope = Scope::Whole { reach: denoise.reach() };
-        (source, input) = FilteredSource::open(source, input, "--denoise", denoise.chain().into(), scope, notices)?;
-    }
     if let Some(chain) = &filters.chain {
         (source, input) = FilteredSource::open(source, input, "--filter", chain.clone().into(), Scope::Part, notices)?;
     }
@@ -64,7 +60,7 @@ pub(super) fn in_sdr(
     }
     notices.note("HDR video becomes SDR, which all browsers show (--for quality keeps HDR)");
     stream.side_data.forget_hdr();
-    let scope = Scope::Whole { reach: 0 };
+    let scope = Scope::Whole;
     FilteredSource::open(source, input, "--for web", to_sdr(colour.is_told()).into(), scope, notices)
 }
 
@@ -99,7 +95,7 @@ pub fn developed(
     let [_, tells_matrix] = input.media.streams[input.video].colour().is_told();
     forget(&mut input.media, input.video);
     let chain = Chain { text: chain(format, tells_matrix), cubes: Some(Cubes::of(named.curve)) };
-    let scope = Scope::Whole { reach: 0 };
+    let scope = Scope::Whole;
     let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
     Ok((source, input, Some(named)))
 }
@@ -121,8 +117,8 @@ pub fn filtered_after(
 enum Scope {
     /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of their own.
     Part,
-    /// All. Each comes out with its own time, and depends on this many frames on each side.
-    Whole { reach: u32 },
+    /// All. Each comes out with its own time, and depends on no other.
+    Whole,
 }
 
 /// Filters, and the cubes that they take.
@@ -165,10 +161,6 @@ struct FilteredSource {
     is_over: bool,
     /// The frames inside the graph, and the last one that came out.
     sent: VecDeque<Sent>,
-    /// The last frame that was sent, with [`Scope::Whole`].
-    last: Option<Frame>,
-    /// How many frames were sent into the graph, and how many came out.
-    counts: [u32; 2],
     /// Packets that wait for the next frame.
     packets: Vec<Packet>,
     /// How many more frames are requested behind the part.
@@ -245,8 +237,6 @@ impl FilteredSource {
             waiting: None,
             is_over: false,
             sent: VecDeque::new(),
-            last: None,
-            counts: [0; 2],
             packets: Vec::new(),
             behind: 0,
             taken: 0,
@@ -274,12 +264,6 @@ impl FilteredSource {
     /// The delivery of a picture from the graph; `None` when it is beyond the requested frames.
     fn delivery(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         let Some(graph) = &mut self.graph else { return Ok(None) };
-        let [sent, received] = &mut self.counts;
-        *received = received.saturating_add(1);
-        if matches!(self.scope, Scope::Whole { .. }) && received > sent {
-            // A repeated frame.
-            return Ok(None);
-        }
         let out = graph.output()?;
         let in_units_of = |time_base| picture.time().map(|time| rescale(time, out.time_base, time_base));
         let (time, time_before) = (in_units_of(self.to.0), in_units_of(self.from.0));
@@ -294,7 +278,7 @@ impl FilteredSource {
         let sent = self.sent.front();
         let position = match self.scope {
             Scope::Part => self.position,
-            Scope::Whole { .. } => sent.map_or(self.position, |sent| sent.position),
+            Scope::Whole => sent.map_or(self.position, |sent| sent.position),
         };
         let read_at = sent.and_then(|sent| sent.read_at);
         if position == PartPosition::Behind {
@@ -316,7 +300,7 @@ impl FilteredSource {
             picture.rename(full);
         }
         self.taken += 1;
-        let is_whole = matches!(self.scope, Scope::Whole { .. });
+        let is_whole = matches!(self.scope, Scope::Whole);
         let same_part = is_whole || sent.position == self.position;
         match self.graph.take_if(|graph| same_part && graph.takes(&picture)) {
             Some(graph) => self.send(graph, picture, sent)?,
@@ -325,7 +309,6 @@ impl FilteredSource {
                 self.close()?;
             }
         }
-        self.last = is_whole.then(|| frame.clone());
         Ok(())
     }
 
@@ -335,7 +318,6 @@ impl FilteredSource {
             self.sent.pop_front();
         }
         self.sent.push_back(sent);
-        self.counts[0] = self.counts[0].saturating_add(1);
         graph.send(Some(picture)).map_err(|error| self.failed(error))?;
         self.graph = Some(graph);
         Ok(())
@@ -344,19 +326,7 @@ impl FilteredSource {
     /// Makes the graph give out its last frames.
     fn close(&mut self) -> Result<()> {
         let Some(mut graph) = self.graph.take() else { return Ok(()) };
-        let failed = |error| self.failed(error);
-        // `atadenoise` gives out nothing if it gets fewer frames than it needs on one side.
-        if let (Scope::Whole { reach }, Some(last)) = (self.scope, &self.last)
-            && self.counts[0] <= reach
-        {
-            for repeated in 1..=i64::from(reach) {
-                let mut picture = Picture::from_frame(last)?;
-                picture.set_time(last.pts.map(|time| time + repeated));
-                picture.rename(graph.input().format);
-                graph.send(Some(picture)).map_err(failed)?;
-            }
-        }
-        graph.send(None).map_err(failed)?;
+        graph.send(None).map_err(|error| self.failed(error))?;
         (self.graph, self.closing) = (Some(graph), true);
         Ok(())
     }
@@ -374,7 +344,6 @@ impl FilteredSource {
         let graph = graph.map_err(|error| self.failed(error))?;
         self.position = sent.position;
         self.sent.clear();
-        self.counts = [0; 2];
         self.send(graph, picture, sent)
     }
 
@@ -390,8 +359,7 @@ impl Source for FilteredSource {
             (Some(from), Some(to)) => f64::from(from) / f64::from(to),
             _ => 1.0,
         };
-        let reach = if let Scope::Whole { reach } = self.scope { reach } else { 0 };
-        let of_source = |frames: u32| (f64::from(frames) * times).ceil() as u32 + reach;
+        let of_source = |frames: u32| (f64::from(frames) * times).ceil() as u32;
         self.source.look_around(of_source(before), of_source(behind));
         self.behind = behind;
     }

@@ -38,7 +38,7 @@ mod walled;
 
 pub use clock::{LiveClock, StartTime};
 pub use filtered::{developed, filtered, filtered_after};
-pub use filters::{Denoise, DenoiseKind, Filters};
+pub use filters::Filters;
 pub use live::LiveSource;
 pub use live_input::CameraOptions;
 pub use log::{LogChoice, LogCurve, NamedLog};

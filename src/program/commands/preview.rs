@@ -21,9 +21,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The temporal window of looks that remove noise, which takes long, in frames.
-const DENOISED: u32 = 5;
-
 /// Memory for the frames of a column, bytes.
 const MEMORY: usize = 512 << 20;
 
@@ -212,26 +209,20 @@ struct ShownLook {
     equalize: EqualizeOptions,
     /// Those of the look, with a shorter temporal window where it would take long, or much memory.
     settings: Settings,
-    /// The frames behind the shown one that the look's denoiser needs, if it has one.
-    denoiser_reach: u32,
 }
 
 impl ShownLook {
     /// Shows `look` for `input`.
     fn new(look: Look, input: &Input) -> Result<Self> {
         let equalize = EqualizeOptions::of_look(look);
-        let denoise = FilterOptions::default().of_look(equalize.denoiser()).denoise;
         let mut settings = equalize.resolve(input, &Notices::silent())?;
         let held = (MEMORY / equalize.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
         let window = settings.smoothing;
-        if denoise.is_some() && window.frames() > DENOISED {
-            // The frames behind the shown one would have to be denoised, too.
-            settings.smoothing = Smoothing::new(DENOISED.min(held), 1);
-        } else if window.memory() + window.ahead() > held {
+        if window.memory() + window.ahead() > held {
             let frames = held.div_ceil(2);
             settings.smoothing = Smoothing::new(frames, frames / 4).looking_ahead(frames / 2);
         }
-        Ok(ShownLook { equalize, settings, denoiser_reach: denoise.map_or(0, |denoise| denoise.reach()) })
+        Ok(ShownLook { equalize, settings })
     }
 
     /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.
@@ -239,9 +230,9 @@ impl ShownLook {
         self.settings.smoothing.frames() - 1
     }
 
-    /// The number of frames behind the shown one, those for the denoiser included.
+    /// The number of frames behind the shown one.
     fn behind(&self) -> u32 {
-        self.settings.look_ahead() + self.denoiser_reach
+        self.settings.look_ahead()
     }
 
     /// The shown frame, equalized on the CPU.

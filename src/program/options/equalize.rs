@@ -6,9 +6,8 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::options::{OPTIONS, OptionValue, Options, Resolved, Video};
-use histeq::spec::{Chroma, Denoise, Look, Method, Settings};
+use histeq::spec::{Chroma, Look, Method, Settings};
 use histeq_media::pipeline::{Input, Notices};
-use histeq_media::source::DenoiseKind;
 use histeq_media::sys::is_pipe;
 use serde_json::{Map, Value, json};
 
@@ -89,6 +88,9 @@ impl EqualizeOptions {
         if args.load_curves.is_some() && options.look_ahead.is_some() {
             return conflict("--look-ahead does not go with --load-curves, whose curves wait for no frames");
         }
+        if args.load_curves.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
+            return conflict("--denoise does not go with --load-curves");
+        }
         if save_curves.is_some() && options.is_clahe() {
             return conflict("--save-curves does not go with --method clahe, which has a curve for each tile");
         }
@@ -143,15 +145,6 @@ impl EqualizeOptions {
             size: input.picture.map(|(_, size)| size),
             rate: input.rate(),
             is_stored: self.is_stored,
-        }
-    }
-
-    /// What removes noise before equalization, by the look.
-    pub fn denoiser(&self) -> Option<DenoiseKind> {
-        match self.options.look_parameters(&Video::default()).denoise {
-            Denoise::Off => None,
-            Denoise::Light => Some(DenoiseKind::Light),
-            Denoise::Strong => Some(DenoiseKind::Strong),
         }
     }
 

@@ -291,7 +291,7 @@ impl FileJob {
             output,
             purpose,
             stats,
-            filters: args.filters.check()?,
+            filters: args.filters.check(),
             filter_after: args.filter_after,
             equalize,
             backend,

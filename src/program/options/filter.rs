@@ -1,11 +1,9 @@
 //! Options of the filters that pictures pass before they are equalized.
 
 use super::equalize::EqualizeOptions;
-use super::values::{number, usage};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::error::ErrorKind;
-use histeq_media::source::{Denoise, DenoiseKind, Filters, LogChoice, LogCurve};
+use histeq_media::source::{Filters, LogChoice, LogCurve};
 
 /// Filters ahead of equalization, as typed.
 #[derive(Args, Debug)]
@@ -17,13 +15,6 @@ pub struct FilterArgs {
     /// that hold all frames, such as reverse, need memory for all of them.
     #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
     pub filter: Option<String>,
-
-    /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: by look]
-    ///
-    /// FFmpeg's denoisers smooth each frame (bilateral) and then average up to nine (atadenoise). Live pictures come four
-    /// frames later. --look night denoises unless this is 0, --look underwater with a light bilateral alone.
-    #[arg(long, value_parser = number::<f64>, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
-    pub denoise: Option<f64>,
 
     /// Log footage, which becomes what displays show (BT.709) before all else: the curve, or auto where the file names it
     ///
@@ -43,21 +34,17 @@ fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
     })
 }
 
-/// The checked options of the filters; the look decides on the denoiser.
+/// The options of the filters.
 #[derive(Clone, Debug, Default)]
 pub struct FilterOptions {
-    denoise: Option<f64>,
     chain: Option<String>,
     log: LogChoice,
 }
 
 impl FilterArgs {
-    /// Checks the options.
-    pub(super) fn check(self) -> Result<FilterOptions, clap::Error> {
-        if self.denoise.is_some_and(|strength| !(0.0..=1.0).contains(&strength)) {
-            return Err(usage(ErrorKind::ValueValidation, "--denoise is between 0 and 1"));
-        }
-        Ok(FilterOptions { denoise: self.denoise, chain: self.filter, log: self.log })
+    /// The options.
+    pub(super) fn check(self) -> FilterOptions {
+        FilterOptions { chain: self.filter, log: self.log }
     }
 }
 
@@ -75,32 +62,8 @@ impl FilterOptions {
         }
     }
 
-    /// The filters of a look with these denoisers, which are on unless `--denoise 0` is given.
-    pub fn of_look(&self, by_look: Option<DenoiseKind>) -> Filters {
-        let strength = self.denoise.unwrap_or(if by_look.is_some() { 1.0 } else { 0.0 });
-        let kind = by_look.unwrap_or(DenoiseKind::Strong);
-        Filters { denoise: (strength > 0.0).then_some(Denoise { kind, strength }), chain: self.chain.clone() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn denoise(given: Option<f64>, by_look: Option<DenoiseKind>) -> Option<Denoise> {
-        let options =
-            FilterArgs { filter: None, denoise: given, log: LogChoice::Auto }.check().expect("a strength in range");
-        options.of_look(by_look).denoise
-    }
-
-    #[test]
-    fn the_denoiser_of_a_look_is_on_unless_it_is_switched_off() {
-        for kind in [DenoiseKind::Strong, DenoiseKind::Light] {
-            assert_eq!(denoise(None, Some(kind)), Some(Denoise { kind, strength: 1.0 }));
-            assert_eq!(denoise(Some(0.3), Some(kind)), Some(Denoise { kind, strength: 0.3 }));
-            assert_eq!(denoise(Some(0.0), Some(kind)), None);
-        }
-        assert_eq!(denoise(None, None), None);
-        assert_eq!(denoise(Some(1.0), None), Some(Denoise { kind: DenoiseKind::Strong, strength: 1.0 }));
+    /// The filters.
+    pub fn filters(&self) -> Filters {
+        Filters { chain: self.chain.clone() }
     }
 }

@@ -205,7 +205,7 @@ impl LiveJob {
             output,
             preview: !args.no_preview,
             microphone,
-            filters: args.filters.check()?,
+            filters: args.filters.check(),
             equalize,
             backend,
             limits: args.threads.limits(),

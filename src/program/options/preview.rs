@@ -18,8 +18,8 @@ use std::path::Path;
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video preview --help shows all other options.")]
 #[command(after_long_help = "\
-The rows are the original and each look with its denoiser. The sheet is an approximation: looks that remove \
-noise have a temporal window of five frames, and those of large pictures are shorter, too.
+The rows are the original and each look. The sheet is an approximation: the temporal windows of large pictures \
+are shorter.
 
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
 

@@ -45,7 +45,7 @@ pub fn prepare(
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
     let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
-    let (mut source, input) = source::filtered((source, input), &filters.of_look(equalize.denoiser()), notices)?;
+    let (mut source, input) = source::filtered((source, input), &filters.filters(), notices)?;
     let settings = equalize.resolve(&input, on_settings)?;
     builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;
     match around {

@@ -27,11 +27,11 @@ mod rows;
 mod sibling;
 
 use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Range};
-use crate::spec::{Levels, OutputDepth, Plateau, Settings};
+use crate::spec::{Denoise, Levels, OutputDepth, Plateau, Settings};
 use crate::{Error, Result};
 use pattern::SIZE;
 use rows::{Lift, Lower};
-use sibling::{Kind, parts, sibling};
+pub(super) use sibling::{Kind, Part, parts, sibling};
 use std::collections::VecDeque;
 
 /// For each code of `depth` bits, 9 to 16, the one of 8 bits that is lifted to it with noise, if there is one.
@@ -78,8 +78,14 @@ impl Depth {
     /// When it has to become deeper, and there is no format for that.
     pub fn lift(&mut self, frame: Frame, settings: Settings) -> Result<(Frame, Settings)> {
         let format = frame.format();
+        let always = matches!(settings.denoise, Denoise::Always(_)) && format.depth() == 8;
         let depths: &[u8] = match self.output {
-            OutputDepth::AsInput => return Ok((frame, settings)),
+            // What is between two codes once noise is gone comes down dithered.
+            OutputDepth::AsInput if always => &[10],
+            OutputDepth::AsInput => {
+                self.under_way.push_back(None);
+                return Ok((frame, settings));
+            }
             OutputDepth::Ten => &[10],
             OutputDepth::Eight => &[12, 16],
             OutputDepth::EightAgain => &[],
@@ -94,12 +100,13 @@ impl Depth {
             return Err(Error::NotDeeper);
         }
         let to = depths.iter().find_map(|&depth| sibling(format, depth)).ok_or(Error::NoDeeperFormat { format })?;
-        let below = Below { format, was_lifted: true };
-        self.under_way.push_back(Some(below).filter(|_| self.output == OutputDepth::Eight));
+        let below = Below { format, was_lifted: !always };
+        self.under_way.push_back(Some(below).filter(|_| self.output != OutputDepth::Ten));
         let is_full = frame.range() == Range::Full;
         let levels = if is_full { Levels::full(8) } else { Levels::limited(8) };
-        let lift = Lift::noisy(to.depth(), is_full);
-        let steps = u32::from(lift.steps());
+        let lift = if always { Lift::plain(to.depth(), is_full) } else { Lift::noisy(to.depth(), is_full) };
+        // Without noise, a code becomes several too.
+        let steps = if always { 1 << (to.depth() - 8) } else { u32::from(lift.steps()) };
         let settings = Settings {
             bins: settings.bins.or(Some(levels.count() as u32)),
             plateau: match settings.plateau {
@@ -128,9 +135,17 @@ impl Depth {
         }
     }
 
+    /// A frame of more bits, dithered to the 8 bits of `format`.
+    ///
+    /// # Errors
+    /// When it lies on a GPU that fails.
+    pub fn dithered(&mut self, frame: &Frame, format: PixelFormat) -> Result<Frame> {
+        self.lowered(frame, &Below { format, was_lifted: false })
+    }
+
     fn lifted(&mut self, frame: &Frame, to: PixelFormat, light: Lift) -> Result<Frame> {
         frame.bring_down()?;
-        let mut planes = self.planes(frame, to);
+        let mut planes = planes(&self.pool, frame, to);
         let sample = to.descriptor().sample;
         for (from, into) in parts(frame.format()).into_iter().zip(parts(to)) {
             let lift = match from.kind {
@@ -161,7 +176,7 @@ impl Depth {
 
     fn lowered(&mut self, frame: &Frame, below: &Below) -> Result<Frame> {
         frame.bring_down()?;
-        let mut planes = self.planes(frame, below.format);
+        let mut planes = planes(&self.pool, frame, below.format);
         let sample = frame.format().descriptor().sample;
         let is_full = frame.range() == Range::Full;
         for (from, into) in parts(frame.format()).into_iter().zip(parts(below.format)) {
@@ -197,21 +212,21 @@ impl Depth {
         }
         like(frame, below.format, planes)
     }
+}
 
-    /// Planes for a frame like this one in another format.
-    fn planes(&self, frame: &Frame, format: PixelFormat) -> Vec<PlaneMut> {
-        let (width, height) = (frame.width(), frame.height());
-        let descriptor = format.descriptor();
-        let plane = |index| {
-            let mut plane = self.pool.plane(format.row_bytes(index, width), format.rows(index, height));
-            // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2 is, too.
-            if descriptor.planes()[index].samples == 4 && !format.has_alpha() {
-                (0..height).for_each(|y| plane.row_mut(y).fill(255));
-            }
-            plane
-        };
-        (0..descriptor.planes().len()).map(plane).collect()
-    }
+/// Planes for a frame like this one in another format.
+pub(super) fn planes(pool: &HostPool, frame: &Frame, format: PixelFormat) -> Vec<PlaneMut> {
+    let (width, height) = (frame.width(), frame.height());
+    let descriptor = format.descriptor();
+    let plane = |index| {
+        let mut plane = pool.plane(format.row_bytes(index, width), format.rows(index, height));
+        // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2 is, too.
+        if descriptor.planes()[index].samples == 4 && !format.has_alpha() {
+            (0..height).for_each(|y| plane.row_mut(y).fill(255));
+        }
+        plane
+    };
+    (0..descriptor.planes().len()).map(plane).collect()
 }
 
 /// The samples of a component of 8 bits, one after the other.
@@ -222,7 +237,7 @@ fn gathered<'a>(row: &[u8], at: Component, width: usize, bytes: &'a mut Vec<u8>)
 }
 
 /// A frame of these planes, all else as in `frame`.
-fn like(frame: &Frame, format: PixelFormat, planes: Vec<PlaneMut>) -> Result<Frame> {
+pub(super) fn like(frame: &Frame, format: PixelFormat, planes: Vec<PlaneMut>) -> Result<Frame> {
     let planes = planes.into_iter().map(PlaneMut::freeze).collect();
     let mut other = Frame::new(format, (frame.width(), frame.height()), frame.range(), frame.matrix(), planes)?;
     (other.transfer, other.pts, other.attachment) = (frame.transfer, frame.pts, frame.attachment.clone());

@@ -7,14 +7,14 @@ use super::line::Line;
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
-use super::tuning::noise::{LEAST_NOISE, NEAR_BLACK, VISIBLE};
+use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE};
 use super::veil::{Regions, Veil};
 use super::{Assumed, Found, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
 use crate::spec::transfer::FINE_WHITE;
-use crate::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Transfer};
+use crate::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Strength, Transfer};
 use std::sync::Arc;
 
 /// What is done to a frame.
@@ -174,6 +174,16 @@ impl Correction {
     pub fn shows_noise(&self) -> bool {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096);
         self.slope_near_black().max(gain) > 4096 + 2048
+    }
+
+    /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before this is
+    /// applied: none where it stays out of sight, `most` where it would be seen.
+    pub fn noise_shown(&self, noise: Option<u32>, levels: Levels, most: Strength) -> Strength {
+        let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096).max(self.slope_near_black());
+        let noise = i64::from(noise.unwrap_or(0)) * 255 / (levels.count() as i64 - 1);
+        let shown = (noise * i64::from(gain) / 4096).min(1 << 20) as i32;
+        let share = times(ramp(shown, SHOWN[0], SHOWN[1]), ramp(gain, LIFTED[0], LIFTED[1]));
+        Strength::of_share_256(times(most.of_256() as i32, share) as u32)
     }
 
     /// The same for a scene with noise of this deviation, in 256ths of a level of frames with these levels: slopes near black

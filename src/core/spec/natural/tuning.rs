@@ -162,6 +162,10 @@ pub mod noise {
     pub const LEAST_NOISE: u64 = 256;
     /// What is near black, and what is not.
     pub const NEAR_BLACK: [i32; 2] = [64, 640];
+    /// The deviation behind the gain from which on noise is removed, and that from which on all of it is, in 256ths of 255.
+    pub const SHOWN: [i32; 2] = [192, 640];
+    /// The gain from which on noise is removed, and that from which on all of it is, in 4096ths.
+    pub const LIFTED: [i32; 2] = [5120, 8192];
 }
 
 /// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about

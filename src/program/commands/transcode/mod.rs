@@ -16,7 +16,7 @@ use crate::pieces;
 use crate::report::{Console, summary};
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
-use crate::stage_builder::{StageBuilder, check_files_differ, measuring_threads};
+use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads, measuring_threads};
 use anyhow::Result;
 use histeq::equalize::BackendStartup;
 use histeq::equalize::SceneMappings;
@@ -107,7 +107,12 @@ fn transcode(
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
     }
-    let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, job.verify);
+    let stage = prepared.observe(
+        stage.measuring_on(measuring_threads()).denoising_on(denoising_threads()),
+        &records,
+        progress,
+        job.verify,
+    );
     let source = prepared.source;
     let result =
         session.to_output(&filtered, |tick| pipeline::run(source, stage, filtering, sink, cancel, progress, tick))?;

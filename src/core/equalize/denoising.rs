@@ -1,0 +1,308 @@
+//! Removes the noise of frames on threads of its own. They come out in the order in which they went in.
+//!
+//! A frame waits for the frames behind it that it is made clean with. What a frame needs of another one, its planes and the motion
+//! between the two, is made once, by whichever thread needs it first.
+
+use super::Work;
+use super::cpu::{Isa, denoise_steps};
+use super::depth::{Kind, like, parts, planes, sibling};
+use crate::denoise::sheet::Sheet;
+use crate::denoise::{Around, Picture, Step, Steps};
+use crate::frame::{Frame, HostPool, Model, PixelFormat};
+use crate::spec::{Change, Denoise, Strength};
+use crate::{Error, Result};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+use std::thread::Builder;
+
+/// Frames that become clean.
+pub(super) struct Denoising {
+    steps: Steps,
+    pool: HostPool,
+    /// `None` where frames are made clean as they come.
+    jobs: Option<Sender<Job>>,
+    /// The most frames that are made clean at once.
+    most: usize,
+    /// The last frames before those that wait, oldest first.
+    before: VecDeque<Arc<Seen>>,
+    /// Frames that wait for those behind them, oldest first.
+    waiting: VecDeque<(Work, Arc<Seen>)>,
+    /// Oldest first.
+    begun: VecDeque<(Work, Option<Receiver<Result<Frame>>>)>,
+    /// Whether the last frame belonged to a flash.
+    was_flash: bool,
+}
+
+/// What is known of a frame.
+struct Seen {
+    frame: Frame,
+    /// It does not go on from the frame before it.
+    begins: bool,
+    picture: OnceLock<Picture>,
+    step: OnceLock<Step>,
+}
+
+struct Job {
+    /// Those of one scene.
+    frames: Vec<Arc<Seen>>,
+    /// Which of them becomes clean.
+    at: usize,
+    share: Strength,
+    pool: HostPool,
+    steps: Steps,
+    done: Sender<Result<Frame>>,
+}
+
+/// Whether noise can be removed from frames of this format: YUV and gray of any depth, if there is one of 10 bits for those of 8.
+pub(super) fn cleans(format: PixelFormat) -> bool {
+    let is_rgb = format.descriptor().model == Model::Rgb;
+    !is_rgb && (format.depth() > 8 || sibling(format, 10).is_some())
+}
+
+impl Default for Denoising {
+    fn default() -> Self {
+        Denoising::on_threads(0)
+    }
+}
+
+impl Denoising {
+    /// On this many threads: with 0, or where the system starts none, on that of the caller.
+    pub fn on_threads(threads: usize) -> Self {
+        let (jobs, queued) = unbounded::<Job>();
+        let start = |_: &usize| {
+            let queued = queued.clone();
+            let run = move || queued.iter().for_each(Job::run);
+            Builder::new().name("denoise".to_owned()).spawn(run).is_ok()
+        };
+        // The threads end when this is dropped.
+        let started = (0..threads).filter(start).count();
+        Denoising {
+            steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN),
+            pool: HostPool::default(),
+            jobs: (started > 0).then_some(jobs),
+            most: 2 * started,
+            before: VecDeque::new(),
+            waiting: VecDeque::new(),
+            begun: VecDeque::new(),
+            was_flash: false,
+        }
+    }
+
+    /// Adds the next frame, which has its guide.
+    ///
+    /// # Errors
+    /// When a frame lies on a GPU that fails.
+    pub fn push(&mut self, work: Work) -> Result<()> {
+        let denoise = work.settings().denoise;
+        if denoise == Denoise::Off && self.waiting.is_empty() {
+            self.before.clear();
+            self.begun.push_back((work, None));
+            return Ok(());
+        }
+        let frame = work.frame().clone();
+        let kind = |frame: &Frame| (frame.format(), frame.width(), frame.height(), frame.range());
+        let last = self.waiting.back().map(|(_, seen)| seen).or(self.before.back());
+        let goes_on = last.is_some_and(|last| kind(&last.frame) == kind(&frame));
+        let change = work.guide().change;
+        let begins = !goes_on || change != Change::None || self.was_flash || !cleans(frame.format());
+        self.was_flash = change == Change::Flash;
+        let seen = Seen { frame, begins, picture: OnceLock::new(), step: OnceLock::new() };
+        self.waiting.push_back((work, Arc::new(seen)));
+        self.begin_until(denoise.behind() as usize)
+    }
+
+    /// No more frames will come.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub fn finish(&mut self) -> Result<()> {
+        self.begin_until(0)?;
+        self.before.clear();
+        Ok(())
+    }
+
+    /// Begins with the oldest frames that wait, until no more than `most` do.
+    fn begin_until(&mut self, most: usize) -> Result<()> {
+        while self.waiting.len() > most
+            && let Some((work, seen)) = self.waiting.pop_front()
+        {
+            let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.of_256() > 0);
+            let receiver = match share.filter(|_| cleans(work.frame().format())) {
+                Some(share) => Some(self.begin(&seen, share, work.settings().denoise)?),
+                None => None,
+            };
+            self.begun.push_back((work, receiver));
+            self.before.push_back(seen);
+            while self.before.len() > Denoise::RADIUS as usize {
+                self.before.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&self, seen: &Arc<Seen>, share: Strength, denoise: Denoise) -> Result<Receiver<Result<Frame>>> {
+        let mut frames: VecDeque<Arc<Seen>> = VecDeque::from([seen.clone()]);
+        for earlier in self.before.iter().rev() {
+            if frames[0].begins {
+                break;
+            }
+            frames.push_front(earlier.clone());
+        }
+        let at = frames.len() - 1;
+        let behind = self.waiting.iter().map(|(_, later)| later).take(denoise.behind() as usize);
+        frames.extend(behind.take_while(|later| !later.begins).cloned());
+        for frame in &frames {
+            frame.frame.bring_down()?;
+        }
+        let (done, cleaned) = bounded(1);
+        let job = Job { frames: frames.into(), at, share, pool: self.pool.clone(), steps: self.steps, done };
+        match &self.jobs {
+            // If the threads have ended, the job is dropped, and the wait for it fails.
+            Some(jobs) => drop(jobs.send(job)),
+            None => job.run(),
+        }
+        Ok(cleaned)
+    }
+
+    /// The number of frames that are begun and have not been taken.
+    pub fn len(&self) -> usize {
+        self.begun.len()
+    }
+
+    /// The oldest frame, if it is clean; waits for it if that many are begun as may be.
+    ///
+    /// # Errors
+    /// When a thread has ended.
+    pub fn next(&mut self) -> Result<Option<Work>> {
+        let is_done = |receiver: &Option<Receiver<_>>| receiver.as_ref().is_none_or(|receiver| !receiver.is_empty());
+        if self.begun.len() > self.most || self.begun.front().is_some_and(|(_, receiver)| is_done(receiver)) {
+            return self.wait();
+        }
+        Ok(None)
+    }
+
+    /// The oldest frame that is begun, when it is clean; `None` if there is none.
+    ///
+    /// # Errors
+    /// As for [`next`](Self::next).
+    pub fn wait(&mut self) -> Result<Option<Work>> {
+        let Some((work, receiver)) = self.begun.pop_front() else { return Ok(None) };
+        let Some(receiver) = receiver else { return Ok(Some(work)) };
+        let ended = |_| Error::Worker("a thread that removes noise has ended".to_owned());
+        let frame = receiver.recv().map_err(ended)??;
+        Ok(Some(work.cleaned(frame)))
+    }
+}
+
+impl Seen {
+    fn picture(&self, steps: &Steps) -> &Picture {
+        self.picture.get_or_init(|| {
+            let parts = parts(self.frame.format());
+            let chroma = parts.iter().find(|part| part.kind == Kind::Chroma);
+            let log2 = chroma.map_or((0, 0), |part| (part.log2_width, part.log2_height));
+            Picture::new(sheets(&self.frame), log2, steps)
+        })
+    }
+
+    fn step(&self, before: &Seen, steps: &Steps) -> &Step {
+        self.step.get_or_init(|| self.picture(steps).step(before.picture(steps), steps))
+    }
+}
+
+impl Job {
+    fn run(self) {
+        // The receiver is gone when the run has ended.
+        let _ = self.done.send(self.cleaned());
+    }
+
+    fn cleaned(&self) -> Result<Frame> {
+        let Job { frames, at, share, pool, steps, .. } = self;
+        let steps_to = (0..frames.len()).map(|at| (at > 0).then(|| frames[at].step(&frames[at - 1], steps)));
+        let pictures: Vec<_> = frames.iter().map(|seen| seen.picture(steps)).zip(steps_to).collect();
+        let clean = Around { pictures: &pictures, at: *at }.clean(steps);
+        cleaned(&frames[*at].frame, &pictures[*at].0.planes, &clean, *share, pool)
+    }
+}
+
+/// Bits of the samples of sheets.
+const DEPTH: u8 = 12;
+
+/// The planes of a frame without alpha, as codes of 12 bits less 2048.
+fn sheets(frame: &Frame) -> Vec<Sheet> {
+    let sample = frame.format().descriptor().sample;
+    let (up, down) = (DEPTH.saturating_sub(sample.depth), sample.depth.saturating_sub(DEPTH));
+    let parts = parts(frame.format()).into_iter().filter(|part| part.kind != Kind::Alpha);
+    let sheet = |part: super::depth::Part| {
+        let width = frame.width().div_ceil(1 << part.log2_width);
+        let mut sheet = Sheet::new(width, frame.height().div_ceil(1 << part.log2_height));
+        for y in 0..sheet.height() {
+            let row = frame.planes()[part.at.plane].row(y);
+            let out = sheet.row_mut(y);
+            if sample.bytes == 1 && part.at.step == 1 {
+                for (out, code) in out.iter_mut().zip(row) {
+                    *out = (i16::from(*code) << 4) - 2048;
+                }
+            } else {
+                for (x, out) in out.iter_mut().enumerate() {
+                    let code = sample.read(row, part.at.offset + x * part.at.step);
+                    *out = (code << up >> down) as i16 - 2048;
+                }
+            }
+        }
+        sheet.repeat_edges();
+        sheet
+    };
+    parts.map(sheet).collect()
+}
+
+/// `frame` with this share of what its sheets, `noisy`, change by to become `clean`; with 10 bits if it has 8.
+fn cleaned(frame: &Frame, noisy: &[Sheet], clean: &[Sheet], share: Strength, pool: &HostPool) -> Result<Frame> {
+    let format = frame.format();
+    let from = format.descriptor().sample;
+    let to_format = if from.depth == 8 { sibling(format, 10).unwrap_or(format) } else { format };
+    let to = to_format.descriptor().sample;
+    let mut planes = planes(pool, frame, to_format);
+    if to_format == format {
+        for (out, plane) in planes.iter_mut().zip(frame.planes()) {
+            (0..plane.rows()).for_each(|y| out.row_mut(y).copy_from_slice(plane.row(y)));
+        }
+    }
+    let share = share.of_256() as i32;
+    let both = parts(format).into_iter().zip(parts(to_format));
+    for (index, (part, into)) in both.enumerate() {
+        let width = frame.width().div_ceil(1 << part.log2_width);
+        for y in 0..frame.height().div_ceil(1 << part.log2_height) {
+            let row = frame.planes()[part.at.plane].row(y);
+            let out = planes[into.at.plane].row_mut(y);
+            if part.kind == Kind::Alpha {
+                if to_format != format {
+                    for x in 0..width {
+                        let code = from.read(row, part.at.offset + x * part.at.step);
+                        to.write(out, into.at.offset + x * into.at.step, 4 * code + (code >> 6));
+                    }
+                }
+                continue;
+            }
+            let (noisy, clean) = (noisy[index].row(y), clean[index].row(y));
+            let moved = |x: usize| ((i32::from(clean[x]) - i32::from(noisy[x])) * share + 128) >> 8;
+            if from.depth == 8 && into.at.step == 1 && to.bytes == 2 {
+                for (x, (out, noisy)) in out.as_chunks_mut::<2>().0.iter_mut().zip(noisy).enumerate() {
+                    let code = (i32::from(*noisy) + 2048 + moved(x) + 2) >> 2;
+                    *out = (code.clamp(0, 1023) as u16).to_le_bytes();
+                }
+                continue;
+            }
+            for x in 0..width {
+                let code = i32::from(from.read(row, part.at.offset + x * part.at.step));
+                let moved = moved(x);
+                let code = match from.depth {
+                    DEPTH.. => code + (moved << (from.depth - DEPTH)),
+                    depth => code + ((moved + (1 << (DEPTH - depth - 1))) >> (DEPTH - depth)),
+                };
+                to.write(out, into.at.offset + x * into.at.step, code.clamp(0, i32::from(to.max())) as u16);
+            }
+        }
+    }
+    like(frame, to_format, planes)
+}
