@@ -59,9 +59,10 @@
 //! | [`frame`] | a picture: format, planes, pool | spec |
 //! | `note` | what a caller is told beside results | |
 //! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, note |
+//! | [`denoise`] | noise removed along motion, in integers | |
 //! | [`cuda`] | a GPU: memory, streams, kernels | spec, frame |
 //! | `error` | what can go wrong | frame, options, cuda |
-//! | [`equalize`] | the backends: reference, CPU, CUDA; how one is opened | spec, frame, note, cuda, error |
+//! | [`equalize`] | the backends: reference, CPU, CUDA; how one is opened | spec, frame, note, denoise, cuda, error |
 //! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, note, options, cuda, error, equalize |
 
 #[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]

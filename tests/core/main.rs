@@ -8,6 +8,7 @@ mod clahe;
 mod cuda;
 mod curves;
 mod cuts;
+mod denoise;
 mod depth;
 mod device_surfaces;
 #[path = "../helpers/failing.rs"]

@@ -34,10 +34,10 @@ fn clip(dir: &Dir, name: &str, format: &str) -> Vec<Vec<u8>> {
     frames
 }
 
-/// What the program makes of the clip, without its denoisers, which are filters of FFmpeg.
+/// What the program makes of the clip.
 fn by_program(dir: &Dir, name: &str, options: &str) -> Vec<u8> {
     let line =
-        format!("-q --backend cpu --denoise 0 {options} --output-pixel-format keep --output-format rawvideo {name} -");
+        format!("-q --backend cpu {options} --output-pixel-format keep --output-format rawvideo {name} -");
     dir.succeeds(&line).stdout
 }
 

@@ -95,6 +95,6 @@ impl Sheet {
     /// lies farther out looks the same.
     #[inline(always)]
     pub fn within(at: isize, size: usize, of: usize) -> isize {
-        at.clamp(2 - PAD as isize, (of + PAD - 2 - size) as isize)
+        at.clamp(2 - PAD as isize, (of + PAD - 2) as isize - size as isize)
     }
 }

@@ -33,8 +33,7 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A video on its way through an equalizer: the bytes that come out are those of the program with the same options, but for
-/// what the program's filters do before (the denoisers of the looks night and underwater).
+/// A video on its way through an equalizer: the bytes that come out are those of the program with the same options.
 ///
 /// Several frames are under way at once, and with a look-ahead the newest wait for later ones, so a frame comes out some calls
 /// after it went in. All come out, in their order.

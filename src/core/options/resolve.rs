@@ -182,8 +182,10 @@ impl Options {
         let cleaner = |share| Cleaner { share, waits };
         match self.denoise {
             Some(share) if share.of_256() == 0 => Denoise::Off,
-            share if is_natural => Denoise::AsShown(cleaner(share.unwrap_or(Strength::FULL))),
+            Some(share) if is_natural => Denoise::AsShown(cleaner(share)),
             Some(share) => Denoise::Always(cleaner(share)),
+            // It takes longer than a camera waits.
+            None if is_natural && video.is_stored => Denoise::AsShown(cleaner(Strength::FULL)),
             None => Denoise::Off,
         }
     }

@@ -234,7 +234,7 @@ impl Guides {
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let noise = self.noise(at, settings);
         let share = correction.noise_shown(noise, levels, settings.denoise.share());
-        let left = |noise| (u64::from(noise) * (65_536 - u64::from(CLEANED * share.of_256())) >> 16) as u32;
+        let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.of_256()))) >> 16) as u32;
         let correction = correction.calmed(noise.map(left), levels);
         let found = Some(correction.found().with_strength(settings.strength));
         let light = self.light(reference, at, white);

@@ -93,7 +93,7 @@ impl Settings {
     }
 }
 
-/// How noise is removed before equalization; see [`denoise`](crate::denoise).
+/// How noise is removed before equalization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Denoise {
     /// It stays.

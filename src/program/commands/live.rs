@@ -4,7 +4,7 @@ use crate::options::LiveJob;
 use crate::report::{Console, ResultRecord, live_summary};
 use crate::session::{Around, Session, prepare};
 use crate::sidecar::records::RecordTargets;
-use crate::stage_builder::{StageBuilder, check_files_differ};
+use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads};
 use crate::stdout;
 use crate::window::PreviewWindow;
 use anyhow::{Result, bail};
@@ -153,7 +153,8 @@ fn film<'a>(
     session.start(&input, job.written_files().chain(&job.loopback), job.equalize.report(&settings));
     let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let records = records.open(&input.name)?;
-    let stage = prepared.observe(builder.stage(backend, settings), &records, progress, false);
+    let stage =
+        prepared.observe(builder.stage(backend, settings).denoising_on(denoising_threads()), &records, progress, false);
 
     let parts = LiveParts {
         source: prepared.source,

@@ -1,7 +1,8 @@
 //! The kernels, a table of them for each instruction set. A table is handed out only on a machine that can run it,
 //! which is what makes its functions safe to call.
 //!
-//! A new kernel is a function in plain Rust (`scalar.rs`, `balance.rs`, `blend.rs`, `chroma.rs`, or of [`denoise`](crate::denoise)) and a row of `every_kernel`.
+//! A new kernel is a function in plain Rust (`scalar.rs`, `balance.rs`, `blend.rs` or `chroma.rs`, or of
+//! [`denoise`](crate::denoise)) and a row of `every_kernel`.
 #![allow(unsafe_code, reason = "calls of functions that are compiled for one instruction set")]
 
 #[cfg(target_arch = "x86_64")]

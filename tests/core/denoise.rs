@@ -1,0 +1,313 @@
+//! Noise that is removed: what is gained, and that bytes depend on nothing that they must not depend on.
+
+use crate::pictures::difference;
+use crate::random::Random;
+use histeq::denoise::{Around, Picture, Step, Steps, sheet::Sheet};
+use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
+use histeq::equalize::{EqualizeStage, OutputDepth};
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::spec::natural::Assumed;
+use histeq::spec::{Chroma, Cleaner, Denoise, Gain, Method, Settings, Smoothing, Strength, Threshold};
+
+const SIZE: (usize, usize) = (168, 104);
+
+/// A scene that has all levels.
+const DAYLIGHT: usize = 100;
+
+/// A dark scene over which a square moves, in codes of 8 bits times 16. `scene` tells one from another.
+fn truth(scene: usize, number: usize, x: usize, y: usize) -> i32 {
+    let (left, top) = (10 + 3 * number, 30 + number);
+    if scene == DAYLIGHT {
+        // All levels, from left to right, with as much light above the middle as below.
+        return 16 * (16 + (219 * x / SIZE.0) as i32);
+    }
+    let wave = |at: usize, long: f64| ((at as f64 / long).sin() * 70.0) as i32;
+    let (x, y) = (x + 37 * scene, y);
+    let in_square = (left..left + 40).contains(&(x - 37 * scene)) && (top..top + 32).contains(&y);
+    if in_square {
+        700 + if (x - left + y - top) % 16 < 8 { 90 } else { 0 }
+    } else {
+        440 + 60 * scene as i32 + wave(x, 5.0) + wave(y + 2 * x, 9.0)
+    }
+}
+
+/// Noise of this deviation, in 16ths of a code.
+fn noise(random: &mut Random, deviation: i64) -> i32 {
+    let sum: i64 = (0..6).map(|_| random.below(2001) as i64 - 1000).sum();
+    (sum * deviation / 1414) as i32
+}
+
+/// A frame of the scene with noise, whose chroma has as much.
+fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, brighter: i32) -> Frame {
+    let mut random = Random::new(1000 * scene as u64 + number as u64 + 1);
+    let pool = HostPool::default();
+    let descriptor = format.descriptor();
+    let shapes = descriptor.planes();
+    let mut planes: Vec<_> =
+        (0..shapes.len()).map(|at| pool.plane(format.row_bytes(at, SIZE.0), format.rows(at, SIZE.1))).collect();
+    let sample = descriptor.sample;
+    let code = |of_16: i32| -> u16 {
+        let code = if sample.depth >= 12 {
+            of_16 << (sample.depth - 12)
+        } else {
+            (of_16 + (1 << (11 - sample.depth))) >> (12 - sample.depth)
+        };
+        code.clamp(0, i32::from(sample.max())) as u16
+    };
+    let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("{format} has no luma") };
+    for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
+        let of_16 = truth(scene, number, x, y) + brighter + noise(&mut random, deviation);
+        // Of 8 bits, whatever the depth, so that formats can be compared.
+        sample.write(planes[luma.plane].row_mut(y), luma.offset + x * luma.step, code((of_16 + 8) & !15));
+    }
+    if let Some(chroma) = descriptor.chroma {
+        let (width, height) = (SIZE.0.div_ceil(1 << chroma.log2_width), SIZE.1.div_ceil(1 << chroma.log2_height));
+        for at in [chroma.cb, chroma.cr] {
+            for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+                let of_16 = 2048 + noise(&mut random, deviation);
+                sample.write(planes[at.plane].row_mut(y), at.offset + x * at.step, code((of_16 + 8) & !15));
+            }
+        }
+    }
+    let planes = planes.into_iter().map(|plane| plane.freeze()).collect();
+    Frame::new(format, SIZE, Range::Limited, Matrix::Bt709, planes).expect("a frame")
+}
+
+fn film(format: PixelFormat, count: usize, deviation: i64) -> Vec<Frame> {
+    (0..count).map(|number| frame(format, (0, number), deviation, 0)).collect()
+}
+
+/// Settings that change nothing but noise, or with `natural` what the default does.
+fn settings(share: f64, waits: bool, natural: bool) -> Settings {
+    let cleaner = Cleaner { share: Strength::from_share(share).expect("a share"), waits };
+    let smoothing = Smoothing::new(9, 2).looking_ahead(if waits { 3 } else { 0 });
+    let scene_threshold = Threshold::from_share(0.25).expect("a threshold");
+    let common = Settings { smoothing, scene_threshold, ..Settings::default() };
+    let denoise = |on: Denoise| if share == 0.0 { Denoise::Off } else { on };
+    if natural {
+        let method = Method::Natural { assumed: Assumed::Dark, most: Gain::OFF };
+        Settings { method, chroma: Chroma::Follow, denoise: denoise(Denoise::AsShown(cleaner)), ..common }
+    } else {
+        let strength = Strength::from_share(0.0).expect("a share");
+        Settings { strength, denoise: denoise(Denoise::Always(cleaner)), ..common }
+    }
+}
+
+/// The frames behind the first `before` ones, which warm up, through a stage.
+fn run(frames: &[Frame], before: usize, settings: Settings, threads: usize) -> Vec<Frame> {
+    let mut stage = EqualizeStage::new(Box::new(Cpu::new(2)), settings)
+        .with_output_depth(if settings.method.is_natural() { OutputDepth::AsInput } else { OutputDepth::Ten })
+        .denoising_on(threads);
+    let mut out = Vec::new();
+    for (number, frame) in frames.iter().enumerate() {
+        if number < before {
+            stage.warm_up(frame.clone()).expect("a frame that warms up");
+            continue;
+        }
+        while !stage.has_room() {
+            out.extend(stage.collect().expect("a frame").map(|done| done.frame));
+        }
+        stage.submit(frame.clone()).expect("a frame");
+    }
+    stage.finish().expect("the end");
+    while let Some(done) = stage.collect().expect("a frame") {
+        out.push(done.frame);
+    }
+    assert_eq!(out.len(), frames.len() - before);
+    out
+}
+
+#[track_caller]
+fn same(expected: &[Frame], found: &[Frame], what: &str) {
+    assert_eq!(expected.len(), found.len(), "{what}");
+    for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+        assert_eq!(expected.format(), found.format(), "{what}");
+        assert_eq!(difference(expected, found), None, "{what}, frame {number}");
+    }
+}
+
+/// The mean square of what luma of 10 or 8 bits is wrong by, in 16ths of a code, where `counts` says so.
+fn wrong(frame: &Frame, (scene, number): (usize, usize), counts: impl Fn(usize, usize) -> bool) -> f64 {
+    let sample = frame.format().descriptor().sample;
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))).filter(|(y, x)| counts(*x, *y)) {
+        let code = i32::from(sample.read(frame.planes()[0].row(y), x)) << (12 - sample.depth);
+        sum += f64::from(code - truth(scene, number, x, y)).powi(2);
+        count += 1.0;
+    }
+    sum / count
+}
+
+fn in_square(number: usize, x: usize, y: usize) -> bool {
+    (10 + 3 * number..50 + 3 * number).contains(&x) && (30 + number..62 + number).contains(&y)
+}
+
+#[test]
+fn noise_goes_and_what_moves_stays() {
+    let noisy = film(PixelFormat::Yuv420p, 9, 64);
+    let clean = run(&noisy, 0, settings(1.0, true, false), 2);
+    let causal = run(&noisy, 0, settings(1.0, false, false), 2);
+    for number in 2..7 {
+        let at = (0, number);
+        let whole = |_: usize, _: usize| true;
+        let moving = |x: usize, y: usize| in_square(number, x, y);
+        let (before, after) = (wrong(&noisy[number], at, whole), wrong(&clean[number], at, whole));
+        assert!(before > 5.0 * after, "frame {number}: {before} and {after}");
+        let (before, after) = (wrong(&noisy[number], at, moving), wrong(&clean[number], at, moving));
+        assert!(before > 3.0 * after, "frame {number}, what moves: {before} and {after}");
+        let after = wrong(&causal[number], at, whole);
+        assert!(before > 3.0 * after, "frame {number}, with those before it alone: {before} and {after}");
+    }
+}
+
+#[test]
+fn nothing_is_drawn_twice_where_something_comes_or_goes_at_once_or_the_light_changes() {
+    // The square is there in every other frame only, and everything becomes brighter.
+    let far = |x: usize, y: usize, number: usize| in_square(number, x, y);
+    let noisy: Vec<Frame> = (0..8)
+        .map(|number| frame(PixelFormat::Gray, (0, if number == 4 { 30 } else { number }), 32, 12 * number as i32))
+        .collect();
+    let clean = run(&noisy, 0, settings(1.0, true, false), 0);
+    for number in 2..7 {
+        let shown = if number == 4 { 30 } else { number };
+        let (mut sum, mut count) = (0, 0);
+        for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))).filter(|(y, x)| far(*x, *y, 4)) {
+            let sample = clean[number].format().descriptor().sample;
+            let code = i32::from(sample.read(clean[number].planes()[0].row(y), x)) << (12 - sample.depth);
+            sum += code - truth(0, shown, x, y) - 12 * number as i32;
+            count += 1;
+        }
+        assert!((sum / count).abs() < 10, "frame {number} is wrong by {} 16ths of a code", sum / count);
+    }
+}
+
+#[test]
+fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
+    let mut random = Random::new(5);
+    let mut sheet = |width: usize, height: usize, more: i32| {
+        let mut sheet = Sheet::new(width, height);
+        for y in 0..height {
+            for (x, sample) in sheet.row_mut(y).iter_mut().enumerate() {
+                *sample = (truth(0, more as usize, x, y) + noise(&mut random, 90) - 2048).clamp(-2048, 2047) as i16;
+            }
+        }
+        sheet.repeat_edges();
+        sheet
+    };
+    for (size, log2) in [((150, 90), (1u8, 1u8)), ((37, 21), (0, 0)), ((3, 1), (1, 0)), ((290, 34), (2, 2))] {
+        let mut planes = |number: i32| {
+            let (width, height) = (usize::div_ceil(size.0, 1 << log2.0), usize::div_ceil(size.1, 1 << log2.1));
+            vec![sheet(size.0, size.1, number), sheet(width, height, number), sheet(width, height, number)]
+        };
+        let frames: Vec<_> = (0..5).map(&mut planes).collect();
+        let clean = |steps: &Steps| {
+            let pictures: Vec<_> = frames.iter().map(|planes| Picture::new(planes.clone(), log2, steps)).collect();
+            let made: Vec<Option<Step>> =
+                (0..pictures.len()).map(|at| (at > 0).then(|| pictures[at].step(&pictures[at - 1], steps))).collect();
+            let around: Vec<_> = pictures.iter().zip(made.iter().map(Option::as_ref)).collect();
+            [0, 2, 4].map(|at| Around { pictures: &around, at }.clean(steps))
+        };
+        let plain = clean(&Steps::PLAIN);
+        for isa in Isa::available() {
+            let steps = denoise_steps(isa).expect("an instruction set that is here");
+            assert!(clean(&steps) == plain, "{isa}, {size:?}");
+        }
+    }
+    let noisy = film(PixelFormat::Yuv422p, 7, 48);
+    for natural in [false, true] {
+        let alone = run(&noisy, 0, settings(1.0, true, natural), 0);
+        for threads in [1, 3] {
+            same(&alone, &run(&noisy, 0, settings(1.0, true, natural), threads), &format!("{threads} threads"));
+        }
+    }
+}
+
+#[test]
+fn the_same_pictures_give_the_same_samples_in_every_layout_and_depth() {
+    use PixelFormat::*;
+    let clean = |format| run(&film(format, 5, 48), 0, settings(1.0, true, false), 0);
+    let plain = clean(Yuv420p);
+    let value = |frame: &Frame, x: usize, y: usize, component: usize| {
+        let descriptor = frame.format().descriptor();
+        let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("no luma") };
+        let chroma = descriptor.chroma.expect("chroma");
+        let at = [luma, chroma.cb, chroma.cr][component];
+        let code = descriptor.sample.read(frame.planes()[at.plane].row(y), at.offset + x * at.step);
+        i32::from(code) << (16 - descriptor.sample.depth)
+    };
+    for format in [Nv12, Nv21, P010le, Yuv420p10be, Yuv420p12le, Yuv420p16le] {
+        let found = clean(format);
+        for (expected, found) in plain.iter().zip(&found) {
+            for component in 0..3 {
+                let (width, height) = if component == 0 { SIZE } else { (SIZE.0 / 2, SIZE.1 / 2) };
+                for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+                    let apart = value(expected, x, y, component).abs_diff(value(found, x, y, component));
+                    // Two codes of 12 bits: what is rounded to 10 is.
+                    assert!(apart <= 48, "{format}, component {component}, {x}, {y}: {apart}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_frame_depends_on_those_that_the_settings_name_and_on_none_beyond_a_cut() {
+    let format = PixelFormat::Yuv420p;
+    let noisy = film(format, 40, 48);
+    for (waits, natural) in [(true, true), (false, true), (true, false)] {
+        let settings = settings(1.0, waits, natural);
+        let whole = run(&noisy, 0, settings, 1);
+        let (before, behind) = (settings.warm_up() as usize, settings.look_ahead() as usize);
+        let (start, end) = (before + 3, before + 6);
+        assert!(end + behind < noisy.len(), "{before} {behind}");
+        let part = run(&noisy[start - before..end + behind], before, settings, 1);
+        same(&whole[start..end], &part[..end - start], &format!("{waits} {natural}"));
+    }
+    let settings = Settings { scene_threshold: Threshold::ZERO, ..settings(1.0, true, false) };
+    let alone = Settings { smoothing: Smoothing::OFF, ..settings };
+    let expected: Vec<Frame> = noisy[..4].iter().flat_map(|frame| run(&[frame.clone()], 0, alone, 0)).collect();
+    let first = run(&noisy[..1], 0, settings, 0);
+    same(&expected[..1], &first, "a frame alone");
+    // Two scenes: each is as it would be by itself.
+    let other: Vec<Frame> = (0..6).map(|number| frame(format, (9, number), 48, 900)).collect();
+    let settings = Settings { scene_threshold: Threshold::from_share(0.1).expect("a threshold"), ..settings };
+    let both: Vec<Frame> = noisy[..10].iter().chain(&other).cloned().collect();
+    let both = run(&both, 0, settings, 1);
+    same(&run(&noisy[..10], 0, settings, 1), &both[..10], "before a cut");
+    same(&run(&other, 0, settings, 1), &both[10..], "behind a cut");
+}
+
+#[test]
+fn what_is_clean_or_not_lifted_keeps_its_bytes_and_noise_that_is_lifted_goes() {
+    let format = PixelFormat::Yuv420p;
+    let bright = |number| frame(format, (DAYLIGHT, number), 48, 0);
+    let films: [(&str, Vec<Frame>); 2] =
+        [("daylight with grain", (0..12).map(bright).collect()), ("dark and clean", film(format, 12, 0))];
+    for (name, film) in films {
+        let with = |share: f64| {
+            let natural = settings(share, true, true);
+            let method = Method::Natural { assumed: Assumed::Nothing, most: Gain::OFF };
+            run(&film, 0, Settings { method, ..natural }, 1)
+        };
+        same(&with(0.0), &with(1.0), name);
+    }
+    let dark: Vec<Frame> = (0..12).map(|number| frame(format, (0, number), 40, -120)).collect();
+    let [none, half, all] = [0.0, 0.5, 1.0].map(|share| run(&dark, 0, settings(share, true, true), 1));
+    let steps = |frames: &[Frame]| -> u64 {
+        let pair = |pair: &[Frame]| {
+            (0..20)
+                .map(|y| {
+                    pair[0].planes()[0]
+                        .row(y)
+                        .iter()
+                        .zip(pair[1].planes()[0].row(y))
+                        .map(|(a, b)| u64::from(a.abs_diff(*b)))
+                        .sum::<u64>()
+                })
+                .sum::<u64>()
+        };
+        frames.windows(2).map(pair).sum()
+    };
+    let [none, half, all] = [none, half, all].map(|frames| steps(&frames));
+    assert!(none > half && half > 2 * all, "{none} {half} {all}");
+}
