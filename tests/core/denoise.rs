@@ -1,6 +1,6 @@
 //! Noise that is removed: what is gained, and that bytes depend on nothing that they must not depend on.
 
-use crate::pictures::difference;
+use crate::pictures::{Content, Picture as Picked, difference};
 use crate::random::Random;
 use histeq::denoise::{Around, Picture, Step, Steps, sheet::Sheet};
 use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
@@ -39,7 +39,7 @@ fn noise(random: &mut Random, deviation: i64) -> i32 {
 
 /// A frame of the scene with noise, whose chroma has as much.
 fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, brighter: i32) -> Frame {
-    let mut random = Random::new(1000 * scene as u64 + number as u64 + 1);
+    let mut random = Random::new((1000 * scene as u64 + number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let pool = HostPool::default();
     let descriptor = format.descriptor();
     let shapes = descriptor.planes();
@@ -218,6 +218,21 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
         let alone = run(&noisy, 0, settings(1.0, true, natural), 0);
         for threads in [1, 3] {
             same(&alone, &run(&noisy, 0, settings(1.0, true, natural), threads), &format!("{threads} threads"));
+        }
+    }
+}
+
+#[test]
+fn no_picture_is_too_much() {
+    use PixelFormat::*;
+    for (format, size) in
+        [(Gray, (61, 45)), (Yuv444p16le, (40, 33)), (P010le, (18, 2)), (Yuyv422, (9, 1)), (Yuva420p, (33, 19))]
+    {
+        for content in [Content::BlackAndWhite, Content::Noise, Content::NearMax, Content::Flat] {
+            let picked = |seed| Picked { content, seed, ..Picked::new(format, size) }.make();
+            let frames: Vec<Frame> = (1..6).map(picked).collect();
+            let clean = run(&frames, 0, settings(1.0, true, false), 0);
+            same(&clean, &run(&frames, 0, settings(1.0, true, false), 2), &format!("{format}"));
         }
     }
 }

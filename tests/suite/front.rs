@@ -36,8 +36,7 @@ fn clip(dir: &Dir, name: &str, format: &str) -> Vec<Vec<u8>> {
 
 /// What the program makes of the clip.
 fn by_program(dir: &Dir, name: &str, options: &str) -> Vec<u8> {
-    let line =
-        format!("-q --backend cpu {options} --output-pixel-format keep --output-format rawvideo {name} -");
+    let line = format!("-q --backend cpu {options} --output-pixel-format keep --output-format rawvideo {name} -");
     dir.succeeds(&line).stdout
 }
 

@@ -150,6 +150,19 @@ fn linear(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile
     }
 }
 
+/// The tiles in a plane that do not overlap, where motion is that of all around: what is hidden or comes is none of noise. All of
+/// them, if these are few.
+fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<(usize, usize)> {
+    let (columns, rows) = (plane.own.width() / SIZE, plane.own.height() / SIZE);
+    let all = || (0..rows).flat_map(|row| (0..columns).map(move |column| (2 * column + 1, 2 * row + 1)));
+    let is_steady = |&(column, row): &(usize, usize)| {
+        let (x, y) = plane.middle(column, row);
+        field.is_steady(x, y)
+    };
+    let steady: Vec<_> = all().filter(is_steady).collect();
+    if 8 * steady.len() < columns * rows { all().collect() } else { steady }
+}
+
 /// How large differences to the first of the other frames are, in tiles that do not overlap.
 #[inline(always)]
 pub fn count(plane: &Plane<'_>) -> Differences {
@@ -157,22 +170,16 @@ pub fn count(plane: &Plane<'_>) -> Differences {
     let Some(&other) = plane.others.first() else { return differences };
     let (mut own, mut moved) = ([0; SAMPLES * TILES], [0; SAMPLES * TILES]);
     let mut brightness = [0; TILES];
-    // Those that begin at a multiple of 8 and lie in the plane.
-    let (columns, rows) = (plane.own.width() / SIZE, plane.own.height() / SIZE);
-    for row in 0..rows {
-        for first in (0..columns).step_by(TILES) {
-            let count = TILES.min(columns - first);
-            for at in 0..count {
-                let (column, row) = (2 * (first + at) + 1, 2 * row + 1);
-                plane.load_own(column, row, at, &mut own);
-                plane.load_other(other, column, row, at, &mut moved);
-                let (x, y) = plane.middle(column, row);
-                brightness[at] = noise::brightness(plane.quarter, x, y);
-            }
-            dct::forward(&mut own);
-            dct::forward(&mut moved);
-            differences.add(&own, &moved, &brightness[..count]);
+    for tiles in steady_tiles(plane, other.1).chunks(TILES) {
+        for (at, &(column, row)) in tiles.iter().enumerate() {
+            plane.load_own(column, row, at, &mut own);
+            plane.load_other(other, column, row, at, &mut moved);
+            let (x, y) = plane.middle(column, row);
+            brightness[at] = noise::brightness(plane.quarter, x, y);
         }
+        dct::forward(&mut own);
+        dct::forward(&mut moved);
+        differences.add(&own, &moved, &brightness[..tiles.len()]);
     }
     differences
 }

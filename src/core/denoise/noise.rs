@@ -69,12 +69,6 @@ impl Differences {
         let ratio = most * 256 / middle.max(1);
         256 + (ratio.saturating_sub(294) * 5 / 2).min(256) as u32
     }
-
-    /// The deviation of a difference of two frames at middle frequencies, in 256ths of a level of 8 bits.
-    pub fn deviation(&self) -> u32 {
-        let of = self.by_coefficient.as_chunks::<SIZES>().0.iter().map(|counts| quantile(counts, 850));
-        (of.sum::<u64>() * 16 * 695 / 1000 / 16 / SAMPLES as u64) as u32
-    }
 }
 
 /// The class of a brightness.

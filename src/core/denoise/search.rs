@@ -64,6 +64,16 @@ impl Field {
         Vector { x: (a.x + b.x + c.x + d.x + 2) >> 2, y: (a.y + b.y + c.y + d.y + 2) >> 2 }
     }
 
+    /// Whether the vectors around the block at a point of luma are alike.
+    pub fn is_steady(&self, x: usize, y: usize) -> bool {
+        let (column, row) = ((x / BLOCK) as isize, (y / BLOCK) as isize);
+        let own = self.at(column, row);
+        (0..9).all(|at| {
+            let near = self.at(column + at % 3 - 1, row + at / 3 - 1);
+            near.x.abs_diff(own.x) + near.y.abs_diff(own.y) <= 2
+        })
+    }
+
     /// The medians of the vectors around a block, of each direction by itself.
     #[inline(always)]
     fn median(&self, column: usize, row: usize) -> Vector {

@@ -3,9 +3,9 @@
 //! A frame waits for the frames behind it that it is made clean with. What a frame needs of another one, its planes and the motion
 //! between the two, is made once, by whichever thread needs it first.
 
-use super::Work;
 use super::cpu::{Isa, denoise_steps};
 use super::depth::{Kind, like, parts, planes, sibling};
+use super::{Role, Work};
 use crate::denoise::sheet::Sheet;
 use crate::denoise::{Around, Picture, Step, Steps};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
@@ -67,7 +67,10 @@ impl Default for Denoising {
 }
 
 impl Denoising {
-    /// On this many threads: with 0, or where the system starts none, on that of the caller.
+    /// The most threads: each has the planes of a frame, and of those around it.
+    const MOST: usize = 8;
+
+    /// On this many threads, or [`MOST`](Self::MOST): with 0, or where the system starts none, on that of the caller.
     pub fn on_threads(threads: usize) -> Self {
         let (jobs, queued) = unbounded::<Job>();
         let start = |_: &usize| {
@@ -76,12 +79,12 @@ impl Denoising {
             Builder::new().name("denoise".to_owned()).spawn(run).is_ok()
         };
         // The threads end when this is dropped.
-        let started = (0..threads).filter(start).count();
+        let started = (0..threads.min(Denoising::MOST)).filter(start).count();
         Denoising {
             steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN),
             pool: HostPool::default(),
             jobs: (started > 0).then_some(jobs),
-            most: 2 * started,
+            most: started,
             before: VecDeque::new(),
             waiting: VecDeque::new(),
             begun: VecDeque::new(),
@@ -128,7 +131,9 @@ impl Denoising {
             && let Some((work, seen)) = self.waiting.pop_front()
         {
             let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.of_256() > 0);
-            let receiver = match share.filter(|_| cleans(work.frame().format())) {
+            // What is not counted is not remembered either.
+            let is_used = !matches!(work.role(), Role::WarmUp) || work.settings().method.counts();
+            let receiver = match share.filter(|_| is_used && cleans(work.frame().format())) {
                 Some(share) => Some(self.begin(&seen, share, work.settings().denoise)?),
                 None => None,
             };
