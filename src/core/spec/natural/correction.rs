@@ -163,6 +163,7 @@ impl Correction {
                 veil: veil.share,
                 exposure: times(exposure, 4096 + lift),
                 contrast: line.gain,
+                noise: 0,
             },
             transfer,
             peak: [balanced, peak],
@@ -297,7 +298,7 @@ impl Correction {
     fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
         let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found, .. } = self;
         let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());
-        let Found { dark, cast, unused, veil, exposure, contrast } = found;
+        let Found { dark, cast, unused, veil, exposure, contrast, noise: _ } = found;
         let all = gains.iter_mut().chain(offsets).chain(regions).chain(curve.points_mut());
         let found = [dark, cast, unused, veil, exposure, contrast];
         all.chain(found).chain(&mut self.peak).chain([&mut self.middle]).for_each(&mut see);

@@ -18,6 +18,8 @@ pub struct Found {
     pub exposure: i32,
     /// The gain of the line through the levels in use.
     pub contrast: i32,
+    /// How much of the noise goes.
+    pub noise: i32,
 }
 
 impl Found {
@@ -25,24 +27,24 @@ impl Found {
     #[must_use]
     pub fn with_strength(self, strength: Strength) -> Self {
         let part = |from: i32, to: i32| strength.between(from.into(), to.into()) as i32;
-        let Found { dark, cast, unused, veil, exposure, contrast } = self;
+        let Found { dark, cast, unused, veil, exposure, contrast, noise } = self;
         let [dark, cast, unused, veil] = [dark, cast, unused, veil].map(|share| part(0, share));
-        Found { dark, cast, unused, veil, exposure: part(4096, exposure), contrast: part(4096, contrast) }
+        Found { dark, cast, unused, veil, exposure: part(4096, exposure), contrast: part(4096, contrast), noise }
     }
 }
 
 /// The mean of what was found in frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeanFound {
-    sums: [i64; 6],
+    sums: [i64; 7],
     frames: i64,
 }
 
 impl MeanFound {
     /// Adds a frame.
     pub fn add(&mut self, found: &Found) {
-        let Found { dark, cast, unused, veil, exposure, contrast } = *found;
-        let values = [dark, cast, unused, veil, exposure, contrast];
+        let Found { dark, cast, unused, veil, exposure, contrast, noise } = *found;
+        let values = [dark, cast, unused, veil, exposure, contrast, noise];
         self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(value));
         self.frames += 1;
     }
@@ -50,8 +52,9 @@ impl MeanFound {
     /// The mean; `None` of no frames.
     pub fn get(&self) -> Option<Found> {
         let mean = |sum: i64| sum.checked_div(self.frames).map(|mean| mean as i32);
-        let [dark, cast, unused, veil, exposure, contrast] = self.sums.map(mean);
-        Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure: exposure?, contrast: contrast? })
+        let [dark, cast, unused, veil, exposure, contrast, noise] = self.sums.map(mean);
+        let (exposure, contrast, noise) = (exposure?, contrast?, noise?);
+        Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure, contrast, noise })
     }
 }
 
@@ -75,7 +78,7 @@ impl fmt::Display for Found {
         if self.contrast >= 4096 + LITTLE {
             parts.push(format!("flat (contrast {:.1} times)", of_1(self.contrast)));
         }
-        for (share, name) in [(self.veil, "haze"), (self.cast, "colour cast")] {
+        for (share, name) in [(self.veil, "haze"), (self.cast, "colour cast"), (self.noise, "noise")] {
             if share >= LITTLE {
                 parts.push(format!("{}{name} ({:.1})", how(share), of_1(share)));
             }
@@ -96,6 +99,8 @@ mod tests {
         assert_eq!(night.to_string(), "dark (exposed 3.1 times), some haze (0.4)");
         let half = night.with_strength(Strength::of_share_256(128));
         assert_eq!(half.to_string(), "rather dark (exposed 2.1 times), a little haze (0.2)");
+        let noisy = Found { noise: 4096, ..night };
+        assert_eq!(noisy.to_string(), "dark (exposed 3.1 times), some haze (0.4), noise (1.0)");
         let mut mean = MeanFound::default();
         assert_eq!(mean.get(), None);
         [clean, night].iter().for_each(|found| mean.add(found));
