@@ -71,7 +71,7 @@ impl Plane<'_> {
         let (x, y) = Plane::start(column, row);
         let (of_x, of_y) = self.middle(column, row);
         let vector = field.around(of_x, of_y);
-        let mut tile = [0; SAMPLES];
+        let mut tile = [0; SIZE * LINE];
         if self.is_chroma {
             // Eighths of a sample of its own.
             let (across, down) = ((2 * vector.x) >> self.log2.0, (2 * vector.y) >> self.log2.1);
@@ -84,7 +84,7 @@ impl Plane<'_> {
             let y = Sheet::within(y + (down >> 2) as isize, SIZE, other.height());
             cubic(other, (x, y), (across & 3, down & 3), &mut tile);
         }
-        load(&tile, SIZE, at, batch);
+        load(&tile, LINE, at, batch);
     }
 }
 
@@ -105,48 +105,57 @@ fn of_four(a: i16, b: i16, c: i16, d: i16, weights: [i16; 4]) -> i16 {
     part(a << 2, weights[0]) + part(b << 2, weights[1]) + part(c << 2, weights[2]) + part(d << 2, weights[3]) + 2
 }
 
+/// From a row of a tile that is read to the next: what is read beyond a row is not used, and makes loops of whole vectors.
+const LINE: usize = 16;
+
+/// A tile that is read, `LINE` samples from a row to the next.
+type Tile = [i16; SIZE * LINE];
+
+/// Rows from here on, and a row of zeros.
+#[inline(always)]
+fn read(from: &Sheet, (x, y): (isize, isize), rows: usize) -> [i16; (SIZE + 4) * LINE] {
+    let mut lines = [0; (SIZE + 4) * LINE];
+    for (row, line) in lines.as_chunks_mut::<LINE>().0[..rows].iter_mut().enumerate() {
+        line.copy_from_slice(&from.at(x, y + row as isize)[..LINE]);
+    }
+    lines
+}
+
 /// A tile between samples, by four of them in each direction.
 #[inline(always)]
-fn cubic(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile: &mut [i16; SAMPLES]) {
-    let mut lines = [[0i16; SIZE]; SIZE + 3];
-    let needed = if down == 0 { 1..SIZE + 1 } else { 0..SIZE + 3 };
-    let weights = CUBIC[across as usize & 3];
-    for line in needed {
-        let row: &[i16; SIZE + 3] = from.at(x - 1, y + line as isize - 1).first_chunk().unwrap_or(&[0; SIZE + 3]);
-        for at in 0..SIZE {
-            lines[line][at] = if across == 0 {
-                row[at + 1]
-            } else {
-                of_four(row[at], row[at + 1], row[at + 2], row[at + 3], weights)
-            };
+fn cubic(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile: &mut Tile) {
+    const READ: usize = (SIZE + 3) * LINE;
+    let read = read(from, (x - 1, y - 1), SIZE + 3);
+    let mut lines = [0; READ];
+    if across == 0 {
+        lines.copy_from_slice(&read[1..READ + 1]);
+    } else {
+        let weights = CUBIC[across as usize & 3];
+        for at in 0..READ {
+            lines[at] = of_four(read[at], read[at + 1], read[at + 2], read[at + 3], weights);
         }
     }
+    if down == 0 {
+        tile.copy_from_slice(&lines[LINE..(SIZE + 1) * LINE]);
+        return;
+    }
     let weights = CUBIC[down as usize & 3];
-    for (y, row) in tile.as_chunks_mut::<SIZE>().0.iter_mut().enumerate() {
-        for at in 0..SIZE {
-            row[at] = if down == 0 {
-                lines[y + 1][at]
-            } else {
-                of_four(lines[y][at], lines[y + 1][at], lines[y + 2][at], lines[y + 3][at], weights)
-            };
-        }
+    for at in 0..SIZE * LINE {
+        tile[at] = of_four(lines[at], lines[at + LINE], lines[at + 2 * LINE], lines[at + 3 * LINE], weights);
     }
 }
 
 /// A tile between samples, by two of them in each direction, in eighths.
 #[inline(always)]
-fn linear(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile: &mut [i16; SAMPLES]) {
-    let mut lines = [[0i16; SIZE]; SIZE + 1];
-    for (line, out) in lines.iter_mut().enumerate() {
-        let row: &[i16; SIZE + 1] = from.at(x, y + line as isize).first_chunk().unwrap_or(&[0; SIZE + 1]);
-        for at in 0..SIZE {
-            out[at] = (row[at] * (8 - across) + row[at + 1] * across + 4) >> 3;
-        }
+fn linear(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile: &mut Tile) {
+    const READ: usize = (SIZE + 1) * LINE;
+    let read = read(from, (x, y), SIZE + 1);
+    let mut lines = [0; READ];
+    for at in 0..READ {
+        lines[at] = (read[at] * (8 - across) + read[at + 1] * across + 4) >> 3;
     }
-    for (y, row) in tile.as_chunks_mut::<SIZE>().0.iter_mut().enumerate() {
-        for at in 0..SIZE {
-            row[at] = (lines[y][at] * (8 - down) + lines[y + 1][at] * down + 4) >> 3;
-        }
+    for at in 0..SIZE * LINE {
+        tile[at] = (lines[at] * (8 - down) + lines[at + LINE] * down + 4) >> 3;
     }
 }
 
@@ -296,8 +305,9 @@ impl Room {
     #[inline(always)]
     fn weigh(&mut self, other: usize) {
         let batch = &self.others[other];
-        for at in 0..SAMPLES * TILES {
-            self.squares[at] = square(self.own[at].saturating_sub(batch[at]), self.factors[at]);
+        let both = self.own.iter().zip(batch).zip(&self.factors);
+        for (square_of, ((own, other), factor)) in self.squares.iter_mut().zip(both) {
+            *square_of = square(own.saturating_sub(*other), *factor);
         }
         let (mut all, mut low) = ([0u32; TILES], [0u32; TILES]);
         for (coefficient, squares) in self.squares.as_chunks::<TILES>().0.iter().enumerate() {
@@ -337,9 +347,7 @@ impl Room {
             let mut shares = [0u16; CHUNK];
             let own = &mut self.own[from..][..CHUNK];
             let left = &mut self.left[from..][..CHUNK];
-            for at in 0..CHUNK {
-                left[at] = 256;
-            }
+            left.fill(256);
             for weights in &self.weights[..others] {
                 let weights = &weights[from..][..CHUNK];
                 for at in 0..CHUNK {

@@ -19,7 +19,8 @@ impl Sheet {
 
     /// A plane of one code.
     pub fn filled(width: usize, height: usize, code: i16) -> Self {
-        Sheet { samples: vec![code; (width + 2 * PAD) * (height + 2 * PAD)], width, height }
+        // A row of vectors may be read beyond the last sample.
+        Sheet { samples: vec![code; (width + 2 * PAD) * (height + 2 * PAD) + PAD], width, height }
     }
 
     /// Columns.

@@ -35,7 +35,7 @@ fn one_image_is_treated_as_video_is() {
         let default = becomes(&dir, input, "", format);
         let look = if input == "gray.png" { "thermal" } else { "natural" };
         assert!(becomes(&dir, input, &format!("--look {look}"), format) == default, "{input} is not {look}");
-        for options in ["--exact", "--look night", "--strength 0.6", "--levels 1.2"] {
+        for options in ["--exact", "--look haze", "--strength 0.6", "--levels 1.2"] {
             let makes_a_difference = becomes(&dir, input, options, format) != default;
             assert!(makes_a_difference || options == "--levels 1.2" && look == "thermal", "{input} {options}");
         }
