@@ -162,18 +162,17 @@ fn noise_goes_and_what_moves_stays() {
 
 #[test]
 fn nothing_is_drawn_twice_where_something_comes_or_goes_at_once_or_the_light_changes() {
-    // The square is there in every other frame only, and everything becomes brighter.
-    let far = |x: usize, y: usize, number: usize| in_square(number, x, y);
+    // In one frame the square is elsewhere, and everything becomes brighter.
     let noisy: Vec<Frame> = (0..8)
         .map(|number| frame(PixelFormat::Gray, (0, if number == 4 { 30 } else { number }), 32, 12 * number as i32))
         .collect();
     let clean = run(&noisy, 0, settings(1.0, true, false), 0);
-    for number in 2..7 {
+    for (number, frame) in clean.iter().enumerate().take(7).skip(2) {
         let shown = if number == 4 { 30 } else { number };
         let (mut sum, mut count) = (0, 0);
-        for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))).filter(|(y, x)| far(*x, *y, 4)) {
-            let sample = clean[number].format().descriptor().sample;
-            let code = i32::from(sample.read(clean[number].planes()[0].row(y), x)) << (12 - sample.depth);
+        for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))).filter(|(y, x)| in_square(4, *x, *y)) {
+            let sample = frame.format().descriptor().sample;
+            let code = i32::from(sample.read(frame.planes()[0].row(y), x)) << (12 - sample.depth);
             sum += code - truth(0, shown, x, y) - 12 * number as i32;
             count += 1;
         }
@@ -280,7 +279,8 @@ fn a_frame_depends_on_those_that_the_settings_name_and_on_none_beyond_a_cut() {
     }
     let settings = Settings { scene_threshold: Threshold::ZERO, ..settings(1.0, true, false) };
     let alone = Settings { smoothing: Smoothing::OFF, ..settings };
-    let expected: Vec<Frame> = noisy[..4].iter().flat_map(|frame| run(&[frame.clone()], 0, alone, 0)).collect();
+    let expected: Vec<Frame> =
+        noisy[..4].iter().flat_map(|frame| run(std::slice::from_ref(frame), 0, alone, 0)).collect();
     let first = run(&noisy[..1], 0, settings, 0);
     same(&expected[..1], &first, "a frame alone");
     // Two scenes: each is as it would be by itself.
