@@ -19,6 +19,11 @@ PEERS = {
     "none": ["null"],
     "hqdn3d": ["hqdn3d=4:3:6:4.5", "hqdn3d=10:8:15:12", "hqdn3d=20:15:30:22"],
     "atadenoise": ["atadenoise=0a=0.04:0b=0.08:1a=0.03:1b=0.06:2a=0.03:2b=0.06", "atadenoise=0a=0.1:0b=0.3:1a=0.1:1b=0.3:2a=0.1:2b=0.3"],
+    "bilateral, atadenoise": [
+        f"bilateral=sigmaS=1.5:sigmaR={0.08 * s}:planes=7,"
+        f"atadenoise=0a={0.025 * s}:0b={0.08 * s}:1a={0.012 * s}:1b={0.04 * s}:2a={0.012 * s}:2b={0.04 * s}:s=9:a=s"
+        for s in (1, 0.5, 0.25)
+    ],
     "nlmeans": ["nlmeans=s=2:p=5:r=9", "nlmeans=s=4:p=5:r=9", "nlmeans=s=8:p=5:r=9"],
 }
 ALONE = ["--method", "global", "--strength", "0", "--levels", "1", "--denoise", "1", "--output-depth", "10", "--encoder", "ffv1"]
@@ -56,10 +61,12 @@ def main():
     parser.add_argument("--only", default=",".join(dark.CLIPS))
     parser.add_argument("--noise", default="n1,n3,mild")
     parser.add_argument("--codec", default="raw,phone,c23,2m")
+    parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--opencv", action="store_true")
     given = parser.parse_args()
+    peers = {name: PEERS[name] for name in given.peers.split(",")}
     names = given.only.split(",")
-    print("| noise | codec | set | " + " | ".join([*PEERS, *(["OpenCV"] if given.opencv else []), "histeq-video"]) + " |")
+    print("| noise | codec | set | " + " | ".join([*peers, *(["OpenCV"] if given.opencv else []), "histeq-video"]) + " |")
     for noise in given.noise.split(","):
         for codec in given.codec.split(","):
             found = {}
@@ -68,7 +75,7 @@ def main():
                 if path is None:
                     continue
                 truth, kind = [dark.truth(name)[i] for i in WANTED], dark.CLIPS[name][0]
-                for peer, chains in PEERS.items():
+                for peer, chains in peers.items():
                     for chain in chains:
                         rgb = [dark.planes_to_rgb(*p) for p in planes(path, chain)]
                         found.setdefault((peer, chain), {}).setdefault(kind, []).append(judged(rgb, truth, noise))
@@ -79,7 +86,7 @@ def main():
                 found.setdefault(("histeq-video", ""), {}).setdefault(kind, []).append(judged(rgb, truth, noise))
             for kind in ("tuning", "held back"):
                 cells = []
-                for peer in [*PEERS, *(["OpenCV"] if given.opencv else []), "histeq-video"]:
+                for peer in [*peers, *(["OpenCV"] if given.opencv else []), "histeq-video"]:
                     of = [sets for (of, _), sets in found.items() if of == peer and kind in sets]
                     if not of:
                         continue
