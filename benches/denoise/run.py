@@ -19,7 +19,7 @@ PEERS = {
     "none": ["null"],
     "hqdn3d": ["hqdn3d=4:3:6:4.5", "hqdn3d=10:8:15:12", "hqdn3d=20:15:30:22"],
     "atadenoise": ["atadenoise=0a=0.04:0b=0.08:1a=0.03:1b=0.06:2a=0.03:2b=0.06", "atadenoise=0a=0.1:0b=0.3:1a=0.1:1b=0.3:2a=0.1:2b=0.3"],
-    "bilateral, atadenoise": [
+    "bilateral + atadenoise": [
         f"bilateral=sigmaS=1.5:sigmaR={0.08 * s}:planes=7,"
         f"atadenoise=0a={0.025 * s}:0b={0.08 * s}:1a={0.012 * s}:1b={0.04 * s}:2a={0.012 * s}:2b={0.04 * s}:s=9:a=s"
         for s in (1, 0.5, 0.25)
