@@ -1,10 +1,12 @@
 //! Noise that is removed: what is gained, and that bytes depend on nothing that they must not depend on.
 
+use crate::backends::available;
 use crate::pictures::{Content, Picture as Picked, difference};
 use crate::random::Random;
 use histeq::denoise::{Around, Picture, Step, Steps, sheet::Sheet};
 use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
-use histeq::equalize::{EqualizeStage, OutputDepth};
+use histeq::equalize::reference::Reference;
+use histeq::equalize::{EqualizeStage, Executor, OutputDepth};
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq::spec::natural::Assumed;
 use histeq::spec::{Chroma, Cleaner, Denoise, Gain, Method, Settings, Smoothing, Strength, Threshold};
@@ -95,7 +97,17 @@ fn settings(share: f64, waits: bool, natural: bool) -> Settings {
 
 /// The frames behind the first `before` ones, which warm up, through a stage.
 fn run(frames: &[Frame], before: usize, settings: Settings, threads: usize) -> Vec<Frame> {
-    let mut stage = EqualizeStage::new(Box::new(Cpu::new(2)), settings)
+    run_on(Box::new(Cpu::new(2)), frames, before, settings, threads)
+}
+
+fn run_on(
+    backend: Box<dyn Executor>,
+    frames: &[Frame],
+    before: usize,
+    settings: Settings,
+    threads: usize,
+) -> Vec<Frame> {
+    let mut stage = EqualizeStage::new(backend, settings)
         .with_output_depth(if settings.method.is_natural() { OutputDepth::AsInput } else { OutputDepth::Ten })
         .denoising_on(threads);
     let mut out = Vec::new();
@@ -217,6 +229,23 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
         let alone = run(&noisy, 0, settings(1.0, true, natural), 0);
         for threads in [1, 3] {
             same(&alone, &run(&noisy, 0, settings(1.0, true, natural), threads), &format!("{threads} threads"));
+        }
+    }
+}
+
+#[test]
+fn every_backend_takes_frames_that_become_clean_among_others() {
+    for format in [PixelFormat::Yuv420p, PixelFormat::Nv12, PixelFormat::Gray, PixelFormat::Yuv444p12le] {
+        let bright = (0..8).map(|number| frame(format, (DAYLIGHT, number), 32, 0));
+        let dark = (0..12).map(|number| frame(format, (0, number), 48, -120));
+        let film: Vec<Frame> = bright.clone().chain(dark).chain(bright).collect();
+        let settings = settings(1.0, true, true);
+        let expected = run_on(Box::new(Reference::default()), &film, 0, settings, 0);
+        let noisy = run(&film, 0, Settings { denoise: Denoise::Off, ..settings }, 0);
+        assert_eq!(difference(&noisy[2], &expected[2]), None, "daylight");
+        assert!(difference(&noisy[14], &expected[14]).is_some(), "the dark");
+        for backend in available() {
+            same(&expected, &run_on(backend.open(3), &film, 0, settings, 2), &format!("{} {format}", backend.name));
         }
     }
 }
