@@ -3,7 +3,7 @@
 
 use super::{Colour, FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, microseconds, rescale, text};
 use crate::sys::out_of_memory;
-use ffmpeg_next::codec::Parameters;
+use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
 use std::ops::{Deref, DerefMut};
 
@@ -139,6 +139,13 @@ impl Stream {
         // SAFETY: the parameters are valid.
         let tag = unsafe { (*self.parameters.as_ptr()).codec_tag };
         self.kind == MediaType::Data && tag == u32::from_le_bytes(*b"text")
+    }
+
+    /// The profile of DNxHR, as the encoder dnxhd counts them; `None` for all else, DNxHD among it.
+    pub fn dnxhr_profile(&self) -> Option<i32> {
+        // SAFETY: the parameters are valid.
+        let profile = unsafe { (*self.parameters.as_ptr()).profile };
+        (self.parameters.id() == Id::DNXHD && (1..=5).contains(&profile)).then_some(profile)
     }
 
     /// The size of a video, if known.

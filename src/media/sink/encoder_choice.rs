@@ -22,6 +22,8 @@ pub struct EncoderChoice {
     pub usual_quality: Option<f32>,
     /// The encoder's own preset.
     pub preset: Option<String>,
+    /// The profile of an input in DNxHR, which says how many bits it has; without one, the encoder makes DNxHD, of few sizes.
+    pub dnxhr_profile: Option<i32>,
     /// One of two passes.
     pub pass: Option<Pass>,
     /// Further private options of the encoder.
@@ -107,7 +109,8 @@ impl EncoderChoice {
         };
         let is_for_mpeg2 = input == Some(Id::MPEG2VIDEO) && KEEPS_MPEG2.contains(&container.name().as_str());
         let mpeg2 = Encoder::find("mpeg2video").filter(|_| is_for_mpeg2);
-        let kept = input.into_iter().flat_map(|input| [nvenc(input), keep(input).filter(holds), mpeg2]);
+        let own = |codec: Id| keep(codec).filter(holds).filter(|_| codec != Id::DNXHD || self.dnxhr_profile.is_some());
+        let kept = input.into_iter().flat_map(|input| [nvenc(input), own(input), mpeg2]);
         let mut found: Vec<Encoder> = kept.flatten().collect();
         if !found.is_empty() {
             return Ok((found, None));
@@ -169,6 +172,9 @@ impl EncoderChoice {
         let unsliced = name == "ffv1" && size.is_some_and(is_unsliced);
         for (key, value) in row.filter(|_| !unsliced).map_or(&[][..], |row| row.options) {
             set(key, value);
+        }
+        if let Some(profile) = self.dnxhr_profile.filter(|_| name == "dnxhd") {
+            set("profile", &profile.to_string());
         }
         if WITHOUT_B_FRAMES.contains(&container.name().as_str()) {
             set("bf", "0");

@@ -94,6 +94,8 @@ pub(super) const KEEPING: &[(Id, &[&str])] = &[
     (Id::MJPEG, &["mjpeg"]),
     (Id::PRORES, &["prores_ks"]),
     (Id::FFV1, &["ffv1"]),
+    // DNxHR alone.
+    (Id::DNXHD, &["dnxhd"]),
 ];
 
 /// Containers made for MPEG-2, which keep it.

@@ -142,7 +142,7 @@ impl FileSink {
     pub fn prepare(
         input: Input,
         target: Target,
-        options: OutputOptions,
+        mut options: OutputOptions,
         interrupt: Option<Interrupt>,
         on_gpu: &mut dyn FnMut() -> bool,
         notices: Notices,
@@ -156,6 +156,7 @@ impl FileSink {
         let container = container(&name, options.format.as_deref())?;
         let has_codec = !input.media.is_images() && !input.media.is_raw();
         let codec = has_codec.then(|| input.video_stream().parameters.id());
+        options.encoder.dnxhr_profile = input.video_stream().dnxhr_profile();
         let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // Check quality and preset before anything is read.
         for &encoder in &candidates {

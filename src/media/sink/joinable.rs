@@ -75,6 +75,7 @@ pub(super) fn joinable(
     }
     let has_codec = !input.media.is_images() && !input.media.is_raw();
     let codec = has_codec.then(|| input.video_stream().parameters.id());
+    options.encoder.dnxhr_profile = input.video_stream().dnxhr_profile();
     let (candidates, _) = options.encoder.candidates(codec, container, name, &mut || false)?;
     let encoder = *candidates.first().context("no encoder to try")?;
     let row = row_of(encoder)?;
