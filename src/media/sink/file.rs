@@ -327,7 +327,11 @@ impl FileSink {
     fn write_frame(&mut self, frame: &Frame) -> Result<()> {
         let picture = self.rotated(frame)?;
         if self.running.is_none() {
-            self.start(&picture)?;
+            if let Err(error) = self.start(&picture) {
+                self.muxer = None;
+                self.target.discard();
+                return Err(error);
+            }
             for packet in std::mem::take(&mut self.early) {
                 self.write_packet(packet)?;
             }

@@ -107,6 +107,8 @@ pub struct Target {
     fifo: Option<File>,
     /// A file that is written under its own name, once it is open.
     direct: Option<File>,
+    /// Was that file not there before?
+    is_new: bool,
     /// Ends the wait for a reader.
     cancel: Cancel,
     /// The outputs with which it gets its name, if it waits for others.
@@ -243,6 +245,7 @@ impl Target {
             is_list: false,
             fifo: None,
             direct: None,
+            is_new: false,
             cancel: Cancel::default(),
             together: None,
         }
@@ -299,6 +302,14 @@ impl Target {
         self.is_direct
     }
 
+    /// Removes a file that was written under its own name and was not there before: what failed before its first frame would only
+    /// be in the way of the next run.
+    pub fn discard(&mut self) {
+        if self.direct.take().is_some() && self.is_new {
+            let _ = std::fs::remove_file(&self.file);
+        }
+    }
+
     /// Opens a file that is written under its own name, and empties it.
     ///
     /// # Errors
@@ -309,6 +320,7 @@ impl Target {
         if !self.is_direct || self.direct.is_some() {
             return Ok(());
         }
+        self.is_new = !self.file.exists();
         let mut options = File::options();
         options.write(true);
         match self.may_replace {
