@@ -112,6 +112,11 @@ pub fn format_for(
     // An odd column or row is scaled away where the encoder or the device does not accept it.
     let (width, height) = fit.map_or(first.size(), |fit| scaled_down(first.size(), fit));
     let is_scaled = (width, height) != first.size();
+    if is_scaled && choice == PixelChoice::ForBrowsers {
+        let (from, to) = (first.size(), (width & !1, height & !1));
+        notices
+            .note(&format!("scaled down from {}x{} to {}x{} (--fit off keeps the size)", from.0, from.1, to.0, to.1));
+    }
     // The driver of a virtual camera rounds the width down, but not the stride of the data.
     let is_rounded = container.is_virtual_camera() || (plays_anywhere || is_scaled) && takes_even_sizes(encoder);
     let size = match is_rounded && !without_subsampling(&format) {
