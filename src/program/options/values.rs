@@ -44,10 +44,19 @@ fn stream_name(name: String, standard: u32) -> String {
     }
 }
 
+/// Ends of names of other formats that have curves or tables.
+const OTHERS: [&str; 12] =
+    [".cube", ".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".mat", ".xlsx"];
+
 /// Checks the name that `--save-curves` gives.
 pub fn curves_name(name: Option<String>) -> Result<Option<String>, clap::Error> {
     match name.as_deref() {
         Some("-" | "") => Err(usage(ErrorKind::ValueValidation, "--save-curves takes a file's name")),
+        Some(other) if OTHERS.iter().any(|end| other.to_lowercase().ends_with(end)) => {
+            let message =
+                format!("--save-curves writes lines of JSON (.jsonl) or an archive for NumPy (.npz), not {other}");
+            Err(usage(ErrorKind::ValueValidation, &message))
+        }
         _ => Ok(name),
     }
 }
