@@ -69,10 +69,14 @@ fn pixel_choice(text: &str) -> Result<PixelChoice, String> {
     }
 }
 
+/// The least bits a second that somebody may mean.
+const LEAST_BITS: f64 = 1000.0;
+
 /// A bit rate in FFmpeg's notation.
 fn bit_rate(text: &str) -> Result<String, String> {
     match parse_number(text) {
-        Some(rate) if rate > 0.0 => Ok(text.to_owned()),
+        Some(rate) if rate >= LEAST_BITS => Ok(text.to_owned()),
+        Some(rate) if rate > 0.0 => Err(format!("{rate} bits a second are no video: {rate}M are megabits")),
         _ => Err("bits a second look like 5M or 800k".to_owned()),
     }
 }
@@ -83,7 +87,7 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 }
 
 /// A file to write.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct OutputFile {
     /// Its name; `-` is stdout.
     pub name: String,
