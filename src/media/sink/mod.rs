@@ -37,6 +37,7 @@ mod piece_file;
 mod power_loss;
 mod raw;
 mod reconnecting;
+mod sources;
 mod streams;
 mod target;
 mod temporary;

@@ -2,6 +2,7 @@
 //! would make no sense.
 
 use super::file_names::{folder_of, names_with, resolve_links};
+use super::sources::{are_of_pattern, may_be_source};
 use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_folder};
 use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
@@ -33,6 +34,15 @@ pub enum TargetError {
     /// It exists, and is to be kept.
     #[error("{0} exists (use -y to overwrite it)")]
     Exists(String),
+    /// It exists, and may be a source as the input is.
+    #[error("{0} exists, and may be a source (-o NAME names another output; --output-dir DIR takes many inputs)")]
+    MayBeSource(String),
+    /// The same, where it was to be replaced.
+    #[error(
+        "{0} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does not replace it \
+         (remove it first; --output-dir DIR takes many inputs)"
+    )]
+    IsOfPattern(String),
     /// It exists, and nothing is to be done then.
     #[error("{0} exists: nothing was done (-n)")]
     Skipped(String),
@@ -580,7 +590,13 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     }
     match written.first().filter(|other| !may_overwrite(other, overwrite)) {
         Some(other) if overwrite == Overwrite::Skip => Err(TargetError::Skipped(other.clone())),
+        Some(other) if files == Files::One && may_be_source(other, input) => {
+            Err(TargetError::MayBeSource(other.clone()))
+        }
         Some(other) => Err(TargetError::Exists(other.clone())),
+        None if overwrite == Overwrite::Yes && is_file && are_of_pattern(name, input) => {
+            Err(TargetError::IsOfPattern(name.to_owned()))
+        }
         None => Ok(!written.is_empty()),
     }
 }

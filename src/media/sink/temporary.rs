@@ -2,6 +2,7 @@
 //! that, else with a hidden, random name in the folder of the output.
 
 use super::file_names::{folder_of, shortened};
+use super::sources::mark;
 #[cfg(target_os = "linux")]
 use std::ffi::CString;
 use std::fs::{File, Metadata};
@@ -42,10 +43,12 @@ impl Temporary {
     /// When the folder takes no new files.
     pub(super) fn beside(place: &Path) -> io::Result<Self> {
         let mode = if place.exists() { 0o600 } else { 0o666 };
-        match Temporary::nameless(folder_of(place), mode) {
-            Some(temporary) => Ok(temporary),
-            None => Temporary::named(place, mode),
-        }
+        let temporary = match Temporary::nameless(folder_of(place), mode) {
+            Some(temporary) => temporary,
+            None => Temporary::named(place, mode)?,
+        };
+        mark(&temporary.file);
+        Ok(temporary)
     }
 
     /// Creates one without a name, which disappears with the process.
