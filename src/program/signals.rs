@@ -5,9 +5,9 @@
 use crate::report::Console;
 use anyhow::{Result, anyhow};
 use histeq_media::ffmpeg::is_opening;
-use histeq_media::pipeline::Cancel;
+use histeq_media::pipeline::{Cancel, FailureKind};
 use histeq_media::sink::Leftover;
-use histeq_media::sys::{give_up, limit_of, no_thread};
+use histeq_media::sys::{give_up_with, limit_of, no_thread};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -67,7 +67,7 @@ const TOO_LONG: &str = "the run took longer than --max-seconds allows (give it m
 
 /// The error of a run whose time was over.
 pub fn out_of_time() -> anyhow::Error {
-    anyhow!(TOO_LONG)
+    FailureKind::Limit.error(TOO_LONG)
 }
 
 /// When the run has to be over.
@@ -88,7 +88,7 @@ static BEFORE_ALARM: Mutex<Option<libc::sighandler_t>> = Mutex::new(None);
 /// Ends the program.
 #[cfg(unix)]
 extern "C" fn give_up_in_time(_signal: libc::c_int) {
-    give_up(TOO_LONG)
+    give_up_with(TOO_LONG, "limit", FailureKind::Limit.exit_code().into())
 }
 
 #[cfg(unix)]

@@ -4,9 +4,10 @@
 use crate::options::Limits;
 use crate::report::Console;
 use crate::stdout;
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Error, Result};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use histeq::frame::limits;
+use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::Leftover;
 use histeq_media::sys::{Resident, no_thread};
 use std::sync::Arc;
@@ -66,13 +67,13 @@ impl ProcessMemory {
                     // Stderr may be a pipe that is full, and memory grows.
                     let say = move || {
                         console.error(&error);
-                        console.end(1);
+                        console.end(FailureKind::Limit.exit_code());
                         drop(said);
                     };
                     if Builder::new().spawn(say).is_ok() {
                         let _ = wait.recv_timeout(SAYING);
                     }
-                    stdout::leave(1);
+                    stdout::leave(FailureKind::Limit.exit_code());
                 };
                 pause = Duration::from_secs_f64(left as f64 / FASTEST).clamp(PAUSES[0], PAUSES[1]);
             }
@@ -83,13 +84,13 @@ impl ProcessMemory {
 
     fn exceeded(&self, taken: usize, most: usize) -> Error {
         let mib = |bytes: usize| bytes >> 20;
-        anyhow!(
+        FailureKind::Limit.error(format!(
             "the process has taken {} MiB, more than the {} MiB that it may: {} of --max-memory, and the share of everything else \
              (give more with --max-memory if you know the input)",
             mib(taken),
             mib(most),
             mib(self.frames)
-        )
+        ))
     }
 }
 

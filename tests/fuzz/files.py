@@ -31,7 +31,9 @@ import time
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # How long a run may take by its own limit, and by this script's patience; a busy machine needs some.
-SECONDS, PATIENCE = 10, 60
+SECONDS, # The exit codes of failures; docs/reliability.md says which is of what.
+FAILURES = (1, *range(4, 11))
+PATIENCE = 10, 60
 # What the program may use of memory: its limit for frames, and all of it.
 FRAMES, MOST = 100 << 20, 700 << 20
 PIXELS = 1 << 20
@@ -257,13 +259,13 @@ class Tester:
         wrong = []
         if is_hung:
             wrong.append(f"not over after {PATIENCE} s")
-        elif code not in (0, 1):
+        elif code != 0 and code not in FAILURES:
             wrong.append(f"exit code {code}")
         if "panicked" in said:
             wrong.append("a panic")
         if peak > MOST:
             wrong.append(f"{peak >> 20} MiB of memory")
-        if code == 1 and sum(part.startswith("histeq-video: error: ") for part in said.split("\n")) != 1:
+        if code in FAILURES and sum(part.startswith("histeq-video: error: ") for part in said.split("\n")) != 1:
             wrong.append("no line that says why")
         if any(ord(c) < 32 and c not in "\n\t" for c in said):
             wrong.append("control characters on stderr")
@@ -303,7 +305,7 @@ class Tester:
         elif code == 0 and not written - partial:
             wrong.append("no output")
         # A recording of `live`, and the images before a fault, stay.
-        elif code == 1 and written - partial and "live" not in words and "%" not in output:
+        elif code in FAILURES and written - partial and "live" not in words and "%" not in output:
             wrong.append(f"an output of a run that failed: {sorted(written)}")
         for name in sorted(written if code == 0 else partial)[:3]:
             line = f"ffmpeg -hide_banner -nostdin -v error -xerror -i {name} -map 0:v:0 -f null -"

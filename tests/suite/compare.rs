@@ -248,7 +248,7 @@ fn what_cannot_be_compared_is_refused_and_nothing_is_left() {
         ("compare a.mkv a.mkv out.png", 1, "an image holds one frame only"),
         ("compare -n a.mkv a.mkv text.mkv", 3, "text.mkv exists"),
     ] {
-        dir.run(line).exits_with(code).says(&[says]);
+        dir.run(line).ends_as(code).says(&[says]);
         assert!(dir.files() == before, "`{line}` changed files: {:?}", dir.names());
     }
 }
@@ -291,7 +291,7 @@ fn videos_without_frames_at_the_same_time_are_an_error() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=0.1 -frames:v 3 -c:v ffv1 slow.mkv");
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -t 7 -c:v ffv1 short.mkv");
     let run = dir.run("compare --start 5 slow.mkv short.mkv --encoder ffv1 out.mkv");
-    run.exits_with(1).says(&["slow.mkv", "short.mkv", "no two frames are shown at the same time"]);
+    run.fails().says(&["slow.mkv", "short.mkv", "no two frames are shown at the same time"]);
     assert_eq!(dir.names().len(), 2);
 }
 

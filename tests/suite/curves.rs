@@ -275,11 +275,11 @@ fn what_cannot_be_restored_is_refused() {
         ("--strict colours.mkv other.jsonl", ["samples of frame 0 have codes that its curve never gives", "ffv1"]),
         ("colours.mkv colours.mkv", ["colours.mkv", "cannot be read"]),
     ] {
-        let run = dir.run(&format!("restore {line} back.mkv")).exits_with(1).says(&words);
+        let run = dir.run(&format!("restore {line} back.mkv")).fails().says(&words);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert!(!dir.names().contains(&"back.mkv".to_owned()), "{line}");
     }
-    dir.run("restore colours.mkv late.jsonl late.jsonl").exits_with(1);
+    dir.run("restore colours.mkv late.jsonl late.jsonl").fails();
     dir.succeeds("restore colours.mkv other.jsonl back.mkv").says(&["never gives", "only similar"]);
 }
 
@@ -380,10 +380,10 @@ fn curves_for_other_videos_are_refused() {
     dir.write("full.jsonl", one_curve(0, "full", |code| code).as_bytes());
     dir.write("limited.jsonl", one_curve(0, "limited", |code| code).as_bytes());
     dir.run("--load-curves full.jsonl in.mkv out.mkv")
-        .exits_with(1)
+        .fails()
         .says(&["full.jsonl: curves for 8 bits, full range, but frame 0 of the video has 8 bits, limited range"]);
     film(&dir, "deep.mkv", "-pix_fmt yuv420p10le -c:v ffv1");
-    dir.run("--load-curves limited.jsonl deep.mkv out.mkv").exits_with(1).says(&["has 10 bits, limited range"]);
+    dir.run("--load-curves limited.jsonl deep.mkv out.mkv").fails().says(&["has 10 bits, limited range"]);
     assert!(!dir.path("out.mkv").exists());
 }
 
@@ -391,17 +391,15 @@ fn curves_for_other_videos_are_refused() {
 fn files_that_make_no_sense_are_named_with_the_line() {
     let dir = Dir::new();
     yuv(&dir);
-    dir.run("--load-curves none.jsonl in.mkv out.mkv")
-        .exits_with(1)
-        .says(&["none.jsonl: cannot be read: No such file"]);
+    dir.run("--load-curves none.jsonl in.mkv out.mkv").fails().says(&["none.jsonl: cannot be read: No such file"]);
     dir.write(
         "c.jsonl",
         format!("{}{{\"frame\":9,\"lut\":[1,2,3]}}\n", one_curve(0, "limited", |code| code)).as_bytes(),
     );
-    let run = dir.run("--load-curves c.jsonl in.mkv out.mkv").exits_with(1);
+    let run = dir.run("--load-curves c.jsonl in.mkv out.mkv").fails();
     assert_eq!(run.stderr.lines().count(), 1);
     run.says(&["c.jsonl: line 3: 3 codes, not the 256 of 8 bits"]);
-    dir.run("--load-curves in.mkv in.mkv out.mkv").exits_with(1).says(&["in.mkv: cannot be read"]);
+    dir.run("--load-curves in.mkv in.mkv out.mkv").fails().says(&["in.mkv: cannot be read"]);
     assert_eq!(dir.names(), ["c.jsonl", "in.mkv"]);
 }
 
@@ -417,7 +415,7 @@ fn a_file_of_curves_that_is_read_is_not_written() {
         "-y --load-curves c.jsonl --output-format mp4 in.mkv c.jsonl",
         "live -y --no-preview --load-curves c.jsonl --save-curves c.jsonl --record live.mkv in.mkv",
     ] {
-        dir.run(line).exits_with(1).says(&["is the input itself"]);
+        dir.run(line).fails().says(&["is the input itself"]);
         assert_eq!(dir.read("c.jsonl"), curves, "{line}");
     }
     usage_error("--save-curves - in.mkv out.mkv").says(&["--save-curves takes a file's name"]);
@@ -443,10 +441,10 @@ fn options_that_make_curves_do_not_go_with_kept_ones() {
     usage_error("--save-curves c.jsonl --method clahe in.mkv out.mkv").says(&["--save-curves", "clahe"]);
     usage_error("--save-curves out.mkv in.mkv out.mkv").says(&["--save-curves"]);
     usage_error("--save-curves s.jsonl --stats s.jsonl in.mkv out.mkv").says(&["--save-curves"]);
-    dir.run("--save-curves in.mkv in.mkv out.mkv").exits_with(1).says(&["in.mkv is the input itself"]);
+    dir.run("--save-curves in.mkv in.mkv out.mkv").fails().says(&["in.mkv is the input itself"]);
     dir.write("c.jsonl", b"precious");
-    dir.run("--save-curves c.jsonl in.mkv out.mkv").exits_with(1).says(&["c.jsonl exists", "-y"]);
-    dir.run("-y --save-curves c.jsonl in.mkv out.png").exits_with(1);
+    dir.run("--save-curves c.jsonl in.mkv out.mkv").fails().says(&["c.jsonl exists", "-y"]);
+    dir.run("-y --save-curves c.jsonl in.mkv out.png").fails();
     assert_eq!((dir.read("c.jsonl"), dir.names()), (b"precious".to_vec(), vec!["c.jsonl".into(), "in.mkv".into()]));
 }
 
@@ -483,7 +481,7 @@ fn an_archive_has_the_curve_of_every_frame() {
         }
     }
     for line in ["--load-curves c.npz colours.mkv 2.mkv", "restore colours.mkv c.npz 2.mkv"] {
-        dir.run(line).exits_with(1).says(&["c.npz: an archive is for NumPy", ".jsonl"]);
+        dir.run(line).fails().says(&["c.npz: an archive is for NumPy", ".jsonl"]);
     }
 }
 

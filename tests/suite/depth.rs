@@ -91,7 +91,7 @@ fn outputs_say_which_format_they_have() {
 fn what_does_not_go_is_refused_with_a_way_out() {
     let dir = Dir::new();
     sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt yuv411p");
-    let run = dir.run("--backend cpu --output-depth 10 in.mkv out.mkv").exits_with(1);
+    let run = dir.run("--backend cpu --output-depth 10 in.mkv out.mkv").fails();
     run.says(&["yuv411p has no pixel format of more bits", "--filter format=yuv444p"]);
     dir.succeeds("--backend cpu --output-depth 10 --filter format=yuv444p in.mkv out.mkv");
     assert_eq!(dir.streams("out.mkv")[0]["pix_fmt"], "yuv444p10le");
@@ -99,7 +99,7 @@ fn what_does_not_go_is_refused_with_a_way_out() {
     sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt yuv420p");
     let options = "--backend cpu -y --encoder ffv1 --output-depth 8";
     dir.succeeds(&format!("{options} --chroma keep --save-curves c.jsonl in.mkv saved.mkv"));
-    let run = dir.run("--backend cpu -y --load-curves c.jsonl in.mkv no.mkv").exits_with(1);
+    let run = dir.run("--backend cpu -y --load-curves c.jsonl in.mkv no.mkv").fails();
     run.says(&["curves for 12 bits", "has 8 bits", "the same --output-depth"]);
     dir.succeeds(&format!("{options} --load-curves c.jsonl in.mkv loaded.mkv"));
     assert!(dir.raw("saved.mkv", "yuv420p") == dir.raw("loaded.mkv", "yuv420p"));

@@ -66,7 +66,7 @@ fn warnings_errors_and_refusals_are_events_too() {
     let warning = told.iter().find(|event| event["event"] == "warning").expect("a warning");
     assert!(warning["message"].as_str().is_some_and(|text| text.contains("re-encoded")), "{warning}");
     for (line, code, message) in [
-        ("missing.mkv no.mkv", 1, "missing.mkv"),
+        ("missing.mkv no.mkv", 4, "missing.mkv"),
         ("--crf high in.mkv no.mkv", 2, "high"),
         ("in.mkv out.mkv third.mkv", 2, "--output-dir"),
         ("in.mkv no.mkv --colour blue", 2, "--colour"),
@@ -94,8 +94,8 @@ fn an_output_that_exists_is_skipped_with_a_code_of_its_own() {
     assert_eq!(dir.read("out.mkv"), b"precious");
     // Only the output is skipped: other files that are there make the run fail.
     dir.write("stats.csv", b"precious");
-    dir.run("-n --stats stats.csv in.mkv new.mkv").exits_with(1).says(&["stats.csv exists"]);
-    dir.run("in.mkv out.mkv").exits_with(1).says(&["use -y"]);
+    dir.run("-n --stats stats.csv in.mkv new.mkv").fails().says(&["stats.csv exists"]);
+    dir.run("in.mkv out.mkv").fails().says(&["use -y"]);
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn events_go_into_a_file_or_a_descriptor_and_messages_stay_on_stderr() {
     assert!(run.stderr.contains("60 frames in") && !run.stderr.contains("\"event\""), "{}", run.stderr);
     let told = String::from_utf8(dir.read("told.jsonl")).expect("text");
     assert_eq!(kinds(&events(&told)), ["start", "progress", "result"]);
-    dir.run("-y --progress-file in.mkv in.mkv other.mkv").exits_with(1).says(&["in.mkv is the input itself"]);
-    dir.run("--progress-file 77 in.mkv other.mkv").exits_with(1).says(&["77", "no open descriptor"]);
+    dir.run("-y --progress-file in.mkv in.mkv other.mkv").fails().says(&["in.mkv is the input itself"]);
+    dir.run("--progress-file 77 in.mkv other.mkv").fails().says(&["77", "no open descriptor"]);
     assert_eq!(String::from_utf8(dir.read("told.jsonl")).expect("text"), told);
     let mut command = dir.command("-q --progress-file 1 in.mkv other.mkv");
     let output = command.stdout(Stdio::piped()).output().expect("a run");
@@ -142,7 +142,7 @@ fn events_continue_those_of_earlier_runs_and_no_other_file() {
     dir.write("letter.txt", b"Dear reader,\n");
     for options in ["", "-n", "-y"] {
         let line = format!("{options} --progress-file letter.txt in.mkv other.mkv");
-        dir.run(&line).exits_with(1).says(&["letter.txt exists, and holds no events", "another name"]);
+        dir.run(&line).fails().says(&["letter.txt exists, and holds no events", "another name"]);
     }
     assert_eq!(dir.read("letter.txt"), b"Dear reader,\n");
     // What a full disk has cut off is a line of its own.
@@ -153,12 +153,12 @@ fn events_continue_those_of_earlier_runs_and_no_other_file() {
     dir.succeeds("-y --output-dir out --progress-file told.jsonl in.mkv");
     assert!(!told().contains("again.mkv") && told().starts_with("{\"event\":"), "{}", told());
     let whole = dir.read("in.mkv");
-    dir.run("-y --output-dir out --progress-file in.mkv in.mkv").exits_with(1).says(&["in.mkv"]);
-    dir.run("-y --output-dir out --progress-file out/in.mkv in.mkv").exits_with(1).says(&["out/in.mkv"]);
+    dir.run("-y --output-dir out --progress-file in.mkv in.mkv").fails().says(&["in.mkv"]);
+    dir.run("-y --output-dir out --progress-file out/in.mkv in.mkv").fails().says(&["out/in.mkv"]);
     dir.write("plan.json", &dir.succeeds("plan in.mkv joined.mkv --encoder ffv1").stdout);
     dir.succeeds("run plan.json");
     for file in ["in.mkv", "plan.json", ".joined.mkv.pieces/000000.piece"] {
-        dir.run(&format!("join -y plan.json --progress-file {file}")).exits_with(1).says(&[file, "exists"]);
+        dir.run(&format!("join -y plan.json --progress-file {file}")).fails().says(&[file, "exists"]);
     }
     assert!(dir.read("in.mkv") == whole);
     dir.succeeds("join -y plan.json --progress-file told.jsonl");

@@ -87,7 +87,7 @@ fn a_file_through_a_gpu_that_is_still_opening_has_the_bytes_of_the_cpu() {
         }
     }
     // Known only when its driver has started: by then frames have been written.
-    let run = dir.run("--encoder ffv1 --backend cuda --gpu 99 in.mkv none.mkv").exits_with(1);
+    let run = dir.run("--encoder ffv1 --backend cuda --gpu 99 in.mkv none.mkv").fails();
     run.says(&["no GPU 99 (--gpu takes 0 to "]);
     assert!(!dir.names().iter().any(|name| name.contains("none")), "{:?}", dir.names());
     let run = dir.succeeds("--encoder ffv1 --gpu 99 in.mkv auto.mkv");

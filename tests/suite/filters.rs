@@ -159,7 +159,7 @@ fn no_bit_is_lost_without_a_word() {
     let run = dir.succeeds("--backend cpu --encoder ffv1 --filter nlmeans=r=3 in.mkv out.mkv");
     assert!(run.stderr.contains("do not take yuv420p10le: it is narrowed to yuv420p for them"), "{run:?}");
     assert_eq!(dir.pixel_format("out.mkv"), "yuv420p10le");
-    dir.run("--backend cpu --strict --filter nlmeans=r=3 in.mkv strict.mkv").exits_with(1);
+    dir.run("--backend cpu --strict --filter nlmeans=r=3 in.mkv strict.mkv").fails();
     assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
     let run = dir.succeeds("--backend cpu --strict -y --encoder ffv1 --denoise 1 in.mkv out.mkv");
     run.never_says("narrowed");
@@ -247,17 +247,17 @@ fn a_bad_chain_is_refused_in_one_line_before_anything_is_written() {
     ] {
         let remedy = "(it takes what ffmpeg -vf takes: video filters, with one input and one output; `ffmpeg -filters`";
         for line in ["--backend cpu in.mkv out.mkv", "live --backend cpu --no-preview --record out.mkv in.mkv"] {
-            let run = dir.run(&format!("{line} --filter {chain}")).exits_with(1);
+            let run = dir.run(&format!("{line} --filter {chain}")).fails();
             assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
             run.says(&[&format!("--filter {chain}: "), reason, remedy]);
         }
     }
     for chain in ["''", "' '"] {
-        let run = dir.run(&format!("--backend cpu --filter {chain} in.mkv out.mkv")).exits_with(1);
+        let run = dir.run(&format!("--backend cpu --filter {chain} in.mkv out.mkv")).fails();
         assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
         run.says(&["--filter: the chain is empty (leave --filter out, or name a filter)"]);
     }
-    let run = dir.run("--backend cpu --filter select=0 in.mkv out.mkv").exits_with(1);
+    let run = dir.run("--backend cpu --filter select=0 in.mkv out.mkv").fails();
     run.says(&["--filter select=0: the filters let no frame through"]);
     dir.run("--backend cpu --denoise 1.5 in.mkv out.mkv").exits_with(2).says(&["--denoise", "a number from 0 to 1"]);
     assert_eq!(dir.names(), ["in.mkv"]);
@@ -365,7 +365,7 @@ fn a_filter_after_equalization_that_fails_is_named() {
         ("''", "--filter-after: the chain is empty"),
         ("'select=0'", "--filter-after select=0: the filters let no frame through"),
     ] {
-        let run = dir.run(&format!("--backend cpu --filter-after {chain} in.mkv out.mkv")).exits_with(1);
+        let run = dir.run(&format!("--backend cpu --filter-after {chain} in.mkv out.mkv")).fails();
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         run.says(&["--filter-after", says]);
         assert_eq!(dir.names(), ["in.mkv"], "{chain}");

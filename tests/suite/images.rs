@@ -75,7 +75,7 @@ fn one_image_cannot_hold_a_second_frame() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48 -frames:v 3 -c:v ffv1 in.mkv");
     let before = dir.names();
-    dir.run("in.mkv out.png").exits_with(1).says(&["an image holds one frame only", "%05d", "--frames 1"]);
+    dir.run("in.mkv out.png").fails().says(&["an image holds one frame only", "%05d", "--frames 1"]);
     assert_eq!(dir.names(), before);
 }
 
@@ -109,7 +109,7 @@ fn a_gap_in_a_sequence_is_named() {
     let run = dir.succeeds("--encoder ffv1 in%d.png out.mkv").never_says("damaged");
     run.says(&["in%d.png: in6.png is missing: the 6 images behind it are left out"]);
     assert_eq!(dir.frames("out.mkv").len(), 5);
-    dir.run("--strict --encoder ffv1 -y in%d.png out.mkv").exits_with(1).says(&["in6.png is missing"]);
+    dir.run("--strict --encoder ffv1 -y in%d.png out.mkv").fails().says(&["in6.png is missing"]);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_photo_that_is_cut_short_is_damaged() {
     // Its packet, and its picture.
     dir.succeeds("half.jpg half.png")
         .says(&["half.jpg: frame 0: the image is cut short", "2 damaged frames or packets"]);
-    dir.run("--strict -y half.jpg half.png").exits_with(1);
+    dir.run("--strict -y half.jpg half.png").fails();
 }
 
 #[test]
@@ -173,13 +173,13 @@ fn an_image_that_cannot_be_written_leaves_the_old_one_as_it_was() {
     dir.write("out2.png", b"an old image");
     // What has no file's place cannot be written.
     std::fs::create_dir(dir.path("out3.png")).expect("a folder");
-    dir.run("-y in%d.png out%d.png").exits_with(1).says(&["out3.png: cannot be written: Is a directory"]);
+    dir.run("-y in%d.png out%d.png").fails().says(&["out3.png: cannot be written: Is a directory"]);
     std::fs::remove_dir(dir.path("out3.png")).expect("an empty folder");
     assert_eq!(dir.names(), ["in1.png", "in2.png", "in3.png", "out1.png", "out2.png"]);
     dir.write("out2.png", b"an old image");
     let mut small = dir.other_command("sh", "-c");
     small.arg(format!("ulimit -f 1; exec {} --backend cpu -y in%d.png out%d.png", program().display()));
-    Run::of(&mut small, "with small files").exits_with(1).says(&["out%d.png: cannot be written: File too large"]);
+    Run::of(&mut small, "with small files").fails().says(&["out%d.png: cannot be written: File too large"]);
     assert_eq!(dir.read("out2.png"), b"an old image");
     dir.succeeds("-y in%d.png out%d.png");
     assert_eq!(dir.names(), ["in1.png", "in2.png", "in3.png", "out1.png", "out2.png", "out3.png"]);
@@ -210,7 +210,7 @@ fn folders_may_have_per_cent_signs_in_their_names() {
             assert!(dir.names().contains(&format!("{folder}/{name}")), "{name} in {:?}", dir.names());
         }
     }
-    dir.run("in%d.png out%99999999d.png").exits_with(1);
+    dir.run("in%d.png out%99999999d.png").fails();
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn the_pages_of_a_tiff_are_frames() {
         for name in ["one.tif", "small.tif", "--frames 1 three.tif"] {
             dir.succeeds(&format!("-y {name} out.png"));
         }
-        dir.run("three.tif no.png").exits_with(1).says(&["an image holds one frame only", "--frames 1"]);
+        dir.run("three.tif no.png").fails().says(&["an image holds one frame only", "--frames 1"]);
         // The same as from a file for each page.
         for page in 0..3 {
             let bytes: Vec<u8> = (0..64).map(|pixel| pixel * 3 + page * 20).collect();
@@ -293,7 +293,7 @@ fn the_pages_of_a_tiff_are_frames() {
     dir.write("t2.tif", &tiff(&[0], false));
     dir.succeeds("-y --encoder ffv1 t%d.tif pages.mkv").says(&["frame 0: the image has several pages", "1 damaged"]);
     assert_eq!(dir.frame_times("pages.mkv"), [0.0, 0.04]);
-    dir.run("-y --strict --encoder ffv1 t%d.tif pages.mkv").exits_with(1);
+    dir.run("-y --strict --encoder ffv1 t%d.tif pages.mkv").fails();
     // In a film of TIFF pictures, each packet is one.
     dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25 -frames:v 5 -c:v tiff film.mov");
     let told = dir.succeeds("-y --encoder ffv1 --progress json film.mov film.mkv").stderr;
@@ -349,7 +349,7 @@ fn a_tiff_that_claims_its_bytes_many_times_takes_no_memory_for_them() {
         std::process::Command::new("sh").arg("-c").arg(format!("ulimit {line}")).current_dir(dir.path(".")),
         &line,
     );
-    run.exits_with(1).says(&["not a single frame could be decoded"]);
+    run.fails().says(&["not a single frame could be decoded"]);
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn pages_in_colour_behind_a_gray_one_are_narrowed_with_a_word() {
         let run = dir.succeeds(&format!("-y --backend cpu {output}"));
         assert_eq!(run.stderr.matches(narrowed).count(), 1, "{}", run.stderr);
     }
-    dir.run("-y --strict --encoder ffv1 gray-first.tif strict.mkv").exits_with(1).says(&[narrowed]);
+    dir.run("-y --strict --encoder ffv1 gray-first.tif strict.mkv").fails().says(&[narrowed]);
     let colours = |name: &str| dir.streams(name)[0]["pix_fmt"].clone();
     assert_eq!(colours("out.mkv"), "gray");
     // The way out that the warning names.
@@ -461,12 +461,12 @@ fn no_page_of_a_damaged_tiff_is_lost_without_a_word() {
             "{name}: {}",
             run.stderr
         );
-        dir.run(&format!("-y --strict bad.tif {name}.mkv")).exits_with(1);
+        dir.run(&format!("-y --strict bad.tif {name}.mkv")).fails();
     }
     let tiles = patched(273, 0, &|tag| tag[..2].copy_from_slice(&324u16.to_le_bytes()));
     let alone = tiles[..tiles.len() / 2 + 4].to_vec();
     dir.write("tiles.tif", &alone);
-    dir.run("tiles.tif no.png").exits_with(1).says(&["tiles", "convert IN"]);
+    dir.run("tiles.tif no.png").fails().says(&["tiles", "convert IN"]);
     assert!(!dir.path("no.png").exists());
 }
 
@@ -492,7 +492,7 @@ fn animations_keep_their_frames_and_go_on() {
     dir.succeeds("in.apng out.webp");
     assert_eq!(dir.read("out.webp").windows(4).filter(|name| name == b"ANMF").count(), 7);
     // FFmpeg writes them, but does not read them.
-    dir.run("out.webp no.mp4").exits_with(1).says(&["out.webp", "animated", "convert IN OUT.apng"]);
+    dir.run("out.webp no.mp4").fails().says(&["out.webp", "animated", "convert IN OUT.apng"]);
 }
 
 #[test]
@@ -500,7 +500,7 @@ fn floating_point_is_cut_off_with_a_word_or_refused() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=32x24 -frames:v 1 -pix_fmt gbrpf32le in.exr");
     dir.succeeds("in.exr out.png").says(&["warning", "below 0 or above 1 is cut off", "-auto-level"]);
-    dir.run("--strict in.exr no.png").exits_with(1).says(&["cut off"]);
+    dir.run("--strict in.exr no.png").fails().says(&["cut off"]);
     let mut float = tiff(&[0], false);
     // 32 bits a sample, and the tag that calls them floating point in place of the one of their number.
     let tag = |file: &[u8], tag: u8| file.windows(4).position(|entry| entry == [tag, 1, 4, 0]).expect("a tag");
@@ -509,18 +509,14 @@ fn floating_point_is_cut_off_with_a_word_or_refused() {
     float[samples..samples + 12].copy_from_slice(&[83, 1, 3, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
     float.extend([0; 256]);
     dir.write("float.tif", &float);
-    dir.run("float.tif no.png").exits_with(1).says(&[
-        "float.tif",
-        "no floating point or signed samples",
-        "-auto-level",
-    ]);
+    dir.run("float.tif no.png").fails().says(&["float.tif", "no floating point or signed samples", "-auto-level"]);
     // FFmpeg would take 8 bits of floating point, and signed samples, for unsigned ones.
     for format in [2, 3] {
         let mut file = tiff(&[0], false);
         let at = tag(&file, 21);
         file[at..at + 12].copy_from_slice(&[83, 1, 3, 0, 1, 0, 0, 0, format, 0, 0, 0]);
         dir.write("other.tif", &file);
-        dir.run("other.tif no.png").exits_with(1).says(&["other.tif", "no floating point or signed samples"]);
+        dir.run("other.tif no.png").fails().says(&["other.tif", "no floating point or signed samples"]);
     }
     assert!(!dir.path("no.png").exists());
 }

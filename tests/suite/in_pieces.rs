@@ -246,10 +246,10 @@ fn jobs_cut_work_and_join_in_one_command() {
     assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
     assert_eq!(dir.names(), ["film.mkv", "joined.csv", "joined.mkv", "one.mkv"]);
     // What cannot be cut is refused with a number of jobs, and done in one process with auto.
-    let refused = dir.run("film.mkv other.mkv --bitrate 1M --jobs 2").exits_with(1);
+    let refused = dir.run("film.mkv other.mkv --bitrate 1M --jobs 2").fails();
     refused.says(&["--bitrate", "--crf"]);
     dir.succeeds("film.mkv other.mkv --frames 5 --encoder ffv1 --filter vflip --jobs auto");
-    dir.run("film.mkv joined.mkv --jobs 2").exits_with(1).says(&["joined.mkv exists (use -y"]);
+    dir.run("film.mkv joined.mkv --jobs 2").fails().says(&["joined.mkv exists (use -y"]);
     // As many threads as are given count as cores.
     let auto =
         dir.succeeds("film.mkv auto.mkv --encoder ffv1 --backend cpu --exact --jobs auto --threads 8 --progress plain");
@@ -300,11 +300,9 @@ fn pieces_whose_measurements_or_curves_have_changed_are_not_joined() {
         let digit = bytes.iter().rposition(u8::is_ascii_digit).expect("a digit");
         bytes[digit] = if bytes[digit] == b'1' { b'2' } else { b'1' };
         dir.write(&record, &bytes);
-        dir.run("join -y plan.json")
-            .exits_with(1)
-            .says(&[&format!("000001.{kind}.jsonl: damaged"), "run piece 1 again"]);
+        dir.run("join -y plan.json").fails().says(&[&format!("000001.{kind}.jsonl: damaged"), "run piece 1 again"]);
         std::fs::remove_file(dir.path(&record)).expect("a file");
-        dir.run("join -y plan.json").exits_with(1).says(&[&format!("000001.{kind}.jsonl: missing")]);
+        dir.run("join -y plan.json").fails().says(&[&format!("000001.{kind}.jsonl: missing")]);
         let again = dir.succeeds(&format!("-y {line} --jobs 2"));
         assert!(again.stderr.contains("000001.piece: damaged since it was made"), "{}", again.stderr);
         assert_eq!(without_clock(&dir, "s.csv"), stats, "{kind}");
@@ -335,7 +333,7 @@ fn what_a_process_warns_of_is_a_warning_and_how_far_it_is_is_shown() {
         assert_eq!(last["frame"], 500, "{last}");
         let (speed, fps) = (last["speed"].as_f64().expect("a number"), last["fps"].as_f64().expect("a number"));
         assert!((speed - fps / 25.0).abs() < 0.02 + fps / 500.0, "{last}");
-        dir.run(&format!("{line} --strict {files}")).exits_with(1).says(&["past the edge"]);
+        dir.run(&format!("{line} --strict {files}")).fails().says(&["past the edge"]);
     }
 }
 
@@ -349,7 +347,7 @@ fn two_runs_do_not_work_on_one_output_in_pieces() {
         std::thread::sleep(Duration::from_millis(1));
     }
     first.signal(Signal::STOP);
-    let second = dir.run(&format!("{line} --gray")).exits_with(1).says(&["another run is at work on it"]);
+    let second = dir.run(&format!("{line} --gray")).fails().says(&["another run is at work on it"]);
     assert_eq!(second.stderr.lines().count(), 1, "{}", second.stderr);
     first.signal(Signal::CONT);
     assert_eq!(first.ends_within(Duration::from_secs(60)), Some(0));
@@ -493,7 +491,7 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
     let status: Value = serde_json::from_slice(&status).expect("JSON");
     assert_eq!((&status["done"], &status["pieces"]), (&Value::from(0), &Value::from(5)), "{status}");
     assert_eq!(status["wrong"].as_array().map(Vec::len), Some(4), "{status}");
-    dir.run("join plan.json").exits_with(1).says(&["5 of 5 pieces are missing"]);
+    dir.run("join plan.json").fails().says(&["5 of 5 pieces are missing"]);
 }
 
 #[test]
@@ -529,20 +527,20 @@ fn a_plan_that_is_none_is_refused_in_a_line() {
         assert!(plan.contains(from), "{from}");
         dir.write("plan.json", plan.replacen(from, to, 1).as_bytes());
         for command in ["run plan.json --piece 0", "join plan.json", "status plan.json"] {
-            let run = dir.run(command).exits_with(1);
+            let run = dir.run(command).fails();
             assert_eq!(run.stderr.lines().count(), 1, "{from}: {}", run.stderr);
         }
     }
     dir.write("plan.json", plan.as_bytes());
-    dir.run("run plan.json --piece 9").exits_with(1).says(&["there is no piece 9; the last one is 1"]);
+    dir.run("run plan.json --piece 9").fails().says(&["there is no piece 9; the last one is 1"]);
     dir.run("run plan.json --piece 5-2").exits_with(2);
     for line in
         ["plan - joined.mkv", "plan film.mkv -", "plan film.mkv out%03d.png", "plan film.mkv o.mkv --filter vflip"]
     {
-        dir.run(line).exits_with(1).says(&["leave --jobs out"]);
+        dir.run(line).fails().says(&["leave --jobs out"]);
     }
-    dir.run("plan film.mkv o.mkv --smooth scene").exits_with(1).says(&["leave --jobs out"]);
-    dir.run("plan film.mkv o.mkv --encoder mpeg4").exits_with(1).says(&["mpeg4 cannot be joined", "libx264"]);
+    dir.run("plan film.mkv o.mkv --smooth scene").fails().says(&["leave --jobs out"]);
+    dir.run("plan film.mkv o.mkv --encoder mpeg4").fails().says(&["mpeg4 cannot be joined", "libx264"]);
 }
 
 #[test]
@@ -557,7 +555,7 @@ fn many_files_go_into_a_folder_and_those_that_are_there_are_skipped() {
     dir.write("tapes/notes.txt", b"no video");
     dir.write("tapes/deep/broken.mkv", b"no video either");
     let line = "--output-dir out --jobs 2 --encoder ffv1 --backend cpu a.mkv tapes";
-    let run = dir.run(line).exits_with(1);
+    let run = dir.run(line).fails();
     run.says(&["3 files with 150 frames", "1 file failed: ", "broken.mkv"]);
     let there = ["out/a.mkv", "out/b.mkv", "out/deep/c.mkv"];
     let outputs = || dir.names().into_iter().filter(|name| name.starts_with("out/")).collect::<Vec<_>>();
@@ -580,7 +578,7 @@ fn one_plan_covers_all_pieces_of_many_files() {
     let plan = dir.succeeds("plan --output-dir out --encoder ffv1 --backend cpu --piece 2 a.mkv b.mkv").stdout;
     dir.write("plan.json", &plan);
     dir.succeeds("run plan.json --piece 0-2");
-    dir.run("join plan.json").exits_with(1).says(&["1 of 2 files are not joined", "2 of 2 pieces are missing"]);
+    dir.run("join plan.json").fails().says(&["1 of 2 files are not joined", "2 of 2 pieces are missing"]);
     dir.succeeds("run plan.json --piece 3");
     dir.succeeds("run plan.json --piece 4");
     dir.succeeds("join plan.json --file 1");
@@ -616,7 +614,7 @@ fn events_tell_what_several_processes_have_done() {
     let told = events(&dir.succeeds("join --progress json plan.json"));
     assert_eq!(told.last().expect("a line")["outputs"][0]["frames"], 100);
     // A program can offer its own way out.
-    let refused = events(&dir.run("--jobs 2 --filter vflip --progress json in.mkv no.mkv").exits_with(1));
+    let refused = events(&dir.run("--jobs 2 --filter vflip --progress json in.mkv no.mkv").fails());
     let [cause, remedy] = ["cause", "remedy"].map(|part| refused[0][part].as_str().expect("a text").to_owned());
     assert_eq!((&*cause, &*remedy), ("in.mkv: --filter: filters can reach across pieces", "leave --jobs out"));
     assert_eq!(refused[0]["message"], format!("{cause} ({remedy})"));
@@ -631,5 +629,5 @@ fn a_piece_that_takes_too_long_is_not_tried_again() {
     // No piece is done in this time.
     let plan = String::from_utf8_lossy(&plan).replace(r#""arguments":["#, r#""arguments":["--max-seconds","0.001","#);
     dir.write("plan.json", plan.as_bytes());
-    dir.run("run plan.json --piece 0").exits_with(1).says(&["took longer than", "--max-seconds"]);
+    dir.run("run plan.json --piece 0").fails().says(&["took longer than", "--max-seconds"]);
 }

@@ -14,6 +14,7 @@ mod depth;
 #[path = "../helpers/documents.rs"]
 mod documents;
 mod engine;
+mod errors;
 mod events;
 mod everywhere;
 #[path = "../helpers/failing.rs"]

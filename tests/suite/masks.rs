@@ -117,7 +117,7 @@ fn a_mask_that_cannot_be_used_is_refused_in_one_line() {
     dir.ffmpeg("-f lavfi -i color=black:size=96x64 -frames:v 1 black.png");
     dir.write("text.png", b"no picture");
     let refused = |line: &str, code: i32, texts: &[&str]| {
-        let run = dir.run(line).exits_with(code);
+        let run = dir.run(line).ends_as(code);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         run.says(texts);
         assert!(!dir.path("out.mkv").exists(), "{line}");
@@ -127,7 +127,7 @@ fn a_mask_that_cannot_be_used_is_refused_in_one_line() {
     refused("--mask mask.png --roi 70,2,20,10 in.mkv out.mkv", 1, &["mask.png", "black all over --roi"]);
     refused("--mask none.png in.mkv out.mkv", 1, &["--mask", "none.png"]);
     refused("--mask text.png in.mkv out.mkv", 1, &["--mask", "text.png"]);
-    dir.run("--mask mask.png in.mkv mask.png -y").exits_with(1).says(&["is the input itself"]);
+    dir.run("--mask mask.png in.mkv mask.png -y").fails().says(&["is the input itself"]);
     usage_error("--mask mask.png --method clahe in.mkv out.mkv").says(&["--mask", "--method clahe"]);
     usage_error("--mask mask.png --load-curves c.jsonl in.mkv out.mkv").says(&["--mask", "--load-curves"]);
     usage_error("--mask - in.mkv out.mkv").says(&["--mask takes a file's name"]);

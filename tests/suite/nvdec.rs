@@ -154,7 +154,7 @@ fn what_nvdec_does_not_take_is_said_in_a_line_with_the_way_out() {
     if !is_here(&dir.path("plain.mkv")) {
         return;
     }
-    let run = dir.run("--decoder nvdec in.mkv out.mkv").exits_with(1);
+    let run = dir.run("--decoder nvdec in.mkv out.mkv").fails();
     assert!(run.stderr.contains("in.mkv: NVDEC does not take this") && run.stderr.contains("yuv444p"), "{run:?}");
     assert!(run.stderr.contains("(use --decoder cpu)"), "{run:?}");
 }
@@ -167,11 +167,11 @@ fn without_a_gpu_nvdec_is_an_error_with_a_remedy() {
     }
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v libx264 in.mp4");
-    let run = dir.run("--backend cpu --decoder nvdec in.mp4 out.mp4").exits_with(1);
+    let run = dir.run("--backend cpu --decoder nvdec in.mp4 out.mp4").fails();
     let said: Vec<&str> = run.stderr.lines().collect();
     assert!(said.len() == 1 && said[0].contains("in.mp4: GPU 0 cannot decode: "), "{run:?}");
     assert!(said[0].ends_with("(use --decoder cpu)"), "{run:?}");
-    let run = dir.run("live --backend cpu --no-preview --decoder nvdec --record out.mp4 in.mp4").exits_with(1);
+    let run = dir.run("live --backend cpu --no-preview --decoder nvdec --record out.mp4 in.mp4").fails();
     run.says(&["in.mp4: GPU 0 cannot decode: ", "(use --decoder cpu)"]);
     assert_eq!(dir.names(), ["in.mp4"]);
 }
@@ -181,12 +181,12 @@ fn a_codec_that_nvdec_does_not_know_is_an_error_with_a_remedy() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v ffv1 in.mkv");
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 raw.y4m");
-    let run = dir.run("--decoder nvdec in.mkv out.mkv").exits_with(1);
+    let run = dir.run("--decoder nvdec in.mkv out.mkv").fails();
     assert!(
         run.stderr.contains("in.mkv: NVDEC does not decode stream #0 (video, ffv1) (use --decoder cpu)"),
         "{run:?}"
     );
-    let run = dir.run("--decoder nvdec raw.y4m out.mkv").exits_with(1);
+    let run = dir.run("--decoder nvdec raw.y4m out.mkv").fails();
     assert!(run.stderr.contains("raw.y4m: raw frames need no decoder (leave --decoder nvdec out)"), "{run:?}");
     assert_eq!(dir.names(), ["in.mkv", "raw.y4m"]);
 }
@@ -369,5 +369,5 @@ fn auto_takes_a_decoder_that_tells_what_is_damaged() {
         let run = dir.run(&format!("-y --encoder mpeg4 {decoder} in.mkv out.mkv")).exits_with(0);
         assert!(run.stderr.lines().last().unwrap().contains(" damaged frame"), "{decoder}: {run:?}");
     }
-    dir.run("--strict -y --encoder mpeg4 in.mkv out.mkv").exits_with(1);
+    dir.run("--strict -y --encoder mpeg4 in.mkv out.mkv").fails();
 }

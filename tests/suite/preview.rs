@@ -116,7 +116,7 @@ fn columns_are_of_the_part_that_is_asked_for() {
     let part = Rgb::of(&dir, "part.png");
     assert_eq!(part.size(), (LEFT + 488, 36 + 7 * 278));
     assert!(apart(&part.cell(0, 0, (480, 270)), &scaled(&dir, "in.mkv", 22, (480, 270))) < 1.0);
-    dir.run("preview --start 100 in.mkv").exits_with(1).says(&["no frame at or after --start"]);
+    dir.run("preview --start 100 in.mkv").fails().says(&["no frame at or after --start"]);
     dir.run("preview --frames 9 in.mkv").exits_with(2);
 }
 
@@ -149,12 +149,12 @@ fn a_sheet_that_exists_is_only_overwritten_when_told_so() {
     photo(&dir);
     dir.write("in-looks.png", b"precious");
     for (line, code, says) in [("preview in.png", 1, "-y"), ("preview -n in.png", 3, "nothing was done")] {
-        dir.run(line).exits_with(code).says(&["in-looks.png exists", says]);
+        dir.run(line).ends_as(code).says(&["in-looks.png exists", says]);
         assert_eq!(dir.read("in-looks.png"), b"precious");
     }
     assert_eq!(dir.succeeds("preview -q -y in.png").stderr, "");
     assert!(dir.read("in-looks.png").starts_with(b"\x89PNG"));
-    dir.run("preview -y in.png in.png").exits_with(1).says(&["in.png is the input itself"]);
+    dir.run("preview -y in.png in.png").fails().says(&["in.png is the input itself"]);
     dir.run("preview in.png looks.mp4").exits_with(2).says(&["looks.mp4: the sheet is an image"]);
     dir.succeeds("preview in.png looks.jpg");
     assert_eq!(dir.streams("looks.jpg")[0]["codec_name"], "mjpeg");
@@ -175,7 +175,7 @@ fn a_dash_is_stdout() {
 /// Refused in one line, without a file left behind.
 #[track_caller]
 fn refused(dir: &Dir, run: Run, says: &[&str]) {
-    let run = run.exits_with(1).says(says);
+    let run = run.fails().says(says);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     assert!(dir.names().iter().all(|name| !name.ends_with(".png")), "{:?}", dir.names());
 }

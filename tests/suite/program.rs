@@ -195,6 +195,25 @@ impl Run {
         self
     }
 
+    /// Requires that it failed otherwise than by a usage error, whichever the kind (`errors.rs` tells the kinds apart).
+    #[track_caller]
+    pub fn fails(self) -> Self {
+        assert!(
+            failed(self.code),
+            "`{}` should fail, ended with {:?}, and said:\n{}",
+            self.command,
+            self.code,
+            self.stderr
+        );
+        self
+    }
+
+    /// As [`exits_with`](Self::exits_with), where 1 stands for any failure.
+    #[track_caller]
+    pub fn ends_as(self, code: i32) -> Self {
+        if code == 1 { self.fails() } else { self.exits_with(code) }
+    }
+
     /// Requires each of `texts` in what was said.
     #[track_caller]
     pub fn says(self, texts: &[&str]) -> Self {
@@ -210,6 +229,11 @@ impl Run {
         assert!(!self.stderr.contains(text), "`{}` should not say {text:?}, but said:\n{}", self.command, self.stderr);
         self
     }
+}
+
+/// Is it the exit code of a run that failed, otherwise than by a usage error?
+pub fn failed(code: Option<i32>) -> bool {
+    matches!(code, Some(1 | 4..=10))
 }
 
 /// What a line of `--progress json` tells people, as the program prints it without that option; `None` if it is about progress.

@@ -139,7 +139,7 @@ fn what_cannot_be_read_twice_is_refused() {
     ] {
         usage_error(line).says(&["--smooth", other]);
     }
-    let run = dir.run("--smooth scene -f lavfi testsrc2=size=64x48 out.mkv").exits_with(1);
+    let run = dir.run("--smooth scene -f lavfi testsrc2=size=64x48 out.mkv").fails();
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     run.says(&["reads the input twice"]);
 }
@@ -151,7 +151,7 @@ fn a_first_pass_that_fails_or_is_interrupted_writes_nothing() {
     assert_eq!(code, Some(130), "{said}");
     assert!(said.contains("interrupted in the first pass: nothing was written"), "{said}");
     assert_eq!(dir.names(), ["long.mkv"]);
-    dir.run("--smooth scene --stats s.csv --save-curves c.jsonl none.mkv out.mkv").exits_with(1).says(&["none.mkv"]);
+    dir.run("--smooth scene --stats s.csv --save-curves c.jsonl none.mkv out.mkv").fails().says(&["none.mkv"]);
     assert_eq!(dir.names(), ["long.mkv"]);
 }
 

@@ -252,9 +252,9 @@ fn a_file_that_exists_is_only_overwritten_when_told_so() {
     let dir = Dir::new();
     two_scenes(&dir);
     dir.write("s.csv", b"precious");
-    dir.run("--stats s.csv in.mkv out.mkv").exits_with(1).says(&["s.csv exists", "-y"]);
+    dir.run("--stats s.csv in.mkv out.mkv").fails().says(&["s.csv exists", "-y"]);
     assert_eq!((dir.read("s.csv"), dir.names()), (b"precious".to_vec(), vec!["in.mkv".into(), "s.csv".into()]));
-    dir.run("--stats no/s.csv in.mkv out.mkv").exits_with(1).says(&["there is no folder no"]);
+    dir.run("--stats no/s.csv in.mkv out.mkv").fails().says(&["there is no folder no"]);
     dir.succeeds("-y --stats s.csv in.mkv out.mkv");
     assert!(dir.read("s.csv").starts_with(b"frame,"));
     assert_eq!(dir.names(), ["in.mkv", "out.mkv", "s.csv"]);
@@ -264,7 +264,7 @@ fn a_file_that_exists_is_only_overwritten_when_told_so() {
 fn a_run_that_fails_leaves_no_records() {
     let dir = Dir::new();
     two_scenes(&dir);
-    dir.run("--stats s.csv in.mkv out.png").exits_with(1);
+    dir.run("--stats s.csv in.mkv out.png").fails();
     assert_eq!(dir.names(), ["in.mkv"]);
 }
 

@@ -8,6 +8,8 @@ use crate::ffmpeg::{Error, last_message};
 #[error("{message}")]
 pub struct NotOpened {
     message: String,
+    /// FFmpeg's error, if it is one.
+    pub error: Option<Error>,
     /// Whether it opens later only if something else is asked for: another attempt fails, too.
     pub is_final: bool,
 }
@@ -24,12 +26,12 @@ impl NotOpened {
                 | Error::DemuxerNotFound
                 | Error::Other { errno: libc::ENOTTY | libc::EISDIR }
         );
-        NotOpened { message: explain(name, format, error), is_final }
+        NotOpened { message: explain(name, format, error), error: Some(error), is_final }
     }
 
     /// An error that every attempt has.
     pub fn for_good(message: String) -> Self {
-        NotOpened { message, is_final: true }
+        NotOpened { message, error: None, is_final: true }
     }
 }
 

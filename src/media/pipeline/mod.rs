@@ -4,6 +4,7 @@
 
 mod cancel;
 mod engine;
+mod failure;
 mod filtering;
 mod flow;
 pub mod live;
@@ -17,6 +18,7 @@ mod threads;
 
 pub use cancel::Cancel;
 pub use engine::{Summary, run, run_with};
+pub use failure::{Failure, FailureKind};
 pub use filtering::Filtering;
 pub use notices::{Level, Notices};
 pub use pauses::Pauses;

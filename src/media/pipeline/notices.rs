@@ -1,6 +1,7 @@
 //! Messages of a run: notes, and warnings, which `--strict` turns into errors.
 
-use anyhow::{Result, bail};
+use super::failure::FailureKind;
+use anyhow::Result;
 use histeq::{Note, Notes};
 use std::sync::Arc;
 
@@ -80,8 +81,20 @@ impl Notices {
     /// # Errors
     /// The warning itself, with `--strict`.
     pub fn warn(&self, message: &str) -> Result<()> {
+        self.warn_of(FailureKind::Failed, message)
+    }
+
+    /// Prints a warning of damage.
+    ///
+    /// # Errors
+    /// The warning itself, with `--strict`.
+    pub fn warn_of_damage(&self, message: &str) -> Result<()> {
+        self.warn_of(FailureKind::Damage, message)
+    }
+
+    fn warn_of(&self, kind: FailureKind, message: &str) -> Result<()> {
         if self.strict {
-            bail!("{message} (an error because of --strict)");
+            return Err(kind.error(format!("{message} (an error because of --strict)")));
         }
         (self.print)(Level::Warning, message);
         Ok(())

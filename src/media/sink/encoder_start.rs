@@ -4,7 +4,7 @@ use super::clock::{EncoderClock, KEY_DISTANCE};
 use super::encoder_choice::{EncoderChoice, Pace};
 use super::fit::{PixelChoice, format_for};
 use crate::ffmpeg::{Container, Encoder, Picture, StreamSideData, VideoEncoder, VideoFormat, VideoOptions};
-use crate::pipeline::{Input, Notices};
+use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result};
 
 /// What an encoder is chosen by.
@@ -80,6 +80,7 @@ impl EncoderStart<'_> {
                 }
                 // FFmpeg lists GPU encoders even without a GPU: try the next candidate.
                 Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&format!("{error:#}")),
+                Err(error) if candidate.is_hardware() => return Err(FailureKind::Device.error(format!("{error:#}"))),
                 Err(error) => return Err(error),
             }
         }

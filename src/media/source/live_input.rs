@@ -3,9 +3,9 @@
 
 use crate::camera::{INPUT, NotOpened, Wanted, cameras, choose, modes, other_than_camera};
 use crate::ffmpeg::{DecodeOn, Rational};
-use crate::pipeline::Notices;
+use crate::pipeline::{FailureKind, Notices};
 use crate::sys::{is_pipe, without_password};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use std::time::Duration;
 
 /// The time-out for a reply of an RTSP server. The connection is then tried again.
@@ -68,7 +68,8 @@ impl LiveInput {
             Some(url) => url.clone(),
             None => {
                 let first = cameras().into_iter().next();
-                let first = first.context("no camera here (plug one in, or name a URL: live rtsp://...)")?;
+                let none = || FailureKind::Device.error("no camera here (plug one in, or name a URL: live rtsp://...)");
+                let first = first.ok_or_else(none)?;
                 notices.note(&format!("filming with {} ({})", first.name, first.url));
                 first.url
             }

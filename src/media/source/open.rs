@@ -6,7 +6,7 @@ use super::options::{InputOptions, RawOptions, check_size};
 use super::raw::RawSource;
 use super::walled::WalledSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
-use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
+use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
 use crate::sys::{Reader, is_pipe, open_regular};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -63,12 +63,14 @@ fn open_by_kind(
         return raw(reader, video, true);
     }
     let anything = !reader.peek(1).with_context(|| name.to_owned())?.is_empty();
-    ensure!(anything, "{name}: no data received");
+    if !anything {
+        return Err(FailureKind::Missing.error(format!("{name}: no data received")));
+    }
     open_file(options, name, Some(reader), cancel, notices, progress).map_err(|error| {
         // An input that FFmpeg does not recognize is most likely raw frames.
         let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
         let may_be_raw = options.format.is_none() && !error.is::<OpenError>();
-        if may_be_raw { anyhow!("{error:#} ({hint})") } else { error }
+        if may_be_raw { FailureKind::Damage.error(format!("{error:#} ({hint})")) } else { error }
     })
 }
 

@@ -6,9 +6,9 @@ use super::sound::{SoundRoute, SoundStreams};
 use super::video_reader::{ReadPackets, VideoReader};
 use crate::camera::NotOpened;
 use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, Stream, last_message};
-use crate::pipeline::Cancel;
+use crate::pipeline::{Cancel, FailureKind};
 use crate::sys::Reader;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -135,6 +135,8 @@ impl ReadPackets for LivePackets {
 fn open_pipe(input: &LiveInput, cancel: &Cancel) -> Result<Reader> {
     let mut reader = Reader::open(&input.url, cancel.flag()).with_context(|| input.name.clone())?;
     let anything = !reader.peek(1).with_context(|| input.name.clone())?.is_empty();
-    ensure!(anything, "{}: no data received", input.name);
-    Ok(reader)
+    match anything {
+        true => Ok(reader),
+        false => Err(FailureKind::Missing.error(format!("{}: no data received", input.name))),
+    }
 }

@@ -2,12 +2,13 @@
 
 use super::packets::Reading;
 use super::part::Part;
-use crate::ffmpeg::{DecodeOn, Demuxer, Rational};
-use crate::pipeline::Notices;
+use crate::ffmpeg::{DecodeOn, Demuxer, Rational, is_url};
+use crate::pipeline::{FailureKind, Notices};
 use crate::sandbox::DecoderWall;
-use crate::sys::{number_pattern, numbered, numbers_there};
-use anyhow::{Result, ensure};
+use crate::sys::{is_pipe, number_pattern, numbered, numbers_there};
+use anyhow::Result;
 use histeq::frame::limits;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The input, and the part of it to read.
@@ -88,6 +89,9 @@ impl RawOptions {
 pub(super) fn check_size(name: &str, (width, height): (usize, usize)) -> Result<()> {
     let most = limits::pixels();
     let fits = width.checked_mul(height).is_some_and(|pixels| pixels as u64 <= most);
-    ensure!(fits, "{name}: frames of {width}x{height} are too large: --max-pixels allows for {most} pixels");
-    Ok(())
+    if fits {
+        return Ok(());
+    }
+    let message = format!("{name}: frames of {width}x{height} are too large: --max-pixels allows for {most} pixels");
+    Err(FailureKind::Limit.error(message))
 }

@@ -3,10 +3,10 @@
 use super::native::exceeding;
 use super::part::Part;
 use crate::ffmpeg::{Media, Picture, PictureProperties, microseconds, rescale};
-use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
+use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use crate::rawvideo::{FRAME, LONGEST_LINE, RawVideo};
 use crate::sys::{Filled, Filling, Reader};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use histeq::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -175,15 +175,13 @@ impl RawSource {
             return Ok(false);
         }
         if word != FRAME {
-            bail!(
-                "{}: no frame header where one is expected (damaged, or the frames before have another size)",
-                self.describe(index)
-            );
+            let what = "no frame header where one is expected (damaged, or the frames before have another size)";
+            return Err(FailureKind::Damage.error(format!("{}: {what}", self.describe(index))));
         }
         // Parameters of single frames are ignored.
         match self.reader.line(LONGEST_LINE).with_context(|| self.describe(index))? {
             Some(_) => Ok(true),
-            None => bail!("{}: a frame header without an end", self.describe(index)),
+            None => Err(FailureKind::Damage.error(format!("{}: a frame header without an end", self.describe(index)))),
         }
     }
 
@@ -228,7 +226,7 @@ impl Source for RawSource {
             return Ok(after.map(|frame| Delivery::beside(PartPosition::Behind, frame)));
         }
         if self.read <= self.first && !self.reader.is_interrupted() {
-            bail!("{}: {}", self.input.name, self.nothing_read());
+            return Err(FailureKind::Damage.error(format!("{}: {}", self.input.name, self.nothing_read())));
         }
         Ok(None)
     }

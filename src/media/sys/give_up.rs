@@ -23,10 +23,17 @@ pub fn give_up_with_an_event() {
 /// Ends the program at once, with exit code 1 and this error on stderr. Outputs that are not whole have no names, so that nothing
 /// of them stays.
 pub fn give_up(error: &str) -> ! {
+    give_up_with(error, "failed", 1)
+}
+
+/// As [`give_up`], with this kind of failure and its exit code.
+pub fn give_up_with(error: &str, kind: &str, code: i32) -> ! {
     static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
     let mut line = Line { bytes: [0; 2048], len: 0 };
     if IS_AN_EVENT.load(Ordering::Relaxed) {
-        line.add(b"{\"event\":\"error\",\"message\":\"");
+        line.add(b"{\"event\":\"error\",\"kind\":\"");
+        line.add(kind.as_bytes());
+        line.add(b"\",\"message\":\"");
         for byte in error.bytes() {
             line.add(if matches!(byte, b'"' | b'\\') { b"\\" } else { b"" });
             line.add(&[byte]);
@@ -46,7 +53,7 @@ pub fn give_up(error: &str) -> ! {
         if !IS_EXPLAINED.load(Ordering::Relaxed) {
             libc::write(libc::STDERR_FILENO, line.bytes.as_ptr().cast(), line.len);
         }
-        libc::_exit(1)
+        libc::_exit(code)
     }
 }
 

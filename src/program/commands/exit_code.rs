@@ -1,7 +1,7 @@
 //! The exit code of a command, and its last message.
 
 use crate::pieces::{ChildError, TRY_AGAIN};
-use crate::report::Console;
+use crate::report::{Console, kind_of};
 use crate::signals;
 use anyhow::Result;
 use histeq::cuda;
@@ -25,8 +25,9 @@ pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Co
         Ok(Outcome::Complete) => 0,
         // An error that follows from the end is not printed.
         _ if signals::is_out_of_time() => {
-            console.error(&signals::out_of_time());
-            1
+            let error = signals::out_of_time();
+            console.error(&error);
+            kind_of(&error).exit_code()
         }
         Ok(Outcome::Interrupted) if may_be_tried_again => TRY_AGAIN,
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
@@ -49,7 +50,7 @@ fn of_error(error: &anyhow::Error, may_be_tried_again: bool) -> u8 {
         None if may_be_tried_again && (error.chain().any(is_passing) || signals::was_interrupted()) => TRY_AGAIN,
         // Also when the error is not due to the interruption: the shell needs to know of it.
         None if signals::was_interrupted() => signals::INTERRUPTED,
-        None => 1,
+        None => kind_of(error).exit_code(),
     }
 }
 

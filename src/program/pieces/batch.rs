@@ -5,9 +5,10 @@ use super::processes::{ChildRun, ProcessPool};
 use crate::options::{FileJob, Job, Jobs, ManyJob};
 use crate::report::{Console, jobs_summary};
 use crate::signals;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use histeq::frame::limits;
 use histeq_media::pipeline::Outcome;
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
 
@@ -54,7 +55,9 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         return Ok(Outcome::Complete);
     }
     let list: Vec<String> = done.failed.iter().map(ToString::to_string).collect();
-    Err(anyhow!("{} failed: {}", of(list.len()), list.join("; ")))
+    let kinds: HashSet<_> = done.failed.iter().map(|failed| failed.error.kind).collect();
+    let kind = kinds.iter().next().filter(|_| kinds.len() == 1).copied().unwrap_or_default();
+    Err(kind.error(format!("{} failed: {}", of(list.len()), list.join("; "))))
 }
 
 /// Makes the folder of the file `output`.

@@ -68,7 +68,7 @@ impl ChildRun {
 
 /// Why a child process has failed.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{name}: {}", error.message)]
+#[error("{name}: {}", error.message.strip_prefix(&format!("{name}: ")).unwrap_or(&error.message))]
 pub struct ChildError {
     /// Its name in messages.
     pub name: String,

@@ -1,7 +1,7 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
-use anyhow::anyhow;
-use histeq_media::pipeline::ErrorWithRemedy;
+use super::failure::kind_of;
+use histeq_media::pipeline::{ErrorWithRemedy, FailureKind};
 use histeq_media::sys::{give_up_with_an_event, print_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,6 +50,9 @@ pub enum Event {
 /// Why a run has failed.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct ErrorRecord {
+    /// What kind of failure it is.
+    #[serde(default)]
+    pub kind: FailureKind,
     /// The whole error, as people get it.
     pub message: String,
     /// The error without its remedy, and the remedy, where the program keeps them apart.
@@ -64,6 +67,7 @@ impl ErrorRecord {
     pub(super) fn of(error: &anyhow::Error) -> Self {
         let parts = error.downcast_ref::<ErrorWithRemedy>();
         ErrorRecord {
+            kind: kind_of(error),
             message: format!("{error:#}"),
             cause: parts.map(|parts| parts.cause.clone()),
             remedy: parts.map(|parts| parts.remedy.clone()),
@@ -73,7 +77,7 @@ impl ErrorRecord {
     pub fn into_error(self) -> anyhow::Error {
         match (self.cause, self.remedy) {
             (Some(cause), Some(remedy)) => ErrorWithRemedy { cause, remedy }.into(),
-            _ => anyhow!(self.message),
+            _ => self.kind.error(self.message),
         }
     }
 }
@@ -208,7 +212,8 @@ impl Events {
 
     /// Writes a usage error, and the end.
     pub fn refuse(&self, message: &str, code: u8) {
-        self.send(&Event::Error(ErrorRecord { message: message.to_owned(), ..ErrorRecord::default() }));
+        let (kind, message) = (FailureKind::Usage, message.to_owned());
+        self.send(&Event::Error(ErrorRecord { kind, message, ..ErrorRecord::default() }));
         self.send(&Event::Result(ResultRecord { exit_code: Some(code), ..ResultRecord::default() }));
     }
 }

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `events.rs` | the events of `--progress json`, and their protocol |
 //! | `destination.rs` | the file, pipe or descriptor that they are written to |
+//! | `failure.rs` | the kind of failure that an error is |
 //! | `console.rs` | messages as lines, and as events |
 //! | `meter.rs`, `bar_line.rs` | progress as a bar, lines and events |
 //! | `summary.rs` | the result at the end |
@@ -13,11 +14,13 @@ mod bar_line;
 mod console;
 mod destination;
 mod events;
+mod failure;
 mod meter;
 mod summary;
 
 pub use console::Console;
 pub use destination::{events_are_asked_for, open_events};
 pub use events::{ErrorRecord, Event, Events, ProgressRecord, ResultRecord, StartRecord};
+pub use failure::kind_of;
 pub use meter::Meter;
 pub use summary::{compare_summary, jobs_summary, live_summary, restore_summary, summary};

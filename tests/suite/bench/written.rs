@@ -102,6 +102,6 @@ fn tables_on_stdout_have_as_many_cells_in_every_row_as_in_their_head() {
 fn what_cannot_be_written_is_an_error_that_names_it() {
     let dir = Dir::new();
     dir.run("bench scans --backend cpu --quick --repeat 1 --csv no/such/folder.csv")
-        .exits_with(1)
+        .fails()
         .says(&["no/such/folder.csv"]);
 }

@@ -49,7 +49,7 @@ fn what_is_no_camera_is_not_listed_as_one() {
     }
     let metadata = nodes(|name| name.ends_with("-meta-cap"));
     for node in metadata.iter().chain(others.iter().filter(|node| node.contains("vbi"))) {
-        let run = dir.run(&format!("live {SMALL} --record out.mkv {node}")).exits_with(1);
+        let run = dir.run(&format!("live {SMALL} --record out.mkv {node}")).fails();
         let run = run.says(&[node, "not a camera"]).never_says("no such mode");
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
@@ -66,7 +66,7 @@ fn two_cameras_film_side_by_side_and_a_busy_one_is_refused() {
     let mut two = Live::start(&dir, &format!("{SMALL} --record two.mkv {}", second.0));
     one.wait_for_frames(5);
     two.wait_for_frames(5);
-    let third = dir.run(&format!("live {SMALL} --record three.mkv {}", first.0)).exits_with(1);
+    let third = dir.run(&format!("live {SMALL} --record three.mkv {}", first.0)).fails();
     third.says(&[&first.0, "another program uses the camera"]);
     // Waiting for one that is busy says so once, however long it takes.
     let mut waiting = Live::start(&dir, &format!("{SMALL} --wait --record four.mkv {}", first.0));
@@ -97,7 +97,7 @@ fn a_camera_of_another_user_is_refused_with_the_way_out() {
     let line = format!("--bounding-set=-all {} live {SMALL} --record out.mkv {}", program.display(), camera.0);
     let run = Run::of(&mut dir.other_command("setpriv", &line), &line);
     change(&format!("600 {}", camera.0));
-    run.exits_with(1).says(&[&camera.0, "no permission", "usermod -aG video"]);
+    run.fails().says(&[&camera.0, "no permission", "usermod -aG video"]);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_camera_that_fails_to_start_is_named_in_a_line() {
     let dir = Dir::new();
     for harm in ["inject_vidioc_reqbufs_error=1", "inject_vidioc_streamon_error=1"] {
         camera.set(harm);
-        let run = dir.run(&format!("live -y {SMALL} --frames 3 --record out.mkv {}", camera.0)).exits_with(1);
+        let run = dir.run(&format!("live -y {SMALL} --frames 3 --record out.mkv {}", camera.0)).fails();
         let errors = run.stderr.lines().filter(|line| line.contains("error:")).count();
         assert_eq!(errors, 1, "{harm}: {}", run.stderr);
         run.says(&[&camera.0]);

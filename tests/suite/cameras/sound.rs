@@ -49,5 +49,5 @@ fn a_microphone_that_is_not_there_is_named_with_the_way_out() {
     if run.stderr.contains("this FFmpeg cannot record from alsa") {
         return skip("alsa", "FFmpeg was built without it");
     }
-    run.exits_with(1).says(&["alsa:hw:99", "histeq-video devices"]);
+    run.fails().says(&["alsa:hw:99", "histeq-video devices"]);
 }

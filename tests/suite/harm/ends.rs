@@ -108,7 +108,7 @@ fn a_file_whose_name_begins_like_the_url_of_a_pipe_is_a_file() {
     dir.write("piped.nut", &run.stdout);
     assert_eq!(dir.frames("piped.nut").len(), 5);
     assert!(!dir.path("pipe:1").exists());
-    dir.run("--backend cpu pipe:none.mkv out.mkv").exits_with(1).says(&["pipe:none.mkv: No such file"]);
+    dir.run("--backend cpu pipe:none.mkv out.mkv").fails().says(&["pipe:none.mkv: No such file"]);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
     let limit = format!("--fsize=40000 {}", program().display());
     let options = "--backend cpu --encoder ffv1 --stats out.html --save-curves out.csv";
     let line = format!("{limit} -y {options} in.mkv out.mkv");
-    let run = Run::of(&mut dir.other_command("prlimit", &line), &line).exits_with(1);
+    let run = Run::of(&mut dir.other_command("prlimit", &line), &line).fails();
     run.says(&["out.html: cannot be written"]);
     assert!(dir.files() == before, "{:?}", dir.names());
     dir.succeeds(&format!("-y {options} in.mkv out.mkv"));

@@ -161,7 +161,7 @@ impl Tester<'_> {
             }
             (Some(0), _) if !self.is_right(ended, whole) => found.push("it succeeded with a wrong output".to_owned()),
             (Some(0), _) => {}
-            (Some(1), _) => {
+            (code, _) if crate::program::failed(code) => {
                 // x264 begins a line of its own when its memory runs out.
                 let errors = ended.stderr.matches("histeq-video: error: ").count();
                 if errors != 1 {

@@ -247,7 +247,7 @@ fn keeps_to_its_memory(dir: &Dir, line: &str) -> Result<(), String> {
     let last = run.stderr.lines().last().unwrap_or_default().chars().take(200).collect::<String>();
     println!("{line}: exit code {:?}, {peak} MiB, {:.1} s: {last}", run.code, time.as_secs_f64());
     let errors = run.stderr.lines().filter(|line| line.starts_with("histeq-video: error: ")).count();
-    let says_why = run.code == Some(0) || run.code == Some(1) && errors == 1;
+    let says_why = run.code == Some(0) || crate::program::failed(run.code) && errors == 1;
     if says_why && peak <= MOST && time < Duration::from_secs(40) {
         return Ok(());
     }
@@ -333,11 +333,11 @@ fn a_playlist_that_names_itself_is_refused_by_what_it_opens() {
     let dir = Dir::new();
     dir.write("self.m3u8", variants("self.m3u8", 2).as_bytes());
     dir.write("self.ffconcat", b"ffconcat version 1.0\nfile self.ffconcat\n");
-    let run = |line: &str| dir.run(line).exits_with(1);
+    let run = |line: &str| dir.run(line).fails();
     run("--backend cpu self.m3u8 out.mkv").says(&["self.m3u8: it opens more than 1000 files or addresses"]);
     run("live --backend cpu --no-preview --record out.mkv self.m3u8").says(&["opens more than 1000 files"]);
     // Each level of the list takes a descriptor, and a piece of the stack.
-    let deep = dir.run("--backend cpu self.ffconcat out.mkv").exits_with(1);
+    let deep = dir.run("--backend cpu self.ffconcat out.mkv").fails();
     let is_told = deep.stderr.contains("nest too deeply") || deep.stderr.contains("Too many open files");
     assert!(is_told && deep.stderr.lines().count() == 1, "{}", deep.stderr);
     assert!(!dir.path("out.mkv").exists());
@@ -348,7 +348,7 @@ fn a_server_that_describes_more_streams_than_there_may_be_is_refused_before_they
     let dir = Dir::new();
     let port = rtsp(sdp(&MEDIUM.repeat(5_000)));
     let line = format!("--backend cpu --max-memory 200M rtsp://127.0.0.1:{port}/x out.mkv");
-    dir.run(&line).exits_with(1).says(&["it has more than 1000 streams"]);
+    dir.run(&line).fails().says(&["it has more than 1000 streams"]);
 }
 
 #[test]

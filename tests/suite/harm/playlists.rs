@@ -61,7 +61,7 @@ fn secret(dir: &Dir) -> String {
 /// Requires that the run ended with one line that says all of `texts`, and left no output.
 #[track_caller]
 fn refused(dir: &Dir, run: Run, texts: &[&str]) {
-    let run = run.exits_with(1).says(texts);
+    let run = run.fails().says(texts);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     assert!(!dir.path("out.mkv").exists(), "{:?}", dir.names());
 }
@@ -160,7 +160,7 @@ fn a_playlist_from_the_network_does_not_read_local_files() {
             // Over plain TCP, the head of an HTTP answer would come before the list.
             let port = if scheme == "tcp" { plain(text.clone()) } else { server.port };
             let url = format!("{scheme}://127.0.0.1:{port}/list.m3u8");
-            let run = dir.run(&format!("--backend cpu {url} out.mkv")).exits_with(1);
+            let run = dir.run(&format!("--backend cpu {url} out.mkv")).fails();
             assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
             assert!(!dir.path("out.mkv").exists(), "{text}");
         }

@@ -26,7 +26,7 @@ fn ended(dir: &Dir, line: &str) -> Run {
 /// The same, for a program that fails with one line.
 #[track_caller]
 fn fails(dir: &Dir, line: &str, says: &[&str]) {
-    let run = ended(dir, line).exits_with(1).says(says);
+    let run = ended(dir, line).fails().says(says);
     assert_eq!(run.stderr.lines().count(), 1, "{line}: {}", run.stderr);
 }
 
@@ -227,7 +227,7 @@ fn a_plan_costs_memory_in_proportion_to_its_length() {
     file["chunks"][0]["packets"] = json!(u32::MAX);
     write(&dir, &plan);
     for command in ["status other.json", "run other.json --piece 0", "join other.json"] {
-        within(&dir, 1_500_000, command).exits_with(1).says(&["the times of", "do not fit together"]);
+        within(&dir, 1_500_000, command).fails().says(&["the times of", "do not fit together"]);
     }
     // What says that the input is that long is not held against the input before it is needed.
     plan["files"][0]["bytes"] = json!(1_u64 << 40);

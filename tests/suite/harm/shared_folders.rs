@@ -41,7 +41,7 @@ fn plan(dir: &Dir, options: &str) {
 /// A run ends with a line that names the folder.
 #[track_caller]
 fn is_refused(run: Run, why: &str) {
-    let run = run.exits_with(1).says(&[FOLDER, why]);
+    let run = run.fails().says(&[FOLDER, why]);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
 }
 

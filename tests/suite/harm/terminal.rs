@@ -20,8 +20,8 @@ fn control_characters_in_names_do_not_reach_the_terminal() {
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 '{input}'"));
     harmless(dir.succeeds(&format!("--backend cpu --encoder ffv1 '{input}' '{output}'")));
     harmless(dir.succeeds(&format!("--backend cpu --encoder ffv1 -v -y '{input}' '{output}'")));
-    harmless(dir.run(&format!("--backend cpu '{input}' '{output}'")).exits_with(1));
-    harmless(dir.run(&format!("--backend cpu 'missing{input}' other.mkv")).exits_with(1));
+    harmless(dir.run(&format!("--backend cpu '{input}' '{output}'")).fails());
+    harmless(dir.run(&format!("--backend cpu 'missing{input}' other.mkv")).fails());
     harmless(dir.run(&format!("'--{input}' other.mkv")).exits_with(2));
 }
 
@@ -31,7 +31,7 @@ fn a_line_end_in_a_name_begins_no_line() {
     let (input, output) = ("a\nhisteq-video: error: forged.mkv", "b\nhisteq-video: error: forged.mkv");
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 '{input}'"));
     for (run, code) in [("-v", 0), ("", 1), ("-y --start 9", 1)] {
-        let run = dir.run(&format!("--backend cpu --encoder ffv1 {run} '{input}' '{output}'")).exits_with(code);
+        let run = dir.run(&format!("--backend cpu --encoder ffv1 {run} '{input}' '{output}'")).ends_as(code);
         assert!(!run.stderr.contains("\nhisteq-video: error: forged"), "{:?}", run.stderr);
         run.says(&["\\nhisteq-video: error: forged.mkv"]);
     }
@@ -43,7 +43,7 @@ fn control_characters_in_messages_of_ffmpeg_do_not_reach_the_terminal() {
     let list = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:1,\nü\x1b[2J\u{9b}31m\u{7f}\rx.ts\n#EXT-X-ENDLIST\n";
     dir.write("list.m3u8", list.as_bytes());
     for options in ["", "-v"] {
-        let run = dir.run(&format!("--backend cpu {options} list.m3u8 out.mkv")).exits_with(1);
+        let run = dir.run(&format!("--backend cpu {options} list.m3u8 out.mkv")).fails();
         let is_command = |c: char| c.is_control() && c != '\n';
         assert!(!run.stderr.contains(is_command), "{:?}", run.stderr);
         run.says(&["ü\\u{1b}[2J"]);

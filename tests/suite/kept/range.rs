@@ -57,7 +57,7 @@ fn full_range_becomes_limited_with_a_warning_where_the_container_cannot_tell() {
             assert_eq!(warned, expected, "`{line}` said: {}", run.stderr);
             assert_ramp(&dir, &output.replace("%d", "1"), &format!("{format} by {encoder}"));
             if warned {
-                dir.run(&line.replace("--strength", "--strict --strength")).exits_with(1);
+                dir.run(&line.replace("--strength", "--strict --strength")).fails();
             }
         }
     }

@@ -139,7 +139,7 @@ fn sound_that_the_container_cannot_hold_is_re_encoded_and_named() {
     let sound = &dir.streams("out.mp4")[1];
     assert_eq!((&sound["codec_name"], &sound["tags"]["language"]), (&"aac".into(), &"deu".into()));
     let before = dir.names();
-    dir.run("--backend cpu --strict in.mkv strict.mp4").exits_with(1).says(&["stream #1", "--strict"]);
+    dir.run("--backend cpu --strict in.mkv strict.mp4").fails().says(&["stream #1", "--strict"]);
     assert_eq!(dir.names(), before);
 }
 
@@ -179,12 +179,10 @@ fn sound_that_a_broadcast_cannot_carry_is_re_encoded_with_a_word() {
             let run = run.says(&["is re-encoded", "cannot hold it"]);
             let kinds: Vec<Value> = dir.streams(output).iter().map(|stream| stream["codec_name"].clone()).collect();
             assert_eq!(kinds, ["mpeg2video", becomes], "{sound} in {output}: {run:?}");
-            dir.run(&format!("--backend cpu --strict --encoder mpeg2video -y in.mkv {output}")).exits_with(1);
+            dir.run(&format!("--backend cpu --strict --encoder mpeg2video -y in.mkv {output}")).fails();
         }
     }
-    dir.run("--backend cpu --encoder ffv1 -y in.mkv out.ts")
-        .exits_with(1)
-        .says(&["mpegts cannot hold what ffv1 makes"]);
+    dir.run("--backend cpu --encoder ffv1 -y in.mkv out.ts").fails().says(&["mpegts cannot hold what ffv1 makes"]);
 }
 
 #[test]

@@ -114,9 +114,9 @@ fn a_sender_that_is_not_there_yet_is_waited_for() {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
     let line =
         format!("live --backend cpu --no-preview --frames 5 --encoder mpeg4 --record out.mkv tcp://127.0.0.1:{port}");
-    let refused = dir.run(&line).exits_with(1);
+    let refused = dir.run(&line).fails();
     assert!(!refused.stderr.contains("waiting"), "{}", refused.stderr);
-    dir.run(&format!("{line} --wait=0.4")).exits_with(1).says(&["waited for", &format!("tcp://127.0.0.1:{port}")]);
+    dir.run(&format!("{line} --wait=0.4")).fails().says(&["waited for", &format!("tcp://127.0.0.1:{port}")]);
     let mut command = dir.command(&format!("{line} --wait --progress-file events.jsonl"));
     let live = Beside::start(command.stderr(Stdio::piped())).expect("the program runs");
     live.until_it_says("waiting for it");
@@ -145,8 +145,7 @@ fn a_server_that_refuses_the_password_is_not_waited_for() {
             .expect("it reads");
     });
     let url = format!("http://127.0.0.1:{port}/cam.ts");
-    let said =
-        dir.run(&format!("live --backend cpu --no-preview --record out.mkv --wait=20 {url}")).exits_with(1).stderr;
+    let said = dir.run(&format!("live --backend cpu --no-preview --record out.mkv --wait=20 {url}")).fails().stderr;
     assert!(said.contains("name and password may be wrong") && !said.contains("wait"), "{said}");
     refuse.join().expect("one client");
 }

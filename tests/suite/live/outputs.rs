@@ -229,7 +229,7 @@ fn what_waiting_cannot_mend_ends_the_run_at_once_and_passwords_stay_secret() {
         ("udp://127.0.0.1:9 --output-format abacus", "no container abacus here"),
         ("udp://127.0.0.1:9 --encoder abacus", "no encoder abacus here"),
     ] {
-        let run = dir.run(&format!("live --backend cpu --no-preview {CAMERA} --output {output}")).exits_with(1);
+        let run = dir.run(&format!("live --backend cpu --no-preview {CAMERA} --output {output}")).fails();
         let run = run.says(&["histeq-video: error: ", says]).never_says("hush");
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }

@@ -153,12 +153,12 @@ fn what_is_missing_is_said_in_a_line_with_the_way_out() {
         ("live --record out.mkv rtsp://127.0.0.1:1/", "is the camera on?"),
     ] {
         let code = if line.contains(" -n ") { 3 } else { 1 };
-        let run = Run::of(&mut without_display(dir.command(line)), line).exits_with(code).says(&[says]);
+        let run = Run::of(&mut without_display(dir.command(line)), line).ends_as(code).says(&[says]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
     for name in ["", ":4711"] {
         let mut command = without_display(dir.command("live -f lavfi testsrc2"));
-        let run = Run::of(command.env("DISPLAY", name), "live without a display").exits_with(1);
+        let run = Run::of(command.env("DISPLAY", name), "live without a display").fails();
         let run = run.says(&["no display", "--record"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
@@ -172,7 +172,7 @@ fn a_recording_that_cannot_be_written_has_failed() {
     std::os::unix::fs::symlink("/dev/full", dir.path("full.mkv")).expect("a link");
     let run =
         dir.run("live --backend cpu -y --no-preview --record full.mkv --duration 5 -f lavfi testsrc2=s=64x48:r=25");
-    run.exits_with(1).says(&["full.mkv"]);
+    run.fails().says(&["full.mkv"]);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn an_encoder_that_refuses_its_settings_harms_nothing_that_was_there() {
     let settings = "--encoder mpeg4 --encoder-option nonsense=1";
     for file in ["there.mkv", "new.mkv"] {
         let run = dir.run(&format!("live -y --backend cpu --no-preview {settings} --record {file} {CAMERA}"));
-        run.exits_with(1).says(&["mpeg4", "nonsense"]);
+        run.fails().says(&["mpeg4", "nonsense"]);
     }
     assert_eq!(dir.read("there.mkv"), b"precious");
     assert_eq!(dir.names(), ["there.mkv"]);

@@ -76,7 +76,7 @@ fn a_source_that_fails_leaves_the_others_alone() {
     let films = films(&dir, "ffv1");
     symlink("/dev/full", dir.path("out-4.mkv")).expect("a link");
     let line = "live -y --backend cpu --encoder ffv1 --record out-%d.mkv a.mkv missing.mkv c.mkv b.mkv";
-    let run = dir.run(line).exits_with(1);
+    let run = dir.run(line).fails();
     let run = run.says(&["error: source 2: missing.mkv: ", "error: source 4: ", "error: 2 of 4 sources failed: "]);
     for (number, (file, frames)) in [(1, films[0]), (3, films[2])] {
         assert_eq!(dir.frame_times(&format!("out-{number}.mkv")).len(), frames, "{file}: {}", run.stderr);
@@ -161,7 +161,7 @@ fn several_sources_are_never_written_to_one_file_nor_to_one_that_is_read() {
         ("--record out-%d.mkv a real.mkv".to_owned(), "out-1.mkv is the input itself"),
         (format!("--record new-1%d.mkv --output folder/../new-%d.mkv {numbers}"), "are one file for two sources"),
     ] {
-        dir.run(&format!("live -y --backend cpu {line}")).exits_with(1).says(&[says]);
+        dir.run(&format!("live -y --backend cpu {line}")).fails().says(&[says]);
     }
     assert_eq!(dir.read("real.mkv"), b"precious");
     assert_eq!(dir.names().len(), 3);

@@ -106,7 +106,7 @@ fn sound_that_a_file_cannot_hold_is_re_encoded() {
     clapper(&dir, "in.mkv", 4, "-c:v ffv1 -c:a pcm_alaw -ar 8000");
     dir.succeeds("--backend cpu --encoder mpeg4 in.mkv out.mp4").says(&["is re-encoded (aac)"]);
     assert_in_step(&dir, "out.mp4", 3, 0.0);
-    dir.run("--backend cpu --strict --encoder mpeg4 in.mkv strict.mp4").exits_with(1).says(&["pcm_alaw"]);
+    dir.run("--backend cpu --strict --encoder mpeg4 in.mkv strict.mp4").fails().says(&["pcm_alaw"]);
 }
 
 #[test]
@@ -158,5 +158,5 @@ fn a_recording_is_yuv420p_unless_an_option_says_otherwise() {
         assert_eq!(dir.streams("out.mkv")[0]["pix_fmt"], expected, "{options}");
     }
     let run = dir.run(&format!("live --no-preview --output-pixel-format p416le --record no.mkv {camera}"));
-    run.exits_with(1).says(&["does not take pixel format p416le"]);
+    run.fails().says(&["does not take pixel format p416le"]);
 }

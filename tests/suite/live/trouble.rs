@@ -68,7 +68,7 @@ fn what_is_no_camera_is_refused_in_a_line() {
         ("rtsp://absent.invalid/", "rtsp://absent.invalid/: Failed to resolve hostname absent.invalid"),
         ("rtsp://me:hush@127.0.0.1:1/", "rtsp://me@127.0.0.1:1/: the connection is refused"),
     ] {
-        let run = dir.run(&format!("live --backend cpu --no-preview --record out.mkv {input}")).exits_with(1);
+        let run = dir.run(&format!("live --backend cpu --no-preview --record out.mkv {input}")).fails();
         let run = run.says(&["histeq-video: error: ", says]).never_says("hush");
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }

@@ -48,7 +48,7 @@ fn a_rectangle_that_lies_partly_outside_is_cut_off_at_the_edge() {
     for (roi, counts) in [("90,0,10,64", "6x64"), ("0,60,96,5", "96x4")] {
         let run = dir.run(&format!("--roi {roi} in.mkv out.mkv -y")).exits_with(0);
         run.says(&["warning", &format!("--roi {roi}"), "96x64", counts]);
-        dir.run(&format!("--strict --roi {roi} in.mkv strict.mkv")).exits_with(1).says(&[counts]);
+        dir.run(&format!("--strict --roi {roi} in.mkv strict.mkv")).fails().says(&[counts]);
     }
     let run = dir.run("--roi 90,0,6,64 in.mkv out.mkv -y").exits_with(0);
     assert!(!run.stderr.contains("--roi"), "{}", run.stderr);
@@ -66,14 +66,14 @@ fn a_rectangle_that_lies_outside_of_the_picture_is_an_error_that_names_the_size(
     let before = dir.names();
     for input in ["in.mkv", "in.png", "in.y4m", "in.ts"] {
         for roi in ["96,0,10,10", "0,64,10,10", "5000,5000,1,1"] {
-            let run = dir.run(&format!("--roi {roi} {input} out.mkv")).exits_with(1);
+            let run = dir.run(&format!("--roi {roi} {input} out.mkv")).fails();
             let run = run.says(&[input, &format!("--roi {roi}"), "outside", "96x64"]);
             assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         }
     }
-    let run = dir.fed("--roi 96,0,10,10 - -", &dir.read("in.ts")).exits_with(1).says(&["stdin", "96x64"]);
+    let run = dir.fed("--roi 96,0,10,10 - -", &dir.read("in.ts")).fails().says(&["stdin", "96x64"]);
     assert_eq!((run.stdout.len(), run.stderr.lines().count()), (0, 1), "{}", run.stderr);
-    let run = dir.run("live --no-preview --record out.mkv --roi 0,64,1,1 -f lavfi testsrc2=s=96x64:d=1").exits_with(1);
+    let run = dir.run("live --no-preview --record out.mkv --roi 0,64,1,1 -f lavfi testsrc2=s=96x64:d=1").fails();
     assert_eq!(run.says(&["96x64"]).stderr.lines().count(), 1);
     assert_eq!(dir.names(), before);
 }

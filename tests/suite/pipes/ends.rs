@@ -44,11 +44,11 @@ fn a_last_frame_that_is_cut_off_is_reported_and_the_whole_ones_are_written() {
         let framed = dir.fed("--exact --backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes() + cut]).exits_with(0);
         let framed = framed.says(&["warning", &says]);
         assert_same_video("y4m", RAW, &Stream::of(&framed.stdout, RAW).video, &expected[..whole]);
-        dir.fed(&format!("--strict {DESCRIBED} - -"), &video[..whole + cut]).exits_with(1).says(&["--strict"]);
+        dir.fed(&format!("--strict {DESCRIBED} - -"), &video[..whole + cut]).fails().says(&["--strict"]);
     }
     let headless = dir.fed("--exact --backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes()]).exits_with(0);
     headless.says(&["the last frame is cut off (0 of"]);
-    let nothing = dir.fed(&format!("{DESCRIBED} - -"), &video[..100]).exits_with(1);
+    let nothing = dir.fed(&format!("{DESCRIBED} - -"), &video[..100]).fails();
     nothing.says(&["the last frame is cut off (100 of", "not a single whole frame"]);
 }
 
@@ -300,7 +300,7 @@ fn frames_larger_than_any_are_refused() {
     let dir = Dir::new();
     for size in ["100000x100000", "2147483647x2147483647", "268435457x1"] {
         let raw = format!("-f rawvideo -s {size} --pixel-format rgba64le --backend cpu - out.mkv");
-        dir.fed(&raw, b"some bytes").exits_with(1).says(&["too large"]);
+        dir.fed(&raw, b"some bytes").fails().says(&["too large"]);
     }
     let all =
         dir.fed(&format!("{DESCRIBED} --start 1 --frames 18446744073709551615 - -"), &noise(RAW, 30)).exits_with(0);

@@ -44,7 +44,7 @@ fn an_mp4_with_its_index_at_the_end_gets_the_remedy() {
     let dir = Dir::new();
     // Larger than what FFmpeg looks at before it gives up on seeking.
     dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 50 -c:v mpeg4 -q:v 1 in.mp4");
-    let run = dir.fed("--backend cpu - out.mkv", &dir.read("in.mp4")).exits_with(1);
+    let run = dir.fed("--backend cpu - out.mkv", &dir.read("in.mp4")).fails();
     run.says(&["index in front", "+faststart"]);
     assert_eq!(dir.names(), ["in.mp4"]);
 }
@@ -88,7 +88,7 @@ fn a_format_that_does_not_tell_can_be_named() {
     let run = dir.fed("--exact --backend cpu -f mpegts - -", &dir.read("in")).exits_with(0);
     let expected = RAW.equalized(&dir.raw("in", RAW.format));
     assert_same_video("named", RAW, &Stream::of(&run.stdout, RAW).video, &expected);
-    dir.fed("--backend cpu -f abacus - -", &dir.read("in")).exits_with(1).says(&["no input format abacus"]);
+    dir.fed("--backend cpu -f abacus - -", &dir.read("in")).fails().says(&["no input format abacus"]);
 }
 
 #[test]
@@ -97,11 +97,11 @@ fn what_cannot_be_told_is_refused_with_the_flags_that_help() {
     let mut random = Random::new(3);
     let anything: Vec<u8> = (0..200_000).map(|_| random.next() as u8).collect();
     for input in [&anything, &noise(RAW, 8), &vec![128; 100_000], &vec![0; 3]] {
-        let run = dir.fed("--backend cpu - -", input).exits_with(1);
+        let run = dir.fed("--backend cpu - -", input).fails();
         let run = run.says(&["error: stdin: ", "-f rawvideo -s WxH --pixel-format yuv420p -r 25"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert_eq!(run.stdout, b"");
     }
-    let run = dir.fed("--backend cpu - -", b"").exits_with(1).says(&["stdin: no data received"]);
+    let run = dir.fed("--backend cpu - -", b"").fails().says(&["stdin: no data received"]);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
 }

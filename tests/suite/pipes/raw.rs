@@ -74,7 +74,7 @@ fn samples_above_their_depth_are_lowered_to_the_highest_code() {
         assert_same_video(raw.format, raw, &run.stdout, &raw.equalized(&lowered));
         if sample.depth == 10 {
             dir.fed(&line, &lowered).exits_with(0).never_says("lowered");
-            dir.fed(&format!("--strict {line}"), &video).exits_with(1).says(&[&says]);
+            dir.fed(&format!("--strict {line}"), &video).fails().says(&[&says]);
         }
     }
 }
@@ -173,7 +173,7 @@ fn a_part_of_raw_frames_is_counted_out() {
         let run = dir.fed(&line, &video).exits_with(0);
         assert_same_video(options, RAW, &run.stdout, &all[first * frame..(first + count) * frame]);
     }
-    let beyond = dir.fed(&format!("{} --start 3 - -", described(RAW)), &video).exits_with(1);
+    let beyond = dir.fed(&format!("{} --start 3 - -", described(RAW)), &video).fails();
     beyond.says(&["no frame at or after --start"]);
 }
 
@@ -181,7 +181,7 @@ fn a_part_of_raw_frames_is_counted_out() {
 fn raw_frames_that_are_not_described_are_refused_with_what_is_missing() {
     let dir = Dir::new();
     for options in ["-f rawvideo", "-f rawvideo -s 64x48", "-f rawvideo --pixel-format nv12"] {
-        let run = dir.fed(&format!("--backend cpu {options} - -"), &noise(RAW, 1)).exits_with(1);
+        let run = dir.fed(&format!("--backend cpu {options} - -"), &noise(RAW, 1)).fails();
         let run = run.says(&["error: stdin: raw frames need a size and a pixel format", "-s 1920x1080 --pixel-format"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
@@ -191,6 +191,6 @@ fn raw_frames_that_are_not_described_are_refused_with_what_is_missing() {
         ("-s 64 --pixel-format nv12", 2, "--size is a size like 1920x1080, not 64"),
         ("-s 64x48 --pixel-format nv12 -r fast", 2, "--rate is a rate like"),
     ] {
-        dir.fed(&format!("-f rawvideo {options} - -"), &noise(RAW, 1)).exits_with(code).says(&[says]);
+        dir.fed(&format!("-f rawvideo {options} - -"), &noise(RAW, 1)).ends_as(code).says(&[says]);
     }
 }

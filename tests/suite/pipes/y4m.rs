@@ -185,11 +185,11 @@ fn what_is_no_y4m_that_we_can_read_is_refused_by_its_name() {
         (b"YUV4MPEG2 W6 H4 F25:1", "its header has no end"),
         (b"YUV4MPEG2 W6 H4 F25:1\n", "not a single whole frame"),
     ] {
-        let run = dir.fed("--backend cpu - -", bytes).exits_with(1).says(&["error: stdin: ", says]);
+        let run = dir.fed("--backend cpu - -", bytes).fails().says(&["error: stdin: ", says]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert_eq!(run.stdout, b"");
     }
-    let run = dir.fed("-f yuv4mpegpipe - -", b"RIFF").exits_with(1);
+    let run = dir.fed("-f yuv4mpegpipe - -", b"RIFF").fails();
     run.says(&["not a y4m stream"]);
 }
 
@@ -199,7 +199,7 @@ fn a_frame_that_begins_in_the_wrong_place_is_an_error() {
     let video = noise(SMALL, 2);
     let mut bytes = stream("YUV4MPEG2 W6 H4", SMALL, &video);
     bytes.extend_from_slice(b"RAMFE\n");
-    let run = dir.fed("--backend cpu - -", &bytes).exits_with(1);
+    let run = dir.fed("--backend cpu - -", &bytes).fails();
     let run = run.says(&["stdin: frame 2", "no frame header"]);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
 }
@@ -215,7 +215,7 @@ fn what_y4m_cannot_carry_goes_out_as_raw_frames_unless_y4m_is_asked_for() {
         let run = dir.fed(&format!("{described} - -"), &video).exits_with(0);
         let run = run.says(&["y4m cannot carry", &format!("raw frames of 6x4 {format}")]);
         assert_same_video(format, raw, &run.stdout, &raw.equalized(&video));
-        let run = dir.fed(&format!("{described} --output-format yuv4mpegpipe - -"), &video).exits_with(1);
+        let run = dir.fed(&format!("{described} --output-format yuv4mpegpipe - -"), &video).fails();
         let run = run.says(&["y4m cannot carry", "--output-format rawvideo"]);
         assert_eq!(run.stdout, b"");
     }

@@ -30,7 +30,7 @@ use super::video_reader::{Damage, ReadPackets, ReaderEvent, VideoReader};
 use crate::ffmpeg::{
     DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, last_message, microseconds, rescale,
 };
-use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
+use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
 use chunks::{Planned, Survey};
 use histeq::frame::{Frame, Pool};
@@ -155,7 +155,10 @@ impl FileSource {
                 Ok(ReaderEvent::Damaged(damage)) => self.damaged(&damage.to_string())?,
                 Ok(ReaderEvent::LastPacket) => self.check_end()?,
                 Ok(ReaderEvent::End) => {
-                    ensure!(self.delivered > 0, "{}: {}", self.input.name, self.nothing_decoded());
+                    if self.delivered == 0 {
+                        let message = format!("{}: {}", self.input.name, self.nothing_decoded());
+                        return Err(FailureKind::Damage.error(message));
+                    }
                     self.end()?;
                     return Ok(Some(self.delivery(None)));
                 }
@@ -215,13 +218,13 @@ impl FileSource {
         {
             self.progress.count_damaged();
             let name = &self.input.name;
-            return self
-                .notices
-                .warn(&format!("{name} ends early: {there} of {all} frames are there (the file was cut short)"));
+            return self.notices.warn_of_damage(&format!(
+                "{name} ends early: {there} of {all} frames are there (the file was cut short)"
+            ));
         }
         if has_ended_early() && is_whole && !self.is_cancelled() {
             self.progress.count_damaged();
-            return self.notices.warn(&format!("{} ends early (the file was cut short)", self.input.name));
+            return self.notices.warn_of_damage(&format!("{} ends early (the file was cut short)", self.input.name));
         }
         match self.video.packets.missing() {
             Some(missing) => self.damaged(&missing),
@@ -375,10 +378,13 @@ impl FileSource {
         self.progress.count_damaged();
         self.errors += 1;
         let message = format!("{}: frame {}: {what}", self.input.name, self.delivered);
-        ensure!(self.errors < ERRORS_IN_A_ROW, "{message}; giving up after {ERRORS_IN_A_ROW} errors in a row");
+        if self.errors >= ERRORS_IN_A_ROW {
+            let message = format!("{message}; giving up after {ERRORS_IN_A_ROW} errors in a row");
+            return Err(FailureKind::Damage.error(message));
+        }
         // Only the first is a warning; the summary has the count.
         match self.progress.damaged() {
-            1 => self.notices.warn(&message),
+            1 => self.notices.warn_of_damage(&message),
             _ => {
                 self.notices.detail(&message);
                 Ok(())

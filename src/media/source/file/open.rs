@@ -9,13 +9,13 @@ use super::several::Several;
 use crate::ffmpeg::{
     DecodeOn, Delay, Demuxer, Error, Media, MediaType, OpenError, Stream, last_message, microseconds, rescale,
 };
-use crate::pipeline::{Cancel, Input, Notices, Progress};
+use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress};
 use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
 use crate::source::video_reader::VideoReader;
 use crate::sys::{Reader, limit_of};
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -141,12 +141,11 @@ pub(in crate::source) fn no_decoder(error: Error, name: &str, stream: &Stream, o
                 error => anyhow!("{name}: the decoder for {stream} does not open: {error}"),
             }
         }
-        DecodeOn::Nvdec(_) if error == Error::DecoderNotFound => {
-            anyhow!("{name}: NVDEC does not decode {} (use --decoder cpu)", stream.describe())
-        }
+        DecodeOn::Nvdec(_) if error == Error::DecoderNotFound => FailureKind::Device
+            .error(format!("{name}: NVDEC does not decode {} (use --decoder cpu)", stream.describe())),
         DecodeOn::Nvdec(gpu) => {
             let reason = last_message().unwrap_or_else(|| error.to_string());
-            anyhow!("{name}: GPU {gpu} cannot decode: {reason} (use --decoder cpu)")
+            FailureKind::Device.error(format!("{name}: GPU {gpu} cannot decode: {reason} (use --decoder cpu)"))
         }
     }
 }
@@ -170,6 +169,7 @@ fn open_demuxer(
     let given: Vec<(String, String)> = rate.into_iter().chain(first).chain(plain).collect();
     let url = sequence.map_or(options.url.as_str(), |sequence| &sequence.pattern);
     let opened = Demuxer::open(url, reader, options.format.as_deref(), &given, cancel.flag());
+    let damage = |message| FailureKind::Damage.error(message);
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         let error = match error {
@@ -177,10 +177,10 @@ fn open_demuxer(
             refused => return anyhow::Error::new(refused).context(name.to_owned()),
         };
         match error {
-            Error::InvalidData if is_empty(name) => anyhow!("{name}: the file is empty"),
-            Error::InvalidData => anyhow!("{name}: not a video, or damaged beyond recognition{detail}"),
+            Error::InvalidData if is_empty(name) => damage(format!("{name}: the file is empty")),
+            Error::InvalidData => damage(format!("{name}: not a video, or damaged beyond recognition{detail}")),
             error if CUT_OFF.contains(&error) && Path::new(name).is_file() => {
-                anyhow!("{name}: not a video, or damaged beyond recognition ({error})")
+                damage(format!("{name}: not a video, or damaged beyond recognition ({error})"))
             }
             Error::DemuxerNotFound => anyhow!(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
@@ -188,13 +188,16 @@ fn open_demuxer(
             ),
             // A file name that is not allowed in a playlist, say, or more streams than FFmpeg takes.
             Error::Other { errno: libc::EPERM | libc::ENOMEM } => anyhow!("{name}: {error}{detail}"),
+            Error::Other { errno } => FailureKind::of_errno(errno).error(format!("{name}: {error}")),
             error => anyhow!("{name}: {error}"),
         }
     })?;
     // FFmpeg renders text files as videos of a terminal; a text file is more likely a mistake.
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
-    ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
-    Ok(demuxer)
+    match is_text {
+        true => Err(damage(format!("{name}: a text file, not a video (-f tty reads it as a picture of a terminal)"))),
+        false => Ok(demuxer),
+    }
 }
 
 fn is_empty(name: &str) -> bool {
@@ -210,14 +213,14 @@ fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result
             count => format!("{name}: no video stream {wanted}; the last one is {} (the first is 0)", count - 1),
         });
     }
-    demuxer.best_video().with_context(|| {
+    demuxer.best_video().ok_or_else(|| {
         let kinds: Vec<String> = streams.iter().map(|stream| stream.describe()).collect();
-        match kinds.is_empty() {
+        FailureKind::Damage.error(match kinds.is_empty() {
             true => format!("{name}: no stream in it"),
             false if !videos.is_empty() => {
                 format!("{name}: no video stream but cover art (--video-stream 0 equalizes that)")
             }
             false => format!("{name}: no video stream in it, only {}", kinds.join(", ")),
-        }
+        })
     })
 }

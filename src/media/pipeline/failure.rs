@@ -1,0 +1,73 @@
+//! What kind of failure an error is, for programs that act on it.
+
+use serde::{Deserialize, Serialize};
+
+/// Kinds of failures, of which docs/reliability.md has the list. Kinds may be added; none is renamed or taken away.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailureKind {
+    /// None of the others.
+    #[default]
+    Failed,
+    /// The command line cannot be understood.
+    Usage,
+    /// An input, or the folder of an output, is not there.
+    Missing,
+    /// The system, a server or a camera does not allow it.
+    Refused,
+    /// A GPU, a camera or another device is missing, or fails.
+    Device,
+    /// An input is no video, or is damaged.
+    Damage,
+    /// A limit that the user has set, or that holds by default.
+    Limit,
+    /// A disk is full, or does not take what is written.
+    Disk,
+    /// An output exists, and is kept.
+    Exists,
+}
+
+impl FailureKind {
+    /// The exit code of a run that ends with it.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            FailureKind::Failed => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Missing => 4,
+            FailureKind::Refused => 5,
+            FailureKind::Device => 6,
+            FailureKind::Damage => 7,
+            FailureKind::Limit => 8,
+            FailureKind::Disk => 9,
+            FailureKind::Exists => 10,
+        }
+    }
+
+    /// The kind of a system's error.
+    pub fn of_errno(errno: i32) -> Self {
+        match errno {
+            libc::ENOENT | libc::ENOTDIR => FailureKind::Missing,
+            libc::EACCES | libc::EPERM | libc::EROFS | libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH => {
+                FailureKind::Refused
+            }
+            libc::ENODEV | libc::ENXIO | libc::EBUSY => FailureKind::Device,
+            libc::ENOSPC | libc::EDQUOT | libc::EFBIG | libc::EIO => FailureKind::Disk,
+            _ => FailureKind::Failed,
+        }
+    }
+
+    /// An error of this kind.
+    pub fn error(self, message: impl Into<String>) -> anyhow::Error {
+        Failure { kind: self, message: message.into() }.into()
+    }
+}
+
+/// An error whose kind nothing else tells.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// Its kind.
+    pub kind: FailureKind,
+    /// What has failed, and the way out.
+    pub message: String,
+}
