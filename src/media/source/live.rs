@@ -170,12 +170,17 @@ impl LiveSource {
 /// Finds and opens the input for the first time, and waits for it as long as `options.wait` says, unless no attempt can succeed.
 fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Result<(LiveInput, OpenInput)> {
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
+    // An attempt that the end of the wait cuts short says only that nothing came.
+    let mut before: Option<anyhow::Error> = None;
     let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
     loop {
         let found = LiveInput::find(options, notices);
         let name = found.as_ref().ok().map(|found| found.name.clone());
         match found.and_then(|found| OpenInput::open(&found, cancel, left()).map(|open| (found, open))) {
             Err(error) if options.wait.is_some() && !is_final(&error) && !cancel.is_cancelled() => {
+                let is_cut_short =
+                    error.downcast_ref::<NotOpened>().is_some_and(|error| error.error == Some(Error::Exit));
+                let error = if is_cut_short { before.take().unwrap_or(error) } else { error };
                 if left().is_zero() {
                     return Err(error.context(format!("waited for {:.0} s", begin.elapsed().as_secs_f64())));
                 }
@@ -185,6 +190,7 @@ fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Re
                 if !pauses.wait_at_most(left(), cancel) {
                     return Err(error);
                 }
+                before = Some(error);
             }
             opened => {
                 if let Some(name) = name.filter(|_| has_waited && opened.is_ok()) {
