@@ -66,11 +66,10 @@ mod inside;
 
 #[cfg(unix)]
 use crate::options::EventsTo;
-use crate::options::Job;
-use crate::report::{Console, Events, events_are_asked_for, open_events};
+use crate::options::{Job, examples};
+use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events};
 use histeq::equalize::gpu_may_be_opening;
-use histeq_media::sys::{print_text, printable};
-use std::borrow::Cow;
+use histeq_media::sys::{print_line, print_text};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -79,6 +78,10 @@ use std::process::ExitCode;
 static ALLOCATOR: histeq_media::sys::Allocator = histeq_media::sys::Allocator;
 
 fn main() -> ExitCode {
+    if std::env::args_os().len() < 2 {
+        print_text(&examples());
+        return ExitCode::from(2);
+    }
     let job = Job::of(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
     if job.is_child() {
         signals::terminate_with_parent();
@@ -91,7 +94,7 @@ fn main() -> ExitCode {
         Ok(events) => Console::new(verbosity, events),
         Err(error) => {
             Console::new(verbosity, None).error(&error);
-            return ExitCode::FAILURE;
+            return ExitCode::from(kind_of(&error).exit_code());
         }
     };
     let may_be_tried_again = matches!(job, Job::Run(_));
@@ -115,16 +118,32 @@ fn close_inherited(job: &Job) {
 
 /// Prints what is wrong with the command line, or the requested help, and ends the program.
 fn refuse(error: &clap::Error) -> ! {
-    if error.use_stderr() && events_are_asked_for() {
-        let message = error.render().to_string();
-        Events::on_stderr().refuse(message.trim_start_matches("error: ").trim_end(), error.exit_code() as u8);
-        std::process::exit(error.exit_code())
+    if !error.use_stderr() {
+        error.exit();
     }
-    // The message repeats the arguments, and a file's name may hold control sequences of terminals.
-    let has_controls = |text: OsString| matches!(printable(&text.to_string_lossy()), Cow::Owned(_));
-    if error.use_stderr() && std::env::args_os().any(has_controls) {
-        print_text(&error.render().to_string());
-        std::process::exit(error.exit_code())
+    let (message, code) = (in_one_line(error), error.exit_code());
+    if events_are_asked_for() {
+        Events::on_stderr().refuse(&message, code as u8);
+    } else {
+        print_line(&format!("histeq-video: error: {message}"));
     }
-    error.exit()
+    std::process::exit(code)
+}
+
+/// A usage error as all other errors are: in one line, with what clap proposes in brackets.
+fn in_one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let said = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
+    let said = said.unwrap_or_default().trim_start_matches("error: ").trim();
+    let (mut message, mut tips) = (String::new(), Vec::new());
+    for line in said.split('\n').map(str::trim).filter(|line| !line.is_empty()) {
+        match line.strip_prefix("tip: ") {
+            // That it could be a name helps nobody.
+            Some(tip) if tip.contains("as a value, use") => tips.push("--help lists all options"),
+            Some(tip) => tips.push(tip),
+            None if message.is_empty() => message.push_str(line),
+            None => message.extend([" ", line]),
+        }
+    }
+    if tips.is_empty() { message } else { format!("{message} ({})", tips.join("; ")) }
 }

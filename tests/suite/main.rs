@@ -58,6 +58,7 @@ mod sources;
 mod stats;
 mod terminal;
 mod textbook;
+mod typed;
 mod users;
 mod variants;
 mod warm_up;

@@ -39,6 +39,31 @@ pub struct InputOptions {
 }
 
 impl InputOptions {
+    /// Checks that a file is there and can be read, before anything is asked or written on behalf of it.
+    ///
+    /// # Errors
+    /// When it is not, or is a folder.
+    pub fn check_there(&self) -> Result<()> {
+        let name = &self.url;
+        if self.format.is_some() || is_pipe(name) || is_url(name) || number_pattern(name).is_some() {
+            return Ok(());
+        }
+        let found = match std::fs::metadata(name) {
+            Ok(found) if found.is_dir() => {
+                return Err(FailureKind::Usage.error(format!(
+                    "{name} is a folder (--output-dir DIR {name} equalizes the videos in it; {}/%05d.png is numbered images)",
+                    name.trim_end_matches('/')
+                )));
+            }
+            Ok(found) if found.is_file() => File::open(name).map(drop),
+            found => found.map(drop),
+        };
+        found.map_err(|error| {
+            let (kind, text) = (FailureKind::of_errno(error.raw_os_error().unwrap_or(0)), error.to_string());
+            kind.error(format!("{name}: {}", text.split(" (os error").next().unwrap_or(&text)))
+        })
+    }
+
     /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence lead to.
     pub fn readable(&self) -> Vec<PathBuf> {
         let path = Path::new(&self.url);
@@ -75,7 +100,12 @@ impl RawOptions {
         ];
         for (option, _) in described.iter().filter(|(_, is_given)| *is_given) {
             notices.warn(&format!(
-                "{option} is ignored: {name} describes its own frames (use -f rawvideo if they are raw)"
+                "{option} is ignored: {name} describes its own frames ({})",
+                match *option {
+                    "-s" => "--fit WxH scales them down; -f rawvideo if they are raw",
+                    "-r" => "--filter-after fps=N has N a second; -f rawvideo if they are raw",
+                    _ => "use -f rawvideo if they are raw",
+                }
             ))?;
         }
         Ok(())

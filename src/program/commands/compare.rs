@@ -8,7 +8,7 @@ use crate::signals;
 use anyhow::{Result, bail};
 use histeq_media::pipeline::{self, Outcome, Progress};
 use histeq_media::sink::{self, OutputKind, Target};
-use histeq_media::source;
+use histeq_media::source::{self, InputOptions};
 use serde_json::Map;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let Session { cancel, notices, progress, .. } = &session;
 
     let [a, b] = &job.inputs;
+    [a, b].into_iter().try_for_each(InputOptions::check_there)?;
     Target::differs(&job.output.name, &b.url)?;
     let outputs = Outputs::from(session.target(&job.output, &a.url)?);
     session.guard(job.sandbox, &[a, b], &outputs, signals::FINISHING)?;

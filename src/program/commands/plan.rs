@@ -52,6 +52,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     let session = Session::new(job.stderr.clone(), job.limits, console);
     check_options(&job)?;
     let name = job.input.url.clone();
+    job.input.check_there()?;
     let outputs = session.outputs(&job)?;
     let read = job.equalize.load_curves.iter().chain(&job.equalize.mask);
     let hash = |name: &String| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));

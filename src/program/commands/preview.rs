@@ -38,6 +38,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         !is_pipe(&job.input.url),
         "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
     );
+    job.input.check_there()?;
     let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
     session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
 

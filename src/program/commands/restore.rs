@@ -21,6 +21,7 @@ pub fn run(job: RestoreJob, console: &Console) -> Result<Outcome> {
     let Session { cancel, notices, progress, .. } = &session;
 
     Target::differs(&job.output.name, &job.curves)?;
+    job.input.check_there()?;
     let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
     let file = session.watching(|| CurveFile::read(&job.curves))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;

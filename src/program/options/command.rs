@@ -3,6 +3,7 @@
 use super::compare::{CompareArgs, CompareJob};
 use super::defaults::{asks_for_help, with_defaults};
 use super::file::{FileArgs, FileJob};
+use super::habits::{self, SHORT_HELP};
 use super::lab::{LabCommand, LabJob};
 use super::live::{LiveArgs, LiveJob};
 use super::many::ManyJob;
@@ -24,10 +25,10 @@ use std::time::Duration;
 /// Bring out what is hidden in dark, hazy or flat video: equalizes luminance on a GPU or the CPU.
 #[derive(Parser, Debug)]
 #[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = "histeq-video --help shows all other options, exit codes and examples.")]
 #[command(after_long_help = "\
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
-Exit codes: 0 done, 1 failed, 2 usage error, 3 nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
+Exit codes: 0 done, 1 and 4 to 10 failed (missing 4, refused 5, device 6, damage 7, limit 8, disk 9, exists 10), 2 usage error, 3 \
+nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
 
 Examples:
   histeq-video night.mp4 night-clear.mp4
@@ -132,6 +133,7 @@ impl Job {
         if words.iter().any(|word| asks_for_help(word)) {
             return Job::of_words(words);
         }
+        let words = habits::understood(words)?;
         let (all, origins) = with_defaults(Args::command(), words.clone())?;
         match (Job::of_words(all), origins) {
             // What is wrong may not be on the command line.
@@ -147,7 +149,7 @@ impl Job {
 
     /// The words of this process's command line, with the defaults of its configuration behind the command.
     pub fn words() -> Result<Vec<OsString>, clap::Error> {
-        Ok(with_defaults(Args::command(), std::env::args_os().collect())?.0)
+        Ok(with_defaults(Args::command(), habits::understood(std::env::args_os().collect())?)?.0)
     }
 
     /// Its options, for another process that gets names of its own.
@@ -161,6 +163,12 @@ impl Job {
 
     /// What these words ask for, without defaults.
     fn of_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
+        // Of the program, -h is what most people need.
+        let command = Args::command();
+        let is_command = |word: &OsString| word.to_str().is_some_and(|name| command.find_subcommand(name).is_some());
+        if words.iter().any(|word| word == "-h") && !words.get(1).is_some_and(is_command) {
+            command.override_help(SHORT_HELP).try_get_matches_from(&words)?;
+        }
         Args::try_parse_from(words).and_then(Job::from_args)
     }
 
@@ -274,12 +282,20 @@ impl Job {
     }
 }
 
-/// Refuses an input that is named like a command: clap reads a command after an option as an input.
+/// Refuses an input that is named like a command, or nearly so: clap reads a command after an option, and one that is misspelt,
+/// as an input.
 fn refuse_late_command(args: &FileArgs) -> Result<(), clap::Error> {
-    let Some(input) = &args.input else { return Ok(()) };
-    if !Path::new(input).exists() && Args::command().find_subcommand(input).is_some() {
+    let Some(input) = args.input.as_ref().filter(|input| !Path::new(input).exists()) else { return Ok(()) };
+    let program = Args::command();
+    if program.find_subcommand(input).is_some() {
         let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");
         return Err(usage(ErrorKind::ArgumentConflict, &message));
     }
-    Ok(())
+    match habits::similar_command(&program, input).filter(|_| !input.contains(['.', '/', ':', '%', '-'])) {
+        Some(command) => {
+            let message = format!("{input}: no such file, and no such command: {command}?");
+            Err(usage(ErrorKind::InvalidSubcommand, &message))
+        }
+        None => Ok(()),
+    }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | the commands, and the job that each stands for |
 //! | `file`, `live`, `compare`, `restore`, `preview` | the options of each command |
+//! | `habits` | what people type who know other programs, and what most people need |
 //! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `option_args` | options that choose how to equalize: the table of the core as arguments |
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |
@@ -28,6 +29,7 @@ mod defaults;
 mod equalize;
 mod file;
 mod filter;
+mod habits;
 mod input;
 #[cfg_attr(not(feature = "lab"), path = "without_lab.rs")]
 mod lab;
@@ -53,6 +55,7 @@ pub use compare::{CompareJob, View};
 pub use equalize::EqualizeOptions;
 pub use file::{FileJob, StatsFormat};
 pub use filter::FilterOptions;
+pub use habits::examples;
 pub use lab::LabJob;
 pub use limits::Limits;
 pub use live::LiveJob;

@@ -1,0 +1,169 @@
+//! What people type who know ffmpeg, HandBrake or yt-dlp: it is understood where it can mean one thing only, and answered with
+//! the right option elsewhere.
+
+use super::values::usage;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+use std::ffi::OsString;
+
+/// Words that are options here, by other names.
+const SAME: [(&str, &str); 21] = [
+    ("-c:v", "--encoder"),
+    ("-codec:v", "--encoder"),
+    ("-vcodec", "--encoder"),
+    ("--codec", "--encoder"),
+    ("-e", "--encoder"),
+    ("-crf", "--crf"),
+    ("-preset", "--preset"),
+    ("-b:v", "--bitrate"),
+    ("-ss", "--start"),
+    ("-t", "--duration"),
+    ("-pix_fmt", "--output-pixel-format"),
+    ("-frames:v", "--frames"),
+    ("-vframes", "--frames"),
+    ("-threads", "--threads"),
+    ("-loglevel", "--log-level"),
+    ("-movflags", "--output-option=movflags"),
+    ("--overwrite", "-y"),
+    ("--yes", "-y"),
+    ("--simulate", "--dry-run"),
+    ("--scan", "--dry-run"),
+    ("--info", "--dry-run"),
+];
+
+const FILTERS: &str = "--filter CHAIN filters before equalization here, and --filter-after CHAIN behind it";
+const SOUND: &str = "sound is passed on as it is here (--for web makes AAC of it)";
+const ENCODER: &str = "--encoder-option KEY=VALUE sets an option of the encoder here";
+const RESUME: &str = "--jobs N goes on where an interrupted run stopped, when it is called again";
+const END: &str = "--duration T says how long the part is, from --start T on";
+
+/// Words that are answered.
+const ANSWERS: [(&str, &str); 24] = [
+    ("-vf", FILTERS),
+    ("-filter:v", FILTERS),
+    ("-filter_complex", FILTERS),
+    ("--vf", FILTERS),
+    ("-af", SOUND),
+    ("-an", SOUND),
+    ("-c:a", SOUND),
+    ("-acodec", SOUND),
+    ("-b:a", SOUND),
+    ("-c", "--encoder NAME chooses the encoder of the video here; all other streams are copied"),
+    ("-codec", "--encoder NAME chooses the encoder of the video here; all other streams are copied"),
+    ("-map", "--video-stream N chooses the video here; all other streams are copied"),
+    ("-to", END),
+    ("--end", END),
+    ("-tune", ENCODER),
+    ("-profile:v", ENCODER),
+    ("-g", ENCODER),
+    ("-x264-params", ENCODER),
+    ("-x265-params", ENCODER),
+    ("-hwaccel", "--decoder nvdec decodes on a GPU here"),
+    ("--resume", RESUME),
+    ("--continue", RESUME),
+    ("--audio-bitrate", SOUND),
+    ("--quality", "--crf Q sets the quality here, on the encoder's own scale"),
+];
+
+/// Values of `--for` that are places, and what leads there.
+const PLACES: [(&str, &str); 10] = [
+    ("youtube", "--for web --fit off keeps the size, which YouTube wants"),
+    ("vimeo", "--for web --fit off keeps the size, which Vimeo wants"),
+    ("whatsapp", "--for web --target-size 16M is what WhatsApp takes"),
+    ("discord", "--for web --target-size 10M is what Discord takes"),
+    ("email", "--for web --target-size 20M is what most mail servers take"),
+    ("mail", "--for web --target-size 20M is what most mail servers take"),
+    ("instagram", "--for web is what Instagram takes"),
+    ("facebook", "--for web is what Facebook takes"),
+    ("tiktok", "--for web is what TikTok takes"),
+    ("phone", "--for web is what phones play"),
+];
+
+/// `words` as this program has them.
+///
+/// # Errors
+/// When a word belongs to another program, and says nothing here: what says it instead.
+pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+    // `live` has an option -o of its own, and commands of one option or two are nobody's habit.
+    let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    if ["bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&command) {
+        return Ok(words);
+    }
+    let has_output = command == "live";
+    let (mut options, mut outputs, mut rest) = (Vec::new(), Vec::new(), words.into_iter());
+    while let Some(word) = rest.next() {
+        let text = word.to_str().unwrap_or_default();
+        if text == "--" {
+            options.push(word);
+            break;
+        }
+        if let Some((_, answer)) = ANSWERS.iter().find(|(theirs, _)| *theirs == text) {
+            return Err(usage(ErrorKind::UnknownArgument, &format!("{text}: {answer}")));
+        }
+        let purpose = text.strip_prefix("--for=").or_else(|| {
+            let next = rest.as_slice().first().filter(|_| text == "--for");
+            next.and_then(|next| next.to_str())
+        });
+        let is_purpose =
+            |(place, _): &&(&str, &str)| purpose.is_some_and(|purpose| purpose.eq_ignore_ascii_case(place));
+        if let Some((place, answer)) = PLACES.iter().find(is_purpose) {
+            return Err(usage(ErrorKind::InvalidValue, &format!("--for {place}: {answer}")));
+        }
+        match SAME.iter().find(|(theirs, _)| *theirs == text) {
+            Some((_, ours)) if ours.contains('=') => {
+                let value = rest.next().unwrap_or_default();
+                options.push(format!("{ours}={}", value.display()).into());
+            }
+            Some((_, ours)) => options.push((*ours).into()),
+            None if ["-i", "--input"].contains(&text) => {}
+            // The last name is the output's.
+            None if !has_output && ["-o", "--output"].contains(&text) => outputs.extend(rest.next()),
+            None => options.push(word),
+        }
+    }
+    Ok(options.into_iter().chain(rest).chain(outputs).collect())
+}
+
+/// The command of `program` that a word may be meant as.
+pub(super) fn similar_command(program: &Command, word: &str) -> Option<String> {
+    let commands = Command::new("").subcommands(program.get_subcommands().cloned());
+    let error = commands.try_get_matches_from(["", word]).err()?;
+    match error.get(ContextKind::SuggestedSubcommand)? {
+        ContextValue::Strings(names) => names.first().cloned(),
+        ContextValue::String(name) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+/// What most people need, on 24 lines: `-h`.
+pub(super) const SHORT_HELP: &str = "\
+Bring out what is hidden in dark, hazy or flat video
+
+Usage: histeq-video [OPTIONS] <INPUT> [OUTPUT]
+
+  histeq-video dark.mp4                    makes dark-equalized.mp4
+  histeq-video preview dark.mp4            draws every look on one sheet
+  histeq-video --output-dir clear holiday  equalizes the videos of a folder
+
+Options:
+      --look <LOOK>       natural, night, haze, underwater, thermal or exact
+      --strength <S>      Share of the correction to apply, 0 to 1
+      --start <T>         Start at this time of the input, like 90 or 1:30
+      --duration <T>      Stop after this long
+      --for <PURPOSE>     What it is for: web, archive, edit or quality
+      --output-dir <DIR>  Equalize many files and folders into this folder
+      --dry-run           Say what would be done, and write nothing
+  -y                      Overwrite an existing output
+
+Commands: live (a camera), preview, compare (two videos in one), restore (undo)
+  of specialists: plan, run, join, status, bench, devices, completions, man
+
+histeq-video --help shows all options, exit codes and more examples, and
+histeq-video COMMAND --help those of a command.
+";
+
+/// The answer to no arguments at all: the part of the short help with the examples.
+pub fn examples() -> String {
+    let end = SHORT_HELP.find("\nOptions:").unwrap_or(SHORT_HELP.len());
+    format!("{}\nhisteq-video -h lists what most people need.\n", &SHORT_HELP[..end])
+}

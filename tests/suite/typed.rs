@@ -1,0 +1,178 @@
+//! What people type who do not know the program: it is understood, or answered with what they want.
+
+use crate::program::{Dir, Run, usage_error};
+use crate::reader::encoder_is_here;
+
+fn with_clip(name: &str) -> Dir {
+    let dir = Dir::new();
+    dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 {name}"));
+    dir
+}
+
+/// Requires that the program says one line.
+#[track_caller]
+fn in_one_line(run: Run) -> Run {
+    assert_eq!(run.stderr.lines().count(), 1, "`{}` said:\n{}", run.command, run.stderr);
+    run.says(&["histeq-video: error: "])
+}
+
+#[test]
+fn no_arguments_are_answered_with_three_examples() {
+    let run = usage_error("");
+    assert_eq!(run.stderr.lines().filter(|line| line.starts_with("  histeq-video ")).count(), 3, "{}", run.stderr);
+    run.says(&["Usage: histeq-video", "histeq-video -h"]).never_says("error");
+}
+
+#[test]
+fn the_short_help_fits_on_a_terminal_of_24_lines() {
+    let dir = Dir::new();
+    let short = String::from_utf8(dir.succeeds("-h").stdout).expect("text");
+    let rows: Vec<&str> = short.lines().collect();
+    assert!(rows.len() <= 24 && rows.iter().all(|row| row.len() <= 80), "{} rows:\n{short}", rows.len());
+    // It is written by hand: each option is one, and each command, too.
+    let long = String::from_utf8(dir.succeeds("--help").stdout).expect("text");
+    let options: Vec<&str> = rows.iter().filter_map(|row| row.trim().split("  ").next()).collect();
+    let options: Vec<&&str> = options.iter().filter(|name| name.starts_with('-')).collect();
+    assert!(options.len() >= 8);
+    for option in options {
+        assert!(long.lines().any(|row| row.trim().starts_with(*option)), "{option}");
+    }
+    for command in ["live", "preview", "compare", "restore", "plan", "run", "join", "status", "bench", "devices"] {
+        assert!(short.contains(command), "{command}");
+        dir.succeeds(&format!("{command} --help"));
+    }
+}
+
+#[test]
+fn names_of_input_and_output_may_have_the_options_of_ffmpeg() {
+    for line in ["-i in.mkv out.mkv", "-i in.mkv -o out.mkv", "-o out.mkv -i in.mkv", "--output out.mkv in.mkv"] {
+        let dir = with_clip("in.mkv");
+        dir.succeeds(&format!("-q {line}"));
+        assert_eq!(dir.frames("out.mkv").len(), 10, "{line}");
+    }
+    let dir = with_clip("in.mkv");
+    dir.succeeds("-q -ss 0.2 -t 0.12 -c:v ffv1 -i in.mkv out.mkv");
+    assert_eq!(dir.frames("out.mkv").len(), 3);
+    if encoder_is_here("options of ffmpeg", "libx264") {
+        dir.succeeds("-q -e libx264 -crf 30 -preset ultrafast in.mkv out.mp4");
+    }
+}
+
+#[test]
+fn options_of_other_programs_are_answered_in_a_line() {
+    let dir = with_clip("in.mkv");
+    let before = dir.files();
+    for (line, says) in [
+        ("-vf scale=640:-2 in.mkv out.mkv", "--filter CHAIN"),
+        ("-c:a copy in.mkv out.mkv", "sound is passed on"),
+        ("-map 0:v in.mkv out.mkv", "--video-stream"),
+        ("--resume in.mkv", "--jobs N"),
+        ("--bitrate 5 in.mkv out.mkv", "5M are megabits"),
+        ("--target-size 10 in.mkv out.mp4", "10M are megabytes"),
+        ("--for youtube in.mkv", "--for web --fit off"),
+        ("--for=WhatsApp in.mkv", "--target-size 16M"),
+        ("--look nihgt in.mkv out.mkv", "'night'"),
+        ("--zzz in.mkv", "--help lists all options"),
+        ("--strength 50 in.mkv out.mkv", "a number from 0 to 1"),
+        ("--save-curves look.cube in.mkv out.mkv", ".jsonl"),
+        ("--save-curves curves.csv in.mkv out.mkv", ".npz"),
+    ] {
+        in_one_line(dir.run(line).exits_with(2)).says(&[says]);
+    }
+    assert_eq!(dir.files(), before);
+    dir.succeeds("-r 10 in.mkv out.mkv").says(&["-r is ignored", "--filter-after fps=N"]);
+}
+
+#[test]
+fn a_command_that_is_misspelt_is_proposed() {
+    let dir = with_clip("in.mkv");
+    in_one_line(dir.run("prevew in.mkv").exits_with(2)).says(&["prevew: no such file, and no such command: preview?"]);
+    in_one_line(dir.run("complete in.mkv in2.mkv").exits_with(2)).says(&["?"]);
+    // What looks like a file is one.
+    in_one_line(dir.run("preview.mkv out.mkv").exits_with(4)).says(&["preview.mkv: No such file"]);
+}
+
+#[test]
+fn of_two_sources_none_is_replaced() {
+    let dir = with_clip("a.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v 10 -c:v ffv1 b.mkv");
+    let before = dir.files();
+    // As a shell has it for *.mkv.
+    in_one_line(dir.run("a.mkv b.mkv").fails())
+        .says(&["b.mkv exists, and may be a source", "--output-dir DIR"])
+        .never_says("-y");
+    let run = dir.run("-y a.mkv b.mkv");
+    let keeps_attributes = run.code != Some(0);
+    if keeps_attributes {
+        in_one_line(run.fails()).says(&["-y does not replace it", "--output-dir DIR"]);
+        assert_eq!(dir.files(), before);
+        // What was made here is replaced, and so is what a pattern does not stand for.
+        dir.succeeds("-q a.mkv c.mkv");
+        std::fs::remove_file(dir.path("b.mkv")).expect("a file");
+        dir.run("a.mkv c.mkv").fails().says(&["c.mkv exists (use -y to overwrite it)"]);
+        dir.succeeds("-q -y a.mkv c.mkv");
+        std::fs::copy(dir.path("a.mkv"), dir.path("b.mkv")).expect("a copy");
+        dir.succeeds("-q -y a.mkv b.mkv");
+    } else {
+        crate::skip::skip("sources that -y does not replace", "the file system keeps no attributes");
+    }
+}
+
+#[test]
+fn an_input_that_cannot_be_opened_is_named_before_an_output_that_exists() {
+    let dir = with_clip("out.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48 -frames:v 1 out.png");
+    let before = dir.files();
+    for line in ["missing.mkv out.mkv", "compare missing.mkv out.mkv out.png", "preview missing.mkv out.png"] {
+        in_one_line(dir.run(line).exits_with(4)).says(&["missing.mkv: No such file or directory"]).never_says("exists");
+    }
+    assert_eq!(dir.files(), before);
+}
+
+#[test]
+fn a_folder_as_an_input_says_how() {
+    let dir = with_clip("in.mkv");
+    std::fs::create_dir(dir.path("two")).expect("a folder");
+    for line in ["two", "two out.mkv", "preview two"] {
+        in_one_line(dir.run(line).exits_with(2)).says(&["two is a folder", "--output-dir DIR two"]);
+    }
+}
+
+#[test]
+fn a_run_that_changes_nothing_to_be_seen_says_so() {
+    let dir = Dir::new();
+    // All levels are in use, there is no cast, and no veil.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
+    let run = dir.succeeds("--backend cpu --encoder ffv1 in.mkv out.mkv");
+    let last = run.stderr.lines().last().expect("a line");
+    let hint = "nothing to correct, so it looks as before (`histeq-video preview` shows other looks";
+    assert!(last.contains(hint), "{last}");
+}
+
+#[test]
+fn web_video_says_what_it_scales_down() {
+    if !encoder_is_here("web video", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=2560x1440:rate=25 -frames:v 2 -c:v ffv1 in.mkv");
+    dir.succeeds("--for web in.mkv out.mp4").says(&["scaled down from 2560x1440 to 1920x1080 (--fit off"]);
+    dir.succeeds("--for web --fit off -y in.mkv out.mp4").never_says("scaled down");
+}
+
+#[test]
+fn dnxhr_stays_dnxhr() {
+    if !encoder_is_here("DNxHR", "dnxhd") {
+        return;
+    }
+    for (profile, format, name) in
+        [("hqx", "yuv422p10le", "DNXHR HQX"), ("sq", "yuv422p", "DNXHR SQ"), ("444", "yuv444p10le", "DNXHR 444")]
+    {
+        let dir = Dir::new();
+        let source = "-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 5 -c:v dnxhd";
+        dir.ffmpeg(&format!("{source} -profile:v dnxhr_{profile} -pix_fmt {format} in.mov"));
+        dir.succeeds("in.mov out.mov").never_says("not kept");
+        let stream = &dir.streams("out.mov")[0];
+        assert_eq!((&stream["profile"], &stream["pix_fmt"]), (&name.into(), &format.into()), "{stream}");
+    }
+}
