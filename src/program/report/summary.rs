@@ -27,9 +27,20 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
+/// What natural finds in video that lacks nothing.
+const NOTHING: &str = "nothing to correct";
+
 /// What the video was, and what it lacked.
 fn found(progress: &Progress) -> String {
-    progress.found_in_words().map_or_else(String::new, |found| format!("{found}; "))
+    let words = progress.found_in_words();
+    // Everybody asks whether it has worked.
+    let hint = match words.as_deref() {
+        Some(NOTHING) => {
+            ", so it looks as before (`histeq-video preview` shows other looks, --method global equalizes)"
+        }
+        _ => "",
+    };
+    words.map_or_else(String::new, |found| format!("{found}{hint}; "))
 }
 
 /// The end of a comparison.
