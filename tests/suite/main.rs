@@ -13,6 +13,7 @@ mod defaults;
 mod depth;
 #[path = "../helpers/documents.rs"]
 mod documents;
+mod dry_run;
 mod engine;
 mod errors;
 mod events;

@@ -3,7 +3,9 @@
 
 use super::decoder_buffers::picture_bytes;
 use super::media::{entries, set_entries};
-use super::{Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, check};
+use super::{
+    Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, check, text,
+};
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::limits;
@@ -100,6 +102,12 @@ impl VideoEncoder {
         };
         this.open_with(encoder, options)?;
         Ok(this)
+    }
+
+    /// The encoder's name.
+    pub fn name(&self) -> String {
+        // SAFETY: an open context has its codec, a constant of the library with a name.
+        unsafe { text((*(*self.ptr).codec).name) }
     }
 
     fn open_with(&mut self, encoder: Encoder, options: &VideoOptions) -> Result<()> {

@@ -461,7 +461,8 @@ impl FileSink {
             }
             (Some(SizeRule::Measure(measured)), Some(running)) => {
                 let seconds = (running.end - running.begin) as f64 / 1e6;
-                let _ = measured.set(Measured { all, video: running.bytes, seconds });
+                let encoder = running.encoder.name();
+                let _ = measured.set(Measured { encoder, all, video: running.bytes, seconds });
             }
             _ => {}
         }

@@ -22,8 +22,10 @@ pub enum SizeRule {
 }
 
 /// The size of an output.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Measured {
+    /// The encoder's name.
+    pub encoder: String,
     /// Bytes of all of it.
     pub all: u64,
     /// Bytes of the video.

@@ -14,6 +14,7 @@ mod restore;
 mod run;
 mod status;
 mod transcode;
+mod version;
 
 pub use exit_code::exit_code;
 
@@ -38,6 +39,7 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
         Job::Join(job) => join::run(&job, console),
         Job::Status(job) => status::run(&job).map(complete),
         Job::Lab(job) => bench::run(&job, console),
+        Job::Version => version::run().map(complete),
         Job::Devices { all } => devices::run(all).map(complete),
         Job::Completions(shell) => manual::print_completions(shell).map(complete),
         Job::ManPage(page) => manual::print_page(&page).map(complete),

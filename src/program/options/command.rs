@@ -113,6 +113,8 @@ pub enum Job {
     Status(StatusJob),
     /// Measure this machine.
     Lab(Box<LabJob>),
+    /// Print what this build and this machine have, as JSON.
+    Version,
     /// List devices and encoders: all, or those that people use.
     Devices {
         /// Whether all.
@@ -130,6 +132,9 @@ impl Job {
     /// What this command line asks for.
     pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
+        if words.iter().any(|word| word == "--json") && words.iter().any(|word| word == "-V" || word == "--version") {
+            return Ok(Job::Version);
+        }
         if words.iter().any(|word| asks_for_help(word)) {
             return Job::of_words(words);
         }
@@ -189,7 +194,12 @@ impl Job {
             Job::Plan(job) => Some(&job.file.stderr),
             Job::Run(RunJob { stderr, .. }) | Job::Join(JoinJob { stderr, .. }) => Some(stderr),
             Job::Lab(_) => None,
-            Job::Status(_) | Job::Devices { .. } | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => None,
+            Job::Version
+            | Job::Status(_)
+            | Job::Devices { .. }
+            | Job::Completions(_)
+            | Job::ManPage(_)
+            | Job::ManPages(_) => None,
         }
     }
 

@@ -102,6 +102,17 @@ pub struct FileArgs {
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub stats: Option<String>,
 
+    /// Say what would be read and written, with which settings, and about how large; write nothing
+    ///
+    /// A few frames are looked at, and encoded to nowhere, so that what the look finds, the encoder and the size are those of
+    /// this video. What is said goes to stdout.
+    #[arg(long, conflicts_with_all = ["output_dir", "jobs"])]
+    pub dry_run: bool,
+
+    /// Print JSON: what --dry-run says, or, with --version, what this build and this machine have
+    #[arg(long, requires = "dry_run", help_heading = "Messages", hide_short_help = true)]
+    pub json: bool,
+
     /// Recompute every frame with the reference and name the first difference
     #[arg(long, hide = true)]
     pub verify: bool,
@@ -193,7 +204,7 @@ impl StatsFormat {
 }
 
 /// The checked options of equalizing a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FileJob {
     /// What to read.
     pub input: InputOptions,
@@ -213,6 +224,8 @@ pub struct FileJob {
     pub backend: BackendChoice,
     /// Whether to recompute each frame with the reference.
     pub verify: bool,
+    /// Whether only to say what would be done, and whether in JSON.
+    pub dry_run: Option<bool>,
     pub limits: Limits,
     pub sandbox: Sandbox,
     pub stderr: StderrOptions,
@@ -296,6 +309,7 @@ impl FileJob {
             equalize,
             backend,
             verify: args.verify,
+            dry_run: args.dry_run.then_some(args.json),
             limits: args.limits.check()?,
             sandbox,
             stderr: StderrOptions { is_child, ..args.stderr.into() },

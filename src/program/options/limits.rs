@@ -1,10 +1,12 @@
 //! Options that limit what an input may cost.
 
 use super::values::{parse_count, usage, value};
+use anyhow::Result;
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::frame::limits::{self, MOST_PIXELS};
 use histeq_media::ffmpeg::limit_allocations;
+use histeq_media::pipeline::{FailureKind, Input};
 use std::time::Duration;
 
 /// The limits, as typed.
@@ -23,11 +25,15 @@ pub struct LimitArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Limits", hide_short_help = true)]
     pub max_memory: Option<String>,
 
-    /// Give up after this long by the clock on the wall, with exit code 1
+    /// Give up after this long by the clock on the wall, with exit code 8
     ///
     /// What was encoded by then is kept as after an interruption.
     #[arg(long, value_name = "T", help_heading = "Limits", hide_short_help = true)]
     pub max_seconds: Option<String>,
+
+    /// Refuse inputs that are longer, or whose length is not known: of a part, its own length counts
+    #[arg(long, value_name = "T", help_heading = "Limits", hide_short_help = true)]
+    pub max_duration: Option<String>,
 
     /// How many threads there are.
     #[command(flatten)]
@@ -58,6 +64,8 @@ pub struct Limits {
     memory: Option<usize>,
     /// How long the run may take.
     pub time: Option<Duration>,
+    /// How long an input may be, in microseconds.
+    pub duration: Option<i64>,
     threads: Option<u16>,
 }
 
@@ -75,6 +83,7 @@ impl LimitArgs {
             pixels: pixels.unwrap_or(MOST_PIXELS),
             memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
             time,
+            duration: super::values::time("--max-duration", self.max_duration)?,
             threads: self.threads.threads,
         })
     }
@@ -82,11 +91,28 @@ impl LimitArgs {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { pixels: MOST_PIXELS, memory: None, time: None, threads: None }
+        Limits { pixels: MOST_PIXELS, memory: None, time: None, duration: None, threads: None }
     }
 }
 
 impl Limits {
+    /// Checks that an input is no longer than it may be.
+    ///
+    /// # Errors
+    /// When it is, or when nobody knows.
+    pub fn check_length(&self, input: &Input) -> Result<()> {
+        let Some(most) = self.duration.filter(|_| !input.is_image()) else { return Ok(()) };
+        let seconds = |time: i64| time as f64 / 1e6;
+        let by_rate = input.frames.zip(input.rate()).map(|(frames, rate)| (frames as f64 / rate * 1e6) as i64);
+        let length = match input.duration.or(by_rate) {
+            Some(length) if length <= most => return Ok(()),
+            Some(length) => format!("{:.1} s long", seconds(length)),
+            None => "of a length that is not known beforehand".to_owned(),
+        };
+        let message = format!("{}: {length}: --max-duration allows for {:.1} s", input.name, seconds(most));
+        Err(FailureKind::Limit.error(format!("{message} (--duration T takes a part)")))
+    }
+
     /// Has the process keep to them. Returns the memory that it can still have, where that decides.
     pub fn apply(&self) -> Option<usize> {
         let available = if self.memory.is_none() { limits::available() } else { None };

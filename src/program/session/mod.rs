@@ -124,7 +124,9 @@ impl<'a> Session<'a> {
 
     /// Opens an input, and reports on it to `notices`.
     pub fn open(&self, input: &InputOptions, notices: &Notices) -> Result<(Box<dyn Source>, Input)> {
-        source::open(input, &self.cancel, notices.clone(), self.progress.clone())
+        let opened = source::open(input, &self.cancel, notices.clone(), self.progress.clone())?;
+        self.limits.check_length(&opened.1)?;
+        Ok(opened)
     }
 
     /// Sends the `start` event: that `input` is read, what is written, and with which settings.

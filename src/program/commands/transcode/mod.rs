@@ -5,8 +5,10 @@
 //! | `mod.rs` | the run of a file, and one pass over it |
 //! | `scene_survey.rs` | `--smooth scene`: finds the scenes first |
 //! | `target_size.rs` | `--target-size`: measures first, and then meets the size |
+//! | `dry_run.rs` | `--dry-run`: says what would be done |
 //! | `size_note.rs` | the note about an output that is much larger than its input |
 
+mod dry_run;
 mod scene_survey;
 mod size_note;
 mod target_size;
@@ -28,6 +30,10 @@ use std::sync::Arc;
 
 /// Equalizes a file, in pieces if it is asked for.
 pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
+    job.input.check_there()?;
+    if let Some(as_json) = job.dry_run {
+        return dry_run::run(&job, as_json, console);
+    }
     if let Some(jobs) = job.jobs
         && let Some(outcome) = pieces::run_jobs(&mut job, jobs, console)?
     {

@@ -57,7 +57,7 @@ pub fn transcode_to_size<'a>(
     // It has reported on input and output.
     let notices = std::mem::replace(&mut session.notices, Notices::silent());
     let mut outputs = outputs;
-    let measured = *measured.get().context("the first pass has measured nothing")?;
+    let measured = measured.get().context("the first pass has measured nothing")?;
     // The usual quality, if it takes no more.
     let mut bit_rate = if measured.all <= (most as f64 * AIM) as u64 { None } else { Some(rate(measured, most)?) };
     for attempt in 1.. {
@@ -93,7 +93,7 @@ pub fn transcode_to_size<'a>(
 }
 
 /// Bits a second of video with which the output has `most` bytes.
-fn rate(measured: Measured, most: u64) -> Result<f64> {
+fn rate(measured: &Measured, most: u64) -> Result<f64> {
     let others = measured.all.saturating_sub(measured.video);
     let rate = (most as f64 * AIM - others as f64) * 8.0 / measured.seconds.max(1e-3);
     ensure!(

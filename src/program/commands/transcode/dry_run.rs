@@ -1,0 +1,183 @@
+//! `--dry-run`: what would be read, done and written, by a look at a few frames that are encoded to nowhere.
+
+use super::{scene_survey, transcode};
+use crate::options::{FileJob, MeterStyle, StderrOptions};
+use crate::report::Console;
+use crate::session::{Around, Prepared, Session, prepare};
+use crate::signals;
+use crate::stage_builder::StageBuilder;
+use crate::stdout;
+use anyhow::{Result, ensure};
+use histeq::equalize::BackendStartup;
+use histeq_media::ffmpeg::Container;
+use histeq_media::pipeline::{Notices, Outcome};
+use histeq_media::sink::{Files, OutputKind, OutputOptions, Overwrite, SizeRule, Target};
+use histeq_media::source::Part;
+use histeq_media::sys::{is_pipe, printable};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many frames are looked at in each place, and the places, as shares of the part.
+const FRAMES: u64 = 16;
+const PLACES: [f64; 3] = [1.0 / 6.0, 0.5, 5.0 / 6.0];
+
+/// What a run would do: the JSON of `--dry-run --json`.
+#[derive(Serialize)]
+struct DryRun {
+    input: InputRecord,
+    output: OutputRecord,
+    /// The settings that would hold, by the names of their options.
+    settings: Map<String, Value>,
+    found: Vec<FoundRecord>,
+}
+
+#[derive(Serialize)]
+struct InputRecord {
+    name: String,
+    /// Names of FFmpeg's.
+    container: String,
+    codec: String,
+    pixel_format: Option<String>,
+    size: Option<(usize, usize)>,
+    fps: Option<f64>,
+    seconds: Option<f64>,
+    frames: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct OutputRecord {
+    name: String,
+    exists: bool,
+    container: Option<String>,
+    encoder: Option<String>,
+    /// About how large it would be.
+    bytes: Option<u64>,
+}
+
+/// What the look found in a few frames.
+#[derive(Serialize)]
+struct FoundRecord {
+    seconds: f64,
+    frames: u64,
+    /// In words; null with other methods than natural.
+    found: Option<String>,
+}
+
+/// Looks at the input of `job`, and prints what a run would do, on stdout.
+pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
+    let name = &job.input.url;
+    ensure!(!is_pipe(name), "{name}: --dry-run reads the input several times, which a pipe does not allow");
+    let stderr = StderrOptions { meter: MeterStyle::Silent, ..job.stderr.clone() };
+    // The events of a run are none of this one.
+    let quiet = Console::new(job.stderr.verbosity, None);
+    let mut session = Session::new(stderr, job.limits, &quiet);
+    session.notices = console.notices(job.stderr.strict);
+    let nowhere = || Target::new("/dev/null", "", Files::One, Overwrite::Yes);
+    let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
+    session.guard(job.sandbox, &[&job.input], &nowhere()?.into(), signals::GIVING_UP)?;
+
+    let opened = session.open(&job.input, &session.notices)?;
+    let around = [&session.notices; 2];
+    let Prepared { input, settings, source, .. } =
+        prepare(opened, &job.equalize, &job.filters, Some(&builder), Around::Nothing, around)?;
+    drop(source);
+    let kind = OutputKind::of(&job.output.name, job.output.options.format.as_deref());
+    let container = Container::guess(job.output.options.format.as_deref(), &job.output.name).map(Container::name);
+    let is_measured = kind == OutputKind::File && container.is_some();
+
+    let notices = std::mem::replace(&mut session.notices, Notices::silent());
+    let length = input.duration.unwrap_or(0);
+    let is_short = input.is_image() || input.frames.is_none_or(|frames| frames <= FRAMES * PLACES.len() as u64);
+    let places = if is_short || length == 0 { &[0.0][..] } else { &PLACES };
+    let frames = if is_short { FRAMES * PLACES.len() as u64 } else { FRAMES };
+    let (mut found, mut encoder, mut bytes, mut seen) = (Vec::new(), None, 0, 0);
+    for (at, place) in places.iter().enumerate() {
+        let before = (length as f64 * place) as i64;
+        let mut part_job = job.clone();
+        let start = job.input.part.start.unwrap_or(0) + before;
+        let is_part = start > 0;
+        part_job.input.part = Part {
+            start: is_part.then_some(start),
+            duration: job.input.part.duration.map(|duration| (duration - before).max(1)),
+            frames: Some(job.input.part.frames.unwrap_or(u64::MAX).min(frames)),
+        };
+        let measured = Arc::default();
+        let format = if is_measured { container.clone() } else { Some("null".to_owned()) };
+        let size = is_measured.then(|| SizeRule::Measure(Arc::clone(&measured)));
+        let options = OutputOptions { format, size, ..job.output.options.clone() };
+        let mut run = session.first_pass();
+        // What there is to say is said once.
+        run.notices = if at == 0 { notices.clone() } else { Notices::silent() };
+        let scenes = match job.equalize.options.has_whole_scenes() {
+            true => scene_survey::find_scenes(&session.first_pass(), &part_job, &builder)?,
+            false => None,
+        };
+        session.cancel.begin_again();
+        let backend = BackendStartup::begin(job.backend.clone());
+        let result = transcode(&run, &part_job, &builder, scenes, backend, (nowhere()?.into(), options))?;
+        if result.is_some_and(|result| result.outcome == Outcome::Interrupted) {
+            return Ok(Outcome::Interrupted);
+        }
+        let taken = run.progress.written();
+        let seconds = start as f64 / 1e6;
+        found.push(FoundRecord { seconds, frames: taken, found: run.progress.found_in_words() });
+        if let Some(measured) = measured.get() {
+            encoder = Some(measured.encoder.clone());
+            bytes += measured.all;
+            seen += taken;
+        }
+    }
+    let stream = input.video_stream();
+    let estimate = input.frames.filter(|_| seen > 0).map(|all| (bytes as f64 / seen as f64 * all as f64) as u64);
+    let dry_run = DryRun {
+        input: InputRecord {
+            name: input.name.clone(),
+            container: input.media.demuxer.clone(),
+            codec: stream.codec.clone(),
+            pixel_format: input.picture.map(|(format, _)| format.to_string()),
+            size: input.picture.map(|(_, size)| size),
+            fps: input.rate(),
+            seconds: input.duration.map(|duration| duration as f64 / 1e6),
+            frames: input.frames,
+        },
+        output: OutputRecord {
+            name: job.output.name.clone(),
+            exists: Path::new(&job.output.name).exists(),
+            container,
+            encoder,
+            bytes: job.output.most_bytes.map(|most| estimate.unwrap_or(most).min(most)).or(estimate),
+        },
+        settings: job.equalize.report(&settings),
+        found,
+    };
+    let text = if as_json { serde_json::to_string(&dry_run)? + "\n" } else { in_words(&dry_run) };
+    stdout::print(printable(&text).as_bytes())?;
+    Ok(Outcome::Complete)
+}
+
+fn in_words(DryRun { input, output, settings, found }: &DryRun) -> String {
+    let known = |text: Option<String>| text.unwrap_or_else(|| "?".to_owned());
+    let mut text = format!(
+        "reads   {}: {}, {}, {}, {} fps, {} s, {} frames\n",
+        input.name,
+        input.codec,
+        known(input.size.map(|(width, height)| format!("{width}x{height}"))),
+        known(input.pixel_format.clone()),
+        known(input.fps.map(|fps| format!("{fps:.2}"))),
+        known(input.seconds.map(|seconds| format!("{seconds:.1}"))),
+        known(input.frames.map(|frames| frames.to_string())),
+    );
+    let named = |name: &str| settings.get(name).and_then(Value::as_str).unwrap_or("curves of a file").to_owned();
+    text += &format!("look    {}, method {}\n", named("look"), named("method"));
+    for place in found {
+        let words = place.found.as_deref().unwrap_or("the method is applied as it is");
+        text += &format!("        at {:.1} s, {} frames: {words}\n", place.seconds, place.frames);
+    }
+    let how = [output.encoder.clone(), output.container.clone()];
+    let how = how.into_iter().flatten().collect::<Vec<_>>().join(" in ");
+    let size = output.bytes.map(|bytes| format!(", about {:.1} MB", bytes as f64 / 1e6)).unwrap_or_default();
+    let exists = if output.exists { ", which exists" } else { "" };
+    text + &format!("writes  {}{exists}: {how}{size}\nNothing was written.\n", output.name)
+}

@@ -1,0 +1,30 @@
+//! `histeq-video --version --json`: what this build and this machine have, for programs.
+
+use crate::stdout;
+use anyhow::Result;
+use histeq::cuda::Gpu;
+use histeq_media::ffmpeg;
+use histeq_media::sandbox::ProcessWall;
+use serde_json::json;
+
+/// Prints a line of JSON.
+pub fn run() -> Result<()> {
+    let first = Gpu::open(0);
+    let mut gpus = Vec::new();
+    gpus.extend(first.as_ref().ok().map(|gpu| gpu.name().to_owned()));
+    gpus.extend((1..).map_while(|index| Gpu::open(index).ok().map(|gpu| gpu.name().to_owned())));
+    let features: &[&str] = if cfg!(feature = "lab") { &["lab"] } else { &[] };
+    let wall = ProcessWall { places: None, network: true, replaces: true, is_required: true };
+    // It holds for the rest of this process, which ends here.
+    let sandbox = wall.close();
+    let line = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "features": features,
+        "ffmpeg": ffmpeg::version(),
+        "gpus": gpus,
+        "no_gpu": first.err().map(|error| error.to_string()),
+        "sandbox": sandbox.is_ok(),
+        "no_sandbox": sandbox.err().map(|error| format!("{error:#}")),
+    });
+    stdout::print(format!("{line}\n").as_bytes())
+}

@@ -1,0 +1,92 @@
+//! `--dry-run` and `--version --json`: what would be done, and what is here, without doing anything.
+
+use crate::program::Dir;
+use crate::reader::encoder_is_here;
+use serde_json::Value;
+
+fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(bytes)))
+}
+
+#[test]
+fn a_dry_run_says_what_a_run_does_and_writes_nothing() {
+    if !encoder_is_here("a dry run", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 150 -vf lutyuv=y=16+(val-16)/6 -c:v libx264 in.mp4",
+    );
+    let before = dir.files();
+    let run = dir.succeeds("--backend cpu --dry-run --json in.mp4 out.mp4");
+    assert_eq!((dir.files(), run.stderr.as_str()), (before.clone(), ""));
+    let said = json(&run.stdout);
+    let (input, output) = (&said["input"], &said["output"]);
+    assert_eq!(
+        (&input["codec"], &input["size"], &input["frames"], &input["seconds"]),
+        (&"h264".into(), &serde_json::json!([320, 240]), &150.into(), &6.0.into())
+    );
+    assert_eq!(
+        (&output["name"], &output["exists"], &output["container"], &output["encoder"]),
+        (&"out.mp4".into(), &false.into(), &"mp4".into(), &"libx264".into())
+    );
+    assert_eq!(said["settings"]["look"], "natural");
+    let found = said["found"].as_array().expect("a list");
+    assert_eq!(found.len(), 3);
+    assert!(found.iter().all(|place| place["frames"] == 16 && place["found"].as_str().is_some()), "{said}");
+    // Words for people, with the same encoder.
+    let words = String::from_utf8(dir.succeeds("--backend cpu --dry-run in.mp4 out.mp4").stdout).expect("text");
+    for text in ["in.mp4: h264, 320x240", "look    natural", "out.mp4: libx264 in mp4, about", "Nothing was written"] {
+        assert!(words.contains(text), "{text} in:\n{words}");
+    }
+    // What is estimated is near what comes out: a few frames have more key frames than all.
+    dir.succeeds("--backend cpu -q in.mp4 out.mp4");
+    let (estimate, bytes) = (output["bytes"].as_f64().expect("a size"), dir.read("out.mp4").len() as f64);
+    assert!(estimate > bytes / 3.0 && estimate < bytes * 3.0, "{estimate} for {bytes}");
+    let said = json(&dir.succeeds("--backend cpu --dry-run --json in.mp4 out.mp4").stdout);
+    assert_eq!(said["output"]["exists"], true);
+}
+
+#[test]
+fn a_dry_run_takes_images_raw_outputs_and_scenes_and_refuses_what_a_run_refuses() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 20 -c:v ffv1 in.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48 -frames:v 1 in.png");
+    for line in ["in.png out.png", "in.mkv out.y4m", "--smooth scene in.mkv out.mkv", "--method clahe in.mkv out.mkv"] {
+        let said = json(&dir.succeeds(&format!("--backend cpu --dry-run --json {line}")).stdout);
+        assert!(said["found"][0]["frames"].as_u64() > Some(0), "{line}: {said}");
+    }
+    dir.run("--dry-run missing.mkv").exits_with(4);
+    dir.run("--dry-run --encoder abacus in.mkv out.mkv").fails().says(&["no encoder abacus"]);
+    dir.run("--json in.mkv out.mkv").exits_with(2).says(&["--dry-run"]);
+    dir.fed("--dry-run - out.mkv", b"").fails().says(&["which a pipe does not allow"]);
+    assert_eq!(dir.names(), ["in.mkv", "in.png"]);
+}
+
+#[test]
+fn the_version_as_json_has_what_is_here() {
+    let dir = Dir::new();
+    let said = json(&dir.succeeds("--version --json").stdout);
+    assert_eq!(said["version"], env!("CARGO_PKG_VERSION"));
+    assert!(said["ffmpeg"].as_str().is_some_and(|version| version.starts_with("libavcodec")), "{said}");
+    assert!(said["features"].as_array().is_some_and(|features| features.contains(&"lab".into())), "{said}");
+    let gpus = said["gpus"].as_array().expect("a list");
+    assert_eq!(gpus.is_empty(), said["no_gpu"].is_string(), "{said}");
+    assert_eq!(said["sandbox"] == false, said["no_sandbox"].is_string(), "{said}");
+}
+
+#[test]
+fn a_length_that_is_not_allowed_is_refused() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 50 -c:v ffv1 in.mkv");
+    dir.run("--max-duration 1 in.mkv out.mkv")
+        .exits_with(8)
+        .says(&["in.mkv: 2.0 s long: --max-duration allows for 1.0 s"]);
+    dir.run("--max-duration 1 preview in.mkv").exits_with(2);
+    dir.run("preview --max-duration 1 in.mkv out.png").exits_with(8);
+    assert_eq!(dir.names(), ["in.mkv"]);
+    dir.succeeds("--max-duration 2 in.mkv out.mkv");
+    dir.succeeds("-y --max-duration 1 --duration 1 in.mkv out.mkv");
+    let raw = dir.read("in.mkv");
+    dir.fed("--max-duration 0:01 - piped.mkv", &raw).exits_with(8).says(&["--max-duration"]);
+}
