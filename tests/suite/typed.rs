@@ -132,6 +132,11 @@ fn an_input_that_cannot_be_opened_is_named_before_an_output_that_exists() {
 #[test]
 fn a_folder_as_an_input_says_how() {
     let dir = with_clip("in.mkv");
+    // A number may be in the name of a folder, too.
+    std::fs::create_dir(dir.path("set1")).expect("a folder");
+    dir.ffmpeg("-i in.mkv -frames:v 1 one.png");
+    std::fs::rename(dir.path("one.png"), dir.path("set1/one.png")).expect("a file");
+    dir.succeeds("-q set%d/one.png out.mkv");
     std::fs::create_dir(dir.path("two")).expect("a folder");
     for line in ["two", "two out.mkv", "preview two"] {
         in_one_line(dir.run(line).exits_with(2)).says(&["two is a folder", "--output-dir DIR two"]);

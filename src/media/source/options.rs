@@ -45,7 +45,8 @@ impl InputOptions {
     /// When it is not, or is a folder.
     pub fn check_there(&self) -> Result<()> {
         let name = &self.url;
-        if self.format.is_some() || is_pipe(name) || is_url(name) || number_pattern(name).is_some() {
+        // A number may be in the name of a folder.
+        if self.format.is_some() || is_pipe(name) || is_url(name) || name.contains('%') {
             return Ok(());
         }
         let found = match std::fs::metadata(name) {

@@ -182,20 +182,20 @@ fn a_folder_of_outputs_that_is_that_of_the_inputs_is_an_error() {
 fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
     let dir = Dir::new();
     clip(&dir, "in.mkv", 5);
-    for (name, text) in [("out.mkv", "old video"), ("out.html", "old page"), ("out.csv", "old curves")] {
+    for (name, text) in [("out.mkv", "old video"), ("out.html", "old page"), ("out.jsonl", "old curves")] {
         dir.write(name, text.as_bytes());
     }
     let before = dir.files();
     // The page is written when the video is whole, and is larger than this.
     let limit = format!("--fsize=40000 {}", program().display());
-    let options = "--backend cpu --encoder ffv1 --stats out.html --save-curves out.csv";
+    let options = "--backend cpu --encoder ffv1 --stats out.html --save-curves out.jsonl";
     let line = format!("{limit} -y {options} in.mkv out.mkv");
     let run = Run::of(&mut dir.other_command("prlimit", &line), &line).fails();
     run.says(&["out.html: cannot be written"]);
     assert!(dir.files() == before, "{:?}", dir.names());
     dir.succeeds(&format!("-y {options} in.mkv out.mkv"));
     assert_eq!(dir.frames("out.mkv").len(), 5);
-    assert!(dir.read("out.html").starts_with(b"<!") && dir.read("out.csv") != b"old curves");
+    assert!(dir.read("out.html").starts_with(b"<!") && dir.read("out.jsonl") != b"old curves");
 }
 
 /// An element of Matroska.

@@ -266,7 +266,6 @@ fn what_is_wrong_is_said_as_without_walls() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v mpeg4 in.mkv");
     for line in [
         "missing.mp4 out.mkv",
-        "folder out.mkv",
         "empty.mp4 out.mkv",
         "text.txt out.mkv",
         "cut.mkv out.mkv",
