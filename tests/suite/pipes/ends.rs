@@ -278,7 +278,7 @@ fn who_cannot_write_waits_for_nothing_more_to_read() {
     dir.write("in.y4m", &input);
     dir.ffmpeg("-i in.y4m -c:v mpeg2video -f mpegts in.ts");
     for (input, output, code, says) in [
-        ("in.y4m", "-y --output-format rawvideo - /dev/full", 1, "/dev/full: cannot be written"),
+        ("in.y4m", "-y --output-format rawvideo - /dev/full", 9, "/dev/full: cannot be written"),
         ("in.ts", "--encoder-option nope=1 - out.mkv", 1, "has no option nope"),
         ("in.y4m", "--output-format rawvideo - -", 0, ""),
     ] {
