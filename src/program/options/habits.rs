@@ -7,7 +7,7 @@ use clap::{Command, Error};
 use std::ffi::OsString;
 
 /// Words that are options here, by other names.
-const SAME: [(&str, &str); 21] = [
+const SAME: [(&str, &str); 20] = [
     ("-c:v", "--encoder"),
     ("-codec:v", "--encoder"),
     ("-vcodec", "--encoder"),
@@ -27,7 +27,6 @@ const SAME: [(&str, &str); 21] = [
     ("--overwrite", "-y"),
     ("--yes", "-y"),
     ("--simulate", "--dry-run"),
-    ("--scan", "--dry-run"),
     ("--info", "--dry-run"),
 ];
 
@@ -166,4 +165,28 @@ histeq-video COMMAND --help those of a command.
 pub fn examples() -> String {
     let end = SHORT_HELP.find("\nOptions:").unwrap_or(SHORT_HELP.len());
     format!("{}\nhisteq-video -h lists what most people need.\n", &SHORT_HELP[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Args;
+    use clap::CommandFactory;
+
+    #[test]
+    fn what_other_programs_have_is_no_option_here() {
+        let program = Args::command();
+        let commands = || program.get_subcommands().chain([&program]);
+        for (word, _) in SAME.iter().chain(&ANSWERS) {
+            let is_ours = commands().flat_map(Command::get_arguments).any(|argument| {
+                argument.get_long().is_some_and(|long| format!("--{long}") == *word)
+                    || argument.get_short().is_some_and(|short| format!("-{short}") == *word)
+            });
+            assert!(!is_ours, "{word}");
+        }
+        for option in SAME.iter().filter_map(|(_, ours)| ours.strip_prefix("--")) {
+            let name = option.split('=').next().unwrap_or(option);
+            assert!(program.get_arguments().any(|argument| argument.get_long() == Some(name)), "--{name}");
+        }
+    }
 }
