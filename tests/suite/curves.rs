@@ -112,7 +112,7 @@ fn what_one_curve_does_not_say_is_kept_too() {
         ("haze", "gray", "--look haze", &["/regions"]),
         ("haze", "bgr0", "--look underwater --denoise 0", &["/balance"]),
         ("dark", "yuv444p10le", "--look underwater --denoise 0", &["/balance", "/chroma_gain", "/lut"]),
-        ("fog", "yuv420p10le", "", &["/regions/curve"]),
+        ("fog", "yuv420p10le", "--look haze", &["/regions/curve"]),
         ("haze", "yuv420p", "--method dehaze", &["/regions"]),
         ("haze", "gbrp10le", "--method balance", &["/balance"]),
         ("haze", "yuv420p", "--smooth scene --look haze", &["/balance", "/regions"]),

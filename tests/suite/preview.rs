@@ -18,7 +18,7 @@ fn clip(dir: &Dir, file: &str) {
 
 fn photo(dir: &Dir) {
     dir.ffmpeg(
-        r"-f lavfi -i testsrc2=size=640x360 -vf format=gbrp,geq=r=r(X\,Y)*(Y+60)/600+(360-Y)/6:g=g(X\,Y)*(Y+60)/600+(360-Y)/6+4:b=b(X\,Y)*(Y+60)/600+(360-Y)/6+8 -frames:v 1 -update 1 in.png",
+        r"-f lavfi -i testsrc2=size=640x360 -vf format=gbrp,geq=r=r(X\,Y)*(Y+60)/1000+(360-Y)/6:g=g(X\,Y)*(Y+60)/1000+(360-Y)/6+4:b=b(X\,Y)*(Y+60)/1000+(360-Y)/6+8 -frames:v 1 -update 1 in.png",
     );
 }
 

@@ -1,10 +1,10 @@
 //! Letters over the picture: captions, the clock of a camera. They are white and thin, and say nothing of the light of a scene.
 //!
-//! A point that is white and has few white ones beside it is a part of a stroke, a lamp or a reflection. Blocks with some of these
+//! A point that is white and has few as bright ones beside it is a part of a stroke, a lamp or a reflection. Blocks with some of these
 //! are taken for lettered; of the blocks beside them, what is white, black, or next to such a point. These have no part in what
 //! ends the levels of a scene: they stay white, wherever its own levels go.
 
-use super::tuning::letters::{FEW_BESIDE, MOST, OF_BLOCK, STROKE_BLACK, STROKE_WHITE};
+use super::tuning::letters::{FEW_BESIDE, MOST, OF_BLOCK, STROKE_BLACK, STROKE_CONTRAST, STROKE_WHITE};
 use crate::spec::Lattice;
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
 
@@ -13,6 +13,7 @@ pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
     let (columns, rows) = lattice.size;
     let of_white = |point: usize| 4096 * i64::from(lattice.luma[point]) / i64::from(white.max(1));
     let is_white = |point: &usize| lattice.counts(*point) && of_white(*point) >= STROKE_WHITE;
+    let is_as_bright = |point: usize, beside: usize| of_white(beside) >= of_white(point) - STROKE_CONTRAST;
     let around = |point: usize| {
         let (x, y) = (point % columns, point / columns);
         let rows = y.saturating_sub(1)..=(y + 1).min(rows - 1);
@@ -23,7 +24,7 @@ pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
         y * BLOCK_ROWS / rows * BLOCK_COLUMNS + x * BLOCK_COLUMNS / columns
     };
     let points = 0..lattice.luma.len();
-    let is_thin = |point: usize| around(point).filter(is_white).count() <= 1 + FEW_BESIDE;
+    let is_thin = |point: usize| around(point).filter(|&beside| is_as_bright(point, beside)).count() <= 1 + FEW_BESIDE;
     let thin: Vec<bool> = points.clone().map(|point| is_white(&point) && is_thin(point)).collect();
     let (mut strokes, mut all) = ([0; BLOCKS], [0; BLOCKS]);
     for (point, thin) in thin.iter().enumerate() {

@@ -47,7 +47,9 @@ pub mod letters {
     /// What is as bright as letters, and as dark as what is behind them, of white.
     pub const STROKE_WHITE: i64 = 3072;
     pub const STROKE_BLACK: i64 = 256;
-    /// How many of the eight points beside one of a stroke are white, at most.
+    /// How far a stroke is above what is beside it, of white.
+    pub const STROKE_CONTRAST: i64 = 512;
+    /// How many of the eight points beside one of a stroke are as bright, at most.
     pub const FEW_BESIDE: usize = 3;
     /// A block has letters if more than one of so many of its points lie on strokes.
     pub const OF_BLOCK: usize = 25;
