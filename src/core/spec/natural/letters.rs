@@ -56,12 +56,12 @@ mod tests {
     #[test]
     fn strokes_are_letters_and_what_is_large_is_not() {
         let written = |x: usize, y: usize| (20..100).contains(&x) && (60..66).contains(&y);
-        let strokes = find(&with(|x, y| written(x, y) && x % 3 == 0 && y % 2 == 0), 255);
-        assert!((20..100).filter(|x| x % 3 == 0).all(|x| strokes[62 * COLUMNS + x]));
+        let strokes = find(&with(|x, y| written(x, y) && x.is_multiple_of(3) && y.is_multiple_of(2)), 255);
+        assert!((20..100).filter(|x: &usize| x.is_multiple_of(3)).all(|x| strokes[62 * COLUMNS + x]));
         assert!(!strokes[20 * COLUMNS + 50], "what is far from them");
         let window = find(&with(|x, y| (20..60).contains(&x) && (30..60).contains(&y)), 255);
         assert!(!window.contains(&true), "a bright window");
-        let snow = find(&with(|x, y| x % 3 == 0 && y % 3 == 0), 255);
+        let snow = find(&with(|x, y| x.is_multiple_of(3) && y.is_multiple_of(3)), 255);
         assert!(!snow.contains(&true), "all of the picture");
     }
 
@@ -69,7 +69,8 @@ mod tests {
     fn a_dark_scene_stays_dark_under_letters_and_a_lit_one_lit() {
         let share = |brightest: usize, lettered: bool| {
             let level = |x: usize, y: usize| {
-                let is_letter = lettered && (20..100).contains(&x) && (50..66).contains(&y) && x % 3 == 0 && y % 2 == 0;
+                let is_stroke = x.is_multiple_of(3) && y.is_multiple_of(2);
+                let is_letter = lettered && is_stroke && (20..100).contains(&x) && (50..66).contains(&y);
                 if is_letter { 255 } else { (x * brightest / COLUMNS) as u16 }
             };
             let luma: Vec<u16> = (0..COLUMNS * ROWS).map(|point| level(point % COLUMNS, point / COLUMNS)).collect();
