@@ -31,9 +31,9 @@ import time
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # How long a run may take by its own limit, and by this script's patience; a busy machine needs some.
-SECONDS, # The exit codes of failures; docs/reliability.md says which is of what.
+SECONDS, PATIENCE = 10, 60
+# The exit codes of failures; docs/reliability.md says which is of what.
 FAILURES = (1, *range(4, 11))
-PATIENCE = 10, 60
 # What the program may use of memory: its limit for frames, and all of it.
 FRAMES, MOST = 100 << 20, 700 << 20
 PIXELS = 1 << 20
