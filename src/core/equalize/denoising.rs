@@ -5,16 +5,15 @@
 
 use super::cpu::{Isa, denoise_steps};
 use super::depth::{Kind, like, parts, planes, sibling};
-use super::{Role, Work};
+use super::{Role, Work, threads};
 use crate::denoise::sheet::Sheet;
 use crate::denoise::{Around, Picture, Step, Steps};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
 use crate::spec::{Change, Denoise, Strength};
 use crate::{Error, Result};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
-use std::thread::Builder;
 
 /// Frames that become clean.
 pub(super) struct Denoising {
@@ -71,15 +70,8 @@ impl Denoising {
     const MOST: usize = 8;
 
     /// On this many threads, or [`MOST`](Self::MOST): with 0, or where the system starts none, on that of the caller.
-    pub fn on_threads(threads: usize) -> Self {
-        let (jobs, queued) = unbounded::<Job>();
-        let start = |_: &usize| {
-            let queued = queued.clone();
-            let run = move || queued.iter().for_each(Job::run);
-            Builder::new().name("denoise".to_owned()).spawn(run).is_ok()
-        };
-        // The threads end when this is dropped.
-        let started = (0..threads.min(Denoising::MOST)).filter(start).count();
+    pub fn on_threads(count: usize) -> Self {
+        let (jobs, started) = threads::start("denoise", count.min(Denoising::MOST), Job::run);
         Denoising {
             steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN),
             pool: HostPool::default(),

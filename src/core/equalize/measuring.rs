@@ -1,7 +1,7 @@
 //! Measures frames on threads of its own, and decides on them on one more. The guides come out in the order in which the frames
 //! went in.
 
-use super::{Mask, Work, measure};
+use super::{Mask, Work, measure, threads};
 use crate::spec::{Guide, Guides, Measure, Settings};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -41,15 +41,8 @@ struct Case {
 
 impl Measuring {
     /// On this many threads, and one: with 0, or where the system starts none, on that of the caller.
-    pub fn on_threads(threads: usize) -> Self {
-        let (jobs, queued) = unbounded::<Job>();
-        let start = |_: &usize| {
-            let queued = queued.clone();
-            let run = move || queued.iter().for_each(Job::run);
-            Builder::new().name("measure".to_owned()).spawn(run).is_ok()
-        };
-        // The threads end when this is dropped.
-        let started = (0..threads).filter(start).count();
+    pub fn on_threads(count: usize) -> Self {
+        let (jobs, started) = threads::start("measure", count, Job::run);
         let (cases, in_order) = unbounded::<Case>();
         let decide = move || {
             let mut guides = Guides::default();

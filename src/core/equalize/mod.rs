@@ -1,7 +1,8 @@
 //! Equalization of frames: [`Executor`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 //!
 //! ```text
-//! frame -> EqualizeStage: Depth, Guides, Denoising, Work -> Executor: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
+//! frame -> EqualizeStage: Depth, Guides, Denoising, Work -> Executor: Reference, Cpu, Cuda, or Failover over two of them ->
+//!       -> Equalized -> observers
 //! ```
 //!
 //! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens, and
@@ -25,6 +26,7 @@ pub mod reference;
 mod relation;
 mod stage;
 mod survey;
+mod threads;
 mod verify;
 mod work;
 
