@@ -112,6 +112,18 @@ fn stored(sample: Sample, code: u16) -> u32 {
     u32::from(if sample.endian == Endian::Big { bits.swap_bytes() } else { bits })
 }
 
+/// Any samples for a frame, and what the curves of its tiles make of them.
+fn mapped_samples(frame: &Frame, curves: &TileCurves, numbers: &mut Numbers) -> (Sample, Vec<u32>, Vec<u32>) {
+    let (mut sample, (width, codes)) = (frame.format().descriptor().sample, (frame.width(), frame.levels().codes()));
+    if frame.levels().codes() > 256 && numbers.below(2) == 0 {
+        sample.endian = Endian::Big;
+    }
+    let given: Vec<u16> = (0..width * frame.height()).map(|_| numbers.below(codes as u32) as u16).collect();
+    let becomes = |(at, &code)| stored(sample, curves.value(at % width, at / width, code));
+    let samples = given.iter().map(|&code| stored(sample, code)).collect();
+    (sample, samples, given.iter().enumerate().map(becomes).collect())
+}
+
 /// Samples of some kind, and what they become.
 fn plane(
     sample: Sample,
@@ -561,14 +573,8 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
             let of_tiles = TileHistograms::from_counts(tiles, bins, counts.iter().map(|&count| count.into()).collect());
             let tone = guide.tone.unwrap_or(Tone::plain(levels, &settings));
             let curves = TileCurves::equalizing(&of_tiles, &settings, &tone.of_tiles());
-            let mut sample = frame.format().descriptor().sample;
-            if depth > 8 && numbers.below(2) == 0 {
-                sample.endian = Endian::Big;
-            }
-            let pixels = size.0 * size.1;
-            let codes: Vec<u16> = (0..pixels).map(|_| numbers.below(levels.codes() as u32) as u16).collect();
-            let expected = (0..pixels).map(|at| stored(sample, curves.value(at % size.0, at / size.0, codes[at])));
-            let samples: Vec<u32> = codes.iter().map(|&code| stored(sample, code)).collect();
+            let (sample, samples, expected) = mapped_samples(&frame, &curves, &mut numbers);
+            let pixels = samples.len();
             let words = text(&words_of_tiles(&frame, &task, numbers.below(4) != 0));
             let threads = 32 * (1 + numbers.below(4));
             let curve_threads = (bins.count() as u32).div_ceil(4).next_multiple_of(32).clamp(64, 1024);
@@ -581,7 +587,7 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
                 text(&counts),
                 text(&samples)
             );
-            asked.push((question, expected.collect()));
+            asked.push((question, expected));
         }
     }
     compare(asked);
@@ -641,14 +647,8 @@ fn samples_under_a_veil_become_the_blend_of_the_curves_of_the_regions_around_the
             let task = Task::new(&frame, Settings { method: Method::Dehaze, ..Settings::default() }, frame.whole());
             let veil = veil_of(levels, &mut numbers);
             let curves = veil.curves(levels, Veil::tiles(size));
-            let mut sample = frame.format().descriptor().sample;
-            if depth > 8 && numbers.below(2) == 0 {
-                sample.endian = Endian::Big;
-            }
-            let pixels = size.0 * size.1;
-            let codes: Vec<u16> = (0..pixels).map(|_| numbers.below(levels.codes() as u32) as u16).collect();
-            let expected = (0..pixels).map(|at| stored(sample, curves.value(at % size.0, at / size.0, codes[at])));
-            let samples: Vec<u32> = codes.iter().map(|&code| stored(sample, code)).collect();
+            let (sample, samples, expected) = mapped_samples(&frame, &curves, &mut numbers);
+            let pixels = samples.len();
             let question = format!(
                 "w {} {} {} {} {} {pixels} {depth} {} {}",
                 sample.bytes,
@@ -659,7 +659,7 @@ fn samples_under_a_veil_become_the_blend_of_the_curves_of_the_regions_around_the
                 text(&words_of_veil(&veil, levels)),
                 text(&samples)
             );
-            asked.push((question, expected.collect()));
+            asked.push((question, expected));
         }
     }
     compare(asked);
