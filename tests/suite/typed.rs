@@ -181,3 +181,13 @@ fn dnxhr_stays_dnxhr() {
         assert_eq!((&stream["profile"], &stream["pix_fmt"]), (&name.into(), &format.into()), "{stream}");
     }
 }
+
+#[test]
+fn a_second_input_is_never_taken_for_the_output() {
+    let dir = with_clip("a.mkv");
+    std::fs::copy(dir.path("a.mkv"), dir.path("b.mkv")).expect("a copy");
+    let before = std::fs::read(dir.path("b.mkv")).expect("a file");
+    in_one_line(dir.run("-y -i a.mkv -i b.mkv").exits_with(2)).says(&["-i: one input", "--output-dir DIR"]);
+    assert!(std::fs::read(dir.path("b.mkv")).expect("a file") == before);
+    dir.succeeds("-q --output-dir out -i a.mkv -i b.mkv");
+}

@@ -83,12 +83,16 @@ const PLACES: [(&str, &str); 10] = [
 /// # Errors
 /// When a word belongs to another program, and says nothing here: what says it instead.
 pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    // `live` has an option -o of its own, and commands of one option or two are nobody's habit.
+    // These have few options, and other programs have no commands like them.
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     if ["bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&command) {
         return Ok(words);
     }
+    // `live` has an option -o of its own.
     let has_output = command == "live";
+    let is_folder = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with("--output-dir"));
+    let takes_many = ["compare", "preview", "live"].contains(&command) || words.iter().any(is_folder);
+    let mut inputs = 0;
     let (mut options, mut outputs, mut rest) = (Vec::new(), Vec::new(), words.into_iter());
     while let Some(word) = rest.next() {
         let text = word.to_str().unwrap_or_default();
@@ -114,7 +118,13 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
                 options.push(format!("{ours}={}", value.display()).into());
             }
             Some((_, ours)) => options.push((*ours).into()),
-            None if ["-i", "--input"].contains(&text) => {}
+            None if ["-i", "--input"].contains(&text) => {
+                inputs += 1;
+                if inputs > 1 && !takes_many {
+                    let answer = "-i: one input makes one output here; --output-dir DIR takes many";
+                    return Err(usage(ErrorKind::TooManyValues, answer));
+                }
+            }
             // The last name is the output's.
             None if !has_output && ["-o", "--output"].contains(&text) => outputs.extend(rest.next()),
             None => options.push(word),
