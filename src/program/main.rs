@@ -138,7 +138,7 @@ fn in_one_line(error: &clap::Error) -> String {
     let (mut message, mut tips) = (String::new(), Vec::new());
     for line in said.split('\n').map(str::trim).filter(|line| !line.is_empty()) {
         match line.strip_prefix("tip: ") {
-            // That it could be a name helps nobody.
+            // Clap's tip says how to pass it as the name of a file: who mistypes an option does not mean that.
             Some(tip) if tip.contains("as a value, use") => tips.push("--help lists all options"),
             Some(tip) => tips.push(tip),
             None if message.is_empty() => message.push_str(line),

@@ -621,8 +621,9 @@ by_value! {
     }
 }
 
-/// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of the tiles, where the curves are,
-/// and the words of the inverse. `has_room` as on GPUs whose shared memory holds the steps of four tiles.
+/// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of the
+/// tiles, where the curves are, and the words of the inverse. `has_room` as on GPUs whose shared memory holds the steps of four
+/// tiles.
 #[doc(hidden)]
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
     let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");

@@ -179,8 +179,8 @@ impl EqualizeStage {
         EqualizeStage { stays_on_device: stays, ..self }
     }
 
-    /// The same, with frames measured on this many threads besides that of the stage, and decided on on one more. They take frames from the source and give
-    /// them back some frames later, so a source that delivers when a viewer waits goes without.
+    /// The same, with frames measured on this many threads besides that of the stage, and decided on on one more. They take
+    /// frames from the source and give them back some frames later, so a source that delivers when a viewer waits goes without.
     #[must_use]
     pub fn measuring_on(self, threads: usize) -> Self {
         EqualizeStage { measuring: Measuring::on_threads(threads), ..self }

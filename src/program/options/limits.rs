@@ -99,7 +99,7 @@ impl Limits {
     /// Checks that an input is no longer than it may be.
     ///
     /// # Errors
-    /// When it is, or when nobody knows.
+    /// When it is longer, or when its length is not known.
     pub fn check_length(&self, input: &Input) -> Result<()> {
         let Some(most) = self.duration.filter(|_| !input.is_image()) else { return Ok(()) };
         let seconds = |time: i64| time as f64 / 1e6;

@@ -69,7 +69,7 @@ fn pixel_choice(text: &str) -> Result<PixelChoice, String> {
     }
 }
 
-/// The least bits a second that somebody may mean.
+/// The lowest bit rate that is taken as given: below it, the unit was forgotten.
 const LEAST_BITS: f64 = 1000.0;
 
 /// A bit rate in FFmpeg's notation.

@@ -43,7 +43,7 @@ pub enum Purpose {
     Quality,
 }
 
-/// The least bytes that somebody may mean.
+/// The smallest size that is taken as given: below it, the unit was forgotten.
 const LEAST_BYTES: u64 = 10_000;
 
 /// The size that web video is scaled down to.

@@ -1,9 +1,10 @@
 //! A cast: water, an old film, a lamp.
 //!
 //! There is one where nothing is neutral, what is bright is tinted, and what is dark is tinted and lifted too, or all is dim.
-//! Where all is of one pure colour there is none: that is a light or a flower; but where red is weakest it is water, which takes
-//! red first. Where green is strongest and blue weakest there is none: those are leaves, and no light is like that. Water is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an offset of its own:
-//! its ends become nearly black and white. Its ends lie between those of its levels and the mean colours of the darkest and of the
+//! Where all is of one pure colour there is none: that is a light or a flower; but where red is weakest it is water, which
+//! takes red first. Where green is strongest and blue weakest there is none: those are leaves, and no light is like that. Water
+//! is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an offset of its own: its ends
+//! become nearly black and white. Its ends lie between those of its levels and the mean colours of the darkest and of the
 //! brightest points, because a channel can reach its top in a lamp or a fish alone; under water that is so everywhere, and the
 //! ends lie further in. In the dark the channels have no offsets, and their gains are those of their exposures (`dark.rs`).
 
@@ -21,8 +22,8 @@ pub struct Cast {
 }
 
 impl Cast {
-    /// The cast of these points, the darkest of which have this mean colour; that of water is believed as far as `water_is_believed`,
-    /// in 4096ths.
+    /// The cast of these points, the darkest of which have this mean colour; that of water is believed as far as
+    /// `water_is_believed`, in 4096ths.
     pub fn of(points: &Points, darkest: [i32; 3], water_is_believed: i32) -> Self {
         let (water, other) = (times(water(points), water_is_believed), share(points, darkest));
         Cast { share: water.max(other), water: ratio(water, water.max(other)) }

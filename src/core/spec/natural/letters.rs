@@ -1,8 +1,8 @@
 //! Letters over the picture: captions, the clock of a camera. They are white and thin, and say nothing of the light of a scene.
 //!
-//! A point that is white and has few as bright ones beside it is a part of a stroke, a lamp or a reflection. Blocks with some of these
-//! are taken for lettered; of the blocks beside them, what is white, black, or next to such a point. These have no part in what
-//! ends the levels of a scene: they stay white, wherever its own levels go.
+//! A point that is white and has few as bright ones beside it is a part of a stroke, a lamp or a reflection. Blocks with some
+//! of these are taken for lettered; of the blocks beside them, what is white, black, or next to such a point. These have no
+//! part in what ends the levels of a scene: they stay white, wherever its own levels go.
 
 use super::tuning::letters::{FEW_BESIDE, MOST, OF_BLOCK, STROKE_BLACK, STROKE_CONTRAST, STROKE_WHITE};
 use crate::spec::Lattice;

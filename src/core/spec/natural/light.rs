@@ -1,8 +1,8 @@
 //! The light of each frame of a window, against the others, and what has come into the picture.
 //!
-//! A frame is compared with the one that is lit as three quarters of them are at most, block by block. With a and b the means of
-//! their blocks, its light is the median of b / a, drawn towards 1 by a quarter of the distance of the quartiles: where things move,
-//! the ratios lie far apart, and there is no change of light.
+//! A frame is compared with the one that is lit as three quarters of them are at most, block by block. With a and b the means
+//! of their blocks, its light is the median of b / a, drawn towards 1 by a quarter of the distance of the quartiles: where
+//! things move, the ratios lie far apart, and there is no change of light.
 //!
 //! Each block has a median over the frames before, divided by their light. A block of the frame is *foreign* if it is brighter
 //! than all of these medians, or darker: something else has come into the picture. Its points, and those of the blocks beside it,

@@ -21,10 +21,10 @@
 //!
 //! Letters over the picture have no part in the ends of its levels (`letters.rs`).
 //!
-//! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where 255 is diffuse
-//! white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards white then, and colours are balanced
-//! only if a cast is taken for granted: backends balance codes, in which no gain is one of light, and what is known of casts was learned
-//! with the primaries of BT.709.
+//! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where 255 is
+//! diffuse white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards white then, and
+//! colours are balanced only if a cast is taken for granted: backends balance codes, in which no gain is one of light, and what
+//! is known of casts was learned with the primaries of BT.709.
 //!
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 

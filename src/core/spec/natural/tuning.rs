@@ -1,6 +1,6 @@
 //! The numbers of the rule. They were chosen on the tuning clips of `benches/pictures` and on photos beside them, by the mean
-//! distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark and of what people made
-//! of it, and scenes that plainly need help; `benches/results/pictures.md` has what they do on clips held back.
+//! distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark and of what
+//! people made of it, and scenes that plainly need help; `benches/results/pictures.md` has what they do on clips held back.
 //! Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
 
 /// Of `cast.rs`.
@@ -26,8 +26,8 @@ pub mod cast {
     pub const PALER: i32 = 2048;
     /// The points of the corners.
     pub const CORNERS: u32 = 1000;
-    /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what they become, and
-    /// the most gain.
+    /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what they
+    /// become, and the most gain.
     pub const ENDS: [i32; 2] = [200, 5400];
     pub const TO_CORNERS: [i32; 2] = [3239, 171];
     pub const BECOMES: [[i32; 2]; 2] = [[249, 4050], [256, 3866]];
@@ -51,9 +51,9 @@ pub mod letters {
     pub const STROKE_CONTRAST: i64 = 512;
     /// How many of the eight points beside one of a stroke are as bright, at most.
     pub const FEW_BESIDE: usize = 3;
-    /// A block has letters if more than one of so many of its points lie on strokes.
+    /// A block has letters if more than this part of its points, one in 25, lies on strokes.
     pub const OF_BLOCK: usize = 25;
-    /// Of so many points, one may belong to letters at most.
+    /// Letters are at most this part of a picture, one third; what is more is texture, such as snow, and none of it is letters.
     pub const MOST: usize = 3;
 }
 
@@ -92,8 +92,8 @@ pub mod veil {
     pub const DARKEST: [i32; 2] = [341, 884];
     /// How much the two count beside the score.
     pub const OF_DENSE: i32 = 2458;
-    /// The score is how dense the veil is, of the airlight, and how much denser above than below: how far that counts, from where to
-    /// where; and the score of what is seen, and of what is sure.
+    /// The score is how dense the veil is, of the airlight, and how much denser above than below: how far that counts, from
+    /// where to where; and the score of what is seen, and of what is sure.
     pub const OF_DEEPER: i32 = 3277;
     pub const DEEPER: [i32; 2] = [-410, 1638];
     pub const SCORE: [i32; 2] = [1638, 2867];
@@ -133,8 +133,8 @@ pub mod dark {
     pub const UNDER: [u32; 2] = [600_000, 900_000];
     pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
-    /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level on what comes
-    /// of it goes straight to white.
+    /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level on what
+    /// comes of it goes straight to white.
     pub const UNDER_TOP: u32 = 970_000;
     pub const UNDER_BECOMES: i32 = 3440;
     pub const MOST_LIFT: i32 = 16_384;
