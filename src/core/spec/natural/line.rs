@@ -52,7 +52,6 @@ impl Line {
 
 /// The ends of luma, but no further in than the mean colours of the darkest and of the brightest points.
 pub fn ends(points: &Points) -> [i32; 2] {
-    let points = &*points.without_letters();
     let lumas = Occurrences::of(points.luma());
     let (p, q) = (lumas.at(ENDS), lumas.at(1_000_000 - ENDS));
     let [dark, bright] = points.corners(CORNERS);
@@ -78,4 +77,24 @@ fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
         most.min(WHITE)
     };
     (16 * Occurrences::of(points.rgb().map(room)).at(CLIPPED)).clamp(4096, gain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Lattice;
+
+    #[test]
+    fn marks_and_gravel_on_a_dull_road_are_its_white() {
+        let (columns, rows) = (128, 72);
+        // A part of it is full of gravel, so that it is taken for letters.
+        let is_gravel = |x: usize, y: usize| x < 64 && y < 24 && x % 4 == 1 && y % 3 == 1;
+        let level = |x: usize, y: usize| if is_gravel(x, y) { 240 } else { 60 + (x % 50) as u16 };
+        let luma: Vec<u16> = (0..columns * rows).map(|point| level(point % columns, point / columns)).collect();
+        let rgb = luma.iter().map(|&level| [level; 3]).collect();
+        let points = Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
+        let line = Line::of(&points, i32::MAX, 4096);
+        assert!(points.has_letters());
+        assert!(ends(&points)[1] >= of_255(239) && line.gain < 6000, "{line:?}");
+    }
 }

@@ -19,7 +19,7 @@
 //! `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the corrections of the
 //! frames that are lit as the scene is.
 //!
-//! Letters over the picture have no part in the ends of its levels (`letters.rs`).
+//! Letters over the picture have no part in whether it is dark (`letters.rs`).
 //!
 //! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where 255 is
 //! diffuse white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards white then, and
