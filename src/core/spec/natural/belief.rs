@@ -43,7 +43,7 @@ impl Belief {
         let lit = || points.rgb().filter(|rgb| cast::is_lit(luma(*rgb)));
         // Levels stand for 2048ths here.
         let warmth = Occurrences::of(lit().map(|[r, g, b]| ratio(r, g.max(b)) / 2));
-        let [warm, warmest] = [500_000, 980_000].map(|share| 2 * warmth.at(share));
+        let warmest = 2 * warmth.at(980_000);
         let variety = variety(lit());
         let (above, count) =
             points.upper_third().fold((0, 0), |(sum, count), rgb| (sum + i64::from(saturation(rgb)), count + 1));
@@ -63,7 +63,6 @@ impl Belief {
                     (black, WATER_BLACK),
                     (cast::least_saturation(points), WATER_SATURATION),
                     (colour_above, WATER_COLOUR_ABOVE),
-                    (texture, WATER_TEXTURE),
                 ],
             ),
             line: sum(
@@ -75,16 +74,7 @@ impl Belief {
                     (of_white(step), LINE_STEP),
                 ],
             ),
-            veil: sum(
-                VEIL,
-                &[
-                    (texture, VEIL_TEXTURE),
-                    (black, VEIL_BLACK),
-                    (cast::brightest_lack_red(points), VEIL_BRIGHTEST_LACK_RED),
-                    (edges, VEIL_EDGES),
-                    (warm, VEIL_WARM),
-                ],
-            ),
+            veil: sum(VEIL, &[(texture, VEIL_TEXTURE), (edges, VEIL_EDGES)]),
             dark: sum(
                 DARK,
                 &[

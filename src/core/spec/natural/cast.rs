@@ -8,7 +8,7 @@
 //! brightest points, because a channel can reach its top in a lamp or a fish alone; under water that is so everywhere, and the
 //! ends lie further in. In the dark the channels have no offsets, and their gains are those of their exposures (`dark.rs`).
 
-use super::points::{Occurrences, Points, between, luma, of_255, ramp, ratio, saturation, times};
+use super::points::{Occurrences, Points, WHITE, between, luma, of_255, ramp, ratio, saturation, times};
 use super::tuning::cast::*;
 use super::tuning::dark;
 
@@ -99,7 +99,8 @@ fn water(points: &Points) -> i32 {
 }
 
 /// The gains of red, green and blue, in 4096ths, and their offsets, that take this share of the cast away; and the gain of chroma
-/// then: a channel of which too little is left for its gain leaves a colour, which is made paler.
+/// then. A channel of which too little is left for its gain leaves a colour, which is made paler. So is what becomes garish under
+/// water: where only green is left, the little red that differs would be stretched to all colours.
 pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
     let Cast { share, water } = cast;
     let of = |other: i32, of_water: i32| between(other, of_water, water);
@@ -119,7 +120,21 @@ pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
         gains[channel] = between(4096, gain, share);
         offsets[channel] = times(black - times(low, gain), share);
     }
-    (gains, offsets, 4096 - times(times(lacks, PALER), share))
+    let balanced = points.rgb().map(|rgb| {
+        std::array::from_fn(|channel| (times(rgb[channel], gains[channel]) + offsets[channel]).clamp(0, WHITE))
+    });
+    let garish = times(4096 - ratio(MOST_CHROMA, chroma(balanced).max(MOST_CHROMA)), water);
+    let paler = |by: i32| 4096 - times(by, share);
+    (gains, offsets, times(paler(times(lacks, PALER)), paler(garish)))
+}
+
+/// How far red and blue are from luma, in the mean.
+fn chroma(colours: impl Iterator<Item = [i32; 3]>) -> i32 {
+    let (sum, count) = colours.fold((0, 0), |(sum, count), rgb| {
+        let gray = luma(rgb);
+        (sum + i64::from((rgb[0] - gray).abs() + (rgb[2] - gray).abs()), count + 2)
+    });
+    (sum / count.max(1)) as i32
 }
 
 #[cfg(test)]
@@ -136,6 +151,22 @@ mod tests {
         let luma = rgb.iter().map(|rgb| rgb.iter().sum::<u16>() / 3).collect();
         let points = Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
         Cast::of(&points, points.corners(5_000)[0], 4096).share
+    }
+
+    #[test]
+    fn what_would_become_garish_under_water_is_made_paler() {
+        let (columns, rows) = (64, 36);
+        let of = |red: fn(u16) -> u16| {
+            let rgb: Vec<[u16; 3]> = (0..columns * rows)
+                .map(|point| 60 + 2 * (point % columns) as u16)
+                .map(|level| [red(level), level, level])
+                .collect();
+            let luma = rgb.iter().map(|rgb| rgb[1]).collect();
+            let points = Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
+            balance(&points, Cast { share: 4096, water: 4096 }).2
+        };
+        assert_eq!(of(|level| level / 2), 4096, "red goes with the rest");
+        assert!(of(|level| 100 - level / 2) < 3072, "red goes against the rest");
     }
 
     #[test]
