@@ -177,6 +177,43 @@ struct Planes {
     unsigned long long of[MOST_PLANES];
 };
 
+// A plane whose noise is removed, and luma of its frame, a quarter as large; both with room around them (`sheet.cuh`).
+struct NoisyPlane {
+    const short* samples;
+    const short* quarter;
+    unsigned width;
+    unsigned height;
+    unsigned quarter_width;
+    unsigned quarter_height;
+    unsigned log2_width;   // columns and rows of luma for each of its own, as powers of two
+    unsigned log2_height;
+    unsigned is_chroma;
+    unsigned none;
+};
+
+// The same plane of another frame, and the motion from the one to the other.
+struct Moved {
+    const short* samples;
+    const unsigned* field;
+    unsigned field_columns;
+    unsigned field_rows;
+};
+
+// Those that a plane is merged with.
+constexpr unsigned MOST_OTHERS = 4u;
+struct Others {
+    Moved of[MOST_OTHERS];
+    unsigned count;
+    unsigned none;
+};
+
+// The noise of a plane: for each coefficient, and for each class of brightness.
+struct NoiseFactors {
+    unsigned short factors[64];
+    unsigned short of_class[12];
+    unsigned most;
+};
+
 static_assert(sizeof(Samples) == 24, "Samples is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Levels) == 12, "Levels is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Region) == 20, "Region is not as in src/core/cuda/arguments.rs");
@@ -195,3 +232,7 @@ static_assert(sizeof(BalanceOfYuv) == 96, "BalanceOfYuv is not as in src/core/cu
 static_assert(sizeof(Weights) == 16, "Weights is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Plane) == 24, "Plane is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Planes) == 512, "Planes is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(NoisyPlane) == 48, "NoisyPlane is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Moved) == 24, "Moved is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Others) == 104, "Others is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(NoiseFactors) == 156, "NoiseFactors is not as in src/core/cuda/arguments.rs");

@@ -1,6 +1,9 @@
 //! In place of `cuda` where this crate was built without it: there is no GPU, and its backend says so.
 #![allow(unsafe_code, reason = "the signatures of the GPU backend")]
 
+use crate::denoise::Engine;
+use crate::denoise::noise::{Differences, Noise};
+use crate::denoise::sheet::Sheet;
 use crate::frame::{DevicePlanes, Frame, PixelFormat, Plane};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -72,6 +75,36 @@ impl Gpu {
     /// The backend on it.
     pub(crate) fn never(&self) -> ! {
         match self.0 {}
+    }
+}
+
+impl Engine for Gpu {
+    type Picture = Infallible;
+    type Field = Infallible;
+    type Error = Error;
+
+    fn picture(&self, _: &Arc<Vec<Sheet>>, _: (u8, u8)) -> Result<Infallible, Error> {
+        self.never()
+    }
+
+    fn planes(&self, _: &Infallible) -> usize {
+        self.never()
+    }
+
+    fn differences(&self, _: &Infallible, _: &Infallible) -> Result<Vec<u32>, Error> {
+        self.never()
+    }
+
+    fn search(&self, _: &Infallible, _: &Infallible, _: u32, _: Option<&Infallible>) -> Result<Infallible, Error> {
+        self.never()
+    }
+
+    fn count(&self, _: &Infallible, _: &Infallible, _: &Infallible) -> Result<Vec<Differences>, Error> {
+        self.never()
+    }
+
+    fn merge(&self, _: &Infallible, _: &[(&Infallible, &Infallible)], _: &[Noise]) -> Result<Vec<Sheet>, Error> {
+        self.never()
     }
 }
 

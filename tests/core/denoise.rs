@@ -1,9 +1,10 @@
 //! Noise that is removed: what is gained, and that bytes depend on nothing that they must not depend on.
 
-use crate::backends::available;
+use crate::backends::{available, gpu};
+use crate::noise_kernels::{made_clean, noisy_planes};
 use crate::pictures::{Content, Picture as Picked, difference};
 use crate::random::Random;
-use histeq::denoise::{Around, Picture, Step, Steps, sheet::Sheet};
+use histeq::denoise::Steps;
 use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
 use histeq::equalize::reference::Reference;
 use histeq::equalize::{EqualizeStage, Executor, OutputDepth};
@@ -195,33 +196,15 @@ fn nothing_is_drawn_twice_where_something_comes_or_goes_at_once_or_the_light_cha
 #[test]
 fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
     let mut random = Random::new(5);
-    let mut sheet = |width: usize, height: usize, more: i32| {
-        let mut sheet = Sheet::new(width, height);
-        for y in 0..height {
-            for (x, sample) in sheet.row_mut(y).iter_mut().enumerate() {
-                *sample = (truth(0, more as usize, x, y) + noise(&mut random, 90) - 2048).clamp(-2048, 2047) as i16;
-            }
-        }
-        sheet.repeat_edges();
-        sheet
-    };
     for (size, log2) in [((150, 90), (1u8, 1u8)), ((37, 21), (0, 0)), ((3, 1), (1, 0)), ((290, 34), (2, 2))] {
-        let mut planes = |number: i32| {
-            let (width, height) = (usize::div_ceil(size.0, 1 << log2.0), usize::div_ceil(size.1, 1 << log2.1));
-            vec![sheet(size.0, size.1, number), sheet(width, height, number), sheet(width, height, number)]
-        };
-        let frames: Vec<_> = (0..5).map(&mut planes).collect();
-        let clean = |steps: &Steps| {
-            let pictures: Vec<_> = frames.iter().map(|planes| Picture::new(planes.clone(), log2, steps)).collect();
-            let made: Vec<Option<Step>> =
-                (0..pictures.len()).map(|at| (at > 0).then(|| pictures[at].step(&pictures[at - 1], steps))).collect();
-            let around: Vec<_> = pictures.iter().zip(made.iter().map(Option::as_ref)).collect();
-            [0, 2, 4].map(|at| Around { pictures: &around, at }.clean(steps))
-        };
-        let plain = clean(&Steps::PLAIN);
+        let frames: Vec<_> = (0..5).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
+        let plain = made_clean(&Steps::PLAIN, &frames, log2, &[0, 2, 4]);
         for isa in Isa::available() {
             let steps = denoise_steps(isa).expect("an instruction set that is here");
-            assert!(clean(&steps) == plain, "{isa}, {size:?}");
+            assert!(made_clean(&steps, &frames, log2, &[0, 2, 4]) == plain, "{isa}, {size:?}");
+        }
+        if let Some(gpu) = gpu() {
+            assert!(made_clean(&**gpu, &frames, log2, &[0, 2, 4]) == plain, "GPU, {size:?}");
         }
     }
     let noisy = film(PixelFormat::Yuv422p, 7, 48);

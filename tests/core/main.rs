@@ -27,6 +27,7 @@ mod kernel_arguments;
 mod kernel_arithmetic;
 mod masks;
 mod modifiers;
+mod noise_kernels;
 #[path = "../helpers/pictures.rs"]
 mod pictures;
 #[path = "../helpers/random.rs"]

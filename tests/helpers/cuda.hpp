@@ -113,6 +113,7 @@ static inline unsigned __ballot_sync(unsigned, bool vote) {
 
 static inline bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
 static inline int __ffs(unsigned value) { return __builtin_ffs(static_cast<int>(value)); }
+static inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(static_cast<unsigned>(value)); }
 static inline int __popc(unsigned value) { return __builtin_popcount(value); }
 
 static inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {

@@ -5,6 +5,9 @@ use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
 use super::tuning;
+use crate::denoise::dct::SAMPLES;
+use crate::denoise::merge::MOST_OTHERS;
+use crate::denoise::noise::{CLASSES, Noise};
 use crate::spec;
 use crate::spec::Method;
 use crate::spec::clahe::TileBins;
@@ -69,7 +72,7 @@ macro_rules! by_value {
 
 /// All structures that kernels take by value, for the comparison with `kernels/arguments.cuh`.
 #[doc(hidden)]
-pub const STRUCTURES: [Structure; 18] = [
+pub const STRUCTURES: [Structure; 22] = [
     Samples::STRUCTURE,
     Levels::STRUCTURE,
     Region::STRUCTURE,
@@ -88,6 +91,10 @@ pub const STRUCTURES: [Structure; 18] = [
     Weights::STRUCTURE,
     Plane::STRUCTURE,
     Planes::STRUCTURE,
+    NoisyPlane::STRUCTURE,
+    Moved::STRUCTURE,
+    Others::STRUCTURE,
+    NoiseFactors::STRUCTURE,
 ];
 
 by_value! {
@@ -621,6 +628,57 @@ by_value! {
     }
 }
 
+by_value! {
+    /// A plane whose noise is removed, and luma of its frame, a quarter as large.
+    pub(super) struct NoisyPlane {
+        pub samples: u64,
+        pub quarter: u64,
+        pub width: u32,
+        pub height: u32,
+        pub quarter_width: u32,
+        pub quarter_height: u32,
+        pub log2_width: u32,
+        pub log2_height: u32,
+        pub is_chroma: u32,
+        pub none: u32,
+    }
+}
+
+by_value! {
+    /// The same plane of another frame, and the motion from the one to the other.
+    pub(super) struct Moved {
+        pub samples: u64,
+        pub field: u64,
+        pub field_columns: u32,
+        pub field_rows: u32,
+    }
+}
+
+by_value! {
+    /// Those that a plane is merged with.
+    pub(super) struct Others {
+        pub of: [Moved; MOST_OTHERS],
+        pub count: u32,
+        pub none: u32,
+    }
+}
+
+by_value! {
+    /// The noise of a plane.
+    pub(super) struct NoiseFactors {
+        pub factors: [u16; SAMPLES],
+        pub of_class: [u16; CLASSES],
+        pub most: u32,
+    }
+}
+
+impl NoiseFactors {
+    pub fn new(noise: &Noise) -> Self {
+        let Noise { factors, most, of_class } = *noise;
+        NoiseFactors { factors, of_class, most: most.into() }
+    }
+}
+
 /// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of the
 /// tiles, where the curves are, and the words of the inverse. `has_room` as on GPUs whose shared memory holds the steps of four
 /// tiles.
@@ -643,6 +701,12 @@ pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {
     words.extend_from_slice(bytemuck::cast_slice(&[Veil::new(veil)]));
     words.extend_from_slice(bytemuck::cast_slice(&[ToneCurve::new(veil.then_on(levels).as_ref())]));
     words
+}
+
+/// What kernels that remove noise take for it, for tests that run kernels on the CPU.
+#[doc(hidden)]
+pub fn words_of_noise(noise: &Noise) -> Vec<u32> {
+    bytemuck::cast_slice(&[NoiseFactors::new(noise)]).to_vec()
 }
 
 /// What kernels of colour take for a frame: for tests that run kernels on the CPU.

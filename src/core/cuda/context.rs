@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "driver calls without a safe binding, and streams that are ordered by hand")]
 
 use super::compiled::{self, LoadReport};
+use super::denoise::NoiseRoom;
 use super::device_memory::DevicePool;
 use super::error::{Doing, Error};
 use super::kernels::KernelLaunchers;
@@ -33,6 +34,8 @@ pub struct Gpu {
     pub(super) input: PinnedPool,
     /// The memory of pictures that callers copy to it, and of results that stay; made for the first one.
     pub(super) pictures: OnceLock<Arc<DevicePool>>,
+    /// What removing noise takes; made for the first frame.
+    pub(super) noise: OnceLock<NoiseRoom>,
     multiprocessors: u32,
     most_pitch: usize,
     name: String,
@@ -74,8 +77,8 @@ impl Gpu {
         let kernels = KernelLaunchers::load(&context)?;
         let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
         let input = PinnedPool::new(&context);
-        let pictures = OnceLock::new();
-        Ok(Arc::new(Gpu { context, kernels, stages, input, pictures, multiprocessors, most_pitch, name }))
+        let (pictures, noise) = (OnceLock::new(), OnceLock::new());
+        Ok(Arc::new(Gpu { context, kernels, stages, input, pictures, noise, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.

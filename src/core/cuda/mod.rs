@@ -15,6 +15,7 @@
 //! | `pinned` | pools of pinned host memory |
 //! | `device_memory` | a pool of GPU memory for planes |
 //! | `transfer` | pictures of callers that are on this GPU, in and out |
+//! | `denoise` | planes whose noise is removed |
 //! | `surface` | the memory of decoded frames, and pictures of a decoder on this GPU |
 //! | `rows` | two-dimensional copies |
 //! | `task` | the parameters of one frame |
@@ -38,6 +39,7 @@ pub mod arguments;
 #[doc(hidden)]
 pub mod compiled;
 mod context;
+mod denoise;
 mod device_memory;
 #[doc(hidden)]
 pub mod error;
@@ -61,7 +63,7 @@ mod transfer;
 mod tuning;
 
 #[doc(hidden)]
-pub use arguments::{ColourArguments, Field, STRUCTURES, Structure, words_of_tiles, words_of_veil};
+pub use arguments::{ColourArguments, Field, STRUCTURES, Structure, words_of_noise, words_of_tiles, words_of_veil};
 pub use compiled::{Code, LoadReport};
 pub use context::{Gpu, find_driver};
 pub use error::Error;

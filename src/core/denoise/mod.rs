@@ -6,6 +6,8 @@
 //! Picture, those around it, Fields, Noise -> tiles of 8x8, transformed (dct), merged and shrunk (merge) -> planes
 //! ```
 //!
+//! An [`Engine`] takes these steps, on a CPU ([`Steps`]) or on a GPU (`cuda/denoise.rs`).
+//!//!
 //! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back and added to
 //!   it, so that nothing is lost of those that have more.
 //! * A frame is made of itself and up to two frames before and behind it, those within [`RADIUS`].
@@ -24,9 +26,71 @@ use merge::Plane;
 use noise::{Differences, Noise};
 use search::Field;
 use sheet::Sheet;
+use std::convert::Infallible;
+use std::sync::Arc;
 
 /// The most frames before, and behind, a frame that it is made of.
 pub const RADIUS: usize = 2;
+
+/// What removes noise: a CPU with one of its instruction sets, or a GPU. All give the same.
+pub trait Engine {
+    /// The planes of a frame, and its luma smoothed, whole and halved again and again.
+    type Picture: Send + Sync;
+    /// The motion between two pictures.
+    type Field: Send + Sync;
+    /// What can go wrong.
+    type Error;
+
+    /// A frame of these planes, luma first, whose edges are repeated. A sample of chroma covers as many columns and rows of luma
+    /// as `log2` says, in powers of two.
+    ///
+    /// # Errors
+    /// When a GPU fails; so for all that follow.
+    fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<Self::Picture, Self::Error>;
+
+    /// The number of planes of a picture.
+    fn planes(&self, picture: &Self::Picture) -> usize;
+
+    /// How often two pictures of the same size differ by how much: [`pyramid::differences`].
+    ///
+    /// # Errors
+    /// As above.
+    fn differences(&self, one: &Self::Picture, other: &Self::Picture) -> Result<Vec<u32>, Self::Error>;
+
+    /// [`search::search`].
+    ///
+    /// # Errors
+    /// As above.
+    fn search(
+        &self,
+        one: &Self::Picture,
+        other: &Self::Picture,
+        calm: u32,
+        half: Option<&Self::Field>,
+    ) -> Result<Self::Field, Self::Error>;
+
+    /// [`merge::count`], of each plane.
+    ///
+    /// # Errors
+    /// As above.
+    fn count(
+        &self,
+        own: &Self::Picture,
+        other: &Self::Picture,
+        field: &Self::Field,
+    ) -> Result<Vec<Differences>, Self::Error>;
+
+    /// [`merge::merge`], of each plane, with at most [`merge::MOST_OTHERS`] others.
+    ///
+    /// # Errors
+    /// As above.
+    fn merge(
+        &self,
+        own: &Self::Picture,
+        others: &[(&Self::Picture, &Self::Field)],
+        noise: &[Noise],
+    ) -> Result<Vec<Sheet>, Self::Error>;
+}
 
 /// The steps that are compiled for each instruction set; [`Steps::PLAIN`] says what they compute.
 #[derive(Clone, Copy)]
@@ -54,98 +118,137 @@ impl Steps {
     };
 }
 
-/// The planes of a frame, and its luma smoothed, whole and halved again and again.
+/// A frame on a CPU.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// Luma, then chroma, in codes of 12 bits less 2048.
-    pub planes: Vec<Sheet>,
+    planes: Arc<Vec<Sheet>>,
     /// Columns and rows of luma for a sample of chroma, as powers of two.
     log2: (u8, u8),
     pyramid: Vec<Sheet>,
 }
 
+impl Picture {
+    fn plane<'a>(&'a self, index: usize, others: &'a [(&'a Sheet, &'a Field)]) -> Plane<'a> {
+        let is_chroma = index > 0;
+        let log2 = if is_chroma { self.log2 } else { (0, 0) };
+        Plane { own: &self.planes[index], others, log2, is_chroma, quarter: &self.pyramid[2] }
+    }
+}
+
+impl Engine for Steps {
+    type Picture = Picture;
+    type Field = Field;
+    type Error = Infallible;
+
+    fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<Picture, Infallible> {
+        let (width, height) = (planes[0].width(), planes[0].height());
+        let mut smooth = Sheet::new(width, height);
+        (self.smooth)(&planes[0], &mut smooth);
+        let mut pyramid = vec![smooth];
+        while pyramid.len() < pyramid::levels(width, height) {
+            let finer = &pyramid[pyramid.len() - 1];
+            let mut coarser = Sheet::new(finer.width().div_ceil(2), finer.height().div_ceil(2));
+            (self.halve)(finer, &mut coarser);
+            pyramid.push(coarser);
+        }
+        Ok(Picture { planes: planes.clone(), log2, pyramid })
+    }
+
+    fn planes(&self, picture: &Picture) -> usize {
+        picture.planes.len()
+    }
+
+    fn differences(&self, one: &Picture, other: &Picture) -> Result<Vec<u32>, Infallible> {
+        Ok(pyramid::differences(&one.pyramid[0], &other.pyramid[0]))
+    }
+
+    fn search(&self, one: &Picture, other: &Picture, calm: u32, half: Option<&Field>) -> Result<Field, Infallible> {
+        Ok((self.search)(&one.pyramid, &other.pyramid, calm, half))
+    }
+
+    fn count(&self, own: &Picture, other: &Picture, field: &Field) -> Result<Vec<Differences>, Infallible> {
+        let count = |index: usize| (self.count)(&own.plane(index, &[(&other.planes[index], field)]));
+        Ok((0..own.planes.len()).map(count).collect())
+    }
+
+    fn merge(&self, own: &Picture, others: &[(&Picture, &Field)], noise: &[Noise]) -> Result<Vec<Sheet>, Infallible> {
+        let merge = |(index, noise): (usize, &Noise)| {
+            let others: Vec<_> = others.iter().map(|(other, field)| (&other.planes[index], *field)).collect();
+            (self.merge)(&own.plane(index, &others), noise)
+        };
+        Ok(noise.iter().enumerate().map(merge).collect())
+    }
+}
+
 /// How a frame came to be from the one before it.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct Step<F> {
     /// From the frame to the one before it.
-    field: Field,
+    field: Arc<F>,
     /// What they differ by where nothing moves, in 64ths of a level of 8 bits.
     calm: u32,
     /// How large differences along motion are, of luma and of chroma.
     differences: Vec<Differences>,
 }
 
-impl Picture {
-    /// A frame of these planes, whose edges are repeated.
-    pub fn new(planes: Vec<Sheet>, log2: (u8, u8), steps: &Steps) -> Self {
-        let (width, height) = (planes[0].width(), planes[0].height());
-        let mut smooth = Sheet::new(width, height);
-        (steps.smooth)(&planes[0], &mut smooth);
-        let mut pyramid = vec![smooth];
-        while pyramid.len() < pyramid::levels(width, height) {
-            let finer = &pyramid[pyramid.len() - 1];
-            let mut coarser = Sheet::new(finer.width().div_ceil(2), finer.height().div_ceil(2));
-            (steps.halve)(finer, &mut coarser);
-            pyramid.push(coarser);
-        }
-        Picture { planes, log2, pyramid }
-    }
-
-    fn plane<'a>(&'a self, index: usize, others: &'a [(&'a Sheet, &'a Field)]) -> Plane<'a> {
-        let is_chroma = index > 0;
-        let log2 = if is_chroma { self.log2 } else { (0, 0) };
-        Plane { own: &self.planes[index], others, log2, is_chroma, quarter: &self.pyramid[2] }
-    }
-
-    /// How it came to be from the picture before it.
-    pub fn step(&self, before: &Picture, steps: &Steps) -> Step {
-        let calm = (pyramid::calm_difference(&self.pyramid[0], &before.pyramid[0]) * 268 / 256).max(19);
-        let field = (steps.search)(&self.pyramid, &before.pyramid, calm, None);
-        let count = |index: usize| (steps.count)(&self.plane(index, &[(&before.planes[index], &field)]));
-        let differences = (0..self.planes.len()).map(count).collect();
-        Step { field, calm, differences }
+impl<F> Step<F> {
+    /// How `own` came to be from `before`.
+    ///
+    /// # Errors
+    /// When a GPU fails.
+    pub fn new<E: Engine<Field = F>>(engine: &E, own: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
+        let calm = (pyramid::calm_difference(&engine.differences(own, before)?) * 268 / 256).max(LEAST_CALM);
+        let field = engine.search(own, before, calm, None)?;
+        let differences = engine.count(own, before, &field)?;
+        Ok(Step { field: Arc::new(field), calm, differences })
     }
 }
 
+/// The least that frames are taken to differ by, in 64ths of a level of 8 bits.
+const LEAST_CALM: u32 = 19;
+
 /// A picture among those around it.
-pub struct Around<'a> {
+pub struct Around<'a, E: Engine> {
     /// The pictures of the same scene, oldest first, and the step to each from the one before it; that of the first is not used.
-    pub pictures: &'a [(&'a Picture, Option<&'a Step>)],
+    pub pictures: &'a [(&'a E::Picture, Option<&'a Step<E::Field>>)],
     /// Which of them becomes clean.
     pub at: usize,
 }
 
-impl Around<'_> {
+impl<E: Engine> Around<'_, E> {
     /// The planes of the picture without noise.
-    pub fn clean(&self, steps: &Steps) -> Vec<Sheet> {
+    ///
+    /// # Errors
+    /// When a GPU fails.
+    pub fn clean(&self, engine: &E) -> Result<Vec<Sheet>, E::Error> {
         let (own, own_step) = self.pictures[self.at];
-        let within: Vec<&Step> = self.pictures[1..].iter().filter_map(|(_, step)| *step).collect();
-        let calm = within.iter().map(|step| step.calm).min().unwrap_or(19);
-        let mut fields: Vec<(usize, Field)> = Vec::new();
+        let within: Vec<&Step<E::Field>> = self.pictures[1..].iter().filter_map(|(_, step)| *step).collect();
+        let calm = within.iter().map(|step| step.calm).min().unwrap_or(LEAST_CALM);
+        let mut fields: Vec<(usize, Arc<E::Field>)> = Vec::new();
         for (direction, reach) in [(-1isize, self.at), (1, self.pictures.len() - 1 - self.at)] {
-            let mut half: Option<Field> = None;
+            let mut half: Option<Arc<E::Field>> = None;
             for distance in 1..=reach.min(RADIUS) {
                 let index = self.at.wrapping_add_signed(direction * distance as isize);
                 let field = match own_step {
                     Some(step) if direction < 0 && distance == 1 => step.field.clone(),
-                    _ => (steps.search)(&own.pyramid, &self.pictures[index].0.pyramid, calm, half.as_ref()),
+                    _ => Arc::new(engine.search(own, self.pictures[index].0, calm, half.as_deref())?),
                 };
                 half = Some(field.clone());
                 fields.push((index, field));
             }
         }
         let mut frozen = 256;
-        let plane = |index: usize| {
+        let noise = |index: usize| {
             let mut differences = Differences::default();
             within.iter().for_each(|step| differences.join(&step.differences[index]));
             if index == 0 {
                 frozen = differences.frozen();
             }
-            let noise = Noise::of(&differences, index > 0, frozen);
-            let others: Vec<_> =
-                fields.iter().map(|(at, field)| (&self.pictures[*at].0.planes[index], field)).collect();
-            (steps.merge)(&own.plane(index, &others), &noise)
+            Noise::of(&differences, index > 0, frozen)
         };
-        (0..own.planes.len()).map(plane).collect()
+        let noise: Vec<Noise> = (0..engine.planes(own)).map(noise).collect();
+        let others: Vec<_> = fields.iter().map(|(at, field)| (self.pictures[*at].0, &**field)).collect();
+        engine.merge(own, &others, &noise)
     }
 }

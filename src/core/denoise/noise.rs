@@ -8,7 +8,7 @@ use super::dct::{Batch, SAMPLES, TILES};
 use super::sheet::Sheet;
 
 /// Kinds of sizes that are counted: one by one to 15, then 16 an octave.
-const SIZES: usize = 192;
+pub const SIZES: usize = 192;
 
 /// The middles of the classes of brightness, in 10 bits, limited range or not.
 const BRIGHTNESS: [u16; CLASSES] = [48, 72, 88, 104, 128, 160, 208, 272, 368, 496, 672, 880];
@@ -49,6 +49,12 @@ impl Differences {
                 class[size] += u32::from(at % 8 > 0 && at >= 8);
             }
         }
+    }
+
+    /// Those that were counted elsewhere: of each coefficient, and behind them of each class of brightness, [`SIZES`] counts.
+    pub fn of_counts(counts: &[u32]) -> Self {
+        let (by_coefficient, by_class) = counts.split_at(SAMPLES * SIZES);
+        Differences { by_coefficient: by_coefficient.to_vec(), by_class: by_class.to_vec() }
     }
 
     /// Adds others.
@@ -110,10 +116,10 @@ fn quantile(counts: &[u32], share: u64) -> u64 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noise {
     /// The factor of each coefficient, and the largest.
-    factors: [u16; SAMPLES],
-    most: u16,
+    pub(crate) factors: [u16; SAMPLES],
+    pub(crate) most: u16,
     /// By which factors are multiplied, in 16384ths, for each class of brightness.
-    of_class: [u16; CLASSES],
+    pub(crate) of_class: [u16; CLASSES],
 }
 
 /// The square root, rounded down, in 256ths.

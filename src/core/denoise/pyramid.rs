@@ -66,17 +66,25 @@ fn across(line: &[u16], to: &mut [i16], shift: u32) {
     }
 }
 
-/// What two pictures of the same size differ by in the middle, in 64ths of a level of 8 bits.
-pub fn calm_difference(one: &Sheet, other: &Sheet) -> u32 {
-    let mut counts = [0u32; 1024];
+/// Differences that are told from one another, in codes of 10 bits; the last one stands for larger ones.
+pub const DIFFERENCES: usize = 1024;
+
+/// How often two pictures of the same size differ by how much.
+pub fn differences(one: &Sheet, other: &Sheet) -> Vec<u32> {
+    let mut counts = vec![0u32; DIFFERENCES];
     for y in 0..one.height() {
         for (a, b) in one.row(y).iter().zip(other.row(y)) {
-            counts[usize::from(a.abs_diff(*b)).min(1023)] += 1;
+            counts[usize::from(a.abs_diff(*b)).min(DIFFERENCES - 1)] += 1;
         }
     }
-    let half = (one.width() * one.height()) as u32 / 2;
+    counts
+}
+
+/// The difference in the middle of these [`differences`], in 64ths of a level of 8 bits.
+pub fn calm_difference(counts: &[u32]) -> u32 {
+    let half = counts.iter().sum::<u32>() / 2;
     let (mut below, mut at) = (0, 0);
-    while below + counts[at] <= half && at < 1023 {
+    while below + counts[at] <= half && at < counts.len() - 1 {
         below += counts[at];
         at += 1;
     }

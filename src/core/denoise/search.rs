@@ -8,6 +8,12 @@ use super::sheet::Sheet;
 /// Samples across and down a block.
 pub const BLOCK: usize = 8;
 
+/// How far the search goes at the coarsest pictures, in samples.
+pub const REACH: i16 = 3;
+
+/// The same where the motion in half the time is known.
+pub const REACH_OF_HALF: i16 = 2;
+
 /// Rows and columns of a window, which has half as many around the block on each side.
 const WINDOW: usize = 16;
 
@@ -114,13 +120,13 @@ pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -
         } else {
             half.map_or_else(|| Field::new(size), |half| half.doubled(level, size))
         };
-        let calm = ((calm * 7 / 10) >> level).max(22);
+        let calm = calm_at(calm, level);
         let block = Block {
             a,
             b,
             bound: ((6 * calm + 512) / 16).min(1023) as i16,
             calm,
-            reach: if half.is_some() { 2 } else { 3 },
+            reach: if half.is_some() { REACH_OF_HALF } else { REACH },
             enough: calm * 9,
             parent: &parent,
         };
@@ -132,6 +138,11 @@ pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -
         }
     }
     field
+}
+
+/// What pictures that are halved this often differ by where nothing moves, if whole ones differ by `calm`.
+pub fn calm_at(calm: u32, level: usize) -> u32 {
+    ((calm * 7 / 10) >> level).max(22)
 }
 
 /// The field of the next finer pictures.

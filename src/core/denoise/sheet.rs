@@ -39,6 +39,11 @@ impl Sheet {
         self.width + 2 * PAD
     }
 
+    /// All samples, those around the plane too, row by row.
+    pub fn samples(&self) -> &[i16] {
+        &self.samples[..self.stride() * (self.height + 2 * PAD)]
+    }
+
     /// All samples from row `y` on, its own from column `-PAD` on.
     #[inline(always)]
     pub fn from_row(&self, y: isize) -> &[i16] {

@@ -97,6 +97,10 @@ impl Executor for Cuda {
         Some(Arc::new(self.ring.input_pool(chroma.changes())))
     }
 
+    fn gpu(&self) -> Option<Arc<Gpu>> {
+        Some(self.ring.gpu().clone())
+    }
+
     fn name(&self) -> String {
         format!("cuda ({}, ring of {})", self.ring.gpu().name(), self.ring.depth())
     }

@@ -7,18 +7,20 @@ use super::cpu::{Isa, denoise_steps};
 use super::depth::{Kind, like, parts, planes, sibling};
 use super::{Role, Work, threads};
 use crate::denoise::sheet::Sheet;
-use crate::denoise::{Around, Picture, Step, Steps};
+use crate::cuda::Gpu;
+use crate::denoise::{Around, Engine, Step, Steps};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
 use crate::spec::{Change, Denoise, Strength};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Frames that become clean.
 pub(super) struct Denoising {
     steps: Steps,
     pool: HostPool,
+    gpu: Option<Arc<Gpu>>,
     /// `None` where frames are made clean as they come.
     jobs: Option<Sender<Job>>,
     /// The most frames that are made clean at once.
@@ -38,8 +40,41 @@ struct Seen {
     frame: Frame,
     /// It does not go on from the frame before it.
     begins: bool,
-    picture: OnceLock<Picture>,
-    step: OnceLock<Step>,
+    /// Its planes without alpha, as codes of 12 bits less 2048.
+    planes: OnceLock<Arc<Vec<Sheet>>>,
+    on_cpu: Known<Steps>,
+    on_gpu: Known<Gpu>,
+}
+
+/// What an engine knows of a frame.
+struct Known<E: Engine> {
+    picture: Once<E::Picture>,
+    step: Once<Step<E::Field>>,
+}
+
+impl<E: Engine> Default for Known<E> {
+    fn default() -> Self {
+        Known { picture: Once::default(), step: Once::default() }
+    }
+}
+
+/// What is made once, by whichever thread needs it first; the others wait for it.
+struct Once<T>(Mutex<Option<Arc<T>>>);
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Once(Mutex::new(None))
+    }
+}
+
+impl<T> Once<T> {
+    fn get<X>(&self, make: impl FnOnce() -> std::result::Result<T, X>) -> std::result::Result<Arc<T>, X> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &*made {
+            return Ok(made.clone());
+        }
+        Ok(made.insert(Arc::new(make()?)).clone())
+    }
 }
 
 struct Job {
@@ -50,6 +85,8 @@ struct Job {
     share: Strength,
     pool: HostPool,
     steps: Steps,
+    /// Where noise is removed, if it is on a GPU.
+    gpu: Option<Arc<Gpu>>,
     done: Sender<Result<Frame>>,
 }
 
@@ -75,6 +112,7 @@ impl Denoising {
         Denoising {
             steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN),
             pool: HostPool::default(),
+            gpu: None,
             jobs: (started > 0).then_some(jobs),
             most: started,
             before: VecDeque::new(),
@@ -84,11 +122,12 @@ impl Denoising {
         }
     }
 
-    /// Adds the next frame, which has its guide.
+    /// Adds the next frame, which has its guide. Its noise is removed on `gpu`, if there is one that does not fail.
     ///
     /// # Errors
     /// When a frame lies on a GPU that fails.
-    pub fn push(&mut self, work: Work) -> Result<()> {
+    pub fn push(&mut self, work: Work, gpu: Option<Arc<Gpu>>) -> Result<()> {
+        self.gpu = gpu;
         let denoise = work.settings().denoise;
         if denoise == Denoise::Off && self.waiting.is_empty() {
             self.before.clear();
@@ -102,7 +141,8 @@ impl Denoising {
         let change = work.guide().change;
         let begins = !goes_on || change != Change::None || self.was_flash || !cleans(frame.format());
         self.was_flash = change == Change::Flash;
-        let seen = Seen { frame, begins, picture: OnceLock::new(), step: OnceLock::new() };
+        let planes = OnceLock::new();
+        let seen = Seen { frame, begins, planes, on_cpu: Known::default(), on_gpu: Known::default() };
         self.waiting.push_back((work, Arc::new(seen)));
         self.begin_until(denoise.behind() as usize)
     }
@@ -153,7 +193,8 @@ impl Denoising {
             frame.frame.bring_down()?;
         }
         let (done, cleaned) = bounded(1);
-        let job = Job { frames: frames.into(), at, share, pool: self.pool.clone(), steps: self.steps, done };
+        let (pool, steps, gpu) = (self.pool.clone(), self.steps, self.gpu.clone());
+        let job = Job { frames: frames.into(), at, share, pool, steps, gpu, done };
         match &self.jobs {
             // If the threads have ended, the job is dropped, and the wait for it fails.
             Some(jobs) => drop(jobs.send(job)),
@@ -193,19 +234,33 @@ impl Denoising {
 }
 
 impl Seen {
-    fn picture(&self, steps: &Steps) -> &Picture {
-        self.picture.get_or_init(|| {
+    fn planes(&self) -> &Arc<Vec<Sheet>> {
+        self.planes.get_or_init(|| Arc::new(sheets(&self.frame)))
+    }
+
+    fn picture<E: Engine>(&self, engine: &E, known: Of<E>) -> std::result::Result<Arc<E::Picture>, E::Error> {
+        known(self).picture.get(|| {
             let parts = parts(self.frame.format());
             let chroma = parts.iter().find(|part| part.kind == Kind::Chroma);
             let log2 = chroma.map_or((0, 0), |part| (part.log2_width, part.log2_height));
-            Picture::new(sheets(&self.frame), log2, steps)
+            engine.picture(self.planes(), log2)
         })
     }
 
-    fn step(&self, before: &Seen, steps: &Steps) -> &Step {
-        self.step.get_or_init(|| self.picture(steps).step(before.picture(steps), steps))
+    fn step<E: Engine>(
+        &self,
+        before: &Seen,
+        engine: &E,
+        known: Of<E>,
+    ) -> std::result::Result<Arc<Step<E::Field>>, E::Error> {
+        known(self).step.get(|| {
+            Step::new(engine, &*self.picture(engine, known)?, &*before.picture(engine, known)?)
+        })
     }
 }
+
+/// What an engine knows of a frame.
+type Of<E> = fn(&Seen) -> &Known<E>;
 
 impl Job {
     fn run(self) {
@@ -214,11 +269,28 @@ impl Job {
     }
 
     fn cleaned(&self) -> Result<Frame> {
-        let Job { frames, at, share, pool, steps, .. } = self;
-        let steps_to = (0..frames.len()).map(|at| (at > 0).then(|| frames[at].step(&frames[at - 1], steps)));
-        let pictures: Vec<_> = frames.iter().map(|seen| seen.picture(steps)).zip(steps_to).collect();
-        let clean = Around { pictures: &pictures, at: *at }.clean(steps);
-        cleaned(&frames[*at].frame, &pictures[*at].0.planes, &clean, *share, pool)
+        // A GPU that fails, or has no room, is done without: the bytes are the same.
+        let on_gpu = self.gpu.as_ref().and_then(|gpu| self.clean(&**gpu, |seen| &seen.on_gpu).ok());
+        let clean = match on_gpu {
+            Some(clean) => clean,
+            None => match self.clean(&self.steps, |seen| &seen.on_cpu) {
+                Ok(clean) => clean,
+                Err(never) => match never {},
+            },
+        };
+        let seen = &self.frames[self.at];
+        cleaned(&seen.frame, seen.planes(), &clean, self.share, &self.pool)
+    }
+
+    /// The planes of the frame without noise.
+    fn clean<E: Engine>(&self, engine: &E, known: Of<E>) -> std::result::Result<Vec<Sheet>, E::Error> {
+        let frames = &self.frames;
+        let pictures = frames.iter().map(|seen| seen.picture(engine, known)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let step = |at: usize| frames[at].step(&frames[at - 1], engine, known);
+        let steps = (1..frames.len()).map(step).collect::<std::result::Result<Vec<_>, _>>()?;
+        let steps = std::iter::once(None).chain(steps.iter().map(|step| Some(&**step)));
+        let pictures: Vec<_> = pictures.iter().map(|picture| &**picture).zip(steps).collect();
+        Around { pictures: &pictures, at: self.at }.clean(engine)
     }
 }
 

@@ -12,6 +12,7 @@
 //! m = W + F: no frame further back has a part in what becomes of frame s.
 
 use super::{Equalized, Executor, Report, Role, Work};
+use crate::cuda::Gpu;
 use crate::frame::{LatePool, Pool};
 use crate::spec::{Chroma, Remembered};
 use crate::{Error, Result};
@@ -265,6 +266,10 @@ impl Executor for Failover {
             Some(pool) => Some(pool.clone()),
             None => self.active.input_pool(chroma),
         }
+    }
+
+    fn gpu(&self) -> Option<Arc<Gpu>> {
+        self.active.gpu()
     }
 
     fn name(&self) -> String {

@@ -47,6 +47,7 @@ pub use verify::{Verifier, first_difference};
 pub use work::{Applied, Came, Equalized, Report, Role, Work};
 
 use crate::Result;
+use crate::cuda::Gpu;
 use crate::frame::Pool;
 use crate::spec::{Chroma, Remembered};
 use std::sync::Arc;
@@ -93,6 +94,11 @@ pub trait Executor: Send {
     /// Memory that it reads faster than any other, for frames whose chroma is treated like this. `None` where all memory
     /// is the same, as to a CPU.
     fn input_pool(&self, _chroma: Chroma) -> Option<Arc<dyn Pool>> {
+        None
+    }
+
+    /// The GPU that it works on, if it does: noise is removed there too.
+    fn gpu(&self) -> Option<Arc<Gpu>> {
         None
     }
 

@@ -246,7 +246,7 @@ impl EqualizeStage {
     fn decide(&mut self, work: Work) -> Result<()> {
         if !work.settings().needs_measures() {
             self.end_guides()?;
-            self.denoising.push(work)?;
+            self.denoising.push(work, self.backend.gpu())?;
             return self.take_clean(Denoising::next);
         }
         self.measuring.begin(work, self.mask.clone());
@@ -266,7 +266,7 @@ impl EqualizeStage {
     fn guided(&mut self, guides: Vec<Guide>) -> Result<()> {
         for guide in guides {
             let Some(work) = self.undecided.pop_front() else { break };
-            self.denoising.push(work.guided(guide))?;
+            self.denoising.push(work.guided(guide), self.backend.gpu())?;
             self.take_clean(Denoising::next)?;
         }
         Ok(())

@@ -8,6 +8,9 @@ mod fused;
 mod histogram;
 mod luminance;
 mod map;
+mod merge;
+mod motion;
+mod pyramid;
 mod scan;
 mod surface;
 mod tile_curves;
@@ -22,6 +25,9 @@ pub(super) use fused::FusedLauncher;
 pub(super) use histogram::HistogramLauncher;
 pub(super) use luminance::LuminanceLauncher;
 pub(super) use map::MapLauncher;
+pub(super) use merge::MergeLauncher;
+pub(super) use motion::{MotionLauncher, MotionSearch};
+pub(super) use pyramid::PyramidLauncher;
 pub(super) use scan::ScanLauncher;
 pub(super) use surface::SurfaceLauncher;
 pub(super) use tile_curves::TileCurvesLauncher;
@@ -33,7 +39,7 @@ use super::compiled::{self, Compiled, Module};
 use super::error::Error;
 use super::launch::Kernel;
 use super::layout::{Arrangement, BufferLayout};
-use cudarc::driver::CudaContext;
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes that a thread loads at once.
@@ -82,6 +88,9 @@ kernels! {
     tile_map: TileMapLauncher,
     veil_curves: VeilCurvesLauncher,
     surface: SurfaceLauncher,
+    pyramid: PyramidLauncher,
+    motion: MotionLauncher,
+    merge: MergeLauncher,
 }
 
 impl KernelLaunchers {
@@ -110,6 +119,13 @@ fn module(context: &Arc<CudaContext>, compiled: &Compiled) -> Result<Module, Err
 
 fn function(module: &Module, name: &str) -> Result<Kernel, Error> {
     Kernel::new(module, name)
+}
+
+/// As many threads, or fewer if there are more than a GPU has at once by far: kernels that are launched so go on with what is left.
+fn threads_for(work: usize) -> LaunchConfig {
+    const THREADS: usize = 256;
+    let blocks = work.div_ceil(THREADS).clamp(1, 1 << 16) as u32;
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS as u32, 1, 1), shared_mem_bytes: 0 }
 }
 
 /// The variants of a kernel for samples of one byte and of two.

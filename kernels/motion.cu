@@ -1,0 +1,168 @@
+// Motion between two pictures of one size: `src/core/denoise/search.rs`.
+#include "launch.cuh"
+#include "sheet.cuh"
+#include "warp.cuh"
+
+constexpr int BLOCK = 8;
+constexpr int WINDOW = 16;
+
+// The middle one of nine numbers.
+__device__ __forceinline__ int median_of_nine(int* of) {
+    constexpr int SWAPS[19][2] = {{1, 2}, {4, 5}, {7, 8}, {0, 1}, {3, 4}, {6, 7}, {1, 2}, {4, 5}, {7, 8}, {0, 3},
+                                  {5, 8}, {4, 7}, {3, 6}, {1, 4}, {2, 5}, {4, 7}, {4, 2}, {6, 4}, {4, 2}};
+#pragma unroll
+    for (int i = 0; i < 19; ++i) {
+        int &low = of[SWAPS[i][0]], &high = of[SWAPS[i][1]];
+        int least = low < high ? low : high;
+        high = low < high ? high : low;
+        low = least;
+    }
+    return of[4];
+}
+
+// The medians of the vectors around a block, which `at` gives, of each direction by itself.
+template <typename At>
+__device__ __forceinline__ Vector median_around(int column, int row, At at) {
+    int across[9], down[9];
+#pragma unroll
+    for (int i = 0; i < 9; ++i) {
+        Vector near = at(column + i % 3 - 1, row + i / 3 - 1);
+        across[i] = near.x;
+        down[i] = near.y;
+    }
+    return Vector{median_of_nine(across), median_of_nine(down)};
+}
+
+// The same motion over twice the time, for pictures half as large: one thread for each block of `to`.
+extern "C" __global__ __launch_bounds__(256) void motion_double(const unsigned* half, unsigned half_columns,
+                                                                unsigned half_rows, unsigned* to, unsigned columns,
+                                                                unsigned rows) {
+    wait_for_previous();
+    MotionField field{half, (int)half_columns, (int)half_rows};
+    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < columns * rows;
+         index += gridDim.x * blockDim.x) {
+        int column = 2 * (int)(index % columns) + 1, row = 2 * (int)(index / columns) + 1;
+        column = clamped(column, 0, field.columns - 1);
+        row = clamped(row, 0, field.rows - 1);
+        Vector near = median_around(column, row, [&](int x, int y) { return field.at(x, y); });
+        // Twice as far, in samples twice as large: whole ones.
+        auto whole = [](int of) { return ((of + 2) >> 2) << 2; };
+        to[index] = word_of(Vector{whole(near.x), whole(near.y)});
+    }
+}
+
+// Where the vectors come from that a search begins with: it has none; those of this size; those of a picture half as large.
+enum Parents : unsigned { NO_PARENTS, SAME_SIZE, HALF_AS_LARGE };
+
+// What the vectors of one pair of pictures are found by.
+struct Search {
+    Sheet<const short> a, b;
+    MotionField field;   // the parents
+    Parents parents;
+    int columns, rows;   // blocks of the pictures
+    unsigned calm;
+    int bound;
+
+    __device__ __forceinline__ Vector parent(int column, int row) const {
+        column = clamped(column, 0, columns - 1);
+        row = clamped(row, 0, rows - 1);
+        if (parents == NO_PARENTS) return Vector{0, 0};
+        if (parents == SAME_SIZE) return field.at(column, row);
+        Vector of = field.at(column / 2, row / 2);
+        return Vector{2 * of.x, 2 * of.y};
+    }
+};
+
+__device__ __forceinline__ int between(int one, int other, int quarters) {
+    return (one * (4 - quarters) + other * quarters + 2) >> 2;
+}
+
+// The sum of differences of the window of a block, each lane those of a column and every other of eight rows.
+__device__ __forceinline__ unsigned window_differences(const Search& search, int column, int row, Vector vector,
+                                                       unsigned lane) {
+    int x = within(column * BLOCK - 4, WINDOW, search.a.width), y = within(row * BLOCK - 4, WINDOW, search.a.height);
+    int right = within(x + (vector.x >> 2), WINDOW, search.b.width);
+    int down = within(y + (vector.y >> 2), WINDOW, search.b.height);
+    int fx = vector.x & 3, fy = vector.y & 3, stride = search.b.stride();
+    unsigned sum = 0u;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        int line = 2 * ((int)(lane / WINDOW) + 2 * i), at = (int)(lane % WINDOW);
+        const short* b = search.b.at(right + at, down + line);
+        int other = b[0];
+        if (fx != 0) other = between(other, b[1], fx);
+        if (fy != 0) {
+            int below = b[stride];
+            if (fx != 0) below = between(below, b[stride + 1], fx);
+            other = between(other, below, fy);
+        }
+        int apart = *search.a.at(x + at, y + line) - other;
+        apart = apart < 0 ? -apart : apart;
+        sum += (unsigned)(apart < search.bound ? apart : search.bound);
+    }
+    return sum_of_warp(sum);
+}
+
+struct Best {
+    Vector vector;
+    unsigned cost;
+};
+
+__device__ __forceinline__ void try_vector(const Search& search, int column, int row, Vector median, Vector vector,
+                                           unsigned lane, Best& best) {
+    int across = vector.x - median.x, down = vector.y - median.y;
+    int away = (across < 0 ? -across : across) + (down < 0 ? -down : down);
+    unsigned penalty = search.calm * (unsigned)(away < 24 ? away : 24) * 15u >> 5;
+    if (penalty >= best.cost) return;
+    unsigned cost = penalty + window_differences(search, column, row, vector, lane);
+    if (cost < best.cost) best = Best{vector, cost};
+}
+
+// A warp for each block: all of its lanes take the same way.
+extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one, const short* other, unsigned width,
+                                                                unsigned height, const unsigned* field,
+                                                                unsigned field_columns, unsigned field_rows,
+                                                                unsigned parents, unsigned calm, unsigned reach,
+                                                                unsigned is_finest, unsigned* to) {
+    wait_for_previous();
+    Search search{{one, (int)width, (int)height}, {other, (int)width, (int)height},
+                  {field, (int)field_columns, (int)field_rows}, (Parents)parents,
+                  (int)((width + 7u) / 8u), (int)((height + 7u) / 8u), calm, 0};
+    unsigned bound = (6u * calm + 512u) / 16u;
+    search.bound = (int)(bound < 1023u ? bound : 1023u);
+    unsigned lane = threadIdx.x % LANES, warps = gridDim.x * (blockDim.x / LANES);
+    unsigned blocks = (unsigned)(search.columns * search.rows);
+    for (unsigned index = (blockIdx.x * blockDim.x + threadIdx.x) / LANES; index < blocks; index += warps) {
+        int column = (int)(index % (unsigned)search.columns), row = (int)(index / (unsigned)search.columns);
+        Vector median = median_around(column, row, [&](int x, int y) { return search.parent(x, y); });
+        Best best{search.parent(column, row), 0xffffffffu};
+        auto attempt = [&](Vector vector) { try_vector(search, column, row, median, vector, lane, best); };
+        attempt(best.vector);
+        attempt(search.parent(column - 1, row));
+        attempt(search.parent(column + 1, row));
+        attempt(search.parent(column, row - 1));
+        attempt(search.parent(column, row + 1));
+        attempt(median);
+        attempt(Vector{0, 0});
+        // As far apart as noise alone would be.
+        if (best.cost >= calm * 9u) {
+            // The first search of all goes everywhere, the others to the four sides.
+            int most = reach > 0u ? (int)reach : 1;
+            Vector from = best.vector;
+            for (int down = -most; down <= most; ++down) {
+                for (int right = -most; right <= most; ++right) {
+                    if ((right == 0 && down == 0) || (reach == 0u && right != 0 && down != 0)) continue;
+                    attempt(Vector{from.x + 4 * right, from.y + 4 * down});
+                }
+            }
+            for (int step = is_finest != 0u ? 2 : 0; step > 0; --step) {
+                from = best.vector;
+                attempt(Vector{from.x + step, from.y});
+                attempt(Vector{from.x - step, from.y});
+                attempt(Vector{from.x, from.y + step});
+                attempt(Vector{from.x, from.y - step});
+            }
+        }
+        if (lane == 0u) to[index] = word_of(best.vector);
+    }
+}

@@ -1,0 +1,67 @@
+// Smoothed luma, whole and halved again and again: `src/core/denoise/pyramid.rs`.
+#include "launch.cuh"
+#include "sheet.cuh"
+
+// 1 4 6 4 1.
+__device__ __forceinline__ int weighted(int a, int b, int c, int d, int e) { return a + e + 4 * (b + d) + 6 * c; }
+
+// A column around a sample of luma, then of a picture that is halved.
+__device__ __forceinline__ int down(const short* at, int stride, bool halves) {
+    if (halves) return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 2) >> 2;
+    // Sixteen times what is below the codes of luma.
+    return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 16 * 2048) >> 4;
+}
+
+// One thread for each sample, those around the plane too.
+__device__ __forceinline__ void smooth(Sheet<const short> from, Sheet<short> to, bool halves) {
+    wait_for_previous();
+    int stride = to.stride();
+    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < to.all(); index += gridDim.x * blockDim.x) {
+        int x = clamped((int)(index % stride) - PAD, 0, to.width - 1);
+        int y = clamped((int)(index / stride) - PAD, 0, to.height - 1);
+        const short* at = from.at(halves ? 2 * x : x, halves ? 2 * y : y);
+        int columns[5];
+#pragma unroll
+        for (int i = 0; i < 5; ++i) columns[i] = down(at + i - 2, from.stride(), halves);
+        to.samples[index] = (short)((weighted(columns[0], columns[1], columns[2], columns[3], columns[4]) + 32) >> 6);
+    }
+}
+
+extern "C" __global__ __launch_bounds__(256) void pyramid_smooth(const short* from, short* to, unsigned width,
+                                                                 unsigned height) {
+    int w = (int)width, h = (int)height;
+    smooth(Sheet<const short>{from, w, h}, Sheet<short>{to, w, h}, false);
+}
+
+extern "C" __global__ __launch_bounds__(256) void pyramid_halve(const short* from, short* to, unsigned width,
+                                                                unsigned height) {
+    int w = (int)width, h = (int)height;
+    smooth(Sheet<const short>{from, w, h}, Sheet<short>{to, (w + 1) / 2, (h + 1) / 2}, true);
+}
+
+constexpr unsigned DIFFERENCES = 1024u;
+
+struct Room {
+    unsigned counts[DIFFERENCES];
+};
+
+// Adds how often two pictures differ by how much to `counts`.
+extern "C" __global__ __launch_bounds__(256) void pyramid_differences(const short* one, const short* other,
+                                                                      unsigned width, unsigned height,
+                                                                      unsigned* counts) {
+    __shared__ Room room;
+    for (unsigned i = threadIdx.x; i < DIFFERENCES; i += blockDim.x) room.counts[i] = 0u;
+    __syncthreads();
+    wait_for_previous();
+    Sheet<const short> a{one, (int)width, (int)height}, b{other, (int)width, (int)height};
+    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < width * height;
+         index += gridDim.x * blockDim.x) {
+        int x = (int)(index % width), y = (int)(index / width);
+        int apart = *a.at(x, y) - *b.at(x, y);
+        atomicAdd(&room.counts[clamped(apart < 0 ? -apart : apart, 0, (int)DIFFERENCES - 1)], 1u);
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < DIFFERENCES; i += blockDim.x) {
+        if (room.counts[i] > 0u) atomicAdd(&counts[i], room.counts[i]);
+    }
+}

@@ -1,0 +1,318 @@
+//! Noise that is removed on the GPU: the steps of [`crate::denoise`] for planes that come from the host and go back there. Every
+//! call waits for what it has enqueued, so that its memory may be used again.
+#![allow(unsafe_code, reason = "copies to and from memory by address")]
+
+use super::arguments::{Moved, NoiseFactors, NoisyPlane, Others};
+use super::context::Gpu;
+use super::device_memory::{DeviceMemory, DevicePool};
+use super::error::{Doing, Error};
+use super::kernels::{MergeLauncher, MotionSearch, get_or_load};
+use super::pinned::PinnedPool;
+use crate::denoise::Engine;
+use crate::denoise::dct::SAMPLES;
+use crate::denoise::merge::MOST_OTHERS;
+use crate::denoise::noise::{CLASSES, Differences, Noise, SIZES};
+use crate::denoise::pyramid::{self, DIFFERENCES};
+use crate::denoise::search::{BLOCK, REACH, REACH_OF_HALF, calm_at};
+use crate::denoise::sheet::{PAD, Sheet};
+use crate::frame::Memory;
+use bytemuck::Zeroable;
+use cudarc::driver::{CudaStream, result};
+use std::sync::Arc;
+
+/// The part of the GPU's free memory that removing noise may take.
+const PART: usize = 4;
+
+/// The stream on which noise is removed, and its memory.
+pub(super) struct NoiseRoom {
+    pub stream: Arc<CudaStream>,
+    memory: Arc<DevicePool>,
+    uploads: PinnedPool,
+    downloads: PinnedPool,
+}
+
+/// A plane with room around it.
+pub struct DeviceSheet {
+    memory: DeviceMemory,
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+/// The planes of a frame, and its luma smoothed, whole and halved again and again.
+pub struct NoisyPicture {
+    planes: Vec<DeviceSheet>,
+    log2: (u8, u8),
+    pyramid: Vec<DeviceSheet>,
+}
+
+/// The vectors of all blocks, a word each.
+pub struct DeviceField {
+    memory: DeviceMemory,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+}
+
+impl DeviceSheet {
+    pub(super) fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    /// The samples, those around the plane too.
+    pub(super) fn samples(&self) -> usize {
+        (self.width + 2 * PAD) * (self.height + 2 * PAD)
+    }
+}
+
+impl DeviceField {
+    pub(super) fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    pub(super) fn blocks(&self) -> usize {
+        self.columns * self.rows
+    }
+}
+
+impl NoisyPicture {
+    fn plane(&self, index: usize) -> NoisyPlane {
+        let (plane, quarter) = (&self.planes[index], &self.pyramid[2]);
+        let log2 = if index > 0 { self.log2 } else { (0, 0) };
+        NoisyPlane {
+            samples: plane.address(),
+            quarter: quarter.address(),
+            width: plane.width as u32,
+            height: plane.height as u32,
+            quarter_width: quarter.width as u32,
+            quarter_height: quarter.height as u32,
+            log2_width: log2.0.into(),
+            log2_height: log2.1.into(),
+            is_chroma: (index > 0).into(),
+            none: 0,
+        }
+    }
+
+    /// A plane of this picture, to which `field` leads.
+    fn moved(&self, index: usize, field: &DeviceField) -> Moved {
+        Moved {
+            samples: self.planes[index].address(),
+            field: field.address(),
+            field_columns: field.columns as u32,
+            field_rows: field.rows as u32,
+        }
+    }
+}
+
+impl NoiseRoom {
+    fn new(gpu: &Gpu) -> Result<Self, Error> {
+        let context = &gpu.context;
+        let free = context.mem_get_info().doing("asking for free memory")?.0;
+        Ok(NoiseRoom {
+            stream: context.new_stream().doing("making a stream")?,
+            memory: DevicePool::new(context, free / PART)?,
+            uploads: PinnedPool::new(context),
+            downloads: PinnedPool::new(context),
+        })
+    }
+
+    /// Memory for this many values, with unspecified content.
+    fn take<T>(&self, count: usize) -> Result<DeviceMemory, Error> {
+        self.memory.take(count * size_of::<T>())
+    }
+
+    fn sheet(&self, width: usize, height: usize) -> Result<DeviceSheet, Error> {
+        let memory = self.take::<i16>((width + 2 * PAD) * (height + 2 * PAD))?;
+        Ok(DeviceSheet { memory, width, height })
+    }
+
+    fn field(&self, (width, height): (usize, usize)) -> Result<DeviceField, Error> {
+        let (columns, rows) = (width.div_ceil(BLOCK), height.div_ceil(BLOCK));
+        Ok(DeviceField { memory: self.take::<u32>(columns * rows)?, columns, rows })
+    }
+
+    /// This many counts of nothing.
+    fn counts(&self, count: usize) -> Result<DeviceMemory, Error> {
+        let counts = self.take::<u32>(count)?;
+        let cleared =
+            // SAFETY: the memory has these bytes, and is used on this stream only; `take` has bound the context.
+            unsafe { result::memset_d8_async(counts.address(), 0, counts.size(), self.stream.cu_stream()) };
+        cleared.doing("clearing counts")?;
+        Ok(counts)
+    }
+
+    /// Waits for all that is enqueued.
+    fn wait(&self) -> Result<(), Error> {
+        self.stream.synchronize().doing("removing noise")
+    }
+
+    /// The counts in this memory, when all is done.
+    fn counted(&self, counts: &DeviceMemory) -> Result<Vec<u32>, Error> {
+        let mut found = vec![0u32; counts.size() / size_of::<u32>()];
+        let below = bytemuck::cast_slice_mut::<u32, u8>(&mut found);
+        // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result.
+        let copied = unsafe { result::memcpy_dtoh_async(below, counts.address(), self.stream.cu_stream()) };
+        let done = self.wait();
+        copied.doing("bringing counts down")?;
+        done.map(|()| found)
+    }
+}
+
+impl Gpu {
+    fn noise(&self) -> Result<&NoiseRoom, Error> {
+        get_or_load(&self.noise, || NoiseRoom::new(self))
+    }
+}
+
+impl Engine for Gpu {
+    type Picture = NoisyPicture;
+    type Field = DeviceField;
+    type Error = Error;
+
+    fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<NoisyPicture, Error> {
+        let room = self.noise()?;
+        let bytes = |sheet: &Sheet| size_of_val(sheet.samples());
+        let mut pinned = room.uploads.take(planes.iter().map(bytes).sum())?;
+        let mut rest = &mut *pinned;
+        let mut above = Vec::new();
+        let mut copied = Ok(());
+        for plane in planes.iter() {
+            let sheet = room.sheet(plane.width(), plane.height())?;
+            let (own, behind) = rest.split_at_mut(bytes(plane));
+            rest = behind;
+            own.copy_from_slice(bytemuck::cast_slice(plane.samples()));
+            // SAFETY: both sides have these bytes. The host's is waited for below, whatever the result, and is not used
+            // before; `sheet` has bound the context.
+            let copy = unsafe { result::memcpy_htod_async(sheet.address(), own, room.stream.cu_stream()) };
+            copied = copied.and(copy);
+            above.push(sheet);
+        }
+        let made = copied.doing("uploading a picture").and_then(|()| {
+            let kernels = self.kernels.pyramid()?;
+            let (width, height) = (planes[0].width(), planes[0].height());
+            let smooth = room.sheet(width, height)?;
+            kernels.smooth(&room.stream, &above[0], &smooth)?;
+            let mut pyramid = vec![smooth];
+            while pyramid.len() < pyramid::levels(width, height) {
+                let finer = &pyramid[pyramid.len() - 1];
+                let coarser = room.sheet(finer.width.div_ceil(2), finer.height.div_ceil(2))?;
+                kernels.halve(&room.stream, finer, &coarser)?;
+                pyramid.push(coarser);
+            }
+            Ok(pyramid)
+        });
+        room.wait()?;
+        Ok(NoisyPicture { planes: above, log2, pyramid: made? })
+    }
+
+    fn planes(&self, picture: &NoisyPicture) -> usize {
+        picture.planes.len()
+    }
+
+    fn differences(&self, one: &NoisyPicture, other: &NoisyPicture) -> Result<Vec<u32>, Error> {
+        let room = self.noise()?;
+        let counts = room.counts(DIFFERENCES)?;
+        self.kernels.pyramid()?.differences(&room.stream, (&one.pyramid[0], &other.pyramid[0]), &counts)?;
+        room.counted(&counts)
+    }
+
+    fn search(
+        &self,
+        one: &NoisyPicture,
+        other: &NoisyPicture,
+        calm: u32,
+        half: Option<&DeviceField>,
+    ) -> Result<DeviceField, Error> {
+        let (room, kernels) = (self.noise()?, self.kernels.motion()?);
+        let size = |level: usize| (one.pyramid[level].width, one.pyramid[level].height);
+        let coarsest = if half.is_some() { 1 } else { one.pyramid.len() - 1 };
+        let reach = if half.is_some() { REACH_OF_HALF } else { REACH };
+        // Fields that kernels read stay until these are done.
+        let mut fields: Vec<DeviceField> = Vec::new();
+        if let Some(half) = half {
+            let doubled = room.field(size(coarsest))?;
+            kernels.double(&room.stream, half, &doubled)?;
+            fields.push(doubled);
+        }
+        let found = (0..=coarsest).rev().try_for_each(|level| {
+            let to = room.field(size(level))?;
+            let search = MotionSearch {
+                one: &one.pyramid[level],
+                other: &other.pyramid[level],
+                parents: fields.last(),
+                calm: calm_at(calm, level),
+                reach: if level == coarsest { reach as u32 } else { 0 },
+                is_finest: level == 0,
+            };
+            kernels.search(&room.stream, &search, &to)?;
+            fields.push(to);
+            Ok(())
+        });
+        room.wait()?;
+        found?;
+        Ok(fields.pop().expect("a field for each picture"))
+    }
+
+    fn count(
+        &self,
+        own: &NoisyPicture,
+        other: &NoisyPicture,
+        field: &DeviceField,
+    ) -> Result<Vec<Differences>, Error> {
+        let (room, kernels) = (self.noise()?, self.kernels.merge()?);
+        const COUNTS: usize = (SAMPLES + CLASSES) * SIZES;
+        let each = COUNTS + 1;
+        let counts = room.counts(each * own.planes.len())?;
+        let counted = (0..own.planes.len()).try_for_each(|index| {
+            let place = (&counts, index * each);
+            kernels.count(&room.stream, &own.plane(index), &other.moved(index, field), place, self.multiprocessors())
+        });
+        let found = room.counted(&counts);
+        counted?;
+        Ok(found?.chunks(each).map(|counts| Differences::of_counts(&counts[1..])).collect())
+    }
+
+    fn merge(
+        &self,
+        own: &NoisyPicture,
+        others: &[(&NoisyPicture, &DeviceField)],
+        noise: &[Noise],
+    ) -> Result<Vec<Sheet>, Error> {
+        let (room, kernels) = (self.noise()?, self.kernels.merge()?);
+        let samples = |plane: &DeviceSheet| plane.width * plane.height;
+        let all: usize = own.planes.iter().map(samples).sum();
+        let out = room.take::<i16>(all)?;
+        let mut pinned = room.downloads.take(out.size())?;
+        let mut tiles = Vec::new();
+        let mut begin = 0;
+        let merged = noise.iter().enumerate().try_for_each(|(index, noise)| {
+            let plane = own.plane(index);
+            let mut moved = Others { count: others.len() as u32, ..Others::zeroed() };
+            for (to, (other, field)) in moved.of.iter_mut().zip(others) {
+                *to = other.moved(index, field);
+            }
+            assert!(others.len() <= MOST_OTHERS);
+            let noise = NoiseFactors::new(noise);
+            let of_plane = room.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?;
+            kernels.tiles(&room.stream, (&plane, &moved, &noise), &of_plane)?;
+            kernels.lay(&room.stream, &plane, &of_plane, (&out, begin))?;
+            begin += samples(&own.planes[index]);
+            tiles.push(of_plane);
+            Ok(())
+        });
+        // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound the
+        // context.
+        let copied = unsafe { result::memcpy_dtoh_async(&mut pinned, out.address(), room.stream.cu_stream()) };
+        let done = room.wait();
+        merged?;
+        copied.doing("bringing a picture down")?;
+        done?;
+        let mut rows = bytemuck::cast_slice::<u8, i16>(&pinned);
+        let sheet = |plane: &DeviceSheet| {
+            let (own, behind) = rows.split_at(samples(plane));
+            rows = behind;
+            let mut sheet = Sheet::new(plane.width, plane.height);
+            own.chunks(plane.width).enumerate().for_each(|(y, row)| sheet.row_mut(y).copy_from_slice(row));
+            sheet
+        };
+        Ok(own.planes.iter().map(sheet).collect())
+    }
+}

@@ -1,0 +1,75 @@
+//! Launches `kernels/pyramid.cu`: luma smoothed and halved, and how pictures differ.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{function, module, threads_for};
+use crate::cuda::denoise::DeviceSheet;
+use crate::cuda::device_memory::DeviceMemory;
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::launch::Kernel;
+use crate::denoise::pyramid::DIFFERENCES;
+use crate::frame::Memory;
+use cudarc::driver::{CudaContext, CudaStream};
+use std::sync::Arc;
+
+pub(in crate::cuda) struct PyramidLauncher {
+    smooth: Kernel,
+    halve: Kernel,
+    differences: Kernel,
+}
+
+impl PyramidLauncher {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, &super::compiled::PYRAMID)?;
+        Ok(PyramidLauncher {
+            smooth: function(&module, "pyramid_smooth")?,
+            halve: function(&module, "pyramid_halve")?,
+            differences: function(&module, "pyramid_differences")?,
+        })
+    }
+
+    /// Enqueues the smoothing of luma into `to`, which is as large.
+    pub fn smooth(&self, stream: &Arc<CudaStream>, luma: &DeviceSheet, to: &DeviceSheet) -> Result<(), Error> {
+        assert_eq!((luma.width, luma.height), (to.width, to.height));
+        PyramidLauncher::launch(&self.smooth, stream, luma, to)
+    }
+
+    /// Enqueues the halving of a picture into `to`, which is half as large, rounded up.
+    pub fn halve(&self, stream: &Arc<CudaStream>, from: &DeviceSheet, to: &DeviceSheet) -> Result<(), Error> {
+        assert_eq!((from.width.div_ceil(2), from.height.div_ceil(2)), (to.width, to.height));
+        PyramidLauncher::launch(&self.halve, stream, from, to)
+    }
+
+    fn launch(
+        kernel: &Kernel,
+        stream: &Arc<CudaStream>,
+        from: &DeviceSheet,
+        to: &DeviceSheet,
+    ) -> Result<(), Error> {
+        let (source, target) = (from.address(), to.address());
+        let (width, height) = (from.width as u32, from.height as u32);
+        let mut launch = kernel.on(stream);
+        launch.arg(&source).arg(&target).arg(&width).arg(&height);
+        // SAFETY: the arguments are those of the kernel, and the sheets have the room around them that it reads and writes. They
+        // are used on this stream alone.
+        unsafe { launch.launch(threads_for(to.samples())) }.doing("launching pyramid")?;
+        Ok(())
+    }
+
+    /// Enqueues the counting of what two pictures of one size differ by, into `counts`, which are 0.
+    pub fn differences(
+        &self,
+        stream: &Arc<CudaStream>,
+        (one, other): (&DeviceSheet, &DeviceSheet),
+        counts: &DeviceMemory,
+    ) -> Result<(), Error> {
+        assert_eq!((one.width, one.height), (other.width, other.height));
+        assert_eq!(counts.size(), DIFFERENCES * size_of::<u32>());
+        let (a, b, into) = (one.address(), other.address(), counts.address());
+        let (width, height) = (one.width as u32, one.height as u32);
+        let mut launch = self.differences.on(stream);
+        launch.arg(&a).arg(&b).arg(&width).arg(&height).arg(&into);
+        // SAFETY: as above, and there is a count for each difference.
+        unsafe { launch.launch(threads_for(one.width * one.height)) }.doing("launching pyramid_differences")?;
+        Ok(())
+    }
+}

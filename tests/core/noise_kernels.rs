@@ -1,0 +1,248 @@
+//! `kernels/{pyramid,motion,merge}.cu`, run on this machine thread by thread (`fused/emulator.hpp`): a whole engine that removes
+//! noise, whose every step is compared with that of a CPU.
+
+use crate::host_program::Program;
+use crate::random::Random;
+use histeq::cuda::words_of_noise;
+use histeq::denoise::dct::SAMPLES;
+use histeq::denoise::merge::MOST_OTHERS;
+use histeq::denoise::noise::{CLASSES, Differences, Noise, SIZES};
+use histeq::denoise::search::{BLOCK, REACH, REACH_OF_HALF, calm_at};
+use histeq::denoise::sheet::Sheet;
+use histeq::denoise::{Around, Engine, Step, Steps, pyramid};
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::sync::Arc;
+
+macro_rules! kernels {
+    ($($name:literal,)*) => {
+        [$(($name, include_str!(concat!("../../kernels/", $name)))),*]
+    };
+}
+
+const KERNELS: [(&str, &str); 6] =
+    kernels!["pyramid.cu", "motion.cu", "merge.cu", "sheet.cuh", "arguments.cuh", "warp.cuh",];
+
+/// The kernels in the emulator; `None` where there is no C++ compiler.
+fn emulated() -> Option<Program> {
+    let spelt = |text: &str| {
+        text.replace("__shared__ Room room;", "Room& room = block_static<Room>();")
+            .replace("__shared__ Exchange exchange;", "Exchange& exchange = block_static<Exchange>();")
+            .replace("extern __shared__ __align__(16) unsigned shared_counts[];", "#define shared_counts block_words()")
+    };
+    let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();
+    files.push(("launch.cuh", "#pragma once\n".to_owned()));
+    files.push(("cuda.hpp", include_str!("../helpers/cuda.hpp").to_owned()));
+    files.push(("emulator.hpp", include_str!("fused/emulator.hpp").to_owned()));
+    files.push(("main.cpp", include_str!("fused/noise.cpp").to_owned()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    Program::of(&files, &["-O2", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", "-DOVERLAP=false"])
+}
+
+/// The kernels as an engine.
+struct Emulated(Program);
+
+/// A plane with room around it.
+struct Padded {
+    size: (usize, usize),
+    samples: Vec<u32>,
+}
+
+struct OnEmulator {
+    planes: Vec<Padded>,
+    log2: (u8, u8),
+    pyramid: Vec<Padded>,
+}
+
+struct Motion {
+    blocks: (usize, usize),
+    words: Vec<u32>,
+}
+
+fn text(values: &[u32]) -> String {
+    values.iter().fold(String::new(), |mut text, value| {
+        let _ = write!(text, "{value} ");
+        text
+    })
+}
+
+impl Padded {
+    fn of(sheet: &Sheet) -> Self {
+        let samples = sheet.samples().iter().map(|sample| u32::from(*sample as u16)).collect();
+        Padded { size: (sheet.width(), sheet.height()), samples }
+    }
+
+    fn text(&self) -> String {
+        format!("{} {} {}", self.size.0, self.size.1, text(&self.samples))
+    }
+}
+
+impl Motion {
+    fn text(&self) -> String {
+        format!("{} {} {}", self.blocks.0, self.blocks.1, text(&self.words))
+    }
+}
+
+fn blocks((width, height): (usize, usize)) -> (usize, usize) {
+    (width.div_ceil(BLOCK), height.div_ceil(BLOCK))
+}
+
+impl OnEmulator {
+    fn plane(&self, index: usize) -> String {
+        let (log2, is_chroma) = if index > 0 { (self.log2, 1) } else { ((0, 0), 0) };
+        format!("{} {} {} {} {is_chroma}", self.planes[index].text(), self.pyramid[2].text(), log2.0, log2.1)
+    }
+}
+
+impl Emulated {
+    fn answer(&self, question: String) -> Vec<u32> {
+        self.0.answers(&[question]).remove(0)
+    }
+
+    fn smoothed(&self, from: &Padded, halves: bool) -> Padded {
+        let (width, height) = from.size;
+        let size = if halves { (width.div_ceil(2), height.div_ceil(2)) } else { from.size };
+        Padded { size, samples: self.answer(format!("s {} {}", u32::from(halves), from.text())) }
+    }
+}
+
+impl Engine for Emulated {
+    type Picture = OnEmulator;
+    type Field = Motion;
+    type Error = Infallible;
+
+    fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<OnEmulator, Infallible> {
+        let planes: Vec<Padded> = planes.iter().map(Padded::of).collect();
+        let mut pyramid = vec![self.smoothed(&planes[0], false)];
+        while pyramid.len() < pyramid::levels(planes[0].size.0, planes[0].size.1) {
+            pyramid.push(self.smoothed(&pyramid[pyramid.len() - 1], true));
+        }
+        Ok(OnEmulator { planes, log2, pyramid })
+    }
+
+    fn planes(&self, picture: &OnEmulator) -> usize {
+        picture.planes.len()
+    }
+
+    fn differences(&self, one: &OnEmulator, other: &OnEmulator) -> Result<Vec<u32>, Infallible> {
+        Ok(self.answer(format!("d {} {}", one.pyramid[0].text(), text(&other.pyramid[0].samples))))
+    }
+
+    fn search(
+        &self,
+        one: &OnEmulator,
+        other: &OnEmulator,
+        calm: u32,
+        half: Option<&Motion>,
+    ) -> Result<Motion, Infallible> {
+        let coarsest = if half.is_some() { 1 } else { one.pyramid.len() - 1 };
+        let reach = if half.is_some() { REACH_OF_HALF } else { REACH };
+        let mut field = half.map(|half| {
+            let blocks = blocks(one.pyramid[1].size);
+            Motion { blocks, words: self.answer(format!("x {} {} {}", half.text(), blocks.0, blocks.1)) }
+        });
+        for level in (0..=coarsest).rev() {
+            let (a, b) = (&one.pyramid[level], &other.pyramid[level]);
+            let kind = if level < coarsest { 2 } else { u32::from(half.is_some()) };
+            let reach = if level == coarsest { reach } else { 0 };
+            let parents = field.map_or("0 0".to_owned(), |field| field.text());
+            let (calm, finest) = (calm_at(calm, level), u32::from(level == 0));
+            let question = format!("m {} {} {parents} {kind} {calm} {reach} {finest}", a.text(), text(&b.samples));
+            field = Some(Motion { blocks: blocks(a.size), words: self.answer(question) });
+        }
+        Ok(field.expect("a field for each picture"))
+    }
+
+    fn count(&self, own: &OnEmulator, other: &OnEmulator, field: &Motion) -> Result<Vec<Differences>, Infallible> {
+        let count = |index: usize| {
+            let question = format!("c {} {} {}", own.plane(index), text(&other.planes[index].samples), field.text());
+            let counts = self.answer(question);
+            assert_eq!(counts.len(), 1 + (SAMPLES + CLASSES) * SIZES);
+            Differences::of_counts(&counts[1..])
+        };
+        Ok((0..own.planes.len()).map(count).collect())
+    }
+
+    fn merge(
+        &self,
+        own: &OnEmulator,
+        others: &[(&OnEmulator, &Motion)],
+        noise: &[Noise],
+    ) -> Result<Vec<Sheet>, Infallible> {
+        assert!(others.len() <= MOST_OTHERS);
+        let merge = |(index, noise): (usize, &Noise)| {
+            let moved = |(other, field): &(&OnEmulator, &Motion)| {
+                format!("{} {}", text(&other.planes[index].samples), field.text())
+            };
+            let moved: Vec<String> = others.iter().map(moved).collect();
+            let noise = text(&words_of_noise(noise));
+            let question = format!("t {} {} {} {noise}", own.plane(index), others.len(), moved.join(" "));
+            let (width, height) = own.planes[index].size;
+            let mut sheet = Sheet::new(width, height);
+            for (y, row) in self.answer(question).chunks(width).enumerate() {
+                sheet.row_mut(y).iter_mut().zip(row).for_each(|(to, sample)| *to = *sample as u16 as i16);
+            }
+            sheet
+        };
+        Ok(noise.iter().enumerate().map(merge).collect())
+    }
+}
+
+/// Planes of a picture over which something moves, with noise.
+pub fn noisy_planes(
+    (width, height): (usize, usize),
+    log2: (u8, u8),
+    number: usize,
+    random: &mut Random,
+) -> Arc<Vec<Sheet>> {
+    let sizes = [(width, height), (width.div_ceil(1 << log2.0), height.div_ceil(1 << log2.1))];
+    let mut plane = |(width, height): (usize, usize), strength: i64| {
+        let mut sheet = Sheet::new(width, height);
+        for y in 0..height {
+            for (x, sample) in sheet.row_mut(y).iter_mut().enumerate() {
+                let (x, y) = (x + 2 * number, y + number);
+                let level = ((x * x / 7 + y * 11) % 900) as i64 + if (x / 9 + y / 7) % 3 == 0 { 800 } else { 0 };
+                let noise = (0..4).map(|_| random.below(2 * strength as u64 + 1) as i64 - strength).sum::<i64>();
+                *sample = (level + noise - 1400).clamp(-2048, 2047) as i16;
+            }
+        }
+        sheet.repeat_edges();
+        sheet
+    };
+    Arc::new(vec![plane(sizes[0], 60), plane(sizes[1], 90), plane(sizes[1], 20)])
+}
+
+/// The samples of the planes that an engine makes of some of these frames.
+pub fn made_clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>], log2: (u8, u8), of: &[usize]) -> Vec<Vec<i16>>
+where
+    E::Error: std::fmt::Debug,
+{
+    let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, log2).expect("a picture")).collect();
+    let step =
+        |at: usize| (at > 0).then(|| Step::new(engine, &pictures[at], &pictures[at - 1]).expect("a step"));
+    let steps: Vec<_> = (0..pictures.len()).map(step).collect();
+    let around: Vec<_> = pictures.iter().zip(steps.iter().map(Option::as_ref)).collect();
+    let samples = |sheet: &Sheet| (0..sheet.height()).flat_map(|y| sheet.row(y).to_vec()).collect();
+    let planes = of.iter().flat_map(|&at| Around { pictures: &around, at }.clean(engine).expect("a clean picture"));
+    planes.map(|sheet| samples(&sheet)).collect()
+}
+
+#[test]
+fn noise_is_removed_as_on_a_cpu() {
+    let Some(program) = emulated() else { return };
+    let emulated = Emulated(program);
+    let mut random = Random::new(8);
+    for (size, log2, of) in
+        [((61, 44), (1u8, 1u8), &[0, 2, 4][..]), ((37, 21), (0, 0), &[1]), ((9, 3), (1, 0), &[0]), ((90, 34), (2, 2), &[3])]
+    {
+        let frames: Vec<_> = (0..5).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
+        let expected = made_clean(&Steps::PLAIN, &frames, log2, of);
+        assert!(made_clean(&emulated, &frames, log2, of) == expected, "{size:?}");
+        let before = (0..size.1).flat_map(|y| frames[of[0]][0].row(y));
+        let changed = expected[0].iter().zip(before).filter(|(a, b)| a != b).count();
+        assert!(size.1 < 8 || changed > size.0 * size.1 / 2, "{size:?}: {changed} samples change");
+    }
+    let alone = noisy_planes((40, 24), (1, 1), 0, &mut random);
+    let alone = std::slice::from_ref(&alone);
+    assert!(made_clean(&emulated, alone, (1, 1), &[0]) == made_clean(&Steps::PLAIN, alone, (1, 1), &[0]), "alone");
+}
