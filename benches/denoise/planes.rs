@@ -1,51 +1,69 @@
-//! Raw 4:2:0 video of 8 bits from stdin, made clean, to stdout with 16 bits a sample (codes of 12 bits).
-use histeq::denoise::{Around, Picture, RADIUS, Step, Steps, sheet::Sheet};
+//! Raw 4:2:0 video of 8 bits from stdin, made clean by a CPU or by a GPU (`cuda`), to stdout with 16 bits a sample (codes of 12 bits).
+use histeq::cuda::Gpu;
+use histeq::denoise::{Around, Engine, RADIUS, Step, Steps, sheet::Sheet};
 use histeq::equalize::cpu::{Isa, denoise_steps};
+use std::fmt::Debug;
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 fn main() {
-    let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
-    let (width, height) = (words[0], words[1]);
-    let isa =
-        Isa::ALL.into_iter().find(|isa| std::env::args().any(|word| word == isa.to_string())).unwrap_or(Isa::best());
-    let steps: Steps = denoise_steps(isa).expect("an instruction set that this machine has");
-    eprintln!("{isa}");
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let sizes: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    let size = (sizes[0], sizes[1]);
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).expect("stdin");
+    let frames: Vec<Arc<Vec<Sheet>>> =
+        bytes.chunks_exact(size.0 * size.1 * 3 / 2).map(|frame| Arc::new(planes(frame, size))).collect();
+    if words.iter().any(|word| word == "cuda") {
+        let gpu = Gpu::open(0).expect("a GPU");
+        eprintln!("{}", gpu.name());
+        return clean(&*gpu, &frames);
+    }
+    let isa = Isa::ALL.into_iter().find(|isa| words.contains(&isa.to_string())).unwrap_or(Isa::best());
+    let steps: Steps = denoise_steps(isa).expect("an instruction set that this machine has");
+    eprintln!("{isa}");
+    clean(&steps, &frames);
+}
+
+/// The planes of a frame.
+fn planes(frame: &[u8], (width, height): (usize, usize)) -> Vec<Sheet> {
+    let (y, chroma) = frame.split_at(width * height);
+    let (u, v) = chroma.split_at(width * height / 4);
+    let plane = |bytes: &[u8], width: usize, height: usize| {
+        let mut sheet = Sheet::new(width, height);
+        for (y, row) in bytes.chunks_exact(width).enumerate() {
+            sheet.row_mut(y).iter_mut().zip(row).for_each(|(to, code)| *to = (i16::from(*code) << 4) - 2048);
+        }
+        sheet.repeat_edges();
+        sheet
+    };
+    vec![plane(y, width, height), plane(u, width / 2, height / 2), plane(v, width / 2, height / 2)]
+}
+
+/// Makes the frames clean, in three passes whose times it tells, each for all frames.
+fn clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>])
+where
+    E::Error: Debug,
+{
     let begin = std::time::Instant::now();
-    let pictures: Vec<Picture> = bytes
-        .chunks_exact(width * height * 3 / 2)
-        .map(|frame| {
-            let (y, chroma) = frame.split_at(width * height);
-            let (u, v) = chroma.split_at(width * height / 4);
-            let plane = |bytes: &[u8], width: usize, height: usize| {
-                let mut sheet = Sheet::new(width, height);
-                for (y, row) in bytes.chunks_exact(width).enumerate() {
-                    sheet.row_mut(y).iter_mut().zip(row).for_each(|(to, code)| *to = (i16::from(*code) << 4) - 2048);
-                }
-                sheet.repeat_edges();
-                sheet
-            };
-            let planes =
-                vec![plane(y, width, height), plane(u, width / 2, height / 2), plane(v, width / 2, height / 2)];
-            Picture::new(planes, (1, 1), &steps)
-        })
-        .collect();
+    let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, (1, 1)).expect("a picture")).collect();
     eprintln!("pictures {:?}", begin.elapsed());
-    let made: Vec<Option<Step>> =
-        (0..pictures.len()).map(|at| (at > 0).then(|| pictures[at].step(&pictures[at - 1], &steps))).collect();
+    let step = |at: usize| (at > 0).then(|| Step::new(engine, &pictures[at], &pictures[at - 1]).expect("a step"));
+    let steps: Vec<_> = (0..pictures.len()).map(step).collect();
     eprintln!("steps {:?}", begin.elapsed());
-    let mut out = std::io::stdout().lock();
-    for at in 0..pictures.len() {
+    let of = |at: usize| {
         let (first, end) = (at.saturating_sub(RADIUS), (at + RADIUS + 1).min(pictures.len()));
-        let around: Vec<_> = (first..end).map(|of| (&pictures[of], made[of].as_ref())).collect();
-        for sheet in (Around { pictures: &around, at: at - first }).clean(&steps) {
-            for y in 0..sheet.height() {
-                let codes: Vec<u8> =
-                    sheet.row(y).iter().flat_map(|code| ((code + 2048).clamp(0, 4095) as u16).to_le_bytes()).collect();
-                out.write_all(&codes).expect("stdout");
-            }
+        let around: Vec<_> = (first..end).map(|of| (&pictures[of], steps[of].as_ref())).collect();
+        Around { pictures: &around, at: at - first }.clean(engine).expect("clean planes")
+    };
+    let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();
+    eprintln!("clean {:?} for {} frames", begin.elapsed(), pictures.len());
+    let mut out = std::io::stdout().lock();
+    for sheet in cleaned.iter().flatten() {
+        for y in 0..sheet.height() {
+            let codes: Vec<u8> =
+                sheet.row(y).iter().flat_map(|code| ((code + 2048).clamp(0, 4095) as u16).to_le_bytes()).collect();
+            out.write_all(&codes).expect("stdout");
         }
     }
-    eprintln!("clean {:?} for {} frames", begin.elapsed(), pictures.len());
 }

@@ -218,8 +218,7 @@ where
     E::Error: std::fmt::Debug,
 {
     let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, log2).expect("a picture")).collect();
-    let step =
-        |at: usize| (at > 0).then(|| Step::new(engine, &pictures[at], &pictures[at - 1]).expect("a step"));
+    let step = |at: usize| (at > 0).then(|| Step::new(engine, &pictures[at], &pictures[at - 1]).expect("a step"));
     let steps: Vec<_> = (0..pictures.len()).map(step).collect();
     let around: Vec<_> = pictures.iter().zip(steps.iter().map(Option::as_ref)).collect();
     let samples = |sheet: &Sheet| (0..sheet.height()).flat_map(|y| sheet.row(y).to_vec()).collect();
@@ -232,9 +231,12 @@ fn noise_is_removed_as_on_a_cpu() {
     let Some(program) = emulated() else { return };
     let emulated = Emulated(program);
     let mut random = Random::new(8);
-    for (size, log2, of) in
-        [((61, 44), (1u8, 1u8), &[0, 2, 4][..]), ((37, 21), (0, 0), &[1]), ((9, 3), (1, 0), &[0]), ((90, 34), (2, 2), &[3])]
-    {
+    for (size, log2, of) in [
+        ((61, 44), (1u8, 1u8), &[0, 2, 4][..]),
+        ((37, 21), (0, 0), &[1]),
+        ((9, 3), (1, 0), &[0]),
+        ((90, 34), (2, 2), &[3]),
+    ] {
         let frames: Vec<_> = (0..5).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
         let expected = made_clean(&Steps::PLAIN, &frames, log2, of);
         assert!(made_clean(&emulated, &frames, log2, of) == expected, "{size:?}");

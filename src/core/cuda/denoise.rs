@@ -251,12 +251,7 @@ impl Engine for Gpu {
         Ok(fields.pop().expect("a field for each picture"))
     }
 
-    fn count(
-        &self,
-        own: &NoisyPicture,
-        other: &NoisyPicture,
-        field: &DeviceField,
-    ) -> Result<Vec<Differences>, Error> {
+    fn count(&self, own: &NoisyPicture, other: &NoisyPicture, field: &DeviceField) -> Result<Vec<Differences>, Error> {
         let (room, kernels) = (self.noise()?, self.kernels.merge()?);
         const COUNTS: usize = (SAMPLES + CLASSES) * SIZES;
         let each = COUNTS + 1;

@@ -208,10 +208,13 @@ impl<F> Step<F> {
 /// The least that frames are taken to differ by, in 64ths of a level of 8 bits.
 const LEAST_CALM: u32 = 19;
 
+/// A picture, and the step to it from the one before it; that of the first is not used.
+pub type Stepped<'a, E> = (&'a <E as Engine>::Picture, Option<&'a Step<<E as Engine>::Field>>);
+
 /// A picture among those around it.
 pub struct Around<'a, E: Engine> {
-    /// The pictures of the same scene, oldest first, and the step to each from the one before it; that of the first is not used.
-    pub pictures: &'a [(&'a E::Picture, Option<&'a Step<E::Field>>)],
+    /// The pictures of the same scene, oldest first.
+    pub pictures: &'a [Stepped<'a, E>],
     /// Which of them becomes clean.
     pub at: usize,
 }

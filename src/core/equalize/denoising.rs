@@ -6,8 +6,8 @@
 use super::cpu::{Isa, denoise_steps};
 use super::depth::{Kind, like, parts, planes, sibling};
 use super::{Role, Work, threads};
-use crate::denoise::sheet::Sheet;
 use crate::cuda::Gpu;
+use crate::denoise::sheet::Sheet;
 use crate::denoise::{Around, Engine, Step, Steps};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
 use crate::spec::{Change, Denoise, Strength};
@@ -253,9 +253,7 @@ impl Seen {
         engine: &E,
         known: Of<E>,
     ) -> std::result::Result<Arc<Step<E::Field>>, E::Error> {
-        known(self).step.get(|| {
-            Step::new(engine, &*self.picture(engine, known)?, &*before.picture(engine, known)?)
-        })
+        known(self).step.get(|| Step::new(engine, &*self.picture(engine, known)?, &*before.picture(engine, known)?))
     }
 }
 
@@ -285,7 +283,8 @@ impl Job {
     /// The planes of the frame without noise.
     fn clean<E: Engine>(&self, engine: &E, known: Of<E>) -> std::result::Result<Vec<Sheet>, E::Error> {
         let frames = &self.frames;
-        let pictures = frames.iter().map(|seen| seen.picture(engine, known)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let pictures =
+            frames.iter().map(|seen| seen.picture(engine, known)).collect::<std::result::Result<Vec<_>, _>>()?;
         let step = |at: usize| frames[at].step(&frames[at - 1], engine, known);
         let steps = (1..frames.len()).map(step).collect::<std::result::Result<Vec<_>, _>>()?;
         let steps = std::iter::once(None).chain(steps.iter().map(|step| Some(&**step)));

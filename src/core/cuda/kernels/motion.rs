@@ -33,10 +33,7 @@ pub(in crate::cuda) struct MotionSearch<'a> {
 impl MotionLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::MOTION)?;
-        Ok(MotionLauncher {
-            double: function(&module, "motion_double")?,
-            search: function(&module, "motion_search")?,
-        })
+        Ok(MotionLauncher { double: function(&module, "motion_double")?, search: function(&module, "motion_search")? })
     }
 
     /// Enqueues the motion of `half` over twice the time, for pictures half as large.
@@ -53,12 +50,7 @@ impl MotionLauncher {
     }
 
     /// Enqueues the search for the vectors of all blocks.
-    pub fn search(
-        &self,
-        stream: &Arc<CudaStream>,
-        search: &MotionSearch<'_>,
-        to: &DeviceField,
-    ) -> Result<(), Error> {
+    pub fn search(&self, stream: &Arc<CudaStream>, search: &MotionSearch<'_>, to: &DeviceField) -> Result<(), Error> {
         let MotionSearch { one, other, parents, calm, reach, is_finest } = *search;
         assert_eq!((one.width, one.height), (other.width, other.height));
         assert_eq!((to.columns, to.rows), (one.width.div_ceil(8), one.height.div_ceil(8)));

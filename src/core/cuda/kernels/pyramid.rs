@@ -39,12 +39,7 @@ impl PyramidLauncher {
         PyramidLauncher::launch(&self.halve, stream, from, to)
     }
 
-    fn launch(
-        kernel: &Kernel,
-        stream: &Arc<CudaStream>,
-        from: &DeviceSheet,
-        to: &DeviceSheet,
-    ) -> Result<(), Error> {
+    fn launch(kernel: &Kernel, stream: &Arc<CudaStream>, from: &DeviceSheet, to: &DeviceSheet) -> Result<(), Error> {
         let (source, target) = (from.address(), to.address());
         let (width, height) = (from.width as u32, from.height as u32);
         let mut launch = kernel.on(stream);
