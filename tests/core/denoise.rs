@@ -8,7 +8,7 @@ use histeq::denoise::Steps;
 use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
 use histeq::equalize::reference::Reference;
 use histeq::equalize::{EqualizeStage, Executor, OutputDepth};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
 use histeq::spec::natural::Assumed;
 use histeq::spec::{Chroma, Cleaner, Denoise, Gain, Method, Settings, Smoothing, Strength, Threshold};
 
@@ -170,6 +170,83 @@ fn noise_goes_and_what_moves_stays() {
         assert!(before > 3.0 * after, "frame {number}, what moves: {before} and {after}");
         let after = wrong(&causal[number], at, whole);
         assert!(before > 3.0 * after, "frame {number}, with those before it alone: {before} and {after}");
+    }
+}
+
+#[test]
+fn noise_goes_from_rgb_too() {
+    for format in [PixelFormat::Gbrp, PixelFormat::Bgr0, PixelFormat::Gbrp12le, PixelFormat::Rgb48le] {
+        let components = |format: PixelFormat| match format.descriptor().luminance {
+            Luminance::FromRgb { r, g, b } => [r, g, b],
+            Luminance::Stored(_) => panic!("{format} is no RGB"),
+        };
+        // Of a colour: less red than green, and more blue.
+        let lit = |index: usize, number: usize, x: usize, y: usize| truth(0, number, x, y) * [3, 4, 5][index] / 4;
+        let noisy = |number: usize| {
+            let mut random = Random::new(number as u64 + 7);
+            let sample = format.descriptor().sample;
+            let shapes = format.descriptor().planes().len();
+            let pool = HostPool::default();
+            let mut planes: Vec<_> =
+                (0..shapes).map(|at| pool.plane(format.row_bytes(at, SIZE.0), format.rows(at, SIZE.1))).collect();
+            for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
+                for (index, at) in components(format).into_iter().enumerate() {
+                    let of_16 = ((lit(index, number, x, y) + noise(&mut random, 64) + 8) & !15).max(0);
+                    let code = if sample.depth == 8 { of_16 >> 4 } else { of_16 << (sample.depth - 12) };
+                    sample.write(planes[at.plane].row_mut(y), at.offset + x * at.step, code as u16);
+                }
+            }
+            let planes = planes.into_iter().map(|plane| plane.freeze()).collect();
+            Frame::new(format, SIZE, Range::Full, Matrix::Bt709, planes).expect("a frame")
+        };
+        let noisy: Vec<Frame> = (0..6).map(noisy).collect();
+        let clean = run(&noisy, 0, settings(1.0, true, false), 2);
+        let wrong = |frame: &Frame, index: usize| {
+            let (sample, at) = (frame.format().descriptor().sample, components(frame.format())[index]);
+            let square = |(y, x): (usize, usize)| {
+                let code = i32::from(sample.read(frame.planes()[at.plane].row(y), at.offset + x * at.step));
+                let of_16 = if sample.depth > 12 { code >> (sample.depth - 12) } else { code << (12 - sample.depth) };
+                f64::from(of_16 - lit(index, 3, x, y)).powi(2)
+            };
+            (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))).map(square).sum::<f64>()
+        };
+        for index in 0..3 {
+            let (before, after) = (wrong(&noisy[3], index), wrong(&clean[3], index));
+            assert!(before > 3.0 * after, "{format}, component {index}: {before} and {after}");
+        }
+    }
+}
+
+#[test]
+fn fields_are_made_clean_as_pictures_of_their_own() {
+    let format = PixelFormat::Yuv422p10le;
+    // Each field is of a time of its own.
+    let fields: Vec<Frame> = (0..12).map(|number| frame(format, (0, number), 48, 0)).collect();
+    let plane_of = |frames: &[&Frame], index: usize, rows: usize, pick: &dyn Fn(usize) -> (usize, usize)| {
+        let mut plane = HostPool::default().plane(format.row_bytes(index, SIZE.0), rows);
+        for y in 0..rows {
+            let (from, row) = pick(y);
+            plane.row_mut(y).copy_from_slice(frames[from].planes()[index].row(row));
+        }
+        plane.freeze()
+    };
+    let picture = |rows: usize, frames: &[&Frame], pick: &dyn Fn(usize) -> (usize, usize)| {
+        let planes = (0..3).map(|index| plane_of(frames, index, rows, pick)).collect();
+        Frame::new(format, (SIZE.0, rows), Range::Limited, Matrix::Bt709, planes).expect("a frame")
+    };
+    let woven = |pair: &[Frame]| {
+        let mut frame = picture(SIZE.1, &[&pair[0], &pair[1]], &|y| (y % 2, y));
+        frame.is_interlaced = true;
+        frame
+    };
+    let woven: Vec<Frame> = fields.chunks(2).map(woven).collect();
+    let clean = run(&woven, 0, settings(1.0, true, false), 2);
+    for parity in 0..2 {
+        let alone = |frame: &Frame| picture(SIZE.1 / 2, &[frame], &|y| (0, 2 * y + parity));
+        let field: Vec<Frame> = woven.iter().map(alone).collect();
+        let expected = run(&field, 0, settings(1.0, true, false), 2);
+        let found: Vec<Frame> = clean.iter().map(alone).collect();
+        same(&expected, &found, &format!("field {parity}"));
     }
 }
 

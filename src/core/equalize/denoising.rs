@@ -40,10 +40,37 @@ struct Seen {
     frame: Frame,
     /// It does not go on from the frame before it.
     begins: bool,
+    pictures: Vec<SeenPicture>,
+}
+
+/// A frame, or a field of it.
+struct SeenPicture {
+    rows: Rows,
     /// Its planes without alpha, as codes of 12 bits less 2048.
     planes: OnceLock<Arc<Vec<Sheet>>>,
     on_cpu: Known<Steps>,
     on_gpu: Known<Gpu>,
+}
+
+/// Which rows of each plane are a picture: all of them, or those of a field.
+#[derive(Clone, Copy)]
+struct Rows {
+    first: usize,
+    step: usize,
+}
+
+impl Rows {
+    /// The pictures of a frame: its two fields, if it has them, because they are of different times.
+    fn of(frame: &Frame) -> Vec<Rows> {
+        let rows = parts(frame.format()).into_iter().map(|part| frame.height().div_ceil(1 << part.log2_height));
+        let step = if frame.is_interlaced && rows.min() >= Some(2) { 2 } else { 1 };
+        (0..step).map(|first| Rows { first, step }).collect()
+    }
+
+    /// How many these are of so many rows.
+    fn count(self, rows: usize) -> usize {
+        (rows - self.first).div_ceil(self.step)
+    }
 }
 
 /// What an engine knows of a frame.
@@ -90,10 +117,9 @@ struct Job {
     done: Sender<Result<Frame>>,
 }
 
-/// Whether noise can be removed from frames of this format: YUV and gray of any depth, if there is one of 10 bits for those of 8.
+/// Whether noise can be removed from frames of this format: of any depth, if there is one of 10 bits for those of 8.
 pub(super) fn cleans(format: PixelFormat) -> bool {
-    let is_rgb = format.descriptor().model == Model::Rgb;
-    !is_rgb && (format.depth() > 8 || sibling(format, 10).is_some())
+    format.depth() > 8 || sibling(format, 10).is_some()
 }
 
 impl Default for Denoising {
@@ -135,14 +161,16 @@ impl Denoising {
             return Ok(());
         }
         let frame = work.frame().clone();
-        let kind = |frame: &Frame| (frame.format(), frame.width(), frame.height(), frame.range());
+        let kind = |frame: &Frame| (frame.format(), frame.width(), frame.height(), frame.range(), frame.is_interlaced);
         let last = self.waiting.back().map(|(_, seen)| seen).or(self.before.back());
         let goes_on = last.is_some_and(|last| kind(&last.frame) == kind(&frame));
         let change = work.guide().change;
         let begins = !goes_on || change != Change::None || self.was_flash || !cleans(frame.format());
         self.was_flash = change == Change::Flash;
-        let planes = OnceLock::new();
-        let seen = Seen { frame, begins, planes, on_cpu: Known::default(), on_gpu: Known::default() };
+        let picture =
+            |rows| SeenPicture { rows, planes: OnceLock::new(), on_cpu: Known::default(), on_gpu: Known::default() };
+        let pictures = Rows::of(&frame).into_iter().map(picture).collect();
+        let seen = Seen { frame, begins, pictures };
         self.waiting.push_back((work, Arc::new(seen)));
         self.begin_until(denoise.behind() as usize)
     }
@@ -234,31 +262,32 @@ impl Denoising {
 }
 
 impl Seen {
-    fn planes(&self) -> &Arc<Vec<Sheet>> {
-        self.planes.get_or_init(|| Arc::new(sheets(&self.frame)))
+    fn planes(&self, index: usize) -> &Arc<Vec<Sheet>> {
+        let picture = &self.pictures[index];
+        picture.planes.get_or_init(|| Arc::new(sheets(&self.frame, picture.rows)))
     }
 
-    fn picture<E: Engine>(&self, engine: &E, known: Of<E>) -> std::result::Result<Arc<E::Picture>, E::Error> {
-        known(self).picture.get(|| {
+    fn picture<E: Engine>(&self, index: usize, engine: &E, known: Of<E>) -> Made<E::Picture, E> {
+        known(&self.pictures[index]).picture.get(|| {
             let parts = parts(self.frame.format());
             let chroma = parts.iter().find(|part| part.kind == Kind::Chroma);
             let log2 = chroma.map_or((0, 0), |part| (part.log2_width, part.log2_height));
-            engine.picture(self.planes(), log2)
+            engine.picture(self.planes(index), log2)
         })
     }
 
-    fn step<E: Engine>(
-        &self,
-        before: &Seen,
-        engine: &E,
-        known: Of<E>,
-    ) -> std::result::Result<Arc<Step<E::Field>>, E::Error> {
-        known(self).step.get(|| Step::new(engine, &*self.picture(engine, known)?, &*before.picture(engine, known)?))
+    fn step<E: Engine>(&self, before: &Seen, index: usize, engine: &E, known: Of<E>) -> Made<Step<E::Field>, E> {
+        known(&self.pictures[index])
+            .step
+            .get(|| Step::new(engine, &*self.picture(index, engine, known)?, &*before.picture(index, engine, known)?))
     }
 }
 
-/// What an engine knows of a frame.
-type Of<E> = fn(&Seen) -> &Known<E>;
+/// What an engine knows of a picture.
+type Of<E> = fn(&SeenPicture) -> &Known<E>;
+
+/// What an engine has made, or what went wrong.
+type Made<T, E> = std::result::Result<Arc<T>, <E as Engine>::Error>;
 
 impl Job {
     fn run(self) {
@@ -267,25 +296,29 @@ impl Job {
     }
 
     fn cleaned(&self) -> Result<Frame> {
-        // A GPU that fails, or has no room, is done without: the bytes are the same.
-        let on_gpu = self.gpu.as_ref().and_then(|gpu| self.clean(&**gpu, |seen| &seen.on_gpu).ok());
-        let clean = match on_gpu {
-            Some(clean) => clean,
-            None => match self.clean(&self.steps, |seen| &seen.on_cpu) {
-                Ok(clean) => clean,
-                Err(never) => match never {},
-            },
-        };
         let seen = &self.frames[self.at];
-        cleaned(&seen.frame, seen.planes(), &clean, self.share, &self.pool)
+        let clean = |index: usize| {
+            // A GPU that fails, or has no room, is done without: the bytes are the same.
+            let on_gpu = self.gpu.as_ref().and_then(|gpu| self.clean(index, &**gpu, |picture| &picture.on_gpu).ok());
+            let clean = match on_gpu {
+                Some(clean) => clean,
+                None => match self.clean(index, &self.steps, |picture| &picture.on_cpu) {
+                    Ok(clean) => clean,
+                    Err(never) => match never {},
+                },
+            };
+            (seen.planes(index).clone(), clean)
+        };
+        let pictures: Vec<_> = (0..seen.pictures.len()).map(clean).collect();
+        cleaned(&seen.frame, &pictures, self.share, &self.pool)
     }
 
-    /// The planes of the frame without noise.
-    fn clean<E: Engine>(&self, engine: &E, known: Of<E>) -> std::result::Result<Vec<Sheet>, E::Error> {
+    /// The planes of a picture of the frame without noise.
+    fn clean<E: Engine>(&self, index: usize, engine: &E, known: Of<E>) -> std::result::Result<Vec<Sheet>, E::Error> {
         let frames = &self.frames;
-        let pictures =
-            frames.iter().map(|seen| seen.picture(engine, known)).collect::<std::result::Result<Vec<_>, _>>()?;
-        let step = |at: usize| frames[at].step(&frames[at - 1], engine, known);
+        let picture = |seen: &Arc<Seen>| seen.picture(index, engine, known);
+        let pictures = frames.iter().map(picture).collect::<std::result::Result<Vec<_>, _>>()?;
+        let step = |at: usize| frames[at].step(&frames[at - 1], index, engine, known);
         let steps = (1..frames.len()).map(step).collect::<std::result::Result<Vec<_>, _>>()?;
         let steps = std::iter::once(None).chain(steps.iter().map(|step| Some(&**step)));
         let pictures: Vec<_> = pictures.iter().map(|picture| &**picture).zip(steps).collect();
@@ -296,16 +329,17 @@ impl Job {
 /// Bits of the samples of sheets.
 const DEPTH: u8 = 12;
 
-/// The planes of a frame without alpha, as codes of 12 bits less 2048.
-fn sheets(frame: &Frame) -> Vec<Sheet> {
+/// The planes of these rows of a frame without alpha, as codes of 12 bits less 2048. Of RGB these are a luma, `(r + 2g + b) / 4`,
+/// and two differences of colours around 0, `(2g - r - b) / 4` and `(r - b) / 2`, in which noise and picture are apart as in YUV.
+fn sheets(frame: &Frame, rows: Rows) -> Vec<Sheet> {
     let sample = frame.format().descriptor().sample;
     let (up, down) = (DEPTH.saturating_sub(sample.depth), sample.depth.saturating_sub(DEPTH));
     let parts = parts(frame.format()).into_iter().filter(|part| part.kind != Kind::Alpha);
     let sheet = |part: super::depth::Part| {
         let width = frame.width().div_ceil(1 << part.log2_width);
-        let mut sheet = Sheet::new(width, frame.height().div_ceil(1 << part.log2_height));
+        let mut sheet = Sheet::new(width, rows.count(frame.height().div_ceil(1 << part.log2_height)));
         for y in 0..sheet.height() {
-            let row = frame.planes()[part.at.plane].row(y);
+            let row = frame.planes()[part.at.plane].row(rows.first + y * rows.step);
             let out = sheet.row_mut(y);
             if sample.bytes == 1 && part.at.step == 1 {
                 for (out, code) in out.iter_mut().zip(row) {
@@ -318,14 +352,40 @@ fn sheets(frame: &Frame) -> Vec<Sheet> {
                 }
             }
         }
-        sheet.repeat_edges();
         sheet
     };
-    parts.map(sheet).collect()
+    let mut sheets: Vec<Sheet> = parts.map(sheet).collect();
+    if let (Model::Rgb, [red, green, blue]) = (frame.format().descriptor().model, &mut sheets[..]) {
+        for y in 0..red.height() {
+            let (green, blue) = (green.row_mut(y), blue.row_mut(y));
+            for ((r, g), b) in red.row_mut(y).iter_mut().zip(green).zip(blue) {
+                // Sums of four codes of 13 bits.
+                (*r, *g, *b) = ((*r + 2 * *g + *b) >> 2, (2 * *g - *r - *b) >> 2, (*r - *b) >> 1);
+            }
+        }
+    }
+    sheets.iter_mut().for_each(Sheet::repeat_edges);
+    sheets
 }
 
-/// `frame` with this share of what its sheets, `noisy`, change by to become `clean`; with 10 bits if it has 8.
-fn cleaned(frame: &Frame, noisy: &[Sheet], clean: &[Sheet], share: Strength, pool: &HostPool) -> Result<Frame> {
+/// What part `index` of RGB, or else of YUV, changes by where its planes change by these.
+fn change(is_rgb: bool, index: usize, of: impl Fn(usize) -> i32) -> i32 {
+    match (is_rgb, index) {
+        (false, index) => of(index),
+        (true, 0) => of(0) - of(1) + of(2),
+        (true, 1) => of(0) + of(1),
+        (true, _) => of(0) - of(1) - of(2),
+    }
+}
+
+/// `frame` with this share of what the sheets of its pictures, the first ones, change by to become the second ones; with 10 bits if it
+/// has 8.
+fn cleaned(
+    frame: &Frame,
+    pictures: &[(Arc<Vec<Sheet>>, Vec<Sheet>)],
+    share: Strength,
+    pool: &HostPool,
+) -> Result<Frame> {
     let format = frame.format();
     let from = format.descriptor().sample;
     let to_format = if from.depth == 8 { sibling(format, 10).unwrap_or(format) } else { format };
@@ -336,7 +396,7 @@ fn cleaned(frame: &Frame, noisy: &[Sheet], clean: &[Sheet], share: Strength, poo
             (0..plane.rows()).for_each(|y| out.row_mut(y).copy_from_slice(plane.row(y)));
         }
     }
-    let share = share.of_256() as i32;
+    let (share, is_rgb) = (share.of_256() as i32, format.descriptor().model == Model::Rgb);
     let both = parts(format).into_iter().zip(parts(to_format));
     for (index, (part, into)) in both.enumerate() {
         let width = frame.width().div_ceil(1 << part.log2_width);
@@ -352,11 +412,23 @@ fn cleaned(frame: &Frame, noisy: &[Sheet], clean: &[Sheet], share: Strength, poo
                 }
                 continue;
             }
-            let (noisy, clean) = (noisy[index].row(y), clean[index].row(y));
-            let moved = |x: usize| ((i32::from(clean[x]) - i32::from(noisy[x])) * share + 128) >> 8;
-            if from.depth == 8 && into.at.step == 1 && to.bytes == 2 {
-                for (x, (out, noisy)) in out.as_chunks_mut::<2>().0.iter_mut().zip(noisy).enumerate() {
-                    let code = (i32::from(*noisy) + 2048 + moved(x) + 2) >> 2;
+            let (before, after) = &pictures[y % pictures.len()];
+            // All three planes of RGB change each of its parts.
+            let planes = if is_rgb { 0..3 } else { index..index + 1 };
+            let rows: Vec<_> = planes
+                .clone()
+                .map(|plane| [&before[plane], &after[plane]].map(|of| of.row(y / pictures.len())))
+                .collect();
+            let of = |plane: usize, x: usize| {
+                let [noisy, clean] = rows[plane - planes.start];
+                i32::from(clean[x]) - i32::from(noisy[x])
+            };
+            let moved = |x: usize| (change(is_rgb, index, |plane| of(plane, x)) * share + 128) >> 8;
+            if from.depth == 8 && !is_rgb && into.at.step == 1 && to.bytes == 2 {
+                let [noisy, clean] = rows[0];
+                for ((out, noisy), clean) in out.as_chunks_mut::<2>().0.iter_mut().zip(noisy).zip(clean) {
+                    let moved = ((i32::from(*clean) - i32::from(*noisy)) * share + 128) >> 8;
+                    let code = (i32::from(*noisy) + 2048 + moved + 2) >> 2;
                     *out = (code.clamp(0, 1023) as u16).to_le_bytes();
                 }
                 continue;

@@ -30,7 +30,8 @@ impl Gray {
         };
         let range = if descriptor.model == Model::Rgb { Range::Full } else { frame.range() };
         let mut gray = Frame::new(format, (frame.width(), frame.height()), range, frame.matrix(), vec![luma])?;
-        (gray.transfer, gray.pts, gray.attachment) = (frame.transfer, frame.pts, frame.attachment.clone());
+        (gray.transfer, gray.is_interlaced) = (frame.transfer, frame.is_interlaced);
+        (gray.pts, gray.attachment) = (frame.pts, frame.attachment.clone());
         debug_assert_eq!(gray.levels(), frame.levels());
         Ok(gray)
     }

@@ -59,6 +59,8 @@ pub struct Frame {
     planes: Vec<Plane>,
     /// What its codes mean: SDR, or PQ or HLG of HDR.
     pub transfer: Transfer,
+    /// Whether its rows are those of two fields, by turns.
+    pub is_interlaced: bool,
     /// Presentation time in the units of the stream that the frame comes from.
     pub pts: Option<i64>,
     /// Data of its source for its sink.
@@ -81,7 +83,9 @@ impl Frame {
     ) -> Result<Self, FrameError> {
         format.check_planes((width, height), planes.iter().map(|plane| (plane.row_bytes(), plane.rows())))?;
         let range = if format.descriptor().model == Model::Rgb { Range::Full } else { range };
-        Ok(Frame { format, width, height, range, matrix, planes, transfer: Transfer::Sdr, pts: None, attachment: None })
+        let transfer = Transfer::Sdr;
+        let (is_interlaced, pts, attachment) = (false, None, None);
+        Ok(Frame { format, width, height, range, matrix, planes, transfer, is_interlaced, pts, attachment })
     }
 
     /// The same frame, with each plane replaced by the result of `replace`; `None` keeps a plane.

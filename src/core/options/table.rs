@@ -243,7 +243,7 @@ pub static OPTIONS: [OptionInfo; 16] = [
         summary: "Remove noise along motion before all else: 0 is off, 1 is all of it",
         details: "With --method natural, noise goes as far as the correction would show it: what is not lifted keeps its \
                   noise, and its bytes. With other methods it goes from every frame. A frame is made clean with the two \
-                  before it and, of files, the two behind it, never across a cut. RGB keeps its noise. Not with --smooth \
+                  before it and, of files, the two behind it, never across a cut. Not with --smooth \
                   scene and --load-curves.",
         parse: |options, text| parse::strength(text).map(|share| options.denoise = Some(share)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.denoise.share().of_256()) / 256.0)),

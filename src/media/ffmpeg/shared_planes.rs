@@ -27,6 +27,7 @@ impl Picture {
         let range = colour.range_of(self.format());
         let mut frame = Frame::new(format, (width, height), range, colour.matrix(), planes)?;
         frame.transfer = colour.transfer();
+        frame.is_interlaced = self.interlaced().is_some();
         let mut properties = Picture::new();
         properties.copy_properties(self)?;
         properties.forget_light_levels();

@@ -152,6 +152,7 @@ impl RawSource {
         let gray = format.descriptor().model == histeq::frame::Model::Gray;
         let range = self.video.range.unwrap_or(if gray { Range::Full } else { Range::Limited });
         let mut frame = Frame::new(format, size, range, Matrix::Bt601, planes)?;
+        frame.is_interlaced = self.video.interlaced.is_some();
         frame.attachment = Some(self.attachment.clone());
         frame.pts = Some(self.read as i64 - self.first as i64);
         self.read += 1;

@@ -240,6 +240,7 @@ fn gathered<'a>(row: &[u8], at: Component, width: usize, bytes: &'a mut Vec<u8>)
 pub(super) fn like(frame: &Frame, format: PixelFormat, planes: Vec<PlaneMut>) -> Result<Frame> {
     let planes = planes.into_iter().map(PlaneMut::freeze).collect();
     let mut other = Frame::new(format, (frame.width(), frame.height()), frame.range(), frame.matrix(), planes)?;
-    (other.transfer, other.pts, other.attachment) = (frame.transfer, frame.pts, frame.attachment.clone());
+    (other.transfer, other.is_interlaced) = (frame.transfer, frame.is_interlaced);
+    (other.pts, other.attachment) = (frame.pts, frame.attachment.clone());
     Ok(other)
 }
