@@ -55,6 +55,10 @@ fn the_bar_keeps_to_one_line_while_the_terminal_is_resized() {
         let widths: Vec<usize> = drawings[1..].iter().map(|line| line.chars().count()).collect();
         assert!(widths.iter().all(|width| *width < columns.into()), "{columns} columns: {drawings:?}");
         assert!(drawings.last().is_some_and(|line| line.contains("% ")), "{drawings:?}");
+        // What does not fit leaves a sign.
+        let is_whole = |line: &String| ["frames read", "x", "s"].iter().any(|end| line.ends_with(end));
+        assert!(columns > 30 || drawings[1..].iter().all(|line| line.ends_with('…')), "{drawings:?}");
+        assert!(columns <= 30 || text[..begin].is_empty() || drawings[1..].iter().any(is_whole), "{drawings:?}");
         // A wide terminal is used.
         assert!(columns < 100 || widths.iter().any(|width| *width + 10 > columns.into()), "{columns}: {drawings:?}");
         resize(next);

@@ -119,9 +119,10 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// This many frames are written in all, by other processes, up to `position` microseconds from the beginning; `damaged`
-    /// frames and packets were.
-    pub fn reach(&self, written: u64, position: i64, damaged: u64) {
+    /// This many frames are written in all, by other processes, and this many read, up to `position` microseconds from the
+    /// beginning; `damaged` frames and packets were.
+    pub fn reach(&self, written: u64, decoded: u64, position: i64, damaged: u64) {
+        self.decoded.store(decoded, Ordering::Relaxed);
         self.damaged.store(damaged, Ordering::Relaxed);
         self.written.store(written, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);
