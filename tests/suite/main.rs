@@ -54,6 +54,7 @@ mod safe_outputs;
 mod scene_lock;
 #[path = "../helpers/skip.rs"]
 mod skip;
+mod shells;
 mod slow_driver;
 mod sources;
 mod stats;
