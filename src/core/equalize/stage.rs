@@ -399,6 +399,7 @@ impl EqualizeStage {
             self.under_way.pop_front().ok_or_else(|| Error::Worker("the backend gave a frame too many".to_owned()))?;
         equalized.applied.counts = equalized.applied.counts.or(known.counts);
         equalized.applied.scene = equalized.applied.scene.or(known.scene);
+        equalized.applied.found = before.guide().found;
         let frame = self.depth.lower(equalized.frame.clone())?;
         let frame = match before.came() {
             Some(came) => self.depth.dithered(&frame, came.frame.format())?,
