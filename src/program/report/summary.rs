@@ -3,7 +3,7 @@
 use super::events::{OutputRecord, ResultRecord};
 use super::width::{with_name, wrapped};
 use histeq_media::pipeline::live::{LiveSummary, Written};
-use histeq_media::pipeline::{Outcome, Progress, Stage, Summary};
+use histeq_media::pipeline::{Outcome, Progress, Stage, Summary, UNCHANGED};
 use histeq_media::sys::one_line;
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ fn found(progress: &Progress) -> String {
         Some(NOTHING) => {
             ", so it looks as before\n(`histeq-video preview` shows other looks, --method global equalizes)"
         }
+        Some(UNCHANGED) => ", so it looks as before (`histeq-video preview` shows other looks)",
         _ => "",
     };
     words.map_or_else(String::new, |found| format!("{}{hint}\n", wrapped(&found)))
