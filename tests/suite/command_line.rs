@@ -134,7 +134,11 @@ fn man_pages_begin_with_what_people_look_for() {
     for name in dir.names() {
         let mut groff = dir.other_command("groff", &format!("-man -Tutf8 -ww -z {name}"));
         let output = groff.env("MANROFFOPT", "").output().expect("groff runs");
-        assert!(output.status.success() && output.stderr.is_empty(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{name}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -302,7 +306,9 @@ fn nothing_goes_to_stdout_and_a_few_lines_to_stderr() {
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(lines.len(), 4, "{}", run.stderr);
     assert!(lines.iter().all(|line| line.chars().count() < 80), "{}", run.stderr);
-    for (line, words) in [(2, ["decode", "equalize", "encode", " by cpu ("]), (3, ["10 frames", " s (", " fps)", "-> out.mkv"])] {
+    for (line, words) in
+        [(2, ["decode", "equalize", "encode", " by cpu ("]), (3, ["10 frames", " s (", " fps)", "-> out.mkv"])]
+    {
         assert!(words.iter().all(|word| lines[line].contains(word)), "{}", run.stderr);
     }
 }

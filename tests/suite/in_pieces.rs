@@ -574,7 +574,9 @@ fn many_files_go_into_a_folder_and_those_that_are_there_are_skipped() {
 fn every_line_of_many_files_names_its_file() {
     let dir = Dir::new();
     for name in ["a.mkv", "b.mkv"] {
-        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 30 -pix_fmt yuv444p12le -c:v ffv1 {name}"));
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 30 -pix_fmt yuv444p12le -c:v ffv1 {name}"
+        ));
     }
     dir.write("broken.mkv", b"no video");
     let line = "--output-dir out --jobs 2 --encoder prores_ks --backend cpu a.mkv b.mkv broken.mkv";

@@ -52,9 +52,9 @@ mod reader;
 mod running;
 mod safe_outputs;
 mod scene_lock;
+mod shells;
 #[path = "../helpers/skip.rs"]
 mod skip;
-mod shells;
 mod slow_driver;
 mod sources;
 mod stats;

@@ -62,7 +62,10 @@ fn bash_completes_values() {
     assert!(in_bash("bench ").contains(&"scans".to_owned()) || in_bash("bench ").iter().any(|name| name == "--repeat"));
     assert_eq!(in_bash("completions "), ["bash", "elvish", "fish", "powershell", "zsh"]);
     let commands = in_bash("help ");
-    assert!(["live", "preview", "compare"].iter().all(|name| commands.iter().any(|there| there == name)), "{commands:?}");
+    assert!(
+        ["live", "preview", "compare"].iter().all(|name| commands.iter().any(|there| there == name)),
+        "{commands:?}"
+    );
     assert_eq!(in_bash("man pre"), ["preview"]);
     assert_eq!(in_bash("preview --looks und"), ["underwater"]);
     if encoder_is_here("completions of encoders", "libx264") {
@@ -105,9 +108,12 @@ fn zsh_completes_values() {
     if !is_here("zsh") {
         return;
     }
-    for (line, whole) in
-        [("--look ni", "--look night"), ("live --rec", "live --record"), ("help prev", "help preview"), ("--look=ni", "--look=night")]
-    {
+    for (line, whole) in [
+        ("--look ni", "--look night"),
+        ("live --rec", "live --record"),
+        ("help prev", "help preview"),
+        ("--look=ni", "--look=night"),
+    ] {
         let said = in_zsh(line);
         assert!(said.contains(&format!("histeq-video {whole}")), "{line}: {said}");
     }

@@ -52,7 +52,7 @@ fn the_last_lines_fit_the_terminal() {
     }
     assert!(program.wait().expect("it ends").success(), "{text}");
     // What stands on lines is no bar.
-    let printed = text.split("\u{1b}[J").map(str::trim).rfind(|part| part.contains(" -> ")).unwrap_or_default();
+    let printed = text.split("\u{1b}[J").map(str::trim).find(|part| part.contains(" -> ")).unwrap_or_default();
     let lines: Vec<&str> = printed.lines().collect();
     let last = lines.last().expect("a line");
     assert!(lines.len() >= 3 && lines.iter().all(|line| line.chars().count() < 80), "{lines:?}");

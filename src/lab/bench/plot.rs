@@ -56,7 +56,11 @@ enum TablePanel<'a> {
         /// The keys that name the lines.
         named_by: Vec<&'static str>,
     },
-    Bars { table: &'a Table, unit: Unit, bars: Vec<(String, Value)> },
+    Bars {
+        table: &'a Table,
+        unit: Unit,
+        bars: Vec<(String, Value)>,
+    },
 }
 
 /// The report as SVG, which needs no other file.

@@ -1,7 +1,9 @@
 //! `histeq-video join`: joins the pieces of a plan to the files that one run gives.
 
 use crate::options::JoinJob;
-use crate::pieces::{ChildEnd, ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records};
+use crate::pieces::{
+    ChildEnd, ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records,
+};
 use crate::report::{Console, jobs_summary};
 use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;

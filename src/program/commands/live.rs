@@ -165,7 +165,11 @@ fn film<'a>(
         outputs,
         viewer,
     };
-    let summary = session.metered(Metered { is_live: true, ..Metered::of(&input) }, |tick| live::run(parts, cancel, progress, tick), |_| true)?;
+    let summary = session.metered(
+        Metered { is_live: true, ..Metered::of(&input) },
+        |tick| live::run(parts, cancel, progress, tick),
+        |_| true,
+    )?;
     if progress.written() == 0 && !summary.outputs.is_empty() {
         bail!(
             "{}: not a single frame came, so nothing was written (is the camera in use, the file cut short?)",

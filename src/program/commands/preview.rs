@@ -154,11 +154,7 @@ fn room(columns: usize) -> (usize, usize) {
 
 /// Where the frames of the sheet are, in microseconds: in the middle of this many equal parts of the video, from `begin` on. Its
 /// length is counted in `source` if it is not known.
-fn starts(
-    (frames, begin): (u64, Option<i64>),
-    input: &Input,
-    mut source: Box<dyn Source>,
-) -> Result<Vec<Option<i64>>> {
+fn starts((frames, begin): (u64, Option<i64>), input: &Input, mut source: Box<dyn Source>) -> Result<Vec<Option<i64>>> {
     let rate = input.rate().unwrap_or(DEFAULT_RATE);
     let by_time = input.duration.map(|duration| (duration as f64 / 1e6 * rate).round() as u64);
     let count = match input.frames.or(by_time) {

@@ -60,11 +60,7 @@ pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, cl
 }
 
 /// As `listed`, but `folder` is the one that holds no inputs, if there is one.
-pub fn listed_but(
-    names: &[String],
-    into: &Path,
-    folder: Option<Handle>,
-) -> Result<Vec<(String, String)>, clap::Error> {
+pub fn listed_but(names: &[String], into: &Path, folder: Option<Handle>) -> Result<Vec<(String, String)>, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
     let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
     for name in names {

@@ -2,13 +2,13 @@
 
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
+use super::many::listed_but;
 use super::output::OutputFile;
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 use super::values::{input_name, output_name, usage};
 use clap::Args;
-use super::many::listed_but;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use histeq::Options;
@@ -173,7 +173,7 @@ impl PreviewJob {
             let to_stdout = |text: &str| (name == "-").then(|| text.to_owned());
             let encoder = EncoderChoice { encoder: to_stdout("png"), ..EncoderChoice::default() };
             let options = OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() };
-            let (format, raw, part) = (format.clone(), raw.clone(), part.clone());
+            let (format, raw, part) = (format.clone(), raw.clone(), part);
             let input = InputOptions { url: input, format, raw, part, ..InputOptions::default() };
             (input, OutputFile { options, name, most_bytes: None, overwrite })
         };

@@ -89,7 +89,9 @@ fn plots_say_what_their_axes_are_and_what_was_measured() {
     let text = String::from_utf8(dir.read("p.svg")).expect("text");
     let today = dir.other_command("date", "-u +%F").output().expect("a date").stdout;
     let today = String::from_utf8_lossy(&today).trim().to_owned();
-    for part in ["rotate(-90)", ">time (µs, logarithmic)<", ">size (logarithmic)<", &today, " thread", "one run of each"] {
+    for part in
+        ["rotate(-90)", ">time (µs, logarithmic)<", ">size (logarithmic)<", &today, " thread", "one run of each"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -40,7 +40,8 @@ const MOST_OF_IT: f64 = 0.6;
 /// Notes that an encoder on the CPU took most of the time of a run on a GPU, which may have one.
 pub fn propose_gpu(equalizer: &str, progress: &Progress, elapsed: Duration, notices: &Notices) {
     if is_slow_beside_gpu(equalizer, progress.busy(Stage::Sink), elapsed) && Encoder::find("hevc_nvenc").is_some() {
-        notices.note("encoding took most of the time: --encoder hevc_nvenc or h264_nvenc is faster, where the GPU has it");
+        notices
+            .note("encoding took most of the time: --encoder hevc_nvenc or h264_nvenc is faster, where the GPU has it");
     }
 }
 
