@@ -42,7 +42,7 @@ print(started - begin, time.monotonic() - started)
 """
 OLD_SUMMARY = re.compile(r"in ([\d.]+) s .* by (.*); decode ([\d.]+) s, equalize ([\d.]+) s, encode ([\d.]+) s")
 SUMMARY = re.compile(
-    r"decode ([\d.]+) s, equalize ([\d.]+) s, encode ([\d.]+) s by (.*?)\n\d+ frames? in ([\d.]+) s ", re.DOTALL
+    r"decode ([\d.]+) s, equalize ([\d.]+) s, encode ([\d.]+) s\sby (.*?)\n\d+ frames? in ([\d.]+) s ", re.DOTALL
 )
 
 

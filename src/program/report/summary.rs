@@ -1,7 +1,7 @@
 //! The result of a run: frames, time, backend, and the time of each stage.
 
 use super::events::{OutputRecord, ResultRecord};
-use super::width::{with_name, wrapped};
+use super::width::{in_a_line_or_two, with_name, wrapped};
 use histeq_media::pipeline::live::{LiveSummary, Written};
 use histeq_media::pipeline::{Outcome, Progress, Stage, Summary, UNCHANGED};
 use histeq_media::sys::one_line;
@@ -16,14 +16,14 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
         count => format!("{count} damaged frames or packets\n"),
     };
     let stages = format!(
-        "decode {:.2} s, equalize {:.2} s, encode {:.2} s by {}",
+        "decode {:.2} s, equalize {:.2} s, encode {:.2} s",
         busy(Stage::Source),
         busy(Stage::Equalize),
         busy(Stage::Sink),
-        summary.equalizer,
     );
+    let stages = in_a_line_or_two(&stages, &format!("by {}", summary.equalizer));
     let last = with_destination(&frames_in_time(progress, "", summary.elapsed), summary);
-    let line = format!("{}{damaged}{}\n{last}", found(progress), wrapped(&stages));
+    let line = format!("{}{damaged}{stages}\n{last}", found(progress));
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
