@@ -595,6 +595,11 @@ fn every_line_of_many_files_names_its_file() {
     std::fs::remove_file(dir.path("out/b.mkv")).expect("a file");
     let run = dir.run(&format!("--progress json {line}")).fails();
     let events: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    assert!(
+        run.stderr.contains("1 file with 30 frames in ") && run.stderr.contains("; 1 file was there"),
+        "{}",
+        run.stderr
+    );
     let of = |name: &str| {
         let files = events.iter().filter(|event| event["event"] == "file" && event["input"] == name);
         let files: Vec<&Value> = files.collect();

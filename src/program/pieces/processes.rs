@@ -172,12 +172,18 @@ impl Output {
     fn of(mut self, file: &str) -> Self {
         if let Output::Event(Event::Detail { message } | Event::Note { message } | Event::Warning { message })
         | Output::Line(message) = &mut self
-            && !message.contains(file)
+            && !is_named(message, file)
         {
             message.insert_str(0, &format!("{file}: "));
         }
         self
     }
+}
+
+/// Whether a message has the name of this file: at its beginning, or as a word.
+fn is_named(message: &str, file: &str) -> bool {
+    let is_first = message.strip_prefix(file).is_some_and(|rest| rest.starts_with([':', ' ']));
+    is_first || message.split([' ', ':', ',', ';', '(', ')']).any(|word| word == file)
 }
 
 impl<'a> ProcessPool<'a> {
@@ -545,4 +551,24 @@ fn gpus() -> usize {
     let is_there = |index: &usize| Gpu::open(*index).is_ok();
     let is_last = |index: &usize| matches!(Gpu::open(*index), Err(Error::NoDriver | Error::NoSuchDevice { .. }));
     if !is_there(&0) { 0 } else { 1 + (1..).take_while(|index| !is_last(index)).count() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_gets_the_name_of_its_file_once() {
+        let note = |text: &str| Output::Event(Event::Note { message: text.to_owned() });
+        let named = |text: &str, file: &str| match note(text).of(file) {
+            Output::Event(Event::Note { message }) => message,
+            _ => panic!("another event"),
+        };
+        assert_eq!(named("the video is narrowed", "a.mkv"), "a.mkv: the video is narrowed");
+        assert_eq!(named("a.mkv: frame 1 is damaged", "a.mkv"), "a.mkv: frame 1 is damaged");
+        assert_eq!(named("2 times as large as a.mkv (3 MB)", "a.mkv"), "2 times as large as a.mkv (3 MB)");
+        assert_eq!(named("my film.mkv ends early", "my film.mkv"), "my film.mkv ends early");
+        // A short name is in many words.
+        assert_eq!(named("interlaced", "in"), "in: interlaced");
+    }
 }
