@@ -40,7 +40,10 @@ started = time.monotonic()
 assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
 print(started - begin, time.monotonic() - started)
 """
-SUMMARY = re.compile(r"in ([\d.]+) s .* by (.*); decode ([\d.]+) s, equalize ([\d.]+) s, encode ([\d.]+) s")
+OLD_SUMMARY = re.compile(r"in ([\d.]+) s .* by (.*); decode ([\d.]+) s, equalize ([\d.]+) s, encode ([\d.]+) s")
+SUMMARY = re.compile(
+    r"decode ([\d.]+) s, equalize ([\d.]+) s, encode ([\d.]+) s\sby (.*?)\n\d+ frames? in ([\d.]+) s ", re.DOTALL
+)
 
 
 def main():
@@ -257,7 +260,13 @@ def run(command, stdin, pipe, jobs):
         if process.wait():
             raise SystemExit(f"{command} failed: {said}")
     found = SUMMARY.search(said[0])
-    return wall, list(found.groups()) if found else None
+    # Old programs say it in another order.
+    old = OLD_SUMMARY.search(said[0])
+    groups = list(old.groups()) if old else None
+    if found:
+        decode, equalize, encode, by, seconds = found.groups()
+        groups = [seconds, by, decode, equalize, encode]
+    return wall, groups
 
 
 if __name__ == "__main__":

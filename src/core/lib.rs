@@ -60,7 +60,7 @@
 //! | `note` | what a caller is told beside results | |
 //! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, note |
 //! | [`denoise`] | noise removed along motion, in integers | |
-//! | [`cuda`] | a GPU: memory, streams, kernels | spec, frame |
+//! | [`cuda`] | a GPU: memory, streams, kernels | spec, frame, denoise |
 //! | `error` | what can go wrong | frame, options, cuda |
 //! | [`equalize`] | the backends: reference, CPU, CUDA; how one is opened | spec, frame, note, denoise, cuda, error |
 //! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, note, options, cuda, error, equalize |

@@ -66,7 +66,7 @@ mod inside;
 
 #[cfg(unix)]
 use crate::options::EventsTo;
-use crate::options::{Job, examples};
+use crate::options::{Job, answer_shell, examples};
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events};
 use histeq::equalize::gpu_may_be_opening;
 use histeq_media::sys::{print_line, print_text};
@@ -82,6 +82,7 @@ fn main() -> ExitCode {
         print_text(&examples());
         return ExitCode::from(2);
     }
+    answer_shell();
     let job = Job::of(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
     if job.is_child() {
         signals::terminate_with_parent();

@@ -258,7 +258,7 @@ fn a_file_cut_in_the_middle_gives_what_it_holds() {
         let run = dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {cut} out.mkv")).says(&["warning", &cut]);
         let frames = dir.frames("out.mkv").len();
         assert!((15..35).contains(&frames), "{frames} frames of {cut}");
-        assert!(run.stderr.lines().count() <= 3, "{}", run.stderr);
+        assert!(run.stderr.lines().count() <= 7, "{}", run.stderr);
         dir.run(&format!("--strict --encoder ffv1 {cut} strict.mkv")).fails();
         assert!(!dir.path("strict.mkv").exists());
     }
@@ -357,9 +357,8 @@ fn broken_packets_are_counted_and_decoding_goes_on() {
     let run = dir
         .succeeds("--backend cpu --encoder ffv1 broken.mkv out.mkv")
         .says(&["warning: broken.mkv: frame ", "damaged"]);
-    let summary = run.stderr.lines().last().unwrap_or_default();
-    assert!(summary.contains("damaged frames or packets"), "{summary}");
-    assert!(run.stderr.lines().count() <= 3, "{}", run.stderr);
+    assert!(run.stderr.lines().any(|line| line.ends_with("damaged frames or packets")), "{}", run.stderr);
+    assert!(run.stderr.lines().count() <= 6, "{}", run.stderr);
     let frames = dir.frames("out.mkv").len();
     assert!((30..=60).contains(&frames), "{frames} frames");
     let strict = dir.run("--backend cpu --strict --encoder ffv1 broken.mkv strict.mkv").fails();

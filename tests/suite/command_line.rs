@@ -1,6 +1,7 @@
 //! The command line as a surface: help, completions, man page, overwriting, exit codes, what is said and where.
 
 use crate::program::{Dir, Run};
+use crate::skip::is_here;
 
 fn clip(dir: &Dir) {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
@@ -81,7 +82,7 @@ fn the_long_help_begins_with_the_options_of_the_short_one() {
 }
 
 #[test]
-fn completions_and_man_page_name_every_option() {
+fn the_man_page_names_every_option() {
     let dir = Dir::new();
     let help = help(&dir, "--help");
     let rows = help.lines().map(str::trim_start).filter(|row| row.starts_with('-'));
@@ -92,14 +93,52 @@ fn completions_and_man_page_name_every_option() {
     };
     let options: Vec<String> = rows.filter_map(name).filter(|name| !name.is_empty()).collect();
     assert!(options.len() > 15);
-    for line in ["completions bash", "completions zsh", "completions fish", "man"] {
-        let run = dir.succeeds(line);
-        assert_eq!(run.stderr, "");
-        // The man page writes dashes as \-.
-        let page = text(&run).replace('\\', "");
-        for option in &options {
-            assert!(page.contains(option), "`{line}` does not name --{option}");
-        }
+    let run = dir.succeeds("man");
+    assert_eq!(run.stderr, "");
+    // It writes dashes as \-.
+    let page = text(&run).replace('\\', "");
+    for option in &options {
+        assert!(page.contains(option), "the man page does not name --{option}");
+    }
+}
+
+#[test]
+fn man_pages_begin_with_what_people_look_for() {
+    let dir = Dir::new();
+    for (line, usage) in [
+        ("man", "histeq-video [OPTIONS] INPUT [OUTPUT]"),
+        ("man live", "histeq-video live [OPTIONS] [CAMERA]..."),
+        ("man preview", "histeq-video preview [OPTIONS] INPUT [OUTPUT]"),
+        ("man bench", "histeq-video bench [OPTIONS] [SUITE] [FILE]"),
+    ] {
+        let page = text(&dir.succeeds(line)).replace('\\', "");
+        let (before, synopsis) = page.split_once(".SH SYNOPSIS\n").expect("a synopsis");
+        assert!(before.contains(".SH NAME"), "{page}");
+        assert_eq!(synopsis.lines().next(), Some(usage), "{line}");
+        let titles: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
+        let first: &[&str] = match line {
+            "man" => &["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "FILES", "OPTIONS"],
+            "man live" => &["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"],
+            _ => &["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "OPTIONS"],
+        };
+        assert_eq!(titles[..first.len()], *first, "{line}: {titles:?}");
+    }
+    let page = text(&dir.succeeds("man")).replace('\\', "");
+    let examples = page.split(".SH EXAMPLES\n.nf\n").nth(1).and_then(|rest| rest.split("\n.fi").next());
+    assert!(examples.is_some_and(|lines| lines.lines().all(|line| line.contains("histeq-video "))), "{page}");
+    assert!(page.contains("config.toml") && page.contains(".pieces"), "{page}");
+    if !is_here("groff") {
+        return;
+    }
+    dir.succeeds("man --out pages");
+    for name in dir.names() {
+        let mut groff = dir.other_command("groff", &format!("-man -Tutf8 -ww -z {name}"));
+        let output = groff.env("MANROFFOPT", "").output().expect("groff runs");
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{name}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -259,15 +298,18 @@ fn file_names_with_spaces_colons_and_dashes_are_file_names() {
 }
 
 #[test]
-fn nothing_goes_to_stdout_and_one_line_to_stderr() {
+fn nothing_goes_to_stdout_and_a_few_lines_to_stderr() {
     let dir = Dir::new();
     clip(&dir);
     let run = dir.succeeds("--backend cpu in.mkv out.mkv");
     assert_eq!(run.stdout, b"");
     let lines: Vec<&str> = run.stderr.lines().collect();
-    assert_eq!(lines.len(), 1, "{}", run.stderr);
-    for word in ["10 frames", "fps", "decode", "equalize", "encode", "out.mkv"] {
-        assert!(lines[0].contains(word), "{word} in {}", lines[0]);
+    assert_eq!(lines.len(), 4, "{}", run.stderr);
+    assert!(lines.iter().all(|line| line.chars().count() < 80), "{}", run.stderr);
+    for (line, words) in
+        [(2, ["decode", "equalize", "encode", " by cpu ("]), (3, ["10 frames", " s (", " fps)", "-> out.mkv"])]
+    {
+        assert!(words.iter().all(|word| lines[line].contains(word)), "{}", run.stderr);
     }
 }
 

@@ -233,7 +233,7 @@ fn where_levels_became_one_the_lowest_is_restored_and_counted() {
     yuv(&dir);
     dir.succeeds("--exact --save-curves c.jsonl --encoder ffv1 in.mkv out.mkv");
     let run = dir.succeeds("restore out.mkv c.jsonl back.mkv");
-    let said = run.stderr.split("; ").find_map(|part| part.split_once(" samples may")?.0.parse::<usize>().ok());
+    let said = run.stderr.lines().find_map(|part| part.split_once(" samples may")?.0.parse::<usize>().ok());
     let luma = |frame: &[u8]| frame[..64 * 48].to_vec();
     let samples = |file: &str| -> Vec<u8> { dir.raw(file, "yuv420p").chunks(64 * 48 * 3 / 2).flat_map(luma).collect() };
     let [before, after, back] = ["in.mkv", "out.mkv", "back.mkv"].map(samples);

@@ -183,6 +183,39 @@ fn frames_count_when_they_are_encoded() {
 }
 
 #[test]
+fn speed_belongs_to_frames_a_second() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=12.5 -frames:v 40 -c:v ffv1 in.mkv");
+    let run = dir.succeeds("--progress json --filter realtime in.mkv --encoder ffv1 out.mkv");
+    let told = events(&run.stderr);
+    assert_eq!(told[0]["frame_rate"], 12.5);
+    let progress: Vec<&Value> = told.iter().filter(|event| event["event"] == "progress").collect();
+    assert!(progress.len() > 3, "{}", run.stderr);
+    for event in progress {
+        let number = |name: &str| event[name].as_f64().expect("a number");
+        assert!((number("speed") - number("fps") / 12.5).abs() < 0.01, "{event}");
+        assert!(number("decoded") >= number("frame"), "{event}");
+        assert!(number("frame") > 0.0 || event["eta"].is_null(), "{event}");
+    }
+}
+
+#[test]
+fn an_encoder_that_fills_up_is_said_to() {
+    if !encoder_is_here("frames in an encoder", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 100 -c:v mpeg4 -q:v 2 in.mkv");
+    let options = "--encoder libx264 --preset veryslow --encoder-option rc-lookahead=250";
+    let run = dir.succeeds(&format!("{options} --progress plain in.mkv out.mkv"));
+    let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains("%  frame ")).collect();
+    let (filling, done): (Vec<&&str>, Vec<&&str>) = lines.iter().partition(|line| line.contains("frame 0  "));
+    assert!(filling.iter().any(|line| line.contains("  filling up: ")), "{}", run.stderr);
+    assert!(filling.iter().all(|line| !line.contains("fps") && !line.contains("eta")), "{}", run.stderr);
+    assert!(!done.is_empty() && done.iter().all(|line| line.contains(" fps  ")), "{}", run.stderr);
+}
+
+#[test]
 fn an_interrupted_run_tells_the_name_of_what_it_leaves() {
     if !encoder_is_here("interrupting", "libx264") {
         return;

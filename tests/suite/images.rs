@@ -466,8 +466,8 @@ fn no_page_of_a_damaged_tiff_is_lost_without_a_word() {
     let tiles = patched(273, 0, &|tag| tag[..2].copy_from_slice(&324u16.to_le_bytes()));
     let alone = tiles[..tiles.len() / 2 + 4].to_vec();
     dir.write("tiles.tif", &alone);
-    dir.run("tiles.tif no.png").fails().says(&["tiles", "convert IN"]);
-    assert!(!dir.path("no.png").exists());
+    dir.run("tiles.tif no%d.png").fails().says(&["tiles", "convert IN"]);
+    assert!(!dir.path("no1.png").exists());
 }
 
 #[test]

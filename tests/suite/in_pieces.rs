@@ -571,6 +571,50 @@ fn many_files_go_into_a_folder_and_those_that_are_there_are_skipped() {
 }
 
 #[test]
+fn every_line_of_many_files_names_its_file() {
+    let dir = Dir::new();
+    for name in ["a.mkv", "b.mkv"] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 30 -pix_fmt yuv444p12le -c:v ffv1 {name}"
+        ));
+    }
+    dir.write("broken.mkv", b"no video");
+    let line = "--output-dir out --jobs 2 --encoder prores_ks --backend cpu a.mkv b.mkv broken.mkv";
+    let mut run = dir.run(line).fails();
+    for name in ["a.mkv", "b.mkv"] {
+        run = run.says(&[
+            &format!("histeq-video: warning: {name}: encoder prores_ks does not take yuv444p12le"),
+            &format!("{name}: 30 frames in "),
+        ]);
+    }
+    let run = run.says(&["\nbroken.mkv: failed: not a video"]);
+    // All are named, but for the line at the end.
+    let named = |line: &str| line.contains(".mkv") || line.starts_with("2 files with 60 frames in ");
+    assert!(run.stderr.lines().all(named), "{}", run.stderr);
+
+    std::fs::remove_file(dir.path("out/b.mkv")).expect("a file");
+    let run = dir.run(&format!("--progress json {line}")).fails();
+    let events: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    assert!(
+        run.stderr.contains("1 file with 30 frames in ") && run.stderr.contains("; 1 file was there"),
+        "{}",
+        run.stderr
+    );
+    let of = |name: &str| {
+        let files = events.iter().filter(|event| event["event"] == "file" && event["input"] == name);
+        let files: Vec<&Value> = files.collect();
+        assert_eq!(files.len(), 1, "{name}: {}", run.stderr);
+        files[0]
+    };
+    assert_eq!((&of("a.mkv")["exit_code"], &of("b.mkv")["exit_code"]), (&3.into(), &0.into()));
+    assert_eq!((&of("b.mkv")["output"], &of("b.mkv")["frames"]), (&"out/b.mkv".into(), &30.into()));
+    assert_eq!((&of("broken.mkv")["exit_code"], &of("broken.mkv")["error"]["kind"]), (&7.into(), &"damage".into()));
+    dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 500 -pix_fmt yuv444p12le -c:v ffv1 long.mkv");
+    let run = dir.succeeds("--jobs 2 --encoder prores_ks --backend cpu long.mkv c.mkv");
+    run.says(&["warning: long.mkv: encoder prores_ks does not take", "by 2 jobs"]);
+}
+
+#[test]
 fn one_plan_covers_all_pieces_of_many_files() {
     let dir = Dir::new();
     film(&dir, "a.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");

@@ -76,7 +76,7 @@ fn a_film_that_names_its_curve_is_shown_and_its_name_is_taken_away() {
     film(&dir, "log.mov", "tv", &format!("-c:v prores_ks {NAMED} -metadata title=kept"));
     let line = "-y --backend cpu --encoder prores_ks";
     dir.succeeds(&format!("{line} log.mov out.mov"))
-        .says(&["log (S-Log3, by its metadata): brought to BT.709", "; log (S-Log3, by its metadata); "]);
+        .says(&["log (S-Log3, by its metadata): brought to BT.709", "\nlog (S-Log3, by its metadata)"]);
     let about = |file: &str| dir.probe("-show_format", file).to_string();
     assert!(about("log.mov").contains("s-log3") && !about("out.mov").contains("s-log3"));
     assert!(about("out.mov").contains("kept"));

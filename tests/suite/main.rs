@@ -52,6 +52,7 @@ mod reader;
 mod running;
 mod safe_outputs;
 mod scene_lock;
+mod shells;
 #[path = "../helpers/skip.rs"]
 mod skip;
 mod slow_driver;

@@ -367,7 +367,7 @@ fn auto_takes_a_decoder_that_tells_what_is_damaged() {
     dir.write("in.mkv", &bytes);
     for decoder in ["", "--decoder auto", "--decoder cpu"] {
         let run = dir.run(&format!("-y --encoder mpeg4 {decoder} in.mkv out.mkv")).exits_with(0);
-        assert!(run.stderr.lines().last().unwrap().contains(" damaged frame"), "{decoder}: {run:?}");
+        assert!(run.stderr.lines().any(|line| line.contains(" damaged frame")), "{decoder}: {run:?}");
     }
     dir.run("--strict -y --encoder mpeg4 in.mkv out.mkv").fails();
 }

@@ -201,3 +201,78 @@ fn what_is_no_video_is_refused() {
     refused(&dir, dir.run("preview text.mp4"), &["text.mp4: "]);
     refused(&dir, dir.run("preview nothing.mp4"), &["nothing.mp4: No such file"]);
 }
+
+/// Clips that are a folder's.
+fn folder_of_clips(dir: &Dir) {
+    std::fs::create_dir_all(dir.path("dive/deep")).expect("a folder");
+    for name in ["dive/a.mkv", "dive/deep/b.mkv"] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v ffv1 {name}"));
+    }
+    dir.write("dive/notes.txt", b"no video");
+}
+
+#[test]
+fn each_of_several_inputs_and_folders_gets_a_sheet() {
+    let dir = Dir::new();
+    folder_of_clips(&dir);
+    let sheets = || dir.names().into_iter().filter(|name| name.ends_with(".png")).collect::<Vec<_>>();
+    dir.succeeds("preview --frames 1 dive").says(&["-> ./a-looks.png", "-> ./deep/b-looks.png", "2 sheets in"]);
+    assert_eq!(sheets(), ["a-looks.png", "deep/b-looks.png"]);
+    // What is there stays.
+    dir.write("a-looks.png", b"precious");
+    dir.succeeds("preview --frames 1 dive/a.mkv dive/deep/b.mkv").says(&["1 sheet in", "; 1 sheet was there"]);
+    assert_eq!(dir.read("a-looks.png"), b"precious");
+    assert_eq!(sheets(), ["a-looks.png", "b-looks.png", "deep/b-looks.png"]);
+    dir.succeeds("preview --frames 1 -y dive/a.mkv dive/deep/b.mkv").says(&["2 sheets in"]);
+    assert!(dir.read("a-looks.png").starts_with(b"\x89PNG"));
+    // One that is no video leaves the others alone.
+    dir.write("dive/broken.mkv", b"no video");
+    let run = dir.run("preview --frames 1 --output-dir sheets dive").fails();
+    run.says(&["error: dive/broken.mkv: ", "2 sheets in", "1 of 3 inputs have no sheet: dive/broken.mkv"]);
+    assert_eq!(sheets()[3..], ["sheets/a-looks.png", "sheets/deep/b-looks.png"]);
+    std::fs::copy(dir.path("dive/a.mkv"), dir.path("dive/a.mov.mkv")).expect("a copy");
+    std::fs::rename(dir.path("dive/a.mov.mkv"), dir.path("dive/a.avi")).expect("a file");
+    dir.run("preview dive").exits_with(2).says(&["two inputs would become ./a-looks.png"]);
+    std::fs::create_dir(dir.path("empty")).expect("a folder");
+    dir.run("preview empty").exits_with(2).says(&["there is no video in these folders"]);
+}
+
+#[test]
+fn looks_and_strengths_are_rows() {
+    let dir = Dir::new();
+    photo(&dir);
+    dir.succeeds("preview --looks night,exact --strength 0.5,1 in.png").says(&["1 frame under 2 looks"]);
+    let (sheet, cell) = (Rgb::of(&dir, "in-looks.png"), (480, 270));
+    let (left, height) = (10 * "exact, strength 0.5".len() + 4 * GAP, GAP + 5 * 278);
+    assert_eq!(sheet.size(), (left + 488, height));
+    for (row, options) in (1..).zip([
+        "--look night --strength 0.5",
+        "--look night --strength 1",
+        "--look exact --strength 0.5",
+        "--look exact --strength 1",
+    ]) {
+        dir.succeeds(&format!("-q -y {options} in.png out.png"));
+        let found = sheet.cut((left, GAP + row * 278), cell);
+        let difference = apart(&found, &scaled(&dir, "out.png", 0, cell));
+        assert!(difference < 1.0, "{options} is {difference} levels apart");
+    }
+    dir.succeeds("preview -y --look haze in.png one.png").says(&["1 frame under 1 look "]);
+    assert_eq!(Rgb::of(&dir, "one.png").size().1, GAP + 2 * 278);
+    dir.run("preview --looks nihgt in.png").exits_with(2).says(&["night"]);
+    dir.run("preview --strength 2 in.png").exits_with(2).says(&["a number from 0 to 1"]);
+}
+
+#[test]
+fn large_pictures_are_shown_as_they_become() {
+    let dir = Dir::new();
+    // Dark, with a little noise: what is measured in a smaller picture is nearly the same.
+    let picture = "format=yuv420p,geq=lum=16+mod(X/12+Y/9\\,64):cb=118:cr=132,noise=alls=4";
+    dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=2560x1440 -vf {picture} -frames:v 1 -c:v ffv1 large.mkv"));
+    dir.succeeds("preview --frames 1 large.mkv");
+    let (sheet, cell) = (Rgb::of(&dir, "large-looks.png"), (480, 270));
+    for (row, look) in (1..).zip(LOOKS) {
+        dir.succeeds(&format!("-q -y --look {look} --encoder ffv1 large.mkv out.mkv"));
+        let difference = apart(&sheet.cell(0, row, cell), &scaled(&dir, "out.mkv", 0, cell));
+        assert!(difference < 6.0, "{look} is {difference} levels apart");
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::program::{Dir, Run, usage_error};
 use crate::reader::encoder_is_here;
+use crate::skip::skip;
 
 fn with_clip(name: &str) -> Dir {
     let dir = Dir::new();
@@ -138,7 +139,7 @@ fn a_folder_as_an_input_says_how() {
     std::fs::rename(dir.path("one.png"), dir.path("set1/one.png")).expect("a file");
     dir.succeeds("-q set%d/one.png out.mkv");
     std::fs::create_dir(dir.path("two")).expect("a folder");
-    for line in ["two", "two out.mkv", "preview two"] {
+    for line in ["two", "two out.mkv"] {
         in_one_line(dir.run(line).exits_with(2)).says(&["two is a folder", "--output-dir DIR two"]);
     }
 }
@@ -149,9 +150,52 @@ fn a_run_that_changes_nothing_to_be_seen_says_so() {
     // All levels are in use, there is no cast, and no veil.
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
     let run = dir.succeeds("--backend cpu --encoder ffv1 in.mkv out.mkv");
-    let last = run.stderr.lines().last().expect("a line");
-    let hint = "nothing to correct, so it looks as before (`histeq-video preview` shows other looks";
-    assert!(last.contains(hint), "{last}");
+    run.says(&["nothing to correct, so it looks as before\n(`histeq-video preview` shows other looks"]);
+    // Whatever the method.
+    let said = "the method changes no sample, so it looks as before (`histeq-video preview` shows other looks)\n";
+    for method in ["global", "clahe"] {
+        let line = format!("--method {method} --strength 0 --levels 1 --backend cpu -y --encoder ffv1 in.mkv out.mkv");
+        dir.succeeds(&line).says(&[said]);
+    }
+    dir.succeeds("--exact --backend cpu -y --encoder ffv1 in.mkv out.mkv").never_says("as before");
+}
+
+#[test]
+fn an_input_that_is_no_video_is_named_before_an_output_that_exists() {
+    let dir = with_clip("in.mkv");
+    dir.write("text.mp4", b"no video");
+    let before = dir.files();
+    in_one_line(dir.run("text.mp4 in.mkv").exits_with(7)).says(&["text.mp4: not a video"]).never_says("exists");
+    in_one_line(dir.run("in.mkv text.mp4").exits_with(10)).says(&["text.mp4 exists (use -y"]);
+    dir.run("-n text.mp4 in.mkv").exits_with(3);
+    assert_eq!(dir.files(), before);
+}
+
+#[test]
+fn a_plan_has_no_dry_run() {
+    let dir = with_clip("in.mkv");
+    in_one_line(dir.run("plan --dry-run in.mkv out.mkv").exits_with(2)).says(&["--dry-run: plan writes no video"]);
+}
+
+#[test]
+fn an_image_for_a_video_is_one_line() {
+    let dir = with_clip("in.mkv");
+    in_one_line(dir.run("in.mkv out.png").fails()).says(&["out.png: an image holds one frame only", "--frames 1"]);
+    dir.succeeds("-q --frames 1 in.mkv out.png");
+}
+
+#[test]
+fn nvenc_without_a_gpu_says_what_is_missing() {
+    if histeq::cuda::find_driver().is_ok() {
+        skip("a machine without a driver", "there is one");
+        return;
+    }
+    if !encoder_is_here("NVENC", "h264_nvenc") {
+        return;
+    }
+    let dir = with_clip("in.mkv");
+    let run = in_one_line(dir.run("--encoder h264_nvenc in.mkv out.mkv").exits_with(6));
+    run.says(&["encoder h264_nvenc needs a GPU", "no CUDA driver found"]).never_says("not permitted");
 }
 
 #[test]

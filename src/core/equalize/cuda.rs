@@ -78,7 +78,7 @@ impl Executor for Cuda {
         let work = self.under_way.pop_front();
         let uncounted = work.filter(|work| scene.is_some() && !work.settings().method.counts());
         let counts = counts.or_else(|| uncounted.map(|work| Arc::new(work.uncounted())));
-        Ok(Some(Equalized { frame, applied: Applied { counts, scene, mapping, curves, chroma_gain } }))
+        Ok(Some(Equalized { frame, applied: Applied { counts, scene, mapping, curves, chroma_gain, found: None } }))
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -12,6 +12,7 @@
 
 use super::denoising::{Denoising, cleans};
 use super::measuring::Measuring;
+use super::verify::first_difference;
 use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, OutputDepth, Role, Work};
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
@@ -118,6 +119,8 @@ pub struct EqualizeStage {
     collected: u64,
     equalizing: Duration,
     found: MeanFound,
+    /// Whether every sample so far is as it was; looked at with methods that find nothing.
+    is_unchanged: bool,
 }
 
 impl EqualizeStage {
@@ -144,6 +147,7 @@ impl EqualizeStage {
             collected: 0,
             equalizing: Duration::ZERO,
             found: MeanFound::default(),
+            is_unchanged: true,
         }
     }
 
@@ -399,6 +403,7 @@ impl EqualizeStage {
             self.under_way.pop_front().ok_or_else(|| Error::Worker("the backend gave a frame too many".to_owned()))?;
         equalized.applied.counts = equalized.applied.counts.or(known.counts);
         equalized.applied.scene = equalized.applied.scene.or(known.scene);
+        equalized.applied.found = before.guide().found;
         let frame = self.depth.lower(equalized.frame.clone())?;
         let frame = match before.came() {
             Some(came) => self.depth.dithered(&frame, came.frame.format())?,
@@ -417,6 +422,9 @@ impl EqualizeStage {
         }
         if !matches!(before.role(), Role::WarmUp) {
             self.collected += 1;
+            // The first difference ends it.
+            let is_all = before.settings().denoise == Denoise::Off && self.gray.is_none();
+            self.is_unchanged &= is_all && before.guide().found.is_none() && is_same(before.frame(), &frame);
             before.guide().found.iter().for_each(|found| self.found.add(found));
         }
         Ok(Some((before, Equalized { frame, ..equalized })))
@@ -455,10 +463,22 @@ impl EqualizeStage {
         self.found.get()
     }
 
+    /// Whether frames were equalized to what they were, to the sample. Not known of frames on a GPU, and with
+    /// [`Method::Natural`], which says what it found.
+    pub fn changed_nothing(&self) -> bool {
+        self.collected > 0 && self.is_unchanged
+    }
+
     /// What does the work, for the summary.
     pub fn name(&self) -> String {
         self.observers.iter().fold(self.backend.name(), |name, observer| name + observer.suffix())
     }
+}
+
+/// Whether two frames in the memory of the host have the same samples.
+fn is_same(before: &Frame, after: &Frame) -> bool {
+    let is_here = |frame: &Frame| frame.planes().iter().all(|plane| plane.on_device().is_none());
+    before.format() == after.format() && is_here(before) && is_here(after) && first_difference(before, after).is_none()
 }
 
 /// A frame that was counted here, as the backend gets it.

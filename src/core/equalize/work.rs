@@ -1,6 +1,7 @@
 //! What goes into a backend and what comes out of it: one [`Work`] a frame, one [`Equalized`] a work.
 
 use crate::frame::Frame;
+use crate::spec::natural::Found;
 use crate::spec::{Counts, Guide, Mapping, Method, Rect, Region, Scene, Settings};
 use std::sync::Arc;
 
@@ -206,4 +207,6 @@ pub struct Applied {
     pub curves: Option<Arc<[u16]>>,
     /// With one curve, the gain that chroma has where it follows, in 4096ths.
     pub chroma_gain: Option<u32>,
+    /// What it was found to lack, with [`Method::Natural`](crate::spec::Method::Natural).
+    pub found: Option<Found>,
 }

@@ -14,17 +14,17 @@ pub fn markdown(report: &SuiteReport) -> String {
         _ => format!("Figures are {}; {spread}.", report.repeats),
     });
     parts.extend(report.notes.iter().cloned());
-    parts.extend(report.tables.iter().map(of_table));
+    let missing = report.missing();
+    if !missing.is_empty() {
+        parts.push(format!("Without figures, because they need a GPU: {}.", missing.join("; ")));
+    }
+    parts.extend(report.tables.iter().filter(|table| !table.rows().is_empty()).map(of_table));
     parts.join("\n\n") + "\n"
 }
 
 fn of_table(table: &Table) -> String {
     let mut parts = vec![format!("## {}", table.title)];
     parts.extend(table.notes.iter().cloned());
-    if table.rows().is_empty() {
-        parts.push("Nothing has been measured.".to_owned());
-        return parts.join("\n\n");
-    }
     let measures: Vec<_> = table.measured().collect();
     let heads = table.keys.iter().map(|key| (*key).to_owned());
     let heads = heads.chain(measures.iter().map(|measure| format!("{} ({})", measure.name, measure.unit.symbol())));

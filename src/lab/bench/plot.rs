@@ -7,14 +7,14 @@ use super::{SuiteReport, Table, Unit, Value};
 
 /// The width of the drawing, the left and right edge of the lines, and the left edge of the legends.
 const WIDTH: f64 = 1000.0;
-const LEFT: f64 = 64.0;
+const LEFT: f64 = 80.0;
 const RIGHT: f64 = 700.0;
 const LEGEND: f64 = 724.0;
 
 /// The heights of a panel's lines, of its title, and of the axis below.
 const HEIGHT: f64 = 280.0;
 const TITLE: f64 = 44.0;
-const AXIS: f64 = 40.0;
+const AXIS: f64 = 56.0;
 
 /// The height of a bar, and of a line of the legend.
 const BAR: f64 = 20.0;
@@ -47,8 +47,20 @@ struct PlotLine {
 
 /// The drawing of a table's figures of one unit.
 enum TablePanel<'a> {
-    Lines { table: &'a Table, unit: Unit, lines: Vec<PlotLine>, ticks: Vec<(f64, String)>, axis: &'static str },
-    Bars { table: &'a Table, unit: Unit, bars: Vec<(String, Value)> },
+    Lines {
+        table: &'a Table,
+        unit: Unit,
+        lines: Vec<PlotLine>,
+        ticks: Vec<(f64, String)>,
+        axis: &'static str,
+        /// The keys that name the lines.
+        named_by: Vec<&'static str>,
+    },
+    Bars {
+        table: &'a Table,
+        unit: Unit,
+        bars: Vec<(String, Value)>,
+    },
 }
 
 /// The report as SVG, which needs no other file.
@@ -58,7 +70,8 @@ pub fn svg(report: &SuiteReport) -> String {
     let mut drawing = Drawing::new((WIDTH, height), STYLE);
     drawing.rectangle((0.0, 0.0), (WIDTH, height), "paper");
     drawing.text((16.0, 26.0), Anchor::Start, "head", &format!("histeq-video bench {}", report.suite.name()));
-    drawing.text((16.0, 44.0), Anchor::Start, "", &report.machine.line());
+    let caption = format!("{}; {}; {}", report.machine.line(), report.date, report.repeats);
+    drawing.text((16.0, 44.0), Anchor::Start, "", &caption);
     let mut top = TOP;
     for panel in &panels {
         panel.draw(&mut drawing, top + TITLE);
@@ -87,8 +100,10 @@ fn panel(table: &Table, unit: Unit) -> Option<TablePanel<'_>> {
         table.rows().iter().filter_map(|row| Some((row.at?, row.keys[axis].clone()))).collect();
     ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
     ticks.dedup_by(|a, b| a.0 == b.0);
-    let lines = lines(table, unit, axis);
-    (!lines.is_empty()).then_some(TablePanel::Lines { table, unit, lines, ticks, axis: table.keys[axis] })
+    let telling = telling_keys(table, axis);
+    let lines = lines(table, unit, &telling);
+    let named_by = telling.iter().map(|&key| table.keys[key]).collect();
+    (!lines.is_empty()).then_some(TablePanel::Lines { table, unit, lines, ticks, axis: table.keys[axis], named_by })
 }
 
 /// The name of a line or a bar: the keys, and the measure if several are drawn.
@@ -101,12 +116,15 @@ fn name(table: &Table, unit: Unit, keys: &[&str], measure: &str) -> String {
     words.join(", ")
 }
 
-fn lines(table: &Table, unit: Unit, axis: usize) -> Vec<PlotLine> {
+/// The keys that tell lines apart: those with the same value in every row do not.
+fn telling_keys(table: &Table, axis: usize) -> Vec<usize> {
+    let drawn = || table.rows().iter().filter(|row| row.at.is_some());
+    let varies = |key: usize| drawn().any(|row| drawn().next().is_some_and(|first| first.keys[key] != row.keys[key]));
+    (0..table.keys.len()).filter(|&key| key != axis && varies(key)).collect()
+}
+
+fn lines(table: &Table, unit: Unit, telling: &[usize]) -> Vec<PlotLine> {
     let drawn = || table.rows().iter().filter_map(|row| Some((row, row.at?)));
-    // Keys with the same value in every row are left out of the names.
-    let varies =
-        |key: usize| drawn().any(|(row, _)| drawn().next().is_some_and(|(first, _)| first.keys[key] != row.keys[key]));
-    let telling: Vec<usize> = (0..table.keys.len()).filter(|&key| key != axis && varies(key)).collect();
     let mut lines: Vec<PlotLine> = Vec::new();
     for (row, at) in drawn() {
         let keys: Vec<&str> = telling.iter().map(|&key| row.keys[key].as_str()).collect();
@@ -142,7 +160,7 @@ impl TablePanel<'_> {
     fn height(&self) -> f64 {
         match self {
             TablePanel::Lines { lines, .. } => TITLE + HEIGHT.max(lines.len() as f64 * LINE) + AXIS,
-            TablePanel::Bars { bars, .. } => TITLE + bars.len() as f64 * BAR + AXIS / 2.0,
+            TablePanel::Bars { bars, .. } => TITLE + bars.len() as f64 * BAR + AXIS,
         }
     }
 
@@ -151,11 +169,21 @@ impl TablePanel<'_> {
         let title = format!("{} ({})", table.title, unit.symbol());
         drawing.text((16.0, top - 16.0), Anchor::Start, "title", &title);
         match self {
-            TablePanel::Lines { lines, ticks, axis, .. } => {
+            TablePanel::Lines { lines, ticks, axis, named_by, .. } => {
                 draw_lines(drawing, lines, ticks, top);
-                drawing.text((LEGEND, top + HEIGHT + 18.0), Anchor::Start, "", axis);
+                let along = format!("{axis} (logarithmic)");
+                drawing.text(((LEFT + RIGHT) / 2.0, top + HEIGHT + 38.0), Anchor::Middle, "", &along);
+                let up = format!("{} ({}, logarithmic)", unit.quantity(), unit.symbol());
+                drawing.text_upwards((20.0, top + HEIGHT / 2.0), &up);
+                drawing.text((LEGEND, top - 8.0), Anchor::Start, "", &named_by.join(", "));
             }
-            TablePanel::Bars { bars, .. } => draw_bars(drawing, bars, top),
+            TablePanel::Bars { table, bars, .. } => {
+                draw_bars(drawing, bars, top);
+                let along = format!("{} ({})", unit.quantity(), unit.symbol());
+                let under = top + bars.len() as f64 * BAR + 16.0;
+                drawing.text((WIDTH - 90.0, under), Anchor::End, "", &along);
+                drawing.text((16.0, under), Anchor::Start, "", &table.keys.join(", "));
+            }
         }
     }
 }

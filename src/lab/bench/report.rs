@@ -10,6 +10,8 @@ pub struct SuiteReport {
     pub suite: Suite,
     /// The machine that it ran on.
     pub machine: Machine,
+    /// The day, of UTC: `2026-11-26`.
+    pub date: String,
     /// The number of runs of each figure.
     pub repeats: Repeats,
     /// Notes on all tables.
@@ -19,6 +21,11 @@ pub struct SuiteReport {
 }
 
 impl SuiteReport {
+    /// The titles of tables without a figure.
+    pub fn missing(&self) -> Vec<&str> {
+        self.tables.iter().filter(|table| table.rows().is_empty()).map(|table| table.title.as_str()).collect()
+    }
+
     /// The table of this name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)

@@ -1,7 +1,7 @@
 //! Runs a suite on the CPU and the GPU of this machine.
 
-use super::machine::Machine;
-use super::{Setup, Suite, SuiteReport, Table, suites};
+use super::machine::{Machine, today};
+use super::{Row, Setup, Suite, SuiteReport, Table, suites};
 use anyhow::Result;
 
 /// Runs a suite.
@@ -22,9 +22,32 @@ pub fn run(suite: Suite, setup: &Setup) -> Result<SuiteReport> {
         }
     };
     let gpu = setup.opened.get().and_then(|gpu| gpu.as_deref().ok());
-    let report = SuiteReport { suite, machine: Machine::here(gpu), repeats: setup.repeats, notes, tables };
+    notes.extend(unsteady(&tables));
+    let machine = Machine::here(gpu);
+    let report = SuiteReport { suite, machine, date: today(), repeats: setup.repeats, notes, tables };
     setup.steps.finish();
     Ok(report)
+}
+
+/// The spread from which on a figure says little.
+const WIDE: f64 = 0.25;
+
+/// A warning, if the runs of many figures differ so much that they say little.
+fn unsteady(tables: &[Table]) -> Option<String> {
+    let values = tables.iter().flat_map(|table| {
+        let of_row = |row| table.measures.iter().filter_map(move |measure| Row::get(row, &measure.name));
+        table.rows().iter().flat_map(of_row)
+    });
+    let spreads: Vec<f64> = values.filter(|value| value.runs > 1).map(|value| value.spread()).collect();
+    let wide = spreads.iter().filter(|&&spread| spread > WIDE).count();
+    (wide * 10 > spreads.len()).then(|| {
+        format!(
+            "Warning: the runs of {wide} of {} figures differ by more than ±{:.0} %: these say little, because something else \
+             kept the machine busy (measure again while nothing else runs, or with more --repeat).",
+            spreads.len(),
+            WIDE * 100.0
+        )
+    })
 }
 
 fn on_gpu(suite: Suite, setup: &Setup) -> Result<Vec<Table>> {
@@ -37,5 +60,24 @@ fn on_gpu(suite: Suite, setup: &Setup) -> Result<Vec<Table>> {
         Suite::Kernels => suites::kernels::run(setup),
         Suite::Stream => suites::stream::run(setup),
         Suite::Transcode | Suite::Cpu => unreachable!("{} is run by itself", suite.name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{Unit, Value};
+
+    #[test]
+    fn figures_that_say_little_are_said_to() {
+        let table = |samples: &[f64]| {
+            let mut table = Table::new("t", "T", &["size"]).measure("time", Unit::Microseconds);
+            table.push(Row::new(["1x1"]).with("time", Value::of(samples)));
+            [table]
+        };
+        assert_eq!(unsteady(&table(&[10.0, 10.1, 10.2])), None);
+        assert_eq!(unsteady(&table(&[10.0])), None);
+        let warning = unsteady(&table(&[10.0, 50.0, 90.0])).expect("a warning");
+        assert!(warning.contains("the runs of 1 of 1 figures differ by more than ±25 %"), "{warning}");
     }
 }

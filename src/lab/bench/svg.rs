@@ -37,6 +37,13 @@ impl Drawing {
         self.put(format_args!("<text{class} x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>\n"));
     }
 
+    /// Writes `text` upwards, with its middle at (x, y).
+    pub fn text_upwards(&mut self, (x, y): (f64, f64), text: &str) {
+        self.put(format_args!("<g transform=\"translate({x:.1} {y:.1}) rotate(-90)\">"));
+        self.text((0.0, 0.0), Anchor::Middle, "", text);
+        self.put(format_args!("</g>\n"));
+    }
+
     /// Draws a path; `shape` is its `d` attribute.
     pub fn path(&mut self, class: &str, shape: Arguments<'_>) {
         self.put(format_args!("<path class=\"{class}\" d=\"{shape}\"/>"));

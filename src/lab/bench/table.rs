@@ -38,6 +38,17 @@ impl Unit {
         }
     }
 
+    /// What it measures, for the title of an axis.
+    pub fn quantity(self) -> &'static str {
+        match self {
+            Unit::Microseconds | Unit::Milliseconds | Unit::Seconds => "time",
+            Unit::GigabytesASecond | Unit::FramesASecond => "rate",
+            Unit::Mebibytes => "memory",
+            Unit::Percent => "share",
+            Unit::Times => "ratio",
+        }
+    }
+
     /// The unit in microseconds, if it is one of time.
     pub fn in_microseconds(self) -> Option<f64> {
         match self {

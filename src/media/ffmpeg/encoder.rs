@@ -8,6 +8,7 @@ use super::{
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
+use histeq::cuda::find_driver;
 use histeq::frame::limits;
 
 /// The settings with which an encoder is opened.
@@ -137,6 +138,11 @@ impl VideoEncoder {
             ffi::av_dict_free(&mut dictionary);
             (opened, unknown)
         };
+        // What NVENC says without a driver, "operation not permitted", names no cause.
+        if let (Err(_), true, Err(reason)) = (&opened, name.ends_with("_nvenc"), find_driver()) {
+            super::last_message();
+            return Err(reason).context(format!("encoder {name} needs a GPU (--encoder libx264 needs none)"));
+        }
         let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         opened.with_context(|| {
             let (width, height) = options.size;

@@ -148,6 +148,9 @@ fn pass(
     let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, progress, flow };
     equalize.run(before)?;
     progress.set_found(equalize.stage.found());
+    if equalize.stage.changed_nothing() {
+        progress.set_unchanged();
+    }
     Ok(equalize.stage.name())
 }
 

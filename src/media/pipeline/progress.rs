@@ -16,6 +16,9 @@ pub enum Stage {
     Sink,
 }
 
+/// What is said of a video that equalization leaves as it is.
+pub const UNCHANGED: &str = "the method changes no sample";
+
 /// Counters of one run.
 #[derive(Default)]
 pub struct Progress {
@@ -32,6 +35,8 @@ pub struct Progress {
     found: OnceLock<Found>,
     /// What named its log curve, in words.
     log: OnceLock<String>,
+    /// No sample has changed.
+    unchanged: OnceLock<()>,
 }
 
 impl Progress {
@@ -82,7 +87,8 @@ impl Progress {
 
     /// What the video was, and what it lacked, in words, as far as that is known.
     pub fn found_in_words(&self) -> Option<String> {
-        let words = [self.log.get().cloned(), self.found().map(|found| found.to_string())];
+        let unchanged = self.unchanged.get().map(|()| UNCHANGED.to_owned());
+        let words = [self.log.get().cloned(), self.found().map(|found| found.to_string()), unchanged];
         let words: Vec<String> = words.into_iter().flatten().collect();
         (!words.is_empty()).then(|| words.join("; "))
     }
@@ -97,6 +103,11 @@ impl Progress {
         if let Some(found) = found {
             self.found.get_or_init(|| found);
         }
+    }
+
+    /// No sample of the video has changed.
+    pub(in crate::pipeline) fn set_unchanged(&self) {
+        self.unchanged.get_or_init(|| ());
     }
 
     /// The frames of several runs that go on at the same time, and the latest of their positions.
@@ -119,9 +130,10 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// This many frames are written in all, by other processes, up to `position` microseconds from the beginning; `damaged`
-    /// frames and packets were.
-    pub fn reach(&self, written: u64, position: i64, damaged: u64) {
+    /// This many frames are written in all, by other processes, and this many read, up to `position` microseconds from the
+    /// beginning; `damaged` frames and packets were.
+    pub fn reach(&self, written: u64, decoded: u64, position: i64, damaged: u64) {
+        self.decoded.store(decoded, Ordering::Relaxed);
         self.damaged.store(damaged, Ordering::Relaxed);
         self.written.store(written, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);

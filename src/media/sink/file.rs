@@ -88,6 +88,9 @@ struct Running {
     written: u64,
     /// The bytes of these frames.
     bytes: u64,
+    /// How many of these are key frames, and their bytes.
+    key_frames: u64,
+    key_bytes: u64,
     /// End of the last frame, in microseconds.
     end: i64,
     /// Whether the encoder knows that no more frames come.
@@ -168,7 +171,8 @@ impl FileSink {
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
-        Ok(FileSink {
+        let is_long = input.frames.is_some_and(|frames| frames > 1);
+        let sink = FileSink {
             input,
             target,
             container,
@@ -188,7 +192,15 @@ impl FileSink {
             rotate,
             early: Vec::new(),
             running: None,
-        })
+        };
+        ensure!(!is_long || !container.is_images() || sink.is_sequence(), sink.one_image());
+        Ok(sink)
+    }
+
+    /// The error of a second frame for one image.
+    fn one_image(&self) -> String {
+        let name = self.target.name();
+        format!("{name}: an image holds one frame only (use a pattern like out%05d.png, or --frames 1)")
     }
 
     fn open(&mut self) -> Result<()> {
@@ -245,6 +257,8 @@ impl FileSink {
             frames: 0,
             written: 0,
             bytes: 0,
+            key_frames: 0,
+            key_bytes: 0,
             end: begin,
             is_draining: false,
             image: Image { metadata, side_data, options },
@@ -336,13 +350,9 @@ impl FileSink {
                 self.write_packet(packet)?;
             }
         }
-        let is_sequence = self.is_sequence();
+        let is_second = self.running.as_ref().is_some_and(|running| running.frames > 0);
+        ensure!(!is_second || !self.container.is_images() || self.is_sequence(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
-        ensure!(
-            running.frames == 0 || !self.container.is_images() || is_sequence,
-            "{}: an image holds one frame only (use a pattern like out%05d.png, or --frames 1)",
-            self.target.name()
-        );
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;
         let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base(), microseconds()));
@@ -369,6 +379,10 @@ impl FileSink {
         let Some(mut packet) = received else { return Ok(false) };
         running.clock.set_duration(&mut packet);
         running.bytes += packet.len() as u64;
+        if packet.is_key() {
+            running.key_frames += 1;
+            running.key_bytes += packet.len() as u64;
+        }
         let time_base = running.encoder.time_base();
         if self.is_sequence() && self.muxer.is_none() {
             self.begin_image()?;
@@ -462,7 +476,8 @@ impl FileSink {
             (Some(SizeRule::Measure(measured)), Some(running)) => {
                 let seconds = (running.end - running.begin) as f64 / 1e6;
                 let encoder = running.encoder.name();
-                let _ = measured.set(Measured { encoder, all, video: running.bytes, seconds });
+                let (video, key_frames, key_bytes) = (running.bytes, running.key_frames, running.key_bytes);
+                let _ = measured.set(Measured { encoder, all, video, key_frames, key_bytes, seconds });
             }
             _ => {}
         }

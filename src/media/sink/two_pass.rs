@@ -30,6 +30,10 @@ pub struct Measured {
     pub all: u64,
     /// Bytes of the video.
     pub video: u64,
+    /// How many of its frames are key frames.
+    pub key_frames: u64,
+    /// The bytes of these.
+    pub key_bytes: u64,
     /// Length of the video, in seconds.
     pub seconds: f64,
 }

@@ -37,6 +37,19 @@ pub fn filtered(
     Ok((source, input))
 }
 
+/// `source` with frames of this size, in pixels, which is smaller: as from further away.
+///
+/// # Errors
+/// When FFmpeg cannot scale them.
+pub fn shrunk(
+    (source, input): (Box<dyn Source>, Input),
+    (width, height): (usize, usize),
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    let chain = format!("scale={width}:{height}:flags=area");
+    FilteredSource::open(source, input, "scaling", chain.into(), Scope::Whole, notices)
+}
+
 /// `source` with frames of SDR, where those of `input` are HDR.
 ///
 /// # Errors

@@ -37,7 +37,7 @@ mod video_reader;
 mod walled;
 
 pub use clock::{LiveClock, StartTime};
-pub use filtered::{developed, filtered, filtered_after};
+pub use filtered::{developed, filtered, filtered_after, shrunk};
 pub use filters::Filters;
 pub use live::LiveSource;
 pub use live_input::CameraOptions;

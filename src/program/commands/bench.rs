@@ -6,7 +6,7 @@ use crate::signals;
 use crate::stdout::print;
 use anyhow::{Context, Result, bail};
 use histeq_lab::bench::{self, Suite, SuiteReport};
-use histeq_media::pipeline::Outcome;
+use histeq_media::pipeline::{FailureKind, Outcome};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -32,9 +32,19 @@ fn measure(job: &LabJob, console: &Console) -> Result<Outcome> {
     }
     for &suite in &job.suites {
         let report = bench::run(suite, &job.setup)?;
-        let text = if job.compare { bench::compare(&report) } else { bench::markdown(&report) };
-        print(text.as_bytes())?;
-        write_files(job, &report)?;
+        let missing = report.missing();
+        let lacks_gpu = !job.compare && job.setup.gpu_index.is_some() && !missing.is_empty();
+        // What there is on the CPU is printed.
+        if !lacks_gpu || missing.len() < report.tables.len() {
+            let text = if job.compare { bench::compare(&report) } else { bench::markdown(&report) };
+            print(text.as_bytes())?;
+            write_files(job, &report)?;
+        }
+        if lacks_gpu && let Err(reason) = job.setup.gpu() {
+            let (name, missing) = (suite.name(), missing.join("; "));
+            let message = format!("bench {name} needs a GPU: {reason}, so there is nothing of: {missing}");
+            return Err(FailureKind::Device.error(message));
+        }
     }
     Ok(Outcome::Complete)
 }

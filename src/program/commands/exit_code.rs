@@ -1,7 +1,7 @@
 //! The exit code of a command, and its last message.
 
 use crate::pieces::{ChildError, TRY_AGAIN};
-use crate::report::{Console, kind_of};
+use crate::report::{Console, SKIPPED, kind_of};
 use crate::signals;
 use anyhow::Result;
 use histeq::cuda;
@@ -11,9 +11,6 @@ use histeq_media::source::InputChanged;
 use histeq_media::sys::end_is_explained;
 use std::error::Error;
 use std::io::{self, ErrorKind};
-
-/// A run that has done nothing, because the output exists.
-const SKIPPED: u8 = 3;
 
 /// The input is not the one that was planned.
 const CHANGED: u8 = 65;

@@ -1,7 +1,9 @@
 //! `histeq-video join`: joins the pieces of a plan to the files that one run gives.
 
 use crate::options::JoinJob;
-use crate::pieces::{ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records};
+use crate::pieces::{
+    ChildEnd, ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records,
+};
 use crate::report::{Console, jobs_summary};
 use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;
@@ -36,7 +38,7 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
         arguments.push("--child".into());
         arguments.extend(given.iter().cloned().chain(as_strict_and_verbose(&job.stderr)));
         let name = format!("file {file}");
-        ChildRun { name, arguments, frames: None, takes_gpu: false, prints_summary: true }
+        ChildRun { file: name.clone(), name, arguments, frames: None, takes_gpu: false, end: ChildEnd::Summary }
     };
     let runs: Vec<ChildRun> = (0..files).map(child).collect();
     let mut pool = ProcessPool::new(&job.stderr, console);

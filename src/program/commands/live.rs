@@ -1,7 +1,7 @@
 //! `histeq-video live`: from a camera to a window, a recording and other outputs, or from several cameras to theirs.
 
 use crate::options::LiveJob;
-use crate::report::{Console, ResultRecord, live_summary};
+use crate::report::{Console, Metered, ResultRecord, live_summary};
 use crate::session::{Around, Session, prepare};
 use crate::sidecar::records::RecordTargets;
 use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads};
@@ -86,7 +86,7 @@ fn run_several(jobs: &[LiveJob], session: &mut Session<'_>, builder: &StageBuild
         }
     };
     session.metered(
-        None,
+        Metered { is_live: true, ..Metered::default() },
         |tick| {
             live::run_several(films, ended, || tick(&Progress::sum(sessions.iter().map(|session| &*session.progress))));
             Ok(())
@@ -165,7 +165,11 @@ fn film<'a>(
         outputs,
         viewer,
     };
-    let summary = session.metered(input.frames, |tick| live::run(parts, cancel, progress, tick), |_| true)?;
+    let summary = session.metered(
+        Metered { is_live: true, ..Metered::of(&input) },
+        |tick| live::run(parts, cancel, progress, tick),
+        |_| true,
+    )?;
     if progress.written() == 0 && !summary.outputs.is_empty() {
         bail!(
             "{}: not a single frame came, so nothing was written (is the camera in use, the file cut short?)",

@@ -4,19 +4,11 @@ use crate::options::{completions, man_pages};
 use crate::stdout::print;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
-use clap_mangen::Man;
 use std::path::Path;
 
-/// Prints the completions for a shell.
+/// Prints the script by which a shell asks for completions.
 pub fn print_completions(shell: Shell) -> Result<()> {
-    print(&completions(shell))
-}
-
-/// Prints a man page.
-pub fn print_page(page: &Man) -> Result<()> {
-    let mut text = Vec::new();
-    page.render(&mut text)?;
-    print(&text)
+    print(&completions(shell)?)
 }
 
 /// Writes all man pages into a folder.

@@ -21,6 +21,7 @@ pub use exit_code::exit_code;
 use crate::options::Job;
 use crate::pieces::run_batch;
 use crate::report::Console;
+use crate::stdout::print;
 use anyhow::Result;
 use histeq_media::pipeline::Outcome;
 
@@ -42,7 +43,7 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
         Job::Version => version::run().map(complete),
         Job::Devices { all } => devices::run(all).map(complete),
         Job::Completions(shell) => manual::print_completions(shell).map(complete),
-        Job::ManPage(page) => manual::print_page(&page).map(complete),
+        Job::ManPage(page) => print(&page).map(complete),
         Job::ManPages(folder) => manual::write_pages(&folder).map(complete),
     }
 }

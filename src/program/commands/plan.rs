@@ -35,8 +35,6 @@ fn check_options(job: &FileJob) -> Result<()> {
         "only files can be cut into pieces"
     } else if job.filters.has_chain() {
         "--filter: filters can reach across pieces"
-    } else if job.dry_run.is_some() {
-        "--dry-run looks at the video as a whole"
     } else if job.filter_after.is_some() {
         "--filter-after: filters can reach across pieces"
     } else if job.output.most_bytes.is_some() {

@@ -1,22 +1,23 @@
 //! `histeq-video preview`: a few frames under every look, on one sheet.
 
 use crate::draw::sheet::{self, Column, Miniatures};
-use crate::options::{EqualizeOptions, FilterOptions, PreviewJob};
-use crate::report::Console;
+use crate::options::{EqualizeOptions, FilterOptions, LookRow, OutputFile, PreviewJob};
+use crate::pieces::make_folder_of;
+use crate::report::{Console, with_name};
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use histeq::equalize::EqualizeStage;
 use histeq::equalize::cpu::Cpu;
 use histeq::frame::{Frame, limits};
-use histeq::spec::{Look, Named};
+use histeq::spec::Look;
 use histeq::spec::{Settings, Smoothing};
 use histeq_media::ffmpeg::{microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosition, ReaderGone, Source};
-use histeq_media::sink::write_drawn;
+use histeq_media::sink::{Overwrite, write_drawn};
 use histeq_media::source::{self, InputOptions, Part};
 use histeq_media::sys::is_pipe;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,37 +28,88 @@ const MEMORY: usize = 512 << 20;
 /// Frames a second of a video of unknown rate.
 const DEFAULT_RATE: f64 = 25.0;
 
-/// Draws the sheet, and writes it.
+/// Draws the sheets, and writes them.
 pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     let begin = Instant::now();
     let session = Session::new(job.stderr.clone(), job.limits, console);
-    let Session { cancel, notices, .. } = &session;
+    let (sheets, there): (Vec<_>, Vec<_>) = job.sheets.iter().partition(|(_, output)| {
+        let is_skipped = job.folder.is_some() && output.overwrite != Overwrite::Yes;
+        !(is_skipped && Path::new(&output.name).exists())
+    });
+    let were_there = match there.len() {
+        0 => String::new(),
+        1 => "; 1 sheet was there".to_owned(),
+        count => format!("; {count} sheets were there"),
+    };
+    if let Some(((input, output), _)) = sheets.first().zip(job.folder.as_ref()) {
+        make_folder_of(&output.name)?;
+        let inputs: Vec<&InputOptions> = sheets.iter().map(|(input, _)| input).collect();
+        let outputs = Outputs { folder: job.folder.clone(), ..session.target(output, &input.url)?.into() };
+        session.guard(job.sandbox, &inputs, &outputs, signals::GIVING_UP)?;
+    }
+    let mut failed = Vec::new();
+    for (input, output) in &sheets {
+        match draw_sheet(job, input, output, &session) {
+            Ok(Some(line)) => console.info(&line),
+            Ok(None) if session.cancel.is_cancelled() => return Ok(Outcome::Interrupted),
+            Ok(None) => {}
+            Err(error) if job.folder.is_none() => return Err(error),
+            Err(_) if session.cancel.is_cancelled() => return Ok(Outcome::Interrupted),
+            Err(error) => {
+                console.error(&error);
+                failed.push(input.url.as_str());
+            }
+        }
+    }
+    if job.folder.is_some() {
+        let drawn = sheets.len() - failed.len();
+        let (s, seconds) = (if drawn == 1 { "" } else { "s" }, begin.elapsed().as_secs_f64());
+        console.info(&format!("{drawn} sheet{s} in {seconds:.1} s{were_there}"));
+    }
+    match failed.len() {
+        0 => Ok(Outcome::Complete),
+        count => bail!("{count} of {} inputs have no sheet: {}", sheets.len(), failed.join(", ")),
+    }
+}
 
-    let name = if job.input.url == "-" { "stdin" } else { &job.input.url };
+/// Draws a sheet, and writes it. Returns a line on it; `None` when it was interrupted, or its reader went away.
+fn draw_sheet(
+    job: &PreviewJob,
+    options: &InputOptions,
+    output: &OutputFile,
+    session: &Session<'_>,
+) -> Result<Option<String>> {
+    let begin = Instant::now();
+    let Session { cancel, notices, .. } = session;
+    let name = if options.url == "-" { "stdin" } else { &options.url };
     ensure!(
-        !is_pipe(&job.input.url),
+        !is_pipe(&options.url),
         "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
     );
-    job.input.check_there()?;
-    let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
-    session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
+    options.check_there()?;
+    make_folder_of(&output.name)?;
+    let outputs = Outputs::from(session.target(output, &options.url)?);
+    if job.folder.is_none() {
+        session.guard(job.sandbox, &[options], &outputs, signals::GIVING_UP)?;
+    }
 
-    let (source, input) = session.open(&job.input, notices)?;
+    let (source, input) = session.open(options, notices)?;
     let is_image = input.is_image();
     ensure!(
-        is_image || input.duration.is_some() || Path::new(&job.input.url).is_file(),
+        is_image || input.duration.is_some() || Path::new(&options.url).is_file(),
         "{name}: the input of preview is read several times, which a live stream does not allow (record some of it first: \
          histeq-video --duration 10 {name} part.mkv)"
     );
-    let starts = if is_image { vec![job.input.part.start] } else { starts(job, &input, source)? };
+    let start = options.part.start;
+    let starts = if is_image { vec![start] } else { starts((job.frames, start), &input, source)? };
 
     let mut columns = Vec::new();
     for &start in &starts {
         if cancel.is_cancelled() {
-            return Ok(Outcome::Interrupted);
+            return Ok(None);
         }
         let part = Part { start, frames: Some(1), ..Part::default() };
-        match column(&InputOptions { part, ..job.input.clone() }, room(starts.len()), cancel) {
+        match column(&InputOptions { part, ..options.clone() }, &job.rows, room(starts.len()), cancel) {
             Ok(column) => columns.push(column),
             Err(_) if cancel.is_cancelled() => {}
             Err(error) if columns.is_empty() => return Err(error),
@@ -66,24 +118,29 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         }
     }
     if cancel.is_cancelled() {
-        return Ok(Outcome::Interrupted);
+        return Ok(None);
     }
-    let drawn = sheet::draw(&rows(), &columns)?;
-    match write_drawn(drawn, "the sheet", outputs.target, job.output.options.clone()) {
+    let drawn = sheet::draw(&labels(&job.rows), &columns)?;
+    match write_drawn(drawn, "the sheet", outputs.target, output.options.clone()) {
         Ok(name) => {
-            let frames = if columns.len() == 1 { "1 frame".to_owned() } else { format!("{} frames", columns.len()) };
+            let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
             let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
-            console.info(&format!("{frames} under {} looks in {seconds:.1} s -> {name}", Look::ALL.len()));
+            let looks: HashSet<Look> = job.rows.iter().map(|row| row.look).collect();
+            let (frames, looks) = (count(columns.len(), "frame"), count(looks.len(), "look"));
+            Ok(Some(with_name(&format!("{frames} under {looks} in {seconds:.1} s -> "), &name)))
         }
-        Err(error) if error.is::<ReaderGone>() => {}
-        Err(error) => return Err(error),
+        Err(error) if error.is::<ReaderGone>() => Ok(None),
+        Err(error) => Err(error),
     }
-    Ok(Outcome::Complete)
 }
 
 /// The labels of the rows, from the top to the bottom.
-fn rows() -> Vec<String> {
-    std::iter::once("original".to_owned()).chain(Look::ALL.iter().map(|look| format!("--look {look}"))).collect()
+fn labels(rows: &[LookRow]) -> Vec<String> {
+    let label = |LookRow { look, strength }: &LookRow| match strength {
+        Some((text, _)) => format!("{look}, strength {text}"),
+        None => format!("--look {look}"),
+    };
+    std::iter::once("original".to_owned()).chain(rows.iter().map(label)).collect()
 }
 
 /// The largest size of a cell in pixels (width, height) on a sheet with this number of columns.
@@ -95,9 +152,9 @@ fn room(columns: usize) -> (usize, usize) {
     }
 }
 
-/// Where the frames of the sheet are, in microseconds: in the middle of equal parts of the video. Its length is counted in
-/// `source` if it is not known.
-fn starts(job: &PreviewJob, input: &Input, mut source: Box<dyn Source>) -> Result<Vec<Option<i64>>> {
+/// Where the frames of the sheet are, in microseconds: in the middle of this many equal parts of the video, from `begin` on. Its
+/// length is counted in `source` if it is not known.
+fn starts((frames, begin): (u64, Option<i64>), input: &Input, mut source: Box<dyn Source>) -> Result<Vec<Option<i64>>> {
     let rate = input.rate().unwrap_or(DEFAULT_RATE);
     let by_time = input.duration.map(|duration| (duration as f64 / 1e6 * rate).round() as u64);
     let count = match input.frames.or(by_time) {
@@ -111,20 +168,33 @@ fn starts(job: &PreviewJob, input: &Input, mut source: Box<dyn Source>) -> Resul
         }
     };
     let count = count.max(1);
-    let columns = job.frames.min(count);
+    let columns = frames.min(count);
     let start = |column: u64| {
         let frame = count * (2 * column + 1) / (2 * columns);
         // A little earlier than the frame, since times are rounded.
         let time = ((frame as f64 - 0.25) / rate * 1e6) as i64;
-        if frame == 0 { job.input.part.start } else { Some(job.input.part.start.unwrap_or(0) + time) }
+        if frame == 0 { begin } else { Some(begin.unwrap_or(0) + time) }
     };
     Ok((0..columns).map(start).collect())
 }
 
-/// The original and every look of the first frame of `options`.
-fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Result<Column> {
-    let (mut source, input) = source::open(options, cancel, Notices::silent(), Arc::default())?;
-    let looks = Look::ALL.iter().map(|&look| ShownLook::new(look, &input)).collect::<Result<Vec<_>>>()?;
+/// How many times as large as a cell the frames are that looks are applied to, where those of the video are larger.
+const ROOM_TO_SHRINK: usize = 3;
+
+/// The size that frames of this size are scaled to ahead of the looks, if that saves much.
+fn working_size((width, height): (usize, usize), room: (usize, usize)) -> Option<(usize, usize)> {
+    let share = (ROOM_TO_SHRINK * room.0.max(room.1)) as f64 / width.max(height) as f64;
+    let even = |length: usize| ((length as f64 * share / 2.0).round() as usize * 2).max(2);
+    (share * share < 0.5).then(|| (even(width), even(height)))
+}
+
+/// The original and every row of the first frame of `options`.
+fn column(options: &InputOptions, rows: &[LookRow], room: (usize, usize), cancel: &Cancel) -> Result<Column> {
+    let (mut source, mut input) = source::open(options, cancel, Notices::silent(), Arc::default())?;
+    let looks = rows.iter().map(|row| ShownLook::new(row, &input)).collect::<Result<Vec<_>>>()?;
+    if let Some(size) = input.picture.and_then(|(_, size)| working_size(size, room)) {
+        (source, input) = source::shrunk((source, input), size, &Notices::silent())?;
+    }
     let most = |count: fn(&ShownLook) -> u32| looks.iter().map(count).max().unwrap_or(0);
     let frames = FrameAndNeighbours::read(source.as_mut(), most(ShownLook::before), most(ShownLook::behind))?;
     let shown = frames.shown.as_ref().with_context(|| format!("{}: interrupted", input.name))?;
@@ -213,9 +283,10 @@ struct ShownLook {
 }
 
 impl ShownLook {
-    /// Shows `look` for `input`.
-    fn new(look: Look, input: &Input) -> Result<Self> {
-        let equalize = EqualizeOptions::of_look(look);
+    /// Shows the look of `row` for `input`.
+    fn new(row: &LookRow, input: &Input) -> Result<Self> {
+        let mut equalize = EqualizeOptions::of_look(row.look);
+        equalize.options.strength = row.strength.as_ref().map(|(_, strength)| *strength);
         let mut settings = equalize.resolve(input, &Notices::silent())?;
         let held = (MEMORY / equalize.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
         let window = settings.smoothing;

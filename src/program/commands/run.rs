@@ -45,7 +45,7 @@ pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
         };
         match folder.state_of(piece).0 {
             PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
-            _ => runs.push(ChildRun::of_piece(&job.plan, number, frames, &job.stderr)),
+            _ => runs.push(ChildRun::of_piece(&job.plan, number, &file.input, frames, &job.stderr)),
         }
     }
     let mut done = pool.run(&runs)?;

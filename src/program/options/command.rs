@@ -16,7 +16,6 @@ use super::values::usage;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use clap_mangen::Man;
 use histeq_media::sink::Overwrite;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -123,7 +122,7 @@ pub enum Job {
     /// Print shell completions.
     Completions(Shell),
     /// Print this man page.
-    ManPage(Box<Man>),
+    ManPage(Vec<u8>),
     /// Write all man pages into this folder.
     ManPages(PathBuf),
 }
@@ -287,7 +286,7 @@ impl Job {
             Some(Command::Devices { all }) => Job::Devices { all },
             Some(Command::Completions { shell }) => Job::Completions(shell),
             Some(Command::Man { out: Some(folder), .. }) => Job::ManPages(folder),
-            Some(Command::Man { command, out: None }) => Job::ManPage(Box::new(man_page(command.as_deref())?)),
+            Some(Command::Man { command, out: None }) => Job::ManPage(man_page(command.as_deref())?),
         })
     }
 }

@@ -54,11 +54,15 @@ const VIDEOS: [&str; 32] = [
     "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ts", "vob", "webm", "wmv", "y4m", "264", "265",
 ];
 
-/// Each input of `names`, of which some are folders, and its output in the folder `into`.
+/// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs.
 pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
+    listed_but(names, into, Handle::from_path(into).ok())
+}
+
+/// As `listed`, but `folder` is the one that holds no inputs, if there is one.
+pub fn listed_but(names: &[String], into: &Path, folder: Option<Handle>) -> Result<Vec<(String, String)>, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
     let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
-    let folder = Handle::from_path(into).ok();
     for name in names {
         let path = Path::new(name);
         if path.is_dir() {

@@ -168,6 +168,10 @@ impl PlanJob {
             return Err(usage(ErrorKind::ValueValidation, "--piece is a number of seconds from 0.1 to 86400"));
         }
         let mut file = args.file;
+        if file.dry_run {
+            let message = "--dry-run: plan writes no video, but a plan (leave plan out to see what a run does)";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
         // Of many files, each process takes whole ones.
         let jobs = file.many.jobs.filter(|_| file.many.output_dir.is_none());
         let many = file.many()?;

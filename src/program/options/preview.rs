@@ -2,39 +2,64 @@
 
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
+use super::many::listed_but;
 use super::output::OutputFile;
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 use super::values::{input_name, output_name, usage};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
+use histeq::Options;
+use histeq::spec::{Look, Named, Strength};
 use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions, Overwrite};
 use histeq_media::source::InputOptions;
 use histeq_media::sys::number_pattern;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The options of `preview`, as typed.
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video preview --help shows all other options.")]
 #[command(after_long_help = "\
-The rows are the original and each look. The sheet is an approximation: the temporal windows of large pictures \
-are shorter.
+The rows are the original and each look. The sheet is an approximation: large pictures are made smaller first, and their \
+temporal windows are shorter.
+
+Of several inputs, and of the videos in folders, each gets a sheet of its own, NAME-looks.png; sheets that are there are \
+skipped.
 
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
 
 Examples:
   histeq-video preview dive.mov
+  histeq-video preview --looks natural,underwater --strength 0.5,1 dive.mov
+  histeq-video preview --output-dir sheets day1 day2
   histeq-video preview --start 1:30 --duration 20 --frames 6 street.mp4 street.png
   histeq-video preview photo.jpg - | display -")]
 pub struct PreviewArgs {
-    /// Video, image or numbered images (%05d.png)
-    #[arg(value_hint = clap::ValueHint::FilePath)]
+    /// Video, image, numbered images (%05d.png), or a folder of videos; there may be several
+    #[arg(value_hint = clap::ValueHint::AnyPath)]
     pub input: String,
 
     /// Image to write: png, jpg, webp, or - for stdout (png) [default: INPUT-looks.png in this folder]
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub output: Option<String>,
+
+    /// Further inputs
+    #[arg(hide = true, value_hint = clap::ValueHint::AnyPath)]
+    pub more: Vec<String>,
+
+    /// Show these looks, in this order [default: all]
+    #[arg(long, visible_alias = "look", value_name = "LOOK,...", value_delimiter = ',', value_parser = looks())]
+    pub looks: Vec<Look>,
+
+    /// Show each look with these strengths, 0 to 1, on a row each
+    #[arg(long, value_name = "S,...", value_delimiter = ',', value_parser = strength)]
+    pub strength: Vec<(String, Strength)>,
+
+    /// Draw a sheet for each input into this folder; all names are inputs then
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub output_dir: Option<PathBuf>,
 
     /// Choose the frames from here on
     #[arg(long, value_name = "T")]
@@ -80,10 +105,12 @@ pub struct PreviewArgs {
 /// The checked options of `preview`.
 #[derive(Debug)]
 pub struct PreviewJob {
-    /// What to read.
-    pub input: InputOptions,
-    /// What to write.
-    pub output: OutputFile,
+    /// What to read, and the sheet of each.
+    pub sheets: Vec<(InputOptions, OutputFile)>,
+    /// The folder of the sheets, if there are many.
+    pub folder: Option<PathBuf>,
+    /// The rows below the original.
+    pub rows: Vec<LookRow>,
     /// The most columns of the sheet, 1 to 8.
     pub frames: u64,
     pub limits: Limits,
@@ -91,42 +118,81 @@ pub struct PreviewJob {
     pub stderr: StderrOptions,
 }
 
+/// A row of the sheet: a look, and its strength, if one was asked for, as it was typed.
+#[derive(Clone, Debug)]
+pub struct LookRow {
+    pub look: Look,
+    pub strength: Option<(String, Strength)>,
+}
+
+fn looks() -> impl TypedValueParser<Value = Look> {
+    let names = Look::ALL.iter().map(|look| PossibleValue::new(look.name()).help(look.about()));
+    PossibleValuesParser::new(names).try_map(|name| Look::from_name(&name).ok_or("no such look"))
+}
+
+fn strength(text: &str) -> Result<(String, Strength), String> {
+    let mut options = Options::default();
+    options.set("strength", text).map_err(|_| "a number from 0 to 1".to_owned())?;
+    Ok((text.to_owned(), options.strength.unwrap_or_default()))
+}
+
 impl PreviewJob {
     /// Checks and converts `args`.
     pub fn from_args(args: PreviewArgs) -> Result<Self, clap::Error> {
         let invalid = |message: &str| usage(ErrorKind::ValueValidation, message);
-        if args.input.is_empty() || args.output.as_ref().is_some_and(String::is_empty) {
+        let names: Vec<String> = [args.input].into_iter().chain(args.output).chain(args.more).collect();
+        if names.iter().any(String::is_empty) {
             return Err(invalid("the name of the input or the output is empty"));
         }
-        let input = input_name(args.input);
-        let output = output_name(args.output.unwrap_or_else(|| default_output(&input)));
-        if output != "-" && OutputKind::of(&output, None) != OutputKind::Images {
-            return Err(invalid(&format!("{output}: the sheet is an image (give it a name like looks.png)")));
-        }
-        let to_stdout = |name: &str| (output == "-").then(|| name.to_owned());
-        let encoder = EncoderChoice { encoder: to_stdout("png"), ..EncoderChoice::default() };
+        let is_image = |name: &String| name == "-" || OutputKind::of(name, None) == OutputKind::Images;
+        let (folder, files) = match (args.output_dir, &names[..]) {
+            (None, [input]) if !Path::new(input).is_dir() => (None, vec![(input_name(input.clone()), None)]),
+            // A second video that is there is no name for a sheet.
+            (None, [input, output]) if is_image(output) || !Path::new(output).exists() => {
+                let output = output_name(output.clone());
+                if !is_image(&output) {
+                    return Err(invalid(&format!("{output}: the sheet is an image (give it a name like looks.png)")));
+                }
+                (None, vec![(input_name(input.clone()), Some(output))])
+            }
+            (folder, names) => {
+                let folder = folder.unwrap_or_else(|| PathBuf::from("."));
+                let files = sheets_of(names, &folder)?;
+                (Some(folder), files.into_iter().map(|(input, output)| (input, Some(output))).collect())
+            }
+        };
         let (format, raw) = args.input_kind.check()?;
-        let mut input = InputOptions {
-            url: input,
-            format,
-            raw,
-            part: PartArgs { start: args.start, duration: args.duration, frames: None }.part()?,
-            ..InputOptions::default()
+        let part = PartArgs { start: args.start, duration: args.duration, frames: None }.part()?;
+        let overwrite = match (args.yes, args.no_overwrite) {
+            (true, _) => Overwrite::Yes,
+            (false, true) => Overwrite::Skip,
+            (false, false) => Overwrite::Ask,
         };
-        let output = OutputFile {
-            options: OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() },
-            name: output,
-            most_bytes: None,
-            overwrite: match (args.yes, args.no_overwrite) {
-                (true, _) => Overwrite::Yes,
-                (false, true) => Overwrite::Skip,
-                (false, false) => Overwrite::Ask,
-            },
+        let sheet = |(input, output): (String, Option<String>)| {
+            let name = output.unwrap_or_else(|| default_output(&input));
+            let to_stdout = |text: &str| (name == "-").then(|| text.to_owned());
+            let encoder = EncoderChoice { encoder: to_stdout("png"), ..EncoderChoice::default() };
+            let options = OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() };
+            let (format, raw, part) = (format.clone(), raw.clone(), part);
+            let input = InputOptions { url: input, format, raw, part, ..InputOptions::default() };
+            (input, OutputFile { options, name, most_bytes: None, overwrite })
         };
-        let sandbox = args.sandbox.check([&mut input], &output)?;
+        let mut sheets: Vec<_> = files.into_iter().map(sheet).collect();
+        let Some((_, output)) = sheets.first() else {
+            return Err(invalid("there is no video in these folders"));
+        };
+        let output = output.clone();
+        let sandbox = args.sandbox.check(sheets.iter_mut().map(|(input, _)| input), &output)?;
+        let looks = if args.looks.is_empty() { Look::ALL.to_vec() } else { args.looks };
+        let strengths: Vec<_> = match args.strength.is_empty() {
+            true => vec![None],
+            false => args.strength.into_iter().map(Some).collect(),
+        };
+        let row = |look| strengths.iter().map(move |strength| LookRow { look, strength: strength.clone() });
         Ok(PreviewJob {
-            input,
-            output,
+            sheets,
+            folder,
+            rows: looks.into_iter().flat_map(row).collect(),
             frames: args.frames,
             limits: args.limits.check()?,
             sandbox,
@@ -142,6 +208,24 @@ impl PreviewJob {
                 is_child: false,
             },
         })
+    }
+}
+
+/// Each input of `names`, of which some are folders, and its sheet in the folder `into`.
+fn sheets_of(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
+    let mut files = listed_but(names, into, None)?;
+    for (input, output) in &mut files {
+        let folder = Path::new(output.as_str()).parent().unwrap_or(into).to_owned();
+        *output = folder.join(default_output(input)).to_string_lossy().into_owned();
+    }
+    let mut sheets: Vec<&String> = files.iter().map(|(_, sheet)| sheet).collect();
+    sheets.sort();
+    match sheets.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => {
+            let message = format!("two inputs would become {} (use two folders)", pair[0]);
+            Err(usage(ErrorKind::ValueValidation, &message))
+        }
+        None => Ok(files),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Many files into a folder (`--output-dir`), each by a process of its own.
 
 use super::jobs::most_jobs;
-use super::processes::{ChildRun, ProcessPool};
+use super::processes::{ChildEnd, ChildRun, ProcessPool};
 use crate::options::{FileJob, Job, Jobs, ManyJob};
-use crate::report::{Console, jobs_summary};
+use crate::report::{Console, FileRecord, SKIPPED, jobs_summary};
 use crate::signals;
 use anyhow::{Context, Result};
 use histeq::frame::limits;
@@ -28,12 +28,15 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     for (input, output) in &job.files {
         if Path::new(output).exists() && !job.overwrites {
             skipped += 1;
+            let (input, output) = (input.clone(), output.clone());
+            console.file(FileRecord { input, output, exit_code: SKIPPED, ..FileRecord::default() });
             continue;
         }
         make_folder_of(output)?;
         let mut arguments = Job::options()?;
         arguments.extend(["--one-of".into(), input.into(), output.into()]);
-        runs.push(ChildRun { name: input.clone(), arguments, frames: None, takes_gpu: true, prints_summary: false });
+        let (name, file, end) = (input.clone(), input.clone(), ChildEnd::File(output.clone()));
+        runs.push(ChildRun { name, file, arguments, frames: None, takes_gpu: true, end });
     }
     pool.jobs = match job.jobs {
         Jobs::Exactly(jobs) => jobs,
@@ -43,7 +46,11 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     let begin = Instant::now();
     let done = pool.run(&runs)?;
     let of = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
-    let skipped = if skipped > 0 { format!("; {} were there", of(skipped)) } else { String::new() };
+    let skipped = match skipped {
+        0 => String::new(),
+        1 => "; 1 file was there".to_owned(),
+        _ => format!("; {skipped} files were there"),
+    };
     if done.outcome == Outcome::Interrupted {
         console.info(&format!("interrupted{skipped} (the same command goes on with the others)"));
         return Ok(Outcome::Interrupted);

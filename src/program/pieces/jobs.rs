@@ -4,7 +4,7 @@ use super::folder::{PLAN, make_folder, open_folder, plan_within};
 use super::processes::{ChildError, ChildRun, PoolResult, ProcessPool, as_strict_and_verbose};
 use super::{FilePlan, PieceFolder, PieceState, Plan, file_of_piece};
 use crate::options::{FileJob, Job, Jobs};
-use crate::report::{Console, StartRecord, jobs_summary};
+use crate::report::{Console, StartRecord, jobs_summary, with_name};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use histeq::frame::limits;
@@ -97,6 +97,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         input: name,
         outputs: vec![job.output.name.clone()],
         frames: Some(file.frames() as u64),
+        frame_rate: file.rate(),
         settings: Map::new(),
     });
     let pieces = PieceFolder::within(file, folder.clone());
@@ -137,8 +138,8 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     let (now, name) = (worked.frames - worked.before, &job.output.name);
     let rate = now as f64 / seconds.max(1e-6);
     let now = if worked.before > 0 { format!(", {now} of them") } else { String::new() };
-    let line =
-        format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {count} pieces -> {name}");
+    let line = format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {count} pieces -> ");
+    let line = with_name(&line, name);
     console.summary(jobs_summary(frames as u64, worked.damaged, Some(name), elapsed, line));
     let _ = folder.remove(PLAN).and_then(|()| folder.remove_itself());
     Ok(Some(Outcome::Complete))
@@ -200,7 +201,7 @@ impl FileInPieces<'_> {
             }
             match pieces.state_of(piece).0 {
                 PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
-                _ => runs.push(ChildRun::of_piece(&file.folder, piece, frames, &job.stderr)),
+                _ => runs.push(ChildRun::of_piece(&file.folder, piece, &job.input.url, frames, &job.stderr)),
             }
         }
         if pool.done.1 > 0 && !is_second_attempt {

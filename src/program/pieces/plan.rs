@@ -228,6 +228,13 @@ impl FilePlan {
         self.pieces.iter().map(|(_, frames)| frames).sum()
     }
 
+    /// Frames a second of what is equalized, if it has two or more.
+    pub fn rate(&self) -> Option<f64> {
+        let (first, frames) = (self.first(), self.frames());
+        let length = self.moment((first + frames).checked_sub(1)?)? - self.moment(first)?;
+        (length > 0).then(|| (frames - 1) as f64 / (length as f64 / 1e6))
+    }
+
     /// The moment of frame `number`, in microseconds of the input's clock; `None` behind the last one.
     pub fn moment(&self, number: usize) -> Option<i64> {
         self.times.at(number).map(|time| rescale(time, self.time_base(), microseconds()))

@@ -4,7 +4,7 @@
 //! FFmpeg, is passed on.
 
 use crate::options::{MeterStyle, StderrOptions, Verbosity};
-use crate::report::{Console, ErrorRecord, Event, Meter, ProgressRecord, ResultRecord};
+use crate::report::{Console, ErrorRecord, Event, FileRecord, Meter, Metered, ProgressRecord, ResultRecord};
 use crate::signals;
 use anyhow::{Context, Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -43,25 +43,38 @@ const ABORTED: i32 = 134;
 pub struct ChildRun {
     /// Its name in messages.
     pub name: String,
+    /// The file that its own messages are about.
+    pub file: String,
     pub arguments: Vec<OsString>,
     /// How many frames it writes, if that is known.
     pub frames: Option<u64>,
     /// Whether it takes the option `--gpu`.
     pub takes_gpu: bool,
-    /// Whether its summary is printed.
-    pub prints_summary: bool,
+    /// What is said when it has ended.
+    pub end: ChildEnd,
+}
+
+/// What is said when a child process has ended.
+#[derive(Clone, Debug)]
+pub enum ChildEnd {
+    Nothing,
+    /// Its summary.
+    Summary,
+    /// That the file is done, or has failed; its output is this one.
+    File(String),
 }
 
 impl ChildRun {
-    /// Works on a piece of this many frames of the plan in this file, or in this folder of pieces.
-    pub fn of_piece(plan: &Path, piece: usize, frames: u64, stderr: &StderrOptions) -> Self {
+    /// Works on a piece of this many frames of `file`, by the plan in this file, or in this folder of pieces.
+    pub fn of_piece(plan: &Path, piece: usize, file: &str, frames: u64, stderr: &StderrOptions) -> Self {
         let arguments = ["run".into(), plan.into(), "--piece".into(), piece.to_string().into(), "--child".into()];
         ChildRun {
             name: format!("piece {piece}"),
+            file: file.to_owned(),
             arguments: arguments.into_iter().chain(as_strict_and_verbose(stderr)).collect(),
             frames: Some(frames),
             takes_gpu: true,
-            prints_summary: false,
+            end: ChildEnd::Nothing,
         }
     }
 }
@@ -138,6 +151,8 @@ struct Working {
 /// The state of a run, by its events.
 #[derive(Default)]
 struct Reported {
+    /// Frames a second of its video.
+    rate: Option<f64>,
     progress: ProgressRecord,
     error: Option<ErrorRecord>,
     result: ResultRecord,
@@ -150,6 +165,25 @@ pub enum Output {
     Line(String),
     /// The end of a pipe.
     Closed,
+}
+
+impl Output {
+    /// Puts the name of the file that it is about in front of a message that lacks it.
+    fn of(mut self, file: &str) -> Self {
+        if let Output::Event(Event::Detail { message } | Event::Note { message } | Event::Warning { message })
+        | Output::Line(message) = &mut self
+            && !is_named(message, file)
+        {
+            message.insert_str(0, &format!("{file}: "));
+        }
+        self
+    }
+}
+
+/// Whether a message has the name of this file: at its beginning, or as a word.
+fn is_named(message: &str, file: &str) -> bool {
+    let is_first = message.strip_prefix(file).is_some_and(|rest| rest.starts_with([':', ' ']));
+    is_first || message.split([' ', ':', ',', ';', '(', ')']).any(|word| word == file)
 }
 
 impl<'a> ProcessPool<'a> {
@@ -172,12 +206,8 @@ impl<'a> ProcessPool<'a> {
             (0..runs.len()).map(|run| Waiting { run, attempt: 1, not_before: now, gpu: None }).collect();
         let all: Option<u64> = runs.iter().map(|run| run.frames).sum();
         let progress = Progress::default();
-        let mut meter = Meter::start(
-            (self.stderr.meter, self.console.events().cloned()),
-            all.map(|all| all + self.done.0),
-            None,
-            None,
-        );
+        let of = Metered { frames: all.map(|all| all + self.done.0), ..Metered::default() };
+        let mut meter = Meter::start((self.stderr.meter, self.console.events().cloned()), of);
         meter.set_before(self.done.0);
         if self.stderr.meter == MeterStyle::Bar {
             self.console.set_bar(meter.bar());
@@ -187,18 +217,16 @@ impl<'a> ProcessPool<'a> {
         let before = self.done.0;
         let done = PoolResult { outcome: Outcome::Complete, failed: Vec::new(), frames: before, before, damaged: 0 };
         let (working, printed) = (Vec::new(), HashSet::new());
-        let mut active = ActivePool { pool: self, runs, working, printed, gpus, sender, outputs, done, position: 0.0 };
+        let ended = Sum { frames: before, decoded: before, ..Sum::default() };
+        let mut active = ActivePool { pool: self, runs, working, printed, gpus, sender, outputs, done, ended };
         let result = loop {
             if let Err(error) = active.receive().and_then(|()| active.collect(&mut waiting)) {
                 break Err(error);
             }
-            let (mut frames, mut position, mut damaged) = (active.done.frames, active.position, active.done.damaged);
-            for Working { reported: Reported { progress, .. }, .. } in &active.working {
-                frames += progress.frame;
-                position += progress.position;
-                damaged += progress.damaged;
-            }
-            progress.reach(frames, (position * 1e6) as i64, damaged);
+            let mut sum = active.ended;
+            active.working.iter().for_each(|working| sum.add(&working.reported, working.reported.progress.frame));
+            progress.reach(sum.frames, sum.decoded, (sum.position * 1e6) as i64, sum.damaged);
+            meter.set_rate(Some(sum.rated as f64 / sum.seconds).filter(|rate| rate.is_normal()));
             let left = waiting.len() + active.working.len() + active.done.failed.len();
             let all = self.done.1 + runs.len();
             meter.set_part(format!("{}/{all} {}", all - left, self.unit));
@@ -262,7 +290,10 @@ impl<'a> ProcessPool<'a> {
         loop {
             match outputs.recv_timeout(TICK) {
                 Ok((_, Output::Closed)) | Err(RecvTimeoutError::Disconnected) => break,
-                Ok((_, output)) => messages.extend(reported.receive(output)),
+                Ok((_, output)) => {
+                    let message = reported.receive(output);
+                    messages.extend(message.map(|message| message.of(name)));
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if self.cancel.is_cancelled() {
@@ -289,8 +320,8 @@ impl Reported {
     fn receive(&mut self, output: Output) -> Option<Output> {
         match output {
             // The first of two passes writes nothing.
-            Output::Event(Event::Progress(ProgressRecord { pass: Some(1), .. }) | Event::Start { .. })
-            | Output::Closed => {}
+            Output::Event(Event::Progress(ProgressRecord { pass: Some(1), .. })) | Output::Closed => {}
+            Output::Event(Event::Start { run, .. }) => self.rate = run.frame_rate,
             Output::Event(Event::Progress(progress)) => self.progress = progress,
             Output::Event(Event::Error(error)) => self.error = Some(error),
             Output::Event(Event::Result(result)) => self.result = result,
@@ -307,6 +338,33 @@ impl Reported {
     }
 }
 
+/// The progress of several runs together.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    frames: u64,
+    decoded: u64,
+    damaged: u64,
+    /// Seconds of video that were read.
+    position: f64,
+    /// The frames of videos whose rate is known, and how long they are, in seconds.
+    rated: u64,
+    seconds: f64,
+}
+
+impl Sum {
+    /// Adds a run that has written this many frames.
+    fn add(&mut self, Reported { rate, progress, .. }: &Reported, frames: u64) {
+        self.frames += frames;
+        self.decoded += progress.decoded;
+        self.damaged += progress.damaged;
+        self.position += progress.position;
+        if let Some(rate) = rate {
+            self.rated += frames;
+            self.seconds += frames as f64 / rate;
+        }
+    }
+}
+
 /// A pool while it works.
 struct ActivePool<'a> {
     pool: &'a ProcessPool<'a>,
@@ -318,8 +376,8 @@ struct ActivePool<'a> {
     sender: Sender<(usize, Output)>,
     outputs: Receiver<(usize, Output)>,
     done: PoolResult,
-    /// Seconds of video of processes that have ended.
-    position: f64,
+    /// The progress of processes that have ended well.
+    ended: Sum,
 }
 
 impl ActivePool<'_> {
@@ -332,6 +390,7 @@ impl ActivePool<'_> {
                 working.open -= 1;
             }
             let Some(message) = working.reported.receive(output) else { continue };
+            let message = message.of(&self.runs[run].file);
             let key = match &message {
                 Output::Event(
                     event @ (Event::Detail { message } | Event::Note { message } | Event::Warning { message }),
@@ -356,14 +415,20 @@ impl ActivePool<'_> {
                 continue;
             };
             let Working { run, attempt, gpu, reported, .. } = self.working.swap_remove(index);
-            let ChildRun { name, frames, prints_summary, .. } = &self.runs[run];
+            let ChildRun { name, file, frames, end, .. } = &self.runs[run];
             if status.success() {
-                let Reported { progress, result, .. } = reported;
-                self.done.frames += frames.unwrap_or(progress.frame);
-                self.position += progress.position;
-                self.done.damaged += progress.damaged;
-                if *prints_summary {
-                    self.pool.console.info(&result.summary);
+                let frames = frames.unwrap_or(reported.progress.frame);
+                self.ended.add(&reported, frames);
+                self.done.frames += frames;
+                self.done.damaged += reported.progress.damaged;
+                match end {
+                    ChildEnd::Nothing => {}
+                    ChildEnd::Summary => self.pool.console.info(&reported.result.summary),
+                    ChildEnd::File(output) => self.pool.console.file(FileRecord {
+                        input: file.clone(),
+                        output: output.clone(),
+                        ..FileRecord::from(reported.result)
+                    }),
                 }
                 continue;
             }
@@ -378,6 +443,13 @@ impl ActivePool<'_> {
             }
             if attempt > 1 {
                 failed.error.message += &format!(" (tried {attempt} times)");
+            }
+            if let ChildEnd::File(output) = end
+                && !self.pool.cancel.is_cancelled()
+            {
+                let (input, output, error) = (file.clone(), output.clone(), Some(failed.error.clone()));
+                let exit_code = failed.code;
+                self.pool.console.file(FileRecord { input, output, exit_code, error, ..FileRecord::default() });
             }
             self.done.failed.push(failed);
         }
@@ -479,4 +551,24 @@ fn gpus() -> usize {
     let is_there = |index: &usize| Gpu::open(*index).is_ok();
     let is_last = |index: &usize| matches!(Gpu::open(*index), Err(Error::NoDriver | Error::NoSuchDevice { .. }));
     if !is_there(&0) { 0 } else { 1 + (1..).take_while(|index| !is_last(index)).count() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_gets_the_name_of_its_file_once() {
+        let note = |text: &str| Output::Event(Event::Note { message: text.to_owned() });
+        let named = |text: &str, file: &str| match note(text).of(file) {
+            Output::Event(Event::Note { message }) => message,
+            _ => panic!("another event"),
+        };
+        assert_eq!(named("the video is narrowed", "a.mkv"), "a.mkv: the video is narrowed");
+        assert_eq!(named("a.mkv: frame 1 is damaged", "a.mkv"), "a.mkv: frame 1 is damaged");
+        assert_eq!(named("2 times as large as a.mkv (3 MB)", "a.mkv"), "2 times as large as a.mkv (3 MB)");
+        assert_eq!(named("my film.mkv ends early", "my film.mkv"), "my film.mkv ends early");
+        // A short name is in many words.
+        assert_eq!(named("interlaced", "in"), "in: interlaced");
+    }
 }

@@ -1,7 +1,7 @@
 //! The line of the progress bar on the terminal: one line at any width, also right after the terminal was resized.
 
+use super::width::columns;
 use indicatif::TermLike;
-use rustix::termios::tcgetwinsize;
 use std::io::{Result, Write, stderr};
 use std::sync::{Mutex, PoisonError};
 
@@ -12,9 +12,6 @@ pub struct BarLine {
     text: Mutex<String>,
 }
 
-/// The width of a terminal that reports none.
-const USUAL: u16 = 80;
-
 impl BarLine {
     fn change(&self, change: impl FnOnce(&mut String)) -> Result<()> {
         change(&mut self.text.lock().unwrap_or_else(PoisonError::into_inner));
@@ -23,10 +20,8 @@ impl BarLine {
 }
 
 impl TermLike for BarLine {
-    /// One column stays empty: behind a full line, terminals differ in where the cursor is.
     fn width(&self) -> u16 {
-        let columns = tcgetwinsize(stderr()).map_or(0, |size| size.ws_col);
-        if columns == 0 { USUAL } else { columns }.saturating_sub(1).max(1)
+        columns().try_into().unwrap_or(u16::MAX)
     }
 
     fn move_cursor_up(&self, _: usize) -> Result<()> {
@@ -59,9 +54,11 @@ impl TermLike for BarLine {
 
     fn flush(&self) -> Result<()> {
         let mut result = Ok(());
-        let width = self.width().into();
+        let width = columns();
         self.change(|line| {
-            let shown: String = line.chars().take(width).collect();
+            // What is cut off leaves a sign.
+            let is_cut = line.trim_end().chars().count() > width;
+            let shown: String = line.chars().take(width - usize::from(is_cut)).chain(is_cut.then_some('…')).collect();
             result = stderr().write_all(format!("\r\x1b[J{}\r", shown.trim_end()).as_bytes());
         })?;
         result

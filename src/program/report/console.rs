@@ -1,6 +1,6 @@
 //! Lines on stderr that do not run into the progress bar, and the same as events.
 
-use super::events::{ErrorRecord, Event, Events, PROTOCOL, ResultRecord, StartRecord};
+use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, StartRecord};
 use crate::options::Verbosity;
 use histeq_media::pipeline::{Level, Notices};
 use histeq_media::sys::{one_line, print_line};
@@ -77,7 +77,7 @@ impl Console {
             }
             Event::Warning { message } => (Verbosity::Warnings, "warning: ", message),
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
-            Event::Start { .. } | Event::Progress(_) | Event::Result(_) => return,
+            Event::Start { .. } | Event::Progress(_) | Event::File(_) | Event::Result(_) => return,
         };
         self.print(from, &format!("histeq-video: {kind}{}", one_line(message)));
         self.send(&event);
@@ -101,6 +101,24 @@ impl Console {
     /// Sends what is read and written, as the first event of a run.
     pub fn start(&self, run: StartRecord) {
         self.send(&Event::Start { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned(), run });
+    }
+
+    /// Prints how one of many files has ended; not of one that was there.
+    pub fn file(&self, file: FileRecord) {
+        let FileRecord { input, frames, seconds, found, error, .. } = &file;
+        match error {
+            Some(error) => {
+                let why = error.message.strip_prefix(&format!("{input}: ")).unwrap_or(&error.message);
+                self.print(Verbosity::Quiet, &format!("{input}: failed: {}", one_line(why)));
+            }
+            None if file.exit_code == 0 => {
+                let found = found.as_ref().map(|found| format!(", {found}")).unwrap_or_default();
+                let s = if *frames == 1 { "" } else { "s" };
+                self.print(Verbosity::Normal, &format!("{input}: {frames} frame{s} in {seconds:.2} s{found}"));
+            }
+            None => {}
+        }
+        self.send(&Event::File(file));
     }
 
     /// Prints the result of the run, or of one of several sources.

@@ -43,6 +43,8 @@ pub enum Event {
         message: String,
     },
     Error(ErrorRecord),
+    /// One of many files is done, or has failed.
+    File(FileRecord),
     /// The last line, or that of one of several sources.
     Result(ResultRecord),
 }
@@ -94,6 +96,9 @@ pub struct StartRecord {
     pub outputs: Vec<String>,
     /// Number of frames, if known.
     pub frames: Option<u64>,
+    /// Frames a second of the video, if known.
+    #[serde(default)]
+    pub frame_rate: Option<f64>,
     /// The settings that hold, by the names of their options; none for `compare`.
     pub settings: Map<String, Value>,
 }
@@ -107,17 +112,20 @@ pub struct ProgressRecord {
     /// Number of the source, from 1, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<usize>,
+    /// Frames that are read: an encoder may still hold them.
+    #[serde(default)]
+    pub decoded: u64,
     /// Frames that are done: encoded, for an output that is encoded.
     pub frame: u64,
     /// Frames in all, if known.
     pub frames: Option<u64>,
     /// Percent done, 0 to 100, if the length is known.
     pub percent: Option<f64>,
-    /// Frames per second since the beginning.
+    /// Frames done per second: since the beginning, or in the last seconds of a live run.
     pub fps: f64,
     /// How much of the video has been read, in seconds.
     pub position: f64,
-    /// Seconds of video per second.
+    /// Seconds of video done per second: `fps` by the frame rate of the video.
     pub speed: f64,
     /// Seconds left, if known.
     pub eta: Option<f64>,
@@ -163,6 +171,34 @@ pub struct ResultRecord {
     pub found: Option<String>,
     /// The line that people get.
     pub summary: String,
+}
+
+/// How one of many files ended.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct FileRecord {
+    pub input: String,
+    pub output: String,
+    /// What it alone would have ended with: 0 where it is done, 3 where it was there.
+    pub exit_code: u8,
+    /// Frames written.
+    pub frames: u64,
+    /// Damaged frames and packets.
+    pub damaged: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// What the video lacked, as in the result of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+    /// Why it has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorRecord>,
+}
+
+impl From<ResultRecord> for FileRecord {
+    /// The numbers of the run of a file.
+    fn from(ResultRecord { frames, damaged, seconds, found, .. }: ResultRecord) -> Self {
+        FileRecord { frames, damaged, seconds, found, ..FileRecord::default() }
+    }
 }
 
 /// An output that was written.
@@ -229,6 +265,7 @@ mod tests {
             input: "in\n.mkv".to_owned(),
             outputs: vec!["out \u{1b}.mkv".to_owned()],
             frames: None,
+            frame_rate: Some(12.5),
             settings: Map::from_iter([("smooth".to_owned(), Value::from("scene"))]),
         };
         let error = ErrorWithRemedy::not_in_pieces("in.mkv: cannot be cut".to_owned()).into();

@@ -8,6 +8,9 @@ use histeq_media::sink::{TargetError, TooLarge};
 use std::error::Error;
 use std::io;
 
+/// The exit code of a run that has done nothing, because the output exists.
+pub const SKIPPED: u8 = 3;
+
 /// The kind of `error`: that of the first of its causes that has one.
 pub fn kind_of(error: &anyhow::Error) -> FailureKind {
     error.chain().map(of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default()

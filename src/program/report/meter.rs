@@ -3,26 +3,57 @@
 use super::bar_line::BarLine;
 use super::events::{Event, Events, ProgressRecord};
 use crate::options::MeterStyle;
-use histeq_media::pipeline::Progress;
+use histeq_media::pipeline::{Input, Progress};
 use histeq_media::sys::print_line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Time between two printed lines.
 const INTERVAL: Duration = Duration::from_millis(500);
 
+/// The time that the rate of a live run is about.
+const NOW: Duration = Duration::from_secs(3);
+
+/// The time after the first frames from which on the rest can be told.
+const SURE: Duration = Duration::from_secs(1);
+
+/// What a meter is about.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Metered {
+    /// Number of frames, if known.
+    pub frames: Option<u64>,
+    /// Frames a second of the video, if known.
+    pub rate: Option<f64>,
+    /// Which of two passes this is, if there are two.
+    pub pass: Option<u32>,
+    /// Number of the source, if there are several.
+    pub source: Option<usize>,
+    /// Whether it goes on as a camera does: what counts is the rate of now.
+    pub is_live: bool,
+}
+
+impl Metered {
+    /// The frames of `input`.
+    pub fn of(input: &Input) -> Self {
+        Metered { frames: input.frames, rate: input.rate(), ..Metered::default() }
+    }
+}
+
 /// Shows the progress of one run.
 pub struct Meter {
     style: MeterStyle,
     events: Option<Events>,
-    pass: Option<u32>,
-    source: Option<usize>,
-    frames: Option<u64>,
-    /// How many of them were there before.
+    of: Metered,
+    /// How many of its frames were there before.
     before: u64,
     /// How many of its parts are done, if it has parts.
     part: Option<String>,
     begin: Instant,
+    /// When the first frames were done, and how many.
+    first: Option<(Instant, u64)>,
+    /// Counts of frames of the last seconds of a live run, oldest first.
+    counts: VecDeque<(Instant, u64)>,
     /// The time between two lines, and when the last one was printed.
     interval: Duration,
     printed: Instant,
@@ -30,38 +61,32 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Starts a meter for this many frames, if that is known: for this one of two passes, if there are two, and for the source
-    /// of this number, if there are several. Sends events, too.
-    pub fn start(
-        (style, events): (MeterStyle, Option<Events>),
-        frames: Option<u64>,
-        pass: Option<u32>,
-        source: Option<usize>,
-    ) -> Self {
+    /// Starts a meter. Sends events, too.
+    pub fn start((style, events): (MeterStyle, Option<Events>), of: Metered) -> Self {
         let bar = match style {
             MeterStyle::Bar => ProgressBar::with_draw_target(
-                frames,
+                of.frames,
                 ProgressDrawTarget::term_like_with_hz(Box::new(BarLine::default()), 10),
             ),
             _ => ProgressBar::hidden(),
         };
-        let template = match frames {
-            Some(_) => "{prefix}{percent:>3}% {wide_bar} {pos}/{len} frames {msg} ETA {eta}",
-            None => "{prefix}{spinner} {pos} frames {msg} {elapsed}",
+        let template = match of.frames {
+            Some(_) => "{prefix}{percent:>3}% {wide_bar} {pos}/{len} frames{msg}",
+            None => "{prefix}{spinner} {pos} frames{msg} {elapsed}",
         };
         // The templates are constants, and valid.
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_prefix(prefix(pass, source));
+        bar.set_prefix(prefix(of.pass, of.source));
         let now = Instant::now();
         Meter {
             style,
             events,
-            pass,
-            source,
-            frames,
+            of,
             before: 0,
             part: None,
             begin: now,
+            first: None,
+            counts: VecDeque::from([(now, 0)]),
             interval: INTERVAL,
             printed: now,
             bar,
@@ -83,6 +108,11 @@ impl Meter {
         self.interval = interval;
     }
 
+    /// The video has this many frames a second.
+    pub fn set_rate(&mut self, rate: Option<f64>) {
+        self.of.rate = rate;
+    }
+
     /// Shows how many parts are done.
     pub fn set_part(&mut self, part: String) {
         self.part = Some(part);
@@ -90,16 +120,18 @@ impl Meter {
 
     /// Shows the progress.
     pub fn update(&mut self, progress: &Progress) {
+        self.count(progress.written());
         if self.style == MeterStyle::Bar {
             let record = self.record(progress, false);
-            if let Some(frames) = self.frames.filter(|&frames| frames < record.frame) {
+            if let Some(frames) = self.of.frames.filter(|&frames| frames < record.frame) {
                 // The container was wrong about its length.
                 self.bar.set_length(frames.max(record.frame));
             }
             self.bar.set_position(record.frame);
+            let eta = record.eta.map(|eta| format!(" ETA {}", clock(eta))).unwrap_or_default();
             self.bar.set_message(match record.no_signal {
-                Some(seconds) => no_signal(seconds),
-                None => format!("{:.0} fps, {:.2}x{}", record.fps, record.speed, self.part()),
+                Some(seconds) => format!(" {}", no_signal(seconds)),
+                None => format!(" {}{}{eta}", self.rates(&record, ", "), self.part()).replace("  ", " "),
             });
         }
         if self.has_lines() && self.printed.elapsed() >= self.interval {
@@ -116,29 +148,72 @@ impl Meter {
         }
     }
 
+    /// Remembers how many frames there are now, if that matters.
+    fn count(&mut self, frames: u64) {
+        let now = Instant::now();
+        if frames > self.before {
+            self.first.get_or_insert((now, frames));
+        }
+        if self.of.is_live {
+            self.counts.push_back((now, frames));
+            // The last one from before that time is where it begins.
+            while self.counts.get(1).is_some_and(|&(time, _)| now - time >= NOW) {
+                self.counts.pop_front();
+            }
+        }
+    }
+
     fn part(&self) -> String {
         self.part.as_ref().map(|part| format!(", {part}")).unwrap_or_default()
+    }
+
+    /// Frames a second, and how fast the video goes by. Before the first frame comes out, what is waited for: corrections look
+    /// ahead, and encoders hold frames.
+    fn rates(&self, ProgressRecord { frame, decoded, fps, speed, .. }: &ProgressRecord, between: &str) -> String {
+        match (*frame > self.before, *decoded) {
+            (true, _) => format!("{fps:.0$} fps{between}{speed:.2}x", usize::from(*fps < 9.95)),
+            (false, 0) => "waiting for the first frame".to_owned(),
+            (false, 1) => "filling up: 1 frame read".to_owned(),
+            (false, decoded) => format!("filling up: {decoded} frames read"),
+        }
     }
 
     fn has_lines(&self) -> bool {
         self.style == MeterStyle::Plain || self.events.is_some()
     }
 
+    /// Frames a second since the first ones were done: until then, an encoder was being filled.
+    fn steady(&self, frame: u64) -> Option<f64> {
+        let (time, first) = self.first.filter(|(time, _)| time.elapsed() >= SURE)?;
+        Some(frame.saturating_sub(first) as f64 / time.elapsed().as_secs_f64()).filter(|rate| *rate > 0.0)
+    }
+
+    /// Frames a second: since the beginning, or of now.
+    fn fps(&self, frame: u64) -> f64 {
+        let (since, before) = match self.counts.front() {
+            Some(&oldest) if self.of.is_live => oldest,
+            _ => (self.begin, self.before),
+        };
+        frame.saturating_sub(before) as f64 / since.elapsed().as_secs_f64().max(1e-6)
+    }
+
     fn record(&self, progress: &Progress, done: bool) -> ProgressRecord {
-        let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
-        let frame = progress.written();
-        let fps = frame.saturating_sub(self.before) as f64 / seconds;
-        let share = self.frames.filter(|&frames| frames > 0).map(|frames| (frame as f64 / frames as f64).min(1.0));
-        let rest = self.frames.filter(|_| fps > 0.0).map(|frames| frames.saturating_sub(frame) as f64 / fps);
+        let (frame, frames) = (progress.written(), self.of.frames);
+        let (fps, position) = (self.fps(frame), progress.position() as f64 / 1e6);
+        let read = progress.decoded() as f64 / position;
+        let rate = self.of.rate.or(Some(read).filter(|rate| rate.is_normal()));
+        let share = frames.filter(|&frames| frames > 0).map(|frames| (frame as f64 / frames as f64).min(1.0));
+        let rest = frames.zip(self.steady(frame)).map(|(frames, rate)| frames.saturating_sub(frame) as f64 / rate);
         ProgressRecord {
-            pass: self.pass,
-            source: self.source,
+            pass: self.of.pass,
+            source: self.of.source,
+            decoded: progress.decoded(),
             frame,
-            frames: self.frames,
+            frames,
             percent: if done { Some(100.0) } else { share.map(|share| rounded(share * 100.0, 10.0)) },
             fps: rounded(fps, 10.0),
-            position: rounded(progress.position() as f64 / 1e6, 1000.0),
-            speed: rounded(progress.position() as f64 / 1e6 / seconds, 100.0),
+            position: rounded(position, 1000.0),
+            speed: rounded(rate.map_or(0.0, |rate| fps / rate), 100.0),
             eta: if done { Some(0.0) } else { rest.map(|rest| rounded(rest, 10.0)) },
             damaged: progress.damaged(),
             dropped: progress.dropped(),
@@ -153,15 +228,25 @@ impl Meter {
             let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
             let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
             let silence = record.no_signal.map(|seconds| format!("  {}", no_signal(seconds))).unwrap_or_default();
-            let ProgressRecord { pass, source, frame, fps, speed, .. } = record;
-            let (prefix, part) = (prefix(*pass, *source), self.part());
-            print_line(&format!("{prefix}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{part}{eta}{silence}"));
+            let (frame, rates) = (record.frame, self.rates(record, "  "));
+            let (prefix, part) = (prefix(record.pass, record.source), self.part());
+            print_line(&format!("{prefix}{percent}frame {frame}  {rates}{part}{eta}{silence}"));
         }
     }
 }
 
 fn no_signal(seconds: f64) -> String {
     format!("no signal for {seconds:.0} s")
+}
+
+/// A time as on a clock: `48s`, `1:05`, `2:00:10`.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
 }
 
 /// What stands in front of the progress of one of two passes, or of one of several sources.
@@ -173,4 +258,64 @@ fn prefix(pass: Option<u32>, source: Option<usize>) -> String {
 /// Rounds to multiples of 1/`parts`, to limit the digits in JSON.
 fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter(of: Metered) -> Meter {
+        Meter::start((MeterStyle::Silent, None), of)
+    }
+
+    #[test]
+    fn nothing_is_said_of_rates_before_they_are_known() {
+        let meter = meter(Metered { frames: Some(30), rate: Some(25.0), ..Metered::default() });
+        let progress = Progress::default();
+        let text = |progress: &Progress| meter.rates(&meter.record(progress, false), ", ");
+        assert_eq!(text(&progress), "waiting for the first frame");
+        (1..=12).for_each(|frame| progress.count_decoded(frame * 40_000));
+        let record = meter.record(&progress, false);
+        assert_eq!((record.decoded, record.frame, record.eta, record.speed), (12, 0, None, 0.0));
+        assert_eq!(text(&progress), "filling up: 12 frames read");
+        progress.reach(3, 12, 480_000, 0);
+        assert!(text(&progress).contains(" fps, "), "{}", text(&progress));
+    }
+
+    #[test]
+    fn speed_is_the_rate_of_frames_by_that_of_the_video() {
+        let mut meter = meter(Metered { frames: Some(1000), rate: Some(12.5), ..Metered::default() });
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).expect("a time");
+        (meter.begin, meter.first) = (ago(10), Some((ago(5), 11)));
+        let progress = Progress::default();
+        // Far more has been read than written.
+        progress.reach(211, 900, 72_000_000, 0);
+        let record = meter.record(&progress, false);
+        assert!((record.fps - 21.1).abs() < 0.11 && (record.speed - 1.69).abs() < 0.02, "{record:?}");
+        assert!(record.eta.is_some_and(|eta| (eta - 789.0 / 40.0).abs() < 0.2), "{record:?}");
+        assert_eq!(meter.rates(&ProgressRecord { fps: 4.25, speed: 0.171, ..record.clone() }, ", "), "4.2 fps, 0.17x");
+        assert_eq!(meter.rates(&ProgressRecord { fps: 21.1, ..record }, "  "), "21 fps  1.69x");
+    }
+
+    #[test]
+    fn a_live_run_shows_the_rate_of_now() {
+        let mut meter = meter(Metered { rate: Some(10.0), is_live: true, ..Metered::default() });
+        let ago = |seconds: f64| Instant::now().checked_sub(Duration::from_secs_f64(seconds)).expect("a time");
+        // A minute of nothing, and then ten frames a second.
+        meter.counts = [(60.0, 0), (3.5, 0), (1.0, 25)].map(|(seconds, frames)| (ago(seconds), frames)).into();
+        meter.begin = ago(60.0);
+        let progress = Progress::default();
+        progress.reach(35, 35, 3_500_000, 0);
+        meter.update(&progress);
+        let record = meter.record(&progress, false);
+        assert!((record.fps - 10.0).abs() < 0.2 && (record.speed - 1.0).abs() < 0.03, "{record:?}");
+        assert!(meter.counts.len() == 3, "{:?}", meter.counts);
+    }
+
+    #[test]
+    fn times_are_those_of_a_clock() {
+        for (seconds, text) in [(0.4, "0s"), (59.0, "59s"), (65.0, "1:05"), (7210.0, "2:00:10")] {
+            assert_eq!(clock(seconds), text);
+        }
+    }
 }

@@ -9,6 +9,7 @@
 //! | `console.rs` | messages as lines, and as events |
 //! | `meter.rs`, `bar_line.rs` | progress as a bar, lines and events |
 //! | `summary.rs` | the result at the end |
+//! | `width.rs` | what fits on a line |
 
 mod bar_line;
 mod console;
@@ -17,10 +18,12 @@ mod events;
 mod failure;
 mod meter;
 mod summary;
+mod width;
 
 pub use console::Console;
 pub use destination::{events_are_asked_for, open_events};
-pub use events::{ErrorRecord, Event, Events, ProgressRecord, ResultRecord, StartRecord};
-pub use failure::kind_of;
-pub use meter::Meter;
+pub use events::{ErrorRecord, Event, Events, FileRecord, ProgressRecord, ResultRecord, StartRecord};
+pub use failure::{SKIPPED, kind_of};
+pub use meter::{Meter, Metered};
 pub use summary::{compare_summary, jobs_summary, live_summary, restore_summary, summary};
+pub use width::with_name;

@@ -1,8 +1,9 @@
 //! The result of a run: frames, time, backend, and the time of each stage.
 
 use super::events::{OutputRecord, ResultRecord};
+use super::width::{in_a_line_or_two, with_name, wrapped};
 use histeq_media::pipeline::live::{LiveSummary, Written};
-use histeq_media::pipeline::{Outcome, Progress, Stage, Summary};
+use histeq_media::pipeline::{Outcome, Progress, Stage, Summary, UNCHANGED};
 use histeq_media::sys::one_line;
 use std::time::Duration;
 
@@ -11,41 +12,41 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     let busy = |stage| progress.busy(stage).as_secs_f64();
     let damaged = match progress.damaged() {
         0 => String::new(),
-        1 => "; 1 damaged frame or packet".to_owned(),
-        count => format!("; {count} damaged frames or packets"),
+        1 => "1 damaged frame or packet\n".to_owned(),
+        count => format!("{count} damaged frames or packets\n"),
     };
-    let line = format!(
-        "{} by {}; {}decode {:.2} s, equalize {:.2} s, encode {:.2} s{damaged}{}",
-        frames_in_time(progress, "", summary.elapsed),
-        summary.equalizer,
-        found(progress),
+    let stages = format!(
+        "decode {:.2} s, equalize {:.2} s, encode {:.2} s",
         busy(Stage::Source),
         busy(Stage::Equalize),
         busy(Stage::Sink),
-        destination(summary)
     );
+    let stages = in_a_line_or_two(&stages, &format!("by {}", summary.equalizer));
+    let last = with_destination(&frames_in_time(progress, "", summary.elapsed), summary);
+    let line = format!("{}{damaged}{stages}\n{last}", found(progress));
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
 /// What natural finds in video that lacks nothing.
 const NOTHING: &str = "nothing to correct";
 
-/// What the video was, and what it lacked.
+/// What the video was, and what it lacked, on lines of their own.
 fn found(progress: &Progress) -> String {
     let words = progress.found_in_words();
     // Everybody asks whether it has worked.
     let hint = match words.as_deref() {
         Some(NOTHING) => {
-            ", so it looks as before (`histeq-video preview` shows other looks, --method global equalizes)"
+            ", so it looks as before\n(`histeq-video preview` shows other looks, --method global equalizes)"
         }
+        Some(UNCHANGED) => ", so it looks as before (`histeq-video preview` shows other looks)",
         _ => "",
     };
-    words.map_or_else(String::new, |found| format!("{found}{hint}; "))
+    words.map_or_else(String::new, |found| format!("{}{hint}\n", wrapped(&found)))
 }
 
 /// The end of a comparison.
 pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
-    let line = frames_in_time(progress, "compared ", summary.elapsed) + &destination(summary);
+    let line = with_destination(&frames_in_time(progress, "compared ", summary.elapsed), summary);
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
@@ -59,11 +60,12 @@ pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&str>, elapsed: Dura
 /// The end of restoring a video. `merged` samples may have been a higher level.
 pub fn restore_summary(summary: &Summary, progress: &Progress, merged: u64) -> ResultRecord {
     let merged = match merged {
-        0 => "; every sample is certain".to_owned(),
-        1 => "; 1 sample may have been a higher level (the lowest of those that became one was taken)".to_owned(),
-        _ => format!("; {merged} samples may have been a higher level (the lowest of those that became one was taken)"),
+        0 => "every sample is certain".to_owned(),
+        1 => "1 sample may have been a higher level (the lowest of those that became one was taken)".to_owned(),
+        _ => format!("{merged} samples may have been a higher level (the lowest of those that became one was taken)"),
     };
-    let line = frames_in_time(progress, "restored ", summary.elapsed) + &merged + &destination(summary);
+    let last = with_destination(&frames_in_time(progress, "restored ", summary.elapsed), summary);
+    let line = format!("{}\n{last}", wrapped(&merged));
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
@@ -116,6 +118,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
     if let Some(shown) = summary.shown {
         text += &format!("; {shown} shown");
     }
+    let mut text = wrapped(&text);
     for output in &summary.outputs {
         text += &format!("\n{} -> {}", frames(output.frames), one_line(&output.name));
         match (output.missed, output.dropped) {
@@ -144,11 +147,13 @@ fn frames(count: u64) -> String {
     format!("{count} frame{}", if count == 1 { "" } else { "s" })
 }
 
-/// The name of the output.
-fn destination(summary: &Summary) -> String {
+/// `line`, and the name of the output.
+fn with_destination(line: &str, summary: &Summary) -> String {
     match (summary.outcome, &summary.output) {
-        (Outcome::Complete, Some(name)) => format!(" -> {}", one_line(name)),
-        (Outcome::Interrupted, Some(name)) => format!("; interrupted, what there is -> {}", one_line(name)),
-        (_, None) => "; interrupted before the first frame".to_owned(),
+        (Outcome::Complete, Some(name)) => with_name(&format!("{line} -> "), &one_line(name)),
+        (Outcome::Interrupted, Some(name)) => {
+            with_name(&format!("{line}; interrupted, what there is -> "), &one_line(name))
+        }
+        (_, None) => format!("{line}; interrupted before the first frame"),
     }
 }

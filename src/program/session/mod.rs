@@ -13,7 +13,7 @@ pub use guard::Outputs;
 pub use prepared::{Around, Prepared, prepare};
 
 use crate::options::{Limits, MeterStyle, StderrOptions};
-use crate::report::{Console, Meter, StartRecord};
+use crate::report::{Console, Meter, Metered, StartRecord};
 use crate::signals;
 use crate::watch::ProcessMemory;
 use anyhow::Result;
@@ -139,20 +139,22 @@ impl<'a> Session<'a> {
             input: input.name.clone(),
             outputs: outputs.map(|name| without_password(name)).collect(),
             frames: input.frames,
+            frame_rate: input.rate(),
             settings,
         });
     }
 
-    /// Calls `run` with a function that updates the meter, which is for this many frames, if that is known. The meter ends at
-    /// 100% if `is_complete`.
+    /// Calls `run` with a function that updates the meter, which is for this pass and source. The meter ends at 100% if
+    /// `is_complete`.
     pub fn metered<T>(
         &self,
-        frames: Option<u64>,
+        of: Metered,
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
         let events = self.console.events().filter(|_| !self.is_sum).cloned();
-        let mut meter = Meter::start((self.stderr.meter, events), frames, self.pass, self.source);
+        let of = Metered { pass: self.pass, source: self.source, ..of };
+        let mut meter = Meter::start((self.stderr.meter, events), of);
         if self.stderr.is_child {
             meter.set_interval(FOR_PARENT);
         }
@@ -170,7 +172,7 @@ impl<'a> Session<'a> {
         input: &Input,
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<Summary>,
     ) -> Result<Option<Summary>> {
-        match self.metered(input.frames, run, |summary| summary.outcome == Outcome::Complete) {
+        match self.metered(Metered::of(input), run, |summary| summary.outcome == Outcome::Complete) {
             Err(error) if error.is::<ReaderGone>() => Ok(None),
             result => result.map(Some),
         }

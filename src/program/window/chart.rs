@@ -31,7 +31,7 @@ pub fn caption(scene: Option<Scene>, chroma_gain: Option<u32>) -> String {
 /// code, 0 to 1.
 pub fn chart(canvas: &mut Canvas, histogram: &Histogram, points: &[(f64, f64)], caption: &str) {
     let line = SMALL.character_size.height as i32 + 2;
-    let size = (PLOT.0 + 2 * MARGIN + 2, PLOT.1 + 3 * line + MARGIN);
+    let size = (PLOT.0 + 2 * MARGIN + 2, PLOT.1 + 4 * line + MARGIN);
     let corner = Point::new(canvas_size(canvas).0 - size.0 - MARGIN, MARGIN);
     shade(canvas, corner, size);
 
@@ -61,8 +61,9 @@ pub fn chart(canvas: &mut Canvas, histogram: &Histogram, points: &[(f64, f64)], 
     let right = Point::new(PLOT.0 - text_width(&highest, SMALL), 0);
     write(canvas, &highest, below + right, SMALL, RgbColor::WHITE);
     let [low, high] = in_use(histogram);
-    let text = format!("levels {low} to {high}   {caption}");
-    write(canvas, &text, below + Point::new(0, line), SMALL, RgbColor::WHITE);
+    for (number, text) in (1..).zip([&*format!("levels {low} to {high}"), caption]) {
+        write(canvas, text, below + Point::new(0, number * line), SMALL, RgbColor::WHITE);
+    }
 }
 
 /// The codes between which nearly all samples lie.
@@ -102,4 +103,44 @@ fn by_column(histogram: &Histogram) -> Vec<u64> {
         columns[code * PLOT.0 as usize / levels.codes()] += count;
     }
     columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use embedded_graphics::prelude::{Dimensions, DrawTarget};
+    use histeq::spec::Levels;
+
+    #[test]
+    fn the_chart_stays_within_its_frame() {
+        // The longest texts: of 16 bits, in a late scene.
+        let size = (400, 300);
+        let mut counts = vec![1; 65_536];
+        counts[28_000] = 1 << 20;
+        let histogram = Histogram::from_counts(Levels::full(16), counts);
+        let mut pixels = vec![0; size.0 * size.1];
+        let mut canvas = Canvas::new(&mut pixels, size, 1);
+        let all = canvas.bounding_box();
+        let Ok(()) = canvas.fill_solid(&all, Rgb888::new(128, 128, 128));
+        let scene = Scene { number: 12_344, ..Scene::default() };
+        chart(&mut canvas, &histogram, &[(0.0, 0.0), (1.0, 1.0)], &caption(Some(scene), Some(4 * UNIT_GAIN)));
+        let line = SMALL.character_size.height as usize + 2;
+        let frame = (PLOT.0 as usize + 2 * MARGIN as usize + 2, PLOT.1 as usize + 4 * line + MARGIN as usize);
+        let (left, top) = (size.0 - frame.0 - MARGIN as usize, MARGIN as usize);
+        let inside = |x: usize, y: usize| (left..left + frame.0).contains(&x) && (top..top + frame.1).contains(&y);
+        let at = |x: usize, y: usize| pixels[y * size.0 + x];
+        for y in 0..size.1 {
+            for x in (0..size.0).filter(|&x| !inside(x, y)) {
+                assert_eq!(at(x, y), 0x80_8080, "{x}, {y}");
+            }
+        }
+        // Nothing touches its edges, which are shaded and no more.
+        let shaded = at(left, top);
+        assert_ne!(shaded, 0x80_8080);
+        for y in top..top + frame.1 {
+            for x in [left, left + 1, left + frame.0 - 2, left + frame.0 - 1] {
+                assert_eq!(at(x, y), shaded, "{x}, {y}");
+            }
+        }
+    }
 }

@@ -164,7 +164,8 @@ impl PreviewWindow {
         let Some(shown) = &self.last else { return Ok(()) };
         let (size, at) = fit((shown.original.width(), shown.original.height()), self.screen.size());
         let (controls, settings) = (&self.controls, self.shared_settings.get());
-        let text = captions::status_text(status, &settings, controls.paused, self.messages.text());
+        let text =
+            captions::status_text(status, (&settings, shown.applied.found), controls.paused, self.messages.text());
         let no_signal = self.no_signal.filter(|_| !controls.help);
         let (converter, engine) = (&mut self.converter, &mut self.engine);
         self.screen.draw(|canvas| {

@@ -3,6 +3,7 @@
 use super::{all_have, rows, run};
 use crate::backends::gpu;
 use crate::program::Dir;
+use crate::skip::skip;
 
 #[test]
 fn without_a_gpu_the_documents_suites_measure_the_cpu() {
@@ -67,6 +68,25 @@ fn without_a_gpu_its_own_suites_say_so_and_end_well() {
             String::from_utf8(dir.succeeds(&format!("bench {suite} --quick --backend cpu")).stdout).expect("text");
         assert!(text.contains("No GPU is measured: --backend cpu"), "{text}");
     }
+}
+
+#[test]
+fn a_suite_of_the_gpu_needs_one() {
+    if gpu().is_some() {
+        skip("a machine without a GPU", "there is one");
+        return;
+    }
+    let dir = Dir::new();
+    for suite in ["kernels", "stream"] {
+        let run = dir.run(&format!("bench {suite} --quick --repeat 1 --warmup 0")).exits_with(6);
+        let run = run.says(&[&format!("bench {suite} needs a GPU: no CUDA driver found")]);
+        assert!(run.stdout.is_empty(), "{}", String::from_utf8_lossy(&run.stdout));
+    }
+    // What the CPU can do is measured.
+    let run = dir.run("bench scans --quick --repeat 1 --warmup 0").exits_with(6);
+    let run = run.says(&["bench scans needs a GPU: no CUDA driver found", "nothing of: Scans, with the publication"]);
+    let text = String::from_utf8(run.stdout).expect("text");
+    assert!(text.contains("sequential") && !text.contains("## Scans"), "{text}");
 }
 
 #[test]

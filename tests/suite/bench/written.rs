@@ -83,6 +83,20 @@ fn plots_are_well_formed_and_need_no_other_file() {
 }
 
 #[test]
+fn plots_say_what_their_axes_are_and_what_was_measured() {
+    let dir = Dir::new();
+    run(&dir, "scans --backend cpu --plot p.svg");
+    let text = String::from_utf8(dir.read("p.svg")).expect("text");
+    let today = dir.other_command("date", "-u +%F").output().expect("a date").stdout;
+    let today = String::from_utf8_lossy(&today).trim().to_owned();
+    for part in
+        ["rotate(-90)", ">time (µs, logarithmic)<", ">size (logarithmic)<", &today, " thread", "one run of each"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn tables_on_stdout_have_as_many_cells_in_every_row_as_in_their_head() {
     let dir = Dir::new();
     let run = dir.succeeds("bench scans --backend cpu --quick --repeat 3 --warmup 1");

@@ -304,6 +304,6 @@ fn frames_larger_than_any_are_refused() {
     }
     let all =
         dir.fed(&format!("{DESCRIBED} --start 1 --frames 18446744073709551615 - -"), &noise(RAW, 30)).exits_with(0);
-    assert_eq!(all.stderr.lines().count(), 1, "{}", all.stderr);
+    assert_eq!(all.stderr.lines().count(), 2, "{}", all.stderr);
     assert_eq!(dir.names(), [""; 0]);
 }

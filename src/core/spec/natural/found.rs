@@ -23,6 +23,12 @@ pub struct Found {
 }
 
 impl Found {
+    /// Whether a scene lacks nothing.
+    pub fn is_nothing(&self) -> bool {
+        let parts = [self.dark, self.veil, self.cast, self.noise, self.contrast - 4096];
+        parts.iter().all(|share| *share < LITTLE)
+    }
+
     /// What is left of it at a strength.
     #[must_use]
     pub fn with_strength(self, strength: Strength) -> Self {
@@ -83,7 +89,7 @@ impl fmt::Display for Found {
                 parts.push(format!("{}{name} ({:.1})", how(share), of_1(share)));
             }
         }
-        if parts.is_empty() { write!(f, "nothing to correct") } else { write!(f, "{}", parts.join(", ")) }
+        if self.is_nothing() { write!(f, "nothing to correct") } else { write!(f, "{}", parts.join(", ")) }
     }
 }
 
@@ -95,6 +101,7 @@ mod tests {
     fn what_was_found_is_said_in_words() {
         let clean = Found { exposure: 4096, contrast: 4200, ..Found::default() };
         assert_eq!(clean.to_string(), "nothing to correct");
+        assert!(clean.is_nothing());
         let night = Found { dark: 4096, exposure: 12_700, veil: 1638, contrast: 4096, ..Found::default() };
         assert_eq!(night.to_string(), "dark (exposed 3.1 times), some haze (0.4)");
         let half = night.with_strength(Strength::of_share_256(128));

@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::Container;
 use histeq_media::pipeline::{Notices, Outcome};
-use histeq_media::sink::{Files, OutputKind, OutputOptions, Overwrite, SizeRule, Target};
+use histeq_media::sink::{Files, Measured, OutputKind, OutputOptions, Overwrite, SizeRule, Target};
 use histeq_media::source::Part;
 use histeq_media::sys::{is_pipe, printable};
 use serde::Serialize;
@@ -92,7 +92,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let is_short = input.is_image() || input.frames.is_none_or(|frames| frames <= FRAMES * PLACES.len() as u64);
     let places = if is_short || length == 0 { &[0.0][..] } else { &PLACES };
     let frames = if is_short { FRAMES * PLACES.len() as u64 } else { FRAMES };
-    let (mut found, mut encoder, mut bytes, mut seen) = (Vec::new(), None, 0, 0);
+    let (mut found, mut sizes) = (Vec::new(), Vec::new());
     for (at, place) in places.iter().enumerate() {
         let before = (length as f64 * place) as i64;
         let mut part_job = job.clone();
@@ -124,13 +124,12 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         let seconds = start as f64 / 1e6;
         found.push(FoundRecord { seconds, frames: taken, found: run.progress.found_in_words() });
         if let Some(measured) = measured.get() {
-            encoder = Some(measured.encoder.clone());
-            bytes += measured.all;
-            seen += taken;
+            sizes.push((measured.clone(), taken));
         }
     }
     let stream = input.video_stream();
-    let estimate = input.frames.filter(|_| seen > 0).map(|all| (bytes as f64 / seen as f64 * all as f64) as u64);
+    let encoder = sizes.first().map(|(measured, _)| measured.encoder.clone());
+    let estimate = input.frames.and_then(|all| estimated(&sizes, all));
     let dry_run = DryRun {
         input: InputRecord {
             name: input.name.clone(),
@@ -155,6 +154,29 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let text = if as_json { serde_json::to_string(&dry_run)? + "\n" } else { in_words(&dry_run) };
     stdout::print(printable(&text).as_bytes())?;
     Ok(Outcome::Complete)
+}
+
+/// Frames from one key frame to the next, where an encoder sets none itself: that of x264 and x265.
+const KEY_DISTANCE: f64 = 250.0;
+
+/// About how many bytes `all` frames take, by what some places took, with their numbers of frames. A place begins with a key
+/// frame, as the whole does not at every 16th frame.
+fn estimated(places: &[(Measured, u64)], all: u64) -> Option<u64> {
+    let sum = |of: fn(&Measured) -> u64| places.iter().map(|(place, _)| of(place)).sum::<u64>() as f64;
+    let seen = places.iter().map(|(_, frames)| frames).sum::<u64>() as f64;
+    let (all, keys, count) = (all as f64, sum(|place| place.key_frames), places.len() as f64);
+    if seen == 0.0 || keys == 0.0 {
+        return None;
+    }
+    // Some encoders have more key frames than the first, or nothing else.
+    let keys_of_all = if keys > count { all * keys / seen } else { (all / KEY_DISTANCE).ceil() };
+    let others = seen - keys;
+    let of_key = sum(|place| place.key_bytes) / keys;
+    let of_other = if others > 0.0 { sum(|place| place.video - place.key_bytes) / others } else { 0.0 };
+    // The head of the file, and the sound.
+    let beside = sum(|place| place.all.saturating_sub(place.video));
+    let beside = if all > seen { beside / seen * all } else { beside };
+    Some((keys_of_all * of_key + (all - keys_of_all).max(0.0) * of_other + beside) as u64)
 }
 
 fn in_words(DryRun { input, output, settings, found }: &DryRun) -> String {

@@ -24,8 +24,9 @@ use histeq::equalize::BackendStartup;
 use histeq::equalize::SceneMappings;
 use histeq::spec::MappedScenes;
 use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Summary};
-use histeq_media::sink::{self, OutputKind, OutputOptions};
+use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Target};
 use histeq_media::source;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Equalizes a file, in pieces if it is asked for.
@@ -41,7 +42,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     }
     let mut session = Session::new(job.stderr.clone(), job.limits, console);
     check_files_differ(&job.equalize, job.written_files())?;
-    let outputs = session.outputs(&job)?;
+    let outputs = session.outputs(&job).or_else(|error| Err(fault_of_input(&session, &job)?.unwrap_or(error)))?;
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
@@ -71,8 +72,20 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
         && let Some(written) = &result.output
     {
         size_note::compare(&job.input.url, written, &session.notices);
+        size_note::propose_gpu(&result.equalizer, &session.progress, result.elapsed, &session.notices);
     }
     Ok(result.outcome)
+}
+
+/// What is wrong with the input of `job`, whose output cannot be written: that comes first. Nothing, if the output is to be left
+/// alone, or the input can be read only once.
+fn fault_of_input(session: &Session<'_>, job: &FileJob) -> Result<Option<anyhow::Error>> {
+    if job.output.overwrite == Overwrite::Skip || !Path::new(&job.input.url).is_file() {
+        return Ok(None);
+    }
+    let nowhere = Target::new("/dev/null", "", Files::One, Overwrite::Yes)?;
+    session.guard(job.sandbox, &[&job.input], &nowhere.into(), signals::GIVING_UP)?;
+    Ok(session.open(&job.input, &Notices::silent()).err())
 }
 
 /// Equalizes the input of `job` once, from its source to its outputs; with these curves, if its scenes have been found already.

@@ -1,6 +1,7 @@
 //! The first pass of `--smooth scene`: reads the requested part, and makes a mapping for each of its scenes.
 
 use crate::options::FileJob;
+use crate::report::Metered;
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::stage_builder::StageBuilder;
 use anyhow::{Result, ensure};
@@ -45,7 +46,7 @@ pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder)
     };
     let sink = Box::new(Nowhere);
     let measured = |tick: &mut dyn FnMut(&_)| pipeline::run_with(source, measure, sink, cancel, progress, tick);
-    let summary = session.metered(input.frames, measured, |_| false)?;
+    let summary = session.metered(Metered::of(&input), measured, |_| false)?;
     if summary.outcome == Outcome::Interrupted {
         return Ok(None);
     }

@@ -1,8 +1,10 @@
-//! The note about an output that is much larger than its input.
+//! Notes at the end of a run: that the output is much larger than its input, and that a GPU could encode it.
 
 use crate::options::{FileJob, Purpose};
-use histeq_media::pipeline::Notices;
+use histeq_media::ffmpeg::Encoder;
+use histeq_media::pipeline::{Notices, Progress, Stage};
 use histeq_media::sink::OutputKind;
+use std::time::Duration;
 
 /// How much larger an output is, in bytes, before that is noted.
 const NOTICED: u64 = 1_000_000;
@@ -28,5 +30,35 @@ pub fn compare(input: &str, output: &str, notices: &Notices) {
             megabytes(before),
             megabytes(before).max(1.0)
         ));
+    }
+}
+
+/// The time that encoding takes at least, and its share of a run, before an encoder of the GPU is proposed.
+const LONG: Duration = Duration::from_secs(30);
+const MOST_OF_IT: f64 = 0.6;
+
+/// Notes that an encoder on the CPU took most of the time of a run on a GPU, which may have one.
+pub fn propose_gpu(equalizer: &str, progress: &Progress, elapsed: Duration, notices: &Notices) {
+    if is_slow_beside_gpu(equalizer, progress.busy(Stage::Sink), elapsed) && Encoder::find("hevc_nvenc").is_some() {
+        notices
+            .note("encoding took most of the time: --encoder hevc_nvenc or h264_nvenc is faster, where the GPU has it");
+    }
+}
+
+fn is_slow_beside_gpu(equalizer: &str, encoding: Duration, elapsed: Duration) -> bool {
+    equalizer.starts_with("cuda") && encoding >= LONG && encoding.as_secs_f64() > MOST_OF_IT * elapsed.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoder_of_the_gpu_is_proposed_where_that_would_help() {
+        let seconds = Duration::from_secs;
+        assert!(is_slow_beside_gpu("cuda (GPU 0)", seconds(80), seconds(100)));
+        assert!(!is_slow_beside_gpu("cpu (avx2)", seconds(80), seconds(100)));
+        assert!(!is_slow_beside_gpu("cuda (GPU 0)", seconds(20), seconds(100)));
+        assert!(!is_slow_beside_gpu("cuda (GPU 0)", seconds(8), seconds(10)));
     }
 }
