@@ -60,20 +60,12 @@ pub struct PinnedPool {
     idle: Arc<Mutex<Vec<PinnedMemory>>>,
     /// Bytes that are pinned, idle or not.
     pinned_bytes: Arc<AtomicUsize>,
-    /// Bytes that were asked for within a bound, all of them together.
-    asked_bytes: Arc<AtomicUsize>,
 }
-
-/// The bytes that are pinned at once for those who can do without; and one byte more for each of so many that are asked for. Pinning
-/// takes several times as long as a copy, so a short run does with a few buffers, and a long one has all that it can use.
-const PINNED_AT_ONCE: usize = 64 << 20;
-const ASKED_FOR_PINNED: usize = 8;
 
 impl PinnedPool {
     /// A pool for copies to and from the GPU of this context.
     pub fn new(context: &Arc<CudaContext>) -> Self {
-        let (idle, pinned_bytes, asked_bytes) = Default::default();
-        PinnedPool { context: context.clone(), idle, pinned_bytes, asked_bytes }
+        PinnedPool { context: context.clone(), idle: Arc::default(), pinned_bytes: Arc::default() }
     }
 
     /// A buffer of `len` bytes, its content unspecified (but initialized).
@@ -87,21 +79,17 @@ impl PinnedPool {
         }
     }
 
-    /// A buffer of `len` bytes, while all are at most `most` bytes together, or else `None`; at the beginning these are fewer. Idle
-    /// buffers of other lengths are kept while there is room, because frames of other sizes may share the pool.
+    /// A buffer of `len` bytes, while all are at most `most` bytes together, or else `None`. Idle buffers of other lengths are
+    /// kept while there is room, because frames of other sizes may share the pool.
     ///
     /// # Errors
     /// When frames may take no more memory.
     pub(super) fn take_within(&self, most: usize, len: usize) -> Result<Option<PinnedBuffer>, NoRoom> {
-        let asked = self.asked_bytes.fetch_add(len, Ordering::Relaxed);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = idle.iter().rposition(|pinned| pinned.len == len) {
             return Ok(Some(self.wrap(idle.swap_remove(index))));
         }
         limits::check_room(len)?;
-        if self.pinned_bytes.load(Ordering::Relaxed) + len > PINNED_AT_ONCE + asked / ASKED_FOR_PINNED {
-            return Ok(None);
-        }
         // Threads that allocate at the same time may exceed the bound by a buffer each.
         let fits = || self.pinned_bytes.load(Ordering::Relaxed) + len <= most;
         while !fits() && idle.pop().is_some() {}
