@@ -1,10 +1,13 @@
 //! Raw 4:2:0 video of 8 bits from stdin, made clean by a CPU or by a GPU (`cuda`), to stdout with 16 bits a sample (codes of 12 bits).
 use histeq::cuda::Gpu;
+use histeq::denoise::noise::{Differences, Noise};
 use histeq::denoise::{Around, Engine, RADIUS, Step, Steps, sheet::Sheet};
 use histeq::equalize::cpu::{Isa, denoise_steps};
+use std::cell::Cell;
 use std::fmt::Debug;
 use std::io::{Read, Write};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -40,24 +43,82 @@ fn planes(frame: &[u8], (width, height): (usize, usize)) -> Vec<Sheet> {
     vec![plane(y, width, height), plane(u, width / 2, height / 2), plane(v, width / 2, height / 2)]
 }
 
-/// Makes the frames clean, in three passes whose times it tells, each for all frames.
+/// An engine whose steps are timed: pictures, differences, search, count, merge.
+struct Timed<'a, E> {
+    engine: &'a E,
+    times: [Cell<Duration>; 5],
+}
+
+impl<E> Timed<'_, E> {
+    fn time<T>(&self, step: usize, run: impl FnOnce() -> T) -> T {
+        let begin = Instant::now();
+        let made = run();
+        self.times[step].set(self.times[step].get() + begin.elapsed());
+        made
+    }
+}
+
+impl<E: Engine> Engine for Timed<'_, E> {
+    type Picture = E::Picture;
+    type Field = E::Field;
+    type Error = E::Error;
+
+    fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<E::Picture, E::Error> {
+        self.time(0, || self.engine.picture(planes, log2))
+    }
+
+    fn planes(&self, picture: &E::Picture) -> usize {
+        self.engine.planes(picture)
+    }
+
+    fn differences(&self, one: &E::Picture, other: &E::Picture) -> Result<Vec<u32>, E::Error> {
+        self.time(1, || self.engine.differences(one, other))
+    }
+
+    fn search(
+        &self,
+        one: &E::Picture,
+        other: &E::Picture,
+        calm: u32,
+        half: Option<&E::Field>,
+    ) -> Result<E::Field, E::Error> {
+        self.time(2, || self.engine.search(one, other, calm, half))
+    }
+
+    fn count(&self, own: &E::Picture, other: &E::Picture, field: &E::Field) -> Result<Vec<Differences>, E::Error> {
+        self.time(3, || self.engine.count(own, other, field))
+    }
+
+    fn merge(
+        &self,
+        own: &E::Picture,
+        others: &[(&E::Picture, &E::Field)],
+        noise: &[Noise],
+    ) -> Result<Vec<Sheet>, E::Error> {
+        self.time(4, || self.engine.merge(own, others, noise))
+    }
+}
+
+/// Makes the frames clean, and tells the time of each step, of all frames together.
 fn clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>])
 where
     E::Error: Debug,
 {
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
+    let engine = &Timed { engine, times: Default::default() };
     let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, (1, 1)).expect("a picture")).collect();
-    eprintln!("pictures {:?}", begin.elapsed());
     let step = |at: usize| (at > 0).then(|| Step::new(engine, &pictures[at], &pictures[at - 1]).expect("a step"));
     let steps: Vec<_> = (0..pictures.len()).map(step).collect();
-    eprintln!("steps {:?}", begin.elapsed());
     let of = |at: usize| {
         let (first, end) = (at.saturating_sub(RADIUS), (at + RADIUS + 1).min(pictures.len()));
         let around: Vec<_> = (first..end).map(|of| (&pictures[of], steps[of].as_ref())).collect();
         Around { pictures: &around, at: at - first }.clean(engine).expect("clean planes")
     };
     let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();
-    eprintln!("clean {:?} for {} frames", begin.elapsed(), pictures.len());
+    eprintln!("{} frames in {:?}", pictures.len(), begin.elapsed());
+    for (name, time) in ["pictures", "differences", "search", "count", "merge"].iter().zip(&engine.times) {
+        eprintln!("{name} {:?} a frame", time.get() / pictures.len() as u32);
+    }
     let mut out = std::io::stdout().lock();
     for sheet in cleaned.iter().flatten() {
         for y in 0..sheet.height() {
