@@ -15,7 +15,7 @@ pub fn read(file: &Path, format: PixelFormat) -> Result<Frame> {
     let frame = first_picture(&file.to_string_lossy())?;
     let from = VideoFormat::of(&Picture::from_frame(&frame)?);
     let format = RawFormat::from(format);
-    let colour = from.colour.converted(from.format, format, false);
+    let colour = from.colour.converted(from.format, format, false).full_range();
     Converter::default().frame(&frame, VideoFormat { format, colour, ..from })
 }
 

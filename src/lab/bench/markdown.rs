@@ -1,5 +1,6 @@
 //! A report as Markdown, with columns aligned for a terminal.
 
+use super::report::PYTHON;
 use super::{SuiteReport, Table, Value};
 
 /// All tables of a report.
@@ -17,6 +18,9 @@ pub fn markdown(report: &SuiteReport) -> String {
     let missing = report.missing();
     if !missing.is_empty() {
         parts.push(format!("Without figures, because they need a GPU: {}.", missing.join("; ")));
+    }
+    if report.table(PYTHON).is_some_and(|table| table.rows().is_empty()) {
+        parts.push("Without figures in Python: they need python3 in PATH, and arithmetic that it has.".to_owned());
     }
     parts.extend(report.tables.iter().filter(|table| !table.rows().is_empty()).map(of_table));
     parts.join("\n\n") + "\n"

@@ -4,7 +4,7 @@ use crate::options::LabJob;
 use crate::report::Console;
 use crate::signals;
 use crate::stdout::print;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use histeq_lab::bench::{self, Suite, SuiteReport};
 use histeq_media::pipeline::{FailureKind, Outcome};
 use std::fmt::Write as _;
@@ -28,7 +28,17 @@ fn measure(job: &LabJob, console: &Console) -> Result<Outcome> {
     if job.needs_gpu
         && let Err(reason) = job.setup.gpu()
     {
-        bail!("{reason}");
+        return Err(FailureKind::Device.error(reason.to_owned()));
+    }
+    for file in [&job.csv, &job.json, &job.plot].into_iter().flatten() {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+        if let Some(folder) = folder {
+            return Err(FailureKind::Missing.error(format!(
+                "{}: there is no folder {}",
+                file.display(),
+                folder.display()
+            )));
+        }
     }
     for &suite in &job.suites {
         let report = bench::run(suite, &job.setup)?;

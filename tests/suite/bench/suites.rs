@@ -44,6 +44,11 @@ fn an_image_of_the_user_takes_the_place_of_those_that_are_made() {
         assert_eq!(rows.len(), count, "{suite}");
         assert!(rows.iter().all(|row| row["keys"]["size"] == "64x48"), "{suite}");
     }
+    // Levels of video become those of all codes.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 1 -pix_fmt yuv420p video.mp4");
+    for suite in ["stages", "luminance"] {
+        run(&dir, &format!("{suite} video.mp4 --backend cpu"));
+    }
     dir.run("bench stages nowhere.png").fails().says(&["nowhere.png"]);
     dir.run("bench kernels photo.png").exits_with(2).says(&["kernels takes no file"]);
 }

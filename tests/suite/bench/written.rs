@@ -117,5 +117,5 @@ fn what_cannot_be_written_is_an_error_that_names_it() {
     let dir = Dir::new();
     dir.run("bench scans --backend cpu --quick --repeat 1 --csv no/such/folder.csv")
         .fails()
-        .says(&["no/such/folder.csv"]);
+        .says(&["no/such/folder.csv: there is no folder no/such"]);
 }

@@ -4,6 +4,7 @@ use super::on_cpu::{self, CpuTimes, GrayImage, area, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
 use super::python;
 use crate::bench::expected::check_values;
+use crate::bench::report::PYTHON;
 use crate::bench::setup::size_name;
 use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
 use crate::publications::{self, Experiment, Formula, KernelBench, KernelStep, SETUPS, ScanVariant, Variants};
@@ -80,7 +81,7 @@ fn setup_of_scan(scan: ScanVariant, threads: u32) -> publications::PublishedSetu
 }
 
 fn python_table() -> Table {
-    Table::new("python", "In Python, one thread", &["size", "way"])
+    Table::new(PYTHON, "In Python, one thread", &["size", "way"])
         .note(
             "loop goes over pixels one by one, once; NumPy counts with bincount and maps by indexing. Both are in \
              benches/equalize.py. over the loop here is the time divided by that of the plain loop of this program.",
