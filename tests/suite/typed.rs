@@ -65,7 +65,10 @@ fn options_of_other_programs_are_answered_in_a_line() {
     let before = dir.files();
     for (line, says) in [
         ("-vf scale=640:-2 in.mkv out.mkv", "--filter CHAIN"),
-        ("-c:a copy in.mkv out.mkv", "sound is passed on"),
+        ("-c:a aac in.mkv out.mkv", "sound is passed on"),
+        ("-sn in.mkv out.mkv", "subtitles are passed on"),
+        ("-progress - in.mkv out.mkv", "--progress json"),
+        ("-Z Fast in.mkv out.mkv", "--for web"),
         ("-map 0:v in.mkv out.mkv", "--video-stream"),
         ("--resume in.mkv", "--jobs N"),
         ("--bitrate 5 in.mkv out.mkv", "5M are megabits"),
@@ -82,6 +85,21 @@ fn options_of_other_programs_are_answered_in_a_line() {
     }
     assert_eq!(dir.files(), before);
     dir.succeeds("-r 10 in.mkv out.mkv").says(&["-r is ignored", "--filter-after fps=N"]);
+}
+
+#[test]
+fn words_that_say_what_is_so_here_are_left_out() {
+    if !encoder_is_here("words of ffmpeg", "libx264") {
+        return;
+    }
+    let dir = with_clip("in.mkv");
+    dir.succeeds(
+        "-hide_banner -nostdin -v error -i in.mkv -map 0 -map_metadata 0 -c:a copy -c:s copy -e x264 -q 30 -f matroska out.bin",
+    );
+    let found = dir.probe("-show_streams -show_format", "out.bin");
+    assert_eq!(found["streams"][0]["codec_name"], "h264", "{found}");
+    assert!(found["format"]["format_name"].as_str().is_some_and(|name| name.contains("matroska")), "{found}");
+    dir.succeeds("-look exact -for web -y in.mkv out.mp4");
 }
 
 #[test]

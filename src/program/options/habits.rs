@@ -7,7 +7,7 @@ use clap::{Command, Error};
 use std::ffi::OsString;
 
 /// Words that are options here, by other names.
-const SAME: [(&str, &str); 20] = [
+const SAME: [(&str, &str); 24] = [
     ("-c:v", "--encoder"),
     ("-codec:v", "--encoder"),
     ("-vcodec", "--encoder"),
@@ -24,20 +24,51 @@ const SAME: [(&str, &str); 20] = [
     ("-threads", "--threads"),
     ("-loglevel", "--log-level"),
     ("-movflags", "--output-option=movflags"),
+    ("-for", "--for"),
+    ("-look", "--look"),
+    ("-method", "--method"),
+    ("-strength", "--strength"),
     ("--overwrite", "-y"),
     ("--yes", "-y"),
     ("--simulate", "--dry-run"),
     ("--info", "--dry-run"),
 ];
 
+/// Words that say what is so here: they are left out.
+const SO_HERE: [&str; 4] = ["-hide_banner", "-nostdin", "-stats", "-nostats"];
+
+/// The same with a value.
+const SO_HERE_WITH: [(&str, &str); 6] = [
+    ("-c:a", "copy"),
+    ("-acodec", "copy"),
+    ("-c:s", "copy"),
+    ("-scodec", "copy"),
+    ("-map", "0"),
+    ("-map_metadata", "0"),
+];
+
+/// Levels that FFmpeg's `-v` takes; `-v` alone is an option of this program.
+const LEVELS: [&str; 9] = ["quiet", "panic", "fatal", "error", "warning", "info", "verbose", "debug", "trace"];
+
+/// Encoders by the names of HandBrake and of their libraries.
+const ENCODERS: [(&str, &str); 6] = [
+    ("x264", "libx264"),
+    ("x265", "libx265"),
+    ("svt_av1", "libsvtav1"),
+    ("nvenc_h264", "h264_nvenc"),
+    ("nvenc_h265", "hevc_nvenc"),
+    ("qsv_h264", "h264_qsv"),
+];
+
 const FILTERS: &str = "--filter CHAIN filters before equalization here, and --filter-after CHAIN behind it";
 const SOUND: &str = "sound is passed on as it is here (--for web makes AAC of it)";
+const SUBTITLES: &str = "subtitles are passed on as they are here";
 const ENCODER: &str = "--encoder-option KEY=VALUE sets an option of the encoder here";
 const RESUME: &str = "--jobs N goes on where an interrupted run stopped, when it is called again";
 const END: &str = "--duration T says how long the part is, from --start T on";
 
 /// Words that are answered.
-const ANSWERS: [(&str, &str); 24] = [
+const ANSWERS: [(&str, &str); 31] = [
     ("-vf", FILTERS),
     ("-filter:v", FILTERS),
     ("-filter_complex", FILTERS),
@@ -57,6 +88,13 @@ const ANSWERS: [(&str, &str); 24] = [
     ("-g", ENCODER),
     ("-x264-params", ENCODER),
     ("-x265-params", ENCODER),
+    ("-c:s", SUBTITLES),
+    ("-scodec", SUBTITLES),
+    ("-sn", SUBTITLES),
+    ("-map_metadata", "metadata are copied here"),
+    ("-progress", "--progress json prints events here, and --progress-file NAME writes them into a file"),
+    ("-re", "histeq-video live keeps the pace of a source; files and pipes are read as fast as they come"),
+    ("-Z", "--for web makes what browsers and phones play, and --for edit what editors take"),
     ("-hwaccel", "--decoder nvdec decodes on a GPU here"),
     ("--resume", RESUME),
     ("--continue", RESUME),
@@ -84,7 +122,8 @@ const PLACES: [(&str, &str); 10] = [
 /// When a word belongs to another program, and says nothing here: what says it instead.
 pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     // These have few options, and other programs have no commands like them.
-    let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
+    let command = command.as_str();
     if ["bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&command) {
         return Ok(words);
     }
@@ -100,13 +139,29 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
             options.push(word);
             break;
         }
+        let next = rest.as_slice().first().and_then(|next| next.to_str());
+        if SO_HERE.contains(&text) {
+            continue;
+        }
+        if next.is_some_and(|next| SO_HERE_WITH.contains(&(text, next))) {
+            rest.next();
+            continue;
+        }
+        // FFmpeg's level, HandBrake's quality, and the format of the output behind an input.
+        let other = match text {
+            "-v" if next.is_some_and(|next| LEVELS.contains(&next)) => Some("--log-level"),
+            "-q" if next.is_some_and(|next| next.parse::<f64>().is_ok()) => Some("--crf"),
+            "-f" if inputs > 0 && command != "live" => Some("--output-format"),
+            _ => None,
+        };
+        if let Some(ours) = other {
+            options.push(ours.into());
+            continue;
+        }
         if let Some((_, answer)) = ANSWERS.iter().find(|(theirs, _)| *theirs == text) {
             return Err(usage(ErrorKind::UnknownArgument, &format!("{text}: {answer}")));
         }
-        let purpose = text.strip_prefix("--for=").or_else(|| {
-            let next = rest.as_slice().first().filter(|_| text == "--for");
-            next.and_then(|next| next.to_str())
-        });
+        let purpose = text.strip_prefix("--for=").or(next.filter(|_| text == "--for"));
         let is_purpose =
             |(place, _): &&(&str, &str)| purpose.is_some_and(|purpose| purpose.eq_ignore_ascii_case(place));
         if let Some((place, answer)) = PLACES.iter().find(is_purpose) {
@@ -128,6 +183,14 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
             // The last name is the output's.
             None if !has_output && ["-o", "--output"].contains(&text) => outputs.extend(rest.next()),
             None => options.push(word),
+        }
+        let is_encoder = options.last().is_some_and(|last| last == "--encoder");
+        let named = ENCODERS
+            .iter()
+            .find(|(theirs, _)| is_encoder && rest.as_slice().first().is_some_and(|next| next == theirs));
+        if let Some((_, ours)) = named {
+            rest.next();
+            options.push((*ours).into());
         }
     }
     Ok(options.into_iter().chain(rest).chain(outputs).collect())
