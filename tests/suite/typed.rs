@@ -103,6 +103,19 @@ fn words_that_say_what_is_so_here_are_left_out() {
 }
 
 #[test]
+fn what_a_folder_holds_of_this_program_is_not_equalized_again() {
+    let dir = with_clip("in.mkv");
+    dir.succeeds("-q in.mkv in-equalized.mkv");
+    if rustix::fs::getxattr(dir.path("in-equalized.mkv"), "user.histeq-video", &mut [0u8; 1]).is_err() {
+        return skip("attributes", "this file system keeps none");
+    }
+    dir.succeeds("--output-dir clear .").says(&["1 file with 10 frames"]);
+    dir.succeeds("--output-dir clear .").says(&["1 file was there (-y makes it again)"]);
+    // Named, it is taken.
+    dir.succeeds("--output-dir twice in-equalized.mkv").says(&["1 file with 10 frames"]);
+}
+
+#[test]
 fn a_command_that_is_misspelt_is_proposed() {
     let dir = with_clip("in.mkv");
     in_one_line(dir.run("prevew in.mkv").exits_with(2)).says(&["prevew: no such file, and no such command: preview?"]);

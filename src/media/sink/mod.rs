@@ -57,6 +57,7 @@ pub use picture::write_drawn;
 pub use piece::{PieceOf, PieceSink};
 pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
+pub use sources::is_made_here;
 pub use target::{Files, Overwrite, Target, TargetError};
 pub use temporary::Leftover;
 pub use together::Together;

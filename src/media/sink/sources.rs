@@ -15,7 +15,7 @@ pub fn mark(_file: &File) {
 }
 
 /// Whether this program has made the file; `None` if that is not known.
-fn is_made_here(_path: &Path) -> Option<bool> {
+pub fn is_made_here(_path: &Path) -> Option<bool> {
     #[cfg(target_os = "linux")]
     match rustix::fs::getxattr(_path, MADE, &mut [0; 1]) {
         Ok(_) => return Some(true),

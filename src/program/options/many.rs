@@ -3,6 +3,7 @@
 use super::values::usage;
 use clap::Args;
 use clap::error::ErrorKind;
+use histeq_media::sink::is_made_here;
 use same_file::Handle;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ pub struct ManyArgs {
 
     /// Equalize many files and folders into this folder: names are kept, folders mirrored, and files that are there skipped
     ///
-    /// All names are inputs then. Of folders, files are taken whose names end as those of videos do.
+    /// All names are inputs then. Of folders, files are taken whose names end as those of videos do, but for those that this program has made.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Pieces", hide_short_help = true)]
     pub output_dir: Option<PathBuf>,
 
@@ -98,8 +99,8 @@ fn is_same(folder: &Path, outputs: Option<&Handle>) -> bool {
     outputs.is_some_and(|outputs| Handle::from_path(folder).is_ok_and(|folder| folder == *outputs))
 }
 
-/// Adds the videos in a folder and those in it, but for the folder of the outputs. Hidden ones, and links to folders, are left
-/// out.
+/// Adds the videos in a folder and those in it, but for the folder of the outputs. Hidden ones, those that this program has made, and
+/// links to folders are left out.
 fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if is_same(folder, outputs) {
         return Ok(());
@@ -113,7 +114,10 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
         if entry.file_type()?.is_dir() {
             videos_below(&path, outputs, found)?;
-        } else if path.is_file() && extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str())) {
+        } else if path.is_file()
+            && extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str()))
+            && is_made_here(&path) != Some(true)
+        {
             found.push(path);
         }
     }

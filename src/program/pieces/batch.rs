@@ -48,8 +48,8 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     let of = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
     let skipped = match skipped {
         0 => String::new(),
-        1 => "; 1 file was there".to_owned(),
-        _ => format!("; {skipped} files were there"),
+        1 => "; 1 file was there (-y makes it again)".to_owned(),
+        _ => format!("; {skipped} files were there (-y makes them again)"),
     };
     if done.outcome == Outcome::Interrupted {
         console.info(&format!("interrupted{skipped} (the same command goes on with the others)"));
