@@ -161,6 +161,13 @@ impl Builder {
         self
     }
 
+    /// All frames are there already, as in a file: the opposite of [`live`](Builder::live), and the default.
+    #[must_use]
+    pub fn stored(mut self) -> Self {
+        self.video.is_stored = true;
+        self
+    }
+
     /// Where to equalize.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {
