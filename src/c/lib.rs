@@ -163,7 +163,9 @@ fn span(index: usize, stride: isize, (row_bytes, rows): (usize, usize)) -> Resul
     let all = last.and_then(|last| last.checked_add(row_bytes)).filter(|all| isize::try_from(*all).is_ok());
     match all.filter(|_| rows == 1 || stride.unsigned_abs() >= row_bytes) {
         Some(all) => Ok(all),
-        None => failed(Status::Picture, format!("plane {index} has rows of {row_bytes} bytes, not a stride of {stride}")),
+        None => {
+            failed(Status::Picture, format!("plane {index} has rows of {row_bytes} bytes, not a stride of {stride}"))
+        }
     }
 }
 
