@@ -12,7 +12,7 @@ command -v cargo-cinstall >/dev/null || fail "needs cargo-c: run 'cargo install 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 prefix=${prefix:-$folder/prefix}
-cargo cinstall --quiet --locked -p histeq-capi --prefix "$prefix" --libdir "$prefix/lib"
+cargo cinstall --locked -p histeq-capi --prefix "$prefix" --libdir "$prefix/lib"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 [ "$(pkg-config --modversion histeq)" = "$(sed -n 's/^#define HISTEQ_VERSION "\(.*\)"/\1/p' "$prefix/include/histeq.h")" ] ||
     fail "histeq.pc and histeq.h have other versions"
@@ -22,8 +22,8 @@ build() { # NAME SOURCE OPTIONS...
     cc -std=c99 -g -Wall -Wextra -Werror $(pkg-config --cflags histeq) "$2" -o "$folder/$1" "${@:3}"
 }
 shared=(-L "$prefix/lib" -lhisteq "-Wl,-rpath,$prefix/lib")
-read -ra static <<<"$(pkg-config --static --libs histeq)"
-static=("$prefix/lib/libhisteq.a" "${static[@]/-lhisteq/}")
+read -ra static <<<"$(pkg-config --static --libs histeq | sed 's/-lhisteq//')"
+static=("$prefix/lib/libhisteq.a" "${static[@]}")
 # The sample says how it is built.
 read -ra documented <<<"$(pkg-config --libs histeq)"
 build documented samples/equalize.c "${documented[@]}"
