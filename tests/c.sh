@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The library for C as a packager has it: `cargo cinstall` puts header, libraries and histeq.pc below a prefix, pkg-config finds
-# them, and C programs are built with the shared and the static library, and with AddressSanitizer, which sees leaks, too.
+# them, and C programs are built with the shared and the static library, and with AddressSanitizer, alone and together with all
+# of the library. It sees leaks, too.
 # tests/c.sh [PREFIX]: installs below PREFIX, else below a folder that goes away.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -27,14 +28,20 @@ static=("$prefix/lib/libhisteq.a" "${static[@]}")
 # The sample says how it is built.
 read -ra documented <<<"$(pkg-config --libs histeq)"
 build documented samples/equalize.c "${documented[@]}"
+# All of the library with it, as in tests/address-sanitizer.sh.
+host=$(rustc -vV | sed -n 's/^host: //p')
+RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg sanitizer -Zsanitizer=address" \
+    cargo build --quiet --locked -p histeq-capi --target "$host" --target-dir target/address-sanitizer
+sanitized=target/address-sanitizer/$host/debug/libhisteq_capi.a
 # 40 frames of noise.
 head -c $((98 * 62 * 3 / 2 * 40)) </dev/urandom >"$folder/in.raw"
-export ASAN_OPTIONS=detect_leaks=1:exitcode=99
-for how in shared static address; do
+export ASAN_OPTIONS=detect_leaks=1:exitcode=99:detect_stack_use_after_return=0
+for how in shared static address all-address; do
     case $how in
     shared) options=("${shared[@]}") ;;
     static) options=("${static[@]}") ;;
     address) options=("${shared[@]}" -fsanitize=address -fno-omit-frame-pointer) ;;
+    all-address) options=("$sanitized" "${static[@]:1}" -fsanitize=address -fno-omit-frame-pointer) ;;
     esac
     build "calls-$how" tests/suite/from_c/calls.c "${options[@]}"
     build "equalize-$how" samples/equalize.c "${options[@]}"

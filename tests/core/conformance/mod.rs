@@ -294,7 +294,7 @@ impl Observer for Steps {
 }
 
 /// Frames whose steps are written.
-const STEPS_OF: [&str; 5] = ["0", "4", "5", "10", "23"];
+const STEPS_OF: [&str; 5] = ["0", "4", "5", "10", "17"];
 
 /// What the definition does on the way for a few cases of 8 bits.
 #[test]
