@@ -1,4 +1,5 @@
-//! The library from C: the sample gives the program's bytes, and every function does what `histeq.h` says, errors included.
+//! The library from C: the sample gives the program's bytes, and every function does what `histeq.h` says, errors included, with
+//! AddressSanitizer, too.
 
 use crate::front::{RATE, SIZE, clip};
 use crate::program::{Dir, Run};
@@ -71,7 +72,8 @@ fn every_function_does_what_the_header_says() {
     let Some(library) = library() else { return };
     let dir = Dir::new();
     let archive = library.join("libhisteq_capi.a").display().to_string();
-    for how in [SHARED, &[&archive, "-lpthread", "-ldl", "-lm"]] {
+    let address = ["-lhisteq_capi", "-fsanitize=address"];
+    for how in [SHARED, &[&archive, "-lpthread", "-ldl", "-lm"], &address] {
         compiled(&dir, &library, "tests/suite/from_c/calls.c", how);
         let run = Run::of(&mut dir.other_command(dir.path("program"), ""), "calls");
         assert_eq!(String::from_utf8_lossy(&run.stdout), "all is well\n", "{}", run.stderr);
