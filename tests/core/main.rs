@@ -5,6 +5,7 @@
 mod backends;
 mod chroma;
 mod clahe;
+mod conformance;
 mod cuda;
 mod curves;
 mod cuts;

@@ -22,7 +22,7 @@ type Made = Result<Box<dyn Executor>, String>;
 /// A backend, by name, and how to make one with a number of threads (or of frames under way).
 pub struct Backend {
     pub name: String,
-    make: Box<dyn Fn(usize) -> Made>,
+    make: Box<dyn Fn(usize) -> Made + Send + Sync>,
 }
 
 /// Every backend there is, here or elsewhere.

@@ -11,12 +11,12 @@ mod equalize_array;
 #[path = "../../samples/equalize_sequence.rs"]
 mod equalize_sequence;
 
-const SIZE: (usize, usize) = (98, 62);
-const RATE: f64 = 10.0;
+pub const SIZE: (usize, usize) = (98, 62);
+pub const RATE: f64 = 10.0;
 const FRAMES: usize = 45;
 
 /// A clip of this format with a dark noisy shot, a cut, a bright hazy one with a flash, and black bars.
-fn clip(dir: &Dir, name: &str, format: &str) -> Vec<Vec<u8>> {
+pub fn clip(dir: &Dir, name: &str, format: &str) -> Vec<Vec<u8>> {
     let (width, height) = SIZE;
     let dark = "lutyuv=y=16+val/6:u=128+(val-128)/3:v=128+(val-128)/3,noise=alls=6:allf=t:all_seed=5";
     let bright = "lutyuv=y=120+val/4,drawbox=t=fill:c=white:enable=between(n\\,9\\,10)";

@@ -24,6 +24,7 @@ mod failover;
 mod figures;
 mod filters;
 mod formats;
+mod from_c;
 mod front;
 mod harm;
 mod images;

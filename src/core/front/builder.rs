@@ -2,7 +2,7 @@
 
 use super::{Done, Equalizer, Input, SceneSurvey, Scenes};
 use crate::equalize::{
-    Backend, BackendChoice, BackendStartup, EqualizeStage, Mask, SceneMappings, SharedBackend, Survey,
+    Backend, BackendChoice, BackendStartup, EqualizeStage, Executor, Mask, SceneMappings, SharedBackend, Survey,
 };
 use crate::frame::limits;
 use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
@@ -21,10 +21,14 @@ pub struct Builder {
     video: Video,
     pub(super) options: Options,
     choice: BackendChoice,
+    executor: Option<Arc<MakeExecutor>>,
     pub(super) scenes: Option<Scenes>,
     notes: Notes,
     stays_on_gpu: bool,
 }
+
+/// Makes a backend of the caller's.
+type MakeExecutor = dyn Fn() -> Box<dyn Executor> + Send + Sync;
 
 /// The pictures that go in.
 #[derive(Clone)]
@@ -85,6 +89,7 @@ impl Builder {
             video: Video::new(format, size),
             options: Options::default(),
             choice: BackendChoice::default(),
+            executor: None,
             scenes: None,
             notes: Notes::default(),
             stays_on_gpu: false,
@@ -156,6 +161,13 @@ impl Builder {
         self
     }
 
+    /// All frames are there already, as in a file: the opposite of [`live`](Builder::live), and the default.
+    #[must_use]
+    pub fn stored(mut self) -> Self {
+        self.video.is_stored = true;
+        self
+    }
+
     /// Where to equalize.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {
@@ -174,6 +186,16 @@ impl Builder {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.choice.threads = Some(threads);
+        self
+    }
+
+    /// Equalizes with a backend of the caller's in place of [`backend`](Builder::backend): the definition
+    /// ([`Reference`](crate::equalize::reference::Reference)), or a new one that is to be compared with it. `make` makes one
+    /// for each video.
+    #[must_use]
+    pub fn executor(mut self, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> Self {
+        self.choice.backend = Backend::Cpu;
+        self.executor = Some(Arc::new(make));
         self
     }
 
@@ -242,7 +264,11 @@ impl Builder {
     /// A stage that begins with frame `number`.
     pub(super) fn stage(&self, backend: &SharedBackend, settings: Settings, number: u64) -> Result<EqualizeStage> {
         let mappings = self.scenes.as_ref().map(|scenes| Box::new(SceneMappings(scenes.mapped.clone())) as _);
-        Ok(EqualizeStage::new(backend.backend(&self.notes)?, settings)
+        let executor = match &self.executor {
+            Some(make) => make(),
+            None => backend.backend(&self.notes)?,
+        };
+        Ok(EqualizeStage::new(executor, settings)
             .gray(self.options.gray)
             .with_output_depth(self.options.output_depth)
             .with_mask(self.picture.mask.clone())

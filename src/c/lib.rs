@@ -1,0 +1,500 @@
+//! The library for C: `histeq.h` says what each function does. Built as `libhisteq` by `cargo cbuild`.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `lib.rs` | the functions: what C passes, checked, and no panic past them |
+//! | `handle.rs` | what a handle holds |
+//! | `options.rs` | the table of options as C reads it |
+#![allow(unsafe_code, reason = "only the caller knows that pointers are valid")]
+#![allow(clippy::missing_safety_doc, reason = "histeq.h has the rules for callers")]
+#![allow(missing_docs, reason = "histeq.h says what each function does")]
+
+mod handle;
+mod options;
+
+use handle::{Handle, text};
+use histeq::{Input, Output, PixelFormat, PlaneInput};
+use options::COption;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::sync::LazyLock;
+
+/// `histeq_status` of `histeq.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Ok = 0,
+    Again = 1,
+    End = 2,
+    Argument = -1,
+    Option = -2,
+    Picture = -3,
+    State = -4,
+    Backend = -5,
+    Bug = -6,
+}
+
+/// An error and its text.
+pub struct Failure(Status, String);
+
+/// `histeq_plane`.
+#[repr(C)]
+pub struct CPlane {
+    pub data: *const u8,
+    pub stride: isize,
+}
+
+/// `histeq_plane_out`.
+#[repr(C)]
+pub struct CPlaneOut {
+    pub data: *mut u8,
+    pub stride: isize,
+}
+
+/// `histeq_picture`.
+#[repr(C)]
+pub struct CPicture {
+    pub format: *const c_char,
+    pub width: usize,
+    pub height: usize,
+    pub bytes: usize,
+    pub planes: usize,
+    pub row_bytes: [usize; 4],
+    pub rows: [usize; 4],
+    pub number: u64,
+    pub pts: i64,
+}
+
+/// `HISTEQ_NO_PTS`.
+const NO_PTS: i64 = i64::MIN;
+
+thread_local! {
+    /// The text of the last error of a call without a handle.
+    static ERROR: RefCell<CString> = RefCell::default();
+}
+
+/// A handle moves between threads.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Handle>();
+};
+
+fn failed<T>(status: Status, text: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure(status, text.into()))
+}
+
+/// Does `work`; a panic is a bug, and goes no further.
+fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+        let text = format!("a bug, please report it: {text}");
+        // What was thrown may do anything when it is dropped.
+        std::mem::forget(payload);
+        failed(Status::Bug, text)
+    })
+}
+
+/// Does `work` where there is no handle.
+fn without_handle(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
+    guarded(work).unwrap_or_else(|Failure(status, said)| {
+        // A thread that ends has no text any more.
+        let _ = ERROR.try_with(|error| error.replace(text(&said)));
+        status
+    })
+}
+
+/// Does `work` with the handle.
+///
+/// # Safety
+/// `handle` is null, or was made by [`histeq_new`], was not freed, and is used by nothing else now.
+unsafe fn with(handle: *mut Handle, work: impl FnOnce(&mut Handle) -> Result<Status, Failure>) -> Status {
+    // SAFETY: the caller promises it.
+    let Some(handle) = (unsafe { handle.as_mut() }) else {
+        return without_handle(|| failed(Status::Argument, "the handle is null"));
+    };
+    if handle.is_broken {
+        return Status::Bug;
+    }
+    guarded(|| work(handle)).unwrap_or_else(|Failure(status, said)| {
+        handle.is_broken = status == Status::Bug;
+        handle.error = text(&said);
+        status
+    })
+}
+
+/// The text at `text`.
+///
+/// # Safety
+/// `text` is null, or a text that ends with zero and lives for `'a`.
+unsafe fn words<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
+    if text.is_null() {
+        return failed(Status::Argument, format!("{what} is null"));
+    }
+    // SAFETY: the caller promises it.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().or_else(|_| failed(Status::Argument, format!("{what} is not UTF-8")))
+}
+
+/// The `count` values at `first`.
+///
+/// # Safety
+/// `first` is null, or that many values can be read there for `'a`, and are not written meanwhile.
+unsafe fn values<'a, T>(first: *const T, count: usize, what: &str) -> Result<&'a [T], Failure> {
+    let fits = count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    if first.is_null() || !first.is_aligned() || !fits {
+        return failed(Status::Argument, format!("{what}: null, not aligned, or too many"));
+    }
+    // SAFETY: it is not null, is aligned, no longer than memory can be, and the caller promises the rest.
+    Ok(unsafe { std::slice::from_raw_parts(first, count) })
+}
+
+/// Bytes a row and rows of each plane.
+fn shapes(format: PixelFormat, (width, height): (usize, usize)) -> Vec<(usize, usize)> {
+    let planes = 0..format.descriptor().planes().len();
+    planes.map(|plane| (format.row_bytes(plane, width), format.rows(plane, height))).collect()
+}
+
+/// How many bytes there are from the first to the last of a plane with this stride.
+fn span(index: usize, stride: isize, (row_bytes, rows): (usize, usize)) -> Result<usize, Failure> {
+    let last = stride.unsigned_abs().checked_mul(rows - 1);
+    let all = last.and_then(|last| last.checked_add(row_bytes)).filter(|all| isize::try_from(*all).is_ok());
+    match all.filter(|_| rows == 1 || stride.unsigned_abs() >= row_bytes) {
+        Some(all) => Ok(all),
+        None => {
+            failed(Status::Picture, format!("plane {index} has rows of {row_bytes} bytes, not a stride of {stride}"))
+        }
+    }
+}
+
+fn check_count(found: usize, needed: usize) -> Result<(), Failure> {
+    if found == needed { Ok(()) } else { failed(Status::Picture, format!("{needed} planes are needed, not {found}")) }
+}
+
+/// The planes of a picture that is read.
+///
+/// # Safety
+/// `planes` is null, or as `histeq.h` says: `count` planes, each null or with all rows of the format at their stride, in memory
+/// that can be read for `'a`.
+unsafe fn planes<'a>(handle: &Handle, planes: *const CPlane, count: usize) -> Result<Vec<PlaneInput<'a>>, Failure> {
+    let (format, size) = handle.picture();
+    let shapes = shapes(format, size);
+    check_count(count, shapes.len())?;
+    // SAFETY: the caller promises it, and the count is that of the format.
+    let planes = unsafe { values(planes, count, "planes") }?;
+    let of = |(index, (plane, (row_bytes, rows))): (usize, (&CPlane, (usize, usize)))| {
+        let all = span(index, plane.stride, (row_bytes, rows))?;
+        let below = if plane.stride < 0 { plane.stride * (rows as isize - 1) } else { 0 };
+        if plane.data.is_null() {
+            return failed(Status::Argument, format!("plane {index} is null"));
+        }
+        // SAFETY: with a negative stride the lowest address is that of the last row. From there the caller has `all` bytes.
+        let bytes = unsafe { values(plane.data.wrapping_offset(below), all, "a plane") }?;
+        Ok(PlaneInput { bytes, stride: plane.stride })
+    };
+    planes.iter().zip(shapes).enumerate().map(of).collect()
+}
+
+/// Copies a frame out.
+///
+/// # Safety
+/// As for [`planes`], with memory that can be written to, and is read by nothing else.
+unsafe fn copy(done: &Output, planes: *const CPlaneOut, count: usize) -> Result<(), Failure> {
+    let shapes = shapes(done.format(), done.size());
+    check_count(count, shapes.len())?;
+    // SAFETY: the caller promises it, and the count is that of the format.
+    let planes = unsafe { values(planes, count, "planes") }?;
+    for (index, (plane, shape)) in planes.iter().zip(&shapes).enumerate() {
+        span(index, plane.stride, *shape)?;
+        if plane.data.is_null() {
+            return failed(Status::Argument, format!("plane {index} is null"));
+        }
+    }
+    done.frame().bring_down().map_err(histeq::Error::from)?;
+    for ((plane, (row_bytes, rows)), own) in planes.iter().zip(shapes).zip(done.frame().planes()) {
+        for y in 0..rows {
+            let to = plane.data.wrapping_offset(y as isize * plane.stride);
+            // SAFETY: the caller has this row in memory of its own, which can be written to; `row` has as many bytes.
+            unsafe { std::ptr::copy_nonoverlapping(own.row(y)[..row_bytes].as_ptr(), to, row_bytes) };
+        }
+    }
+    Ok(())
+}
+
+/// Writes `value` for the caller.
+///
+/// # Safety
+/// `to` is null, or a value can be written there.
+unsafe fn tell<T>(to: *mut T, value: T) -> Result<Status, Failure> {
+    if to.is_null() || !to.is_aligned() {
+        return failed(Status::Argument, "where the answer goes is null, or not aligned");
+    }
+    // SAFETY: it is not null, is aligned, and the caller promises the rest.
+    unsafe { to.write(value) };
+    Ok(Status::Ok)
+}
+
+/// The names of all formats, for good.
+static FORMATS: LazyLock<Vec<(PixelFormat, CString)>> =
+    LazyLock::new(|| PixelFormat::ALL.iter().map(|format| (*format, text(format.name()))).collect());
+
+fn picture(format: PixelFormat, size: (usize, usize), number: u64, pts: Option<i64>) -> CPicture {
+    let shapes = shapes(format, size);
+    let name = FORMATS.iter().find(|(own, _)| *own == format).map_or(c"".as_ptr(), |(_, name)| name.as_ptr());
+    let each = |of: fn(&(usize, usize)) -> usize| {
+        let mut all = [0; 4];
+        all.iter_mut().zip(&shapes).for_each(|(one, shape)| *one = of(shape));
+        all
+    };
+    CPicture {
+        format: name,
+        width: size.0,
+        height: size.1,
+        bytes: shapes.iter().map(|(row_bytes, rows)| row_bytes * rows).sum(),
+        planes: shapes.len(),
+        row_bytes: each(|shape| shape.0),
+        rows: each(|shape| shape.1),
+        number,
+        pts: pts.unwrap_or(NO_PTS),
+    }
+}
+
+/// The input with its time.
+fn at(input: Input<'_>, pts: i64) -> Input<'_> {
+    if pts == NO_PTS { input } else { input.at(pts) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn histeq_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_new(
+    format: *const c_char,
+    width: usize,
+    height: usize,
+    out: *mut *mut Handle,
+) -> Status {
+    without_handle(|| {
+        // SAFETY: as `histeq.h` says.
+        unsafe { tell(out, null_mut()) }?;
+        // SAFETY: as `histeq.h` says.
+        let handle = Handle::new(unsafe { words(format, "format") }?, (width, height))?;
+        // SAFETY: as `histeq.h` says.
+        unsafe { tell(out, Box::into_raw(Box::new(handle))) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_free(handle: *mut Handle) {
+    if !handle.is_null() {
+        // SAFETY: the caller has it from `histeq_new`, and uses it no more.
+        let handle = unsafe { Box::from_raw(handle) };
+        without_handle(|| {
+            drop(handle);
+            Ok(Status::Ok)
+        });
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_error(handle: *const Handle) -> *const c_char {
+    // SAFETY: as `histeq.h` says.
+    match unsafe { handle.as_ref() } {
+        Some(handle) => handle.error.as_ptr(),
+        None => ERROR.try_with(|error| error.borrow().as_ptr()).unwrap_or(c"".as_ptr()),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_set(handle: *mut Handle, name: *const c_char, value: *const c_char) -> Status {
+    let set = |handle: &mut Handle| {
+        // SAFETY: as `histeq.h` says.
+        let (name, value) = unsafe { (words(name, "name")?, words(value, "value")?) };
+        handle.set(name, value)
+    };
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, set) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_mask(handle: *mut Handle, weights: *const u8, count: usize) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, |handle| handle.mask(values(weights, count, "weights")?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_open(handle: *mut Handle) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, |handle| handle.open().map(|_| Status::Ok)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_backend(handle: *mut Handle, name: *mut *const c_char) -> Status {
+    let ask = |handle: &mut Handle| {
+        handle.name = text(&handle.open()?.backend_name());
+        // SAFETY: as `histeq.h` says.
+        unsafe { tell(name, handle.name.as_ptr()) }
+    };
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, ask) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_input(handle: *mut Handle, to: *mut CPicture) -> Status {
+    let ask = |handle: &mut Handle| {
+        let (format, size) = handle.picture();
+        // SAFETY: as `histeq.h` says.
+        unsafe { tell(to, picture(format, size, 0, None)) }
+    };
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, ask) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_push(handle: *mut Handle, from: *const CPlane, count: usize, pts: i64) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, |handle| handle.push(at(Input::planes(&planes(handle, from, count)?), pts))) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_push_bytes(handle: *mut Handle, bytes: *const u8, size: usize, pts: i64) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, |handle| handle.push(at(values(bytes, size, "bytes")?.into(), pts))) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_finish(handle: *mut Handle) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, Handle::finish) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_pull(handle: *mut Handle, to: *const CPlaneOut, count: usize) -> Status {
+    let pull = |handle: &mut Handle| match handle.next()? {
+        Ok(done) => {
+            // SAFETY: as `histeq.h` says.
+            unsafe { copy(done, to, count) }?;
+            Ok(handle.pulled())
+        }
+        Err(status) => Ok(status),
+    };
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, pull) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_pull_bytes(handle: *mut Handle, bytes: *mut u8, size: usize) -> Status {
+    let pull = |handle: &mut Handle| {
+        let done = match handle.next()? {
+            Ok(done) => done,
+            Err(status) => return Ok(status),
+        };
+        let needed = done.packed_bytes();
+        if size != needed {
+            return failed(Status::Picture, format!("the frame has {needed} bytes, not {size}"));
+        }
+        let mut at = bytes;
+        let planes = shapes(done.format(), done.size()).into_iter().map(|(row_bytes, rows)| {
+            let plane = CPlaneOut { data: at, stride: row_bytes as isize };
+            at = at.wrapping_add(row_bytes * rows);
+            plane
+        });
+        let planes: Vec<CPlaneOut> = planes.collect();
+        // SAFETY: the caller has as many bytes as all these planes have together.
+        unsafe { copy(done, planes.as_ptr(), planes.len()) }?;
+        Ok(handle.pulled())
+    };
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, pull) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_peek(handle: *mut Handle, to: *mut CPicture) -> Status {
+    let ask = |handle: &mut Handle| match handle.next()? {
+        // SAFETY: as `histeq.h` says.
+        Ok(done) => unsafe { tell(to, picture(done.format(), done.size(), done.number(), done.pts())) },
+        Err(status) => Ok(status),
+    };
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, ask) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_wait(handle: *mut Handle) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, Handle::wait) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_reach(handle: *mut Handle, before: *mut u32, behind: *mut u32) -> Status {
+    let ask = |handle: &mut Handle| {
+        let reach = handle.open()?.reach();
+        // SAFETY: as `histeq.h` says.
+        unsafe { tell(before, reach.before) }?;
+        // SAFETY: as `histeq.h` says.
+        unsafe { tell(behind, reach.behind) }
+    };
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, ask) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_restart(handle: *mut Handle, number: u64) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, |handle| handle.restart(number)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_warm_up(handle: *mut Handle, from: *const CPlane, count: usize) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, |handle| handle.warm_up(&planes(handle, from, count)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_survey(handle: *mut Handle, from: *const CPlane, count: usize) -> Status {
+    // SAFETY: as `histeq.h` says.
+    unsafe { with(handle, |handle| handle.survey(&planes(handle, from, count)?)) }
+}
+
+/// The table of options, for good.
+struct Table(Vec<COption>);
+
+// SAFETY: its pointers are to texts that stay, and that nothing writes to.
+unsafe impl Send for Table {}
+// SAFETY: the same.
+unsafe impl Sync for Table {}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table(options::table()));
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_option(index: usize, to: *mut COption) -> Status {
+    without_handle(|| match TABLE.0.get(index) {
+        // SAFETY: as `histeq.h` says.
+        Some(option) => unsafe { tell(to, *option) },
+        None => Ok(Status::End),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_of_the_handle_which_can_only_be_freed_then() {
+        let mut handle = null_mut();
+        // SAFETY: the format is a text, and the handle is used here alone until it is freed.
+        unsafe {
+            assert_eq!(histeq_new(c"gray".as_ptr(), 4, 4, &raw mut handle), Status::Ok);
+            assert_eq!(with(handle, |_| panic!("no {}", "good")), Status::Bug);
+            let said = CStr::from_ptr(histeq_error(handle)).to_str().unwrap();
+            assert_eq!(said, "a bug, please report it: no good");
+            assert_eq!(histeq_set(handle, c"look".as_ptr(), c"night".as_ptr()), Status::Bug);
+            histeq_free(handle);
+        }
+        assert_eq!(without_handle(|| panic!("here")), Status::Bug);
+    }
+}

@@ -1,0 +1,116 @@
+//! The input of the vectors, by a rule in integers: `docs/porting.md` states it, and `tests/conformance/port.py` has it in
+//! Python.
+
+use histeq::frame::{Component, Luminance, Model, PixelFormat, Range};
+
+/// The numbers of the rule.
+#[derive(Clone)]
+pub struct Rule {
+    /// What noise is multiplied by, and what is added, for each sample.
+    pub multiplier: u32,
+    pub increment: u32,
+    /// For each shot (dim, flash, pale) and each of luma, Cb, Cr: the least value, the span of the ramp, and that of noise.
+    pub shots: [[[u64; 3]; 3]; 3],
+    /// The frame of the flash, and the first one behind the cut.
+    pub flash: usize,
+    pub cut: usize,
+}
+
+pub const RULE: Rule = Rule {
+    multiplier: 1_664_525,
+    increment: 1_013_904_223,
+    shots: [
+        [[6_000, 14_000, 2_500], [30_000, 3_000, 400], [34_000, 3_000, 400]],
+        [[60_000, 4_000, 500], [30_000, 3_000, 400], [34_000, 3_000, 400]],
+        [[30_000, 20_000, 600], [36_000, 4_000, 300], [29_000, 4_000, 300]],
+    ],
+    flash: 5,
+    cut: 10,
+};
+
+/// A component: where its samples lie, and how many columns and rows of them there are.
+struct Part {
+    place: Component,
+    size: (usize, usize),
+    /// The least and the largest code.
+    codes: (u64, u64),
+}
+
+impl Rule {
+    /// Frame `n` of pictures of this format and size: all planes one after the other, without padding.
+    pub fn frame(&self, format: PixelFormat, (width, height): (usize, usize), range: Range, n: usize) -> Vec<u8> {
+        let descriptor = format.descriptor();
+        let sample = descriptor.sample;
+        let count = descriptor.planes().len();
+        let row_bytes = |plane| format.row_bytes(plane, width);
+        let mut planes: Vec<Vec<u8>> =
+            (0..count).map(|plane| vec![0; row_bytes(plane) * format.rows(plane, height)]).collect();
+        for (k, part) in parts(format, (width, height), range).iter().enumerate() {
+            let row = row_bytes(part.place.plane);
+            let mut noise = (12_345 + 1_000 * n + k) as u32;
+            for y in 0..part.size.1 {
+                for x in 0..part.size.0 {
+                    noise = noise.wrapping_mul(self.multiplier).wrapping_add(self.increment);
+                    let value = self.value(descriptor.model, k, part.size.0, (x, y), n, u64::from(noise >> 24));
+                    let (least, most) = part.codes;
+                    let code = (least + value * (most - least + 1) / 65_536) as u16;
+                    let at = part.place.offset + x * part.place.step;
+                    sample.write(&mut planes[part.place.plane][y * row..][..row], at, code);
+                }
+            }
+            // Codes outside of the range occur in video.
+            if descriptor.model == Model::Yuv && k == 0 && width > 1 {
+                for (x, code) in [(0, 0), (1, sample.max())] {
+                    sample.write(&mut planes[0][..row], part.place.offset + x * part.place.step, code);
+                }
+            }
+        }
+        planes.concat()
+    }
+
+    /// The value, 0 to 65535, of a sample of component `k`.
+    fn value(&self, model: Model, k: usize, columns: usize, (x, y): (usize, usize), n: usize, noise: u64) -> u64 {
+        let ramp = (255 * x / (columns - 1)) as u64;
+        if k == 3 {
+            return 257 * ramp;
+        }
+        let shot = if n == self.flash { 1 } else { usize::from(n >= self.cut) * 2 };
+        let [least, span, grain] = match model {
+            // Red, green and blue are as luma, each a little brighter than the one before it.
+            Model::Rgb => {
+                let [least, span, grain] = self.shots[shot][0];
+                [least + 1_500 * k as u64, span, grain]
+            }
+            _ => self.shots[shot][k],
+        };
+        let bar = if (x / 6 + (y + n) / 5) % 2 == 1 { 255 } else { 0 };
+        (least + span * (2 * ramp + bar) / 765 + grain * noise / 255).min(65_535)
+    }
+}
+
+/// Luma, Cb, Cr and alpha; or red, green, blue, and alpha or what lies in its place.
+fn parts(format: PixelFormat, (width, height): (usize, usize), range: Range) -> Vec<Part> {
+    let descriptor = format.descriptor();
+    let step = 1 << (descriptor.sample.depth - 8);
+    let all = (0, u64::from(descriptor.sample.max()));
+    let is_limited = range == Range::Limited && descriptor.model != Model::Rgb;
+    let codes = |most| if is_limited { (16 * step, most * step) } else { all };
+    let full = |place, codes| Part { place, size: (width, height), codes };
+    let mut parts = match descriptor.luminance {
+        Luminance::Stored(luma) => vec![full(luma, codes(235))],
+        Luminance::FromRgb { r, g, b } => [r, g, b].map(|place| full(place, all)).into(),
+    };
+    if let Some(chroma) = descriptor.chroma {
+        let size = (width.div_ceil(1 << chroma.log2_width), height.div_ceil(1 << chroma.log2_height));
+        parts.extend([chroma.cb, chroma.cr].map(|place| Part { place, size, codes: codes(240) }));
+    }
+    let planes = descriptor.planes();
+    if planes.len() == 4 {
+        parts.push(full(Component { plane: 3, offset: 0, step: 1 }, all));
+    } else if descriptor.model == Model::Rgb && planes[0].samples == 4 {
+        let free =
+            (0..4).find(|&offset| parts.iter().all(|part| part.place.offset != offset)).expect("a fourth sample");
+        parts.push(full(Component { plane: 0, offset: free, step: 4 }, all));
+    }
+    parts
+}
