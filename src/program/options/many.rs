@@ -63,6 +63,9 @@ pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, cl
 pub fn listed_but(names: &[String], into: &Path, folder: Option<Handle>) -> Result<Vec<(String, String)>, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
     let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
+    if into.exists() && !into.is_dir() {
+        return Err(invalid(format!("--output-dir {}: a file, and no folder (name a folder)", into.display())));
+    }
     for name in names {
         let path = Path::new(name);
         if path.is_dir() {
