@@ -165,6 +165,20 @@ fn events_continue_those_of_earlier_runs_and_no_other_file() {
 }
 
 #[test]
+fn a_batch_without_videos_is_told_of_like_any_other() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("empty")).expect("a folder");
+    let run = dir.succeeds("--progress json --output-dir out empty");
+    let told = events(&run.stderr);
+    assert_eq!(kinds(&told), ["warning", "result"]);
+    assert_eq!(told[1]["exit_code"], 0);
+    assert_eq!(dir.succeeds("-q --output-dir out empty").stderr, "");
+    dir.succeeds("-q --progress-file told.jsonl --output-dir out empty");
+    assert_eq!(kinds(&events(&String::from_utf8(dir.read("told.jsonl")).expect("text"))), ["warning", "result"]);
+    dir.run("--strict --output-dir out empty").exits_with(1).says(&["there is no video in these folders"]);
+}
+
+#[test]
 fn frames_count_when_they_are_encoded() {
     if !encoder_is_here("frames in an encoder", "libx264") {
         return;
