@@ -179,6 +179,18 @@ fn a_batch_without_videos_is_told_of_like_any_other() {
 }
 
 #[test]
+fn events_that_a_full_disk_does_not_take_are_told_of_once() {
+    let dir = with_clip();
+    let full = "--progress-file /dev/full --encoder ffv1 in.mkv";
+    let run = dir.succeeds(&format!("{full} out.mkv")).says(&["warning: /dev/full: events are lost from here on"]);
+    assert_eq!(run.stderr.matches("events are lost").count(), 1, "{}", run.stderr);
+    assert_eq!(dir.succeeds(&format!("-q {full} quiet.mkv")).stderr, "");
+    let run = dir.run(&format!("--strict {full} strict.mkv")).exits_with(9);
+    run.says(&["error: /dev/full: events are lost from here on", "--strict"]);
+    assert_eq!(dir.frames("out.mkv").len(), dir.frames("strict.mkv").len());
+}
+
+#[test]
 fn frames_count_when_they_are_encoded() {
     if !encoder_is_here("frames in an encoder", "libx264") {
         return;

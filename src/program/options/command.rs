@@ -227,6 +227,11 @@ impl Job {
         }
     }
 
+    /// Whether warnings are errors.
+    pub fn is_strict(&self) -> bool {
+        self.stderr().is_some_and(|stderr| stderr.strict)
+    }
+
     /// Where events go.
     pub fn events(&self) -> &EventsTo {
         self.stderr().map_or(&EventsTo::Nowhere, |stderr| &stderr.events)

@@ -42,7 +42,7 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
             }
         }
     };
-    Ok(Some(Events::in_file(file)))
+    Ok(Some(Events::in_file(file, name, job.is_strict())))
 }
 
 /// The file of this name, open to be continued, if events of an earlier run are all that it has.
