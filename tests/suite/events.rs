@@ -191,6 +191,22 @@ fn events_that_a_full_disk_does_not_take_are_told_of_once() {
 }
 
 #[test]
+fn settings_are_those_of_the_picture_that_have_an_effect() {
+    let dir = with_clip();
+    let settings = |options: &str| {
+        let run = dir.succeeds(&format!("-y --backend cpu --progress json --encoder ffv1 {options} in.mkv out.mkv"));
+        events(&run.stderr)[0]["settings"].as_object().expect("an object").clone()
+    };
+    let natural = settings("--strength 0.5 --start 0 --frames 5");
+    assert_eq!(natural["strength"], 0.5);
+    for name in ["max-gain", "plateau", "encoder", "start", "frames"] {
+        assert!(!natural.contains_key(name), "{name}: {natural:?}");
+    }
+    let global = settings("--method global --max-gain 3");
+    assert_eq!((&global["max-gain"], &global["plateau"]), (&3.0.into(), &0.into()), "{global:?}");
+}
+
+#[test]
 fn frames_count_when_they_are_encoded() {
     if !encoder_is_here("frames in an encoder", "libx264") {
         return;
