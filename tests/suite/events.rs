@@ -191,6 +191,16 @@ fn events_that_a_full_disk_does_not_take_are_told_of_once() {
 }
 
 #[test]
+fn found_is_null_where_nothing_is_looked_for_or_nothing_was_done() {
+    let dir = with_clip();
+    for line in ["--method clahe --encoder ffv1 in.mkv out.mkv", "missing.mkv out.mkv"] {
+        let told = events(&dir.run(&format!("--progress json {line}")).stderr);
+        let result = told.last().expect("a result").as_object().expect("an object");
+        assert!(result.get("found").is_some_and(serde_json::Value::is_null), "{line}: {result:?}");
+    }
+}
+
+#[test]
 fn settings_are_those_of_the_picture_that_have_an_effect() {
     let dir = with_clip();
     let settings = |options: &str| {

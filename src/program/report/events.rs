@@ -167,7 +167,7 @@ pub struct ResultRecord {
     /// The time that encoding took of it.
     pub encode_seconds: f64,
     /// What the video lacked and how much of it, in words; none with other methods than natural, but for log.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub found: Option<String>,
     /// The line that people get.
     pub summary: String,
@@ -187,7 +187,7 @@ pub struct FileRecord {
     /// How long it took.
     pub seconds: f64,
     /// What the video lacked, as in the result of a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub found: Option<String>,
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
