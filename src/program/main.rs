@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     let may_be_tried_again = matches!(job, Job::Run(_));
     let result = commands::run(job, &console);
     let code = commands::exit_code(result, may_be_tried_again, &console);
-    console.end(code);
+    let code = console.end(code);
     if gpu_may_be_opening() { stdout::leave(code) } else { ExitCode::from(code) }
 }
 

@@ -286,7 +286,8 @@ fn a_file_cut_between_two_frames_is_not_taken_for_whole() {
         let (whole, cut) = (format!("whole.{kind}"), format!("cut.{kind}"));
         dir.succeeds(&format!("--backend cpu --strict --encoder mpeg4 -y {whole} out.mkv")).never_says("ends early");
         cut_after_packet(&dir, &whole, &cut, count);
-        let says = format!("{cut} ends early: {count} of 795 frames are there (the file was cut short)");
+        let says =
+            format!("{cut} ends early: {count} of 795 frames are there, whole or in part (the file was cut short)");
         dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {cut} out.mkv")).says(&["warning", &says]);
         dir.run(&format!("--backend cpu --encoder mpeg4 --strict {cut} strict.mkv")).fails().says(&[&says]);
         assert!(!dir.path("strict.mkv").exists());

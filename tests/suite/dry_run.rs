@@ -66,6 +66,7 @@ fn the_size_of_a_dry_run_is_near_that_of_the_run() {
         "grain.mkv out.mp4",
         "sound.mkv out.mp4",
         "--encoder mpeg4 motion.mkv out.mp4",
+        "--bitrate 200k grain.mkv out.mp4",
         "--encoder ffv1 motion.mkv out.mkv",
     ] {
         let said = json(&dir.succeeds(&format!("-y --backend cpu --dry-run --json {line}")).stdout);
@@ -86,6 +87,13 @@ fn a_dry_run_takes_images_raw_outputs_and_scenes_and_refuses_what_a_run_refuses(
         assert!(said["found"][0]["frames"].as_u64() > Some(0), "{line}: {said}");
     }
     dir.run("--dry-run missing.mkv").exits_with(4);
+    dir.run("--dry-run in.mkv nowhere/out.mkv").exits_with(4);
+    dir.run("--dry-run -y in.mkv in.mkv").exits_with(10);
+    dir.run("--dry-run --stats nowhere/s.csv in.mkv out.mkv").exits_with(4);
+    dir.run("--dry-run in.mkv .").exits_with(10);
+    let help = String::from_utf8(dir.succeeds("plan --help").stdout).expect("text");
+    assert!(!help.contains("--dry-run\n") && !help.contains("--json\n"), "{help}");
+    dir.run("plan --dry-run in.mkv out.mkv").exits_with(2).says(&["leave plan out"]);
     dir.run("--dry-run --encoder abacus in.mkv out.mkv").fails().says(&["no encoder abacus"]);
     dir.run("--json in.mkv out.mkv").exits_with(2).says(&["--dry-run"]);
     dir.fed("--dry-run - out.mkv", b"").fails().says(&["which a pipe does not allow"]);

@@ -2,8 +2,13 @@
 
 use crate::program::{Dir, Run};
 use crate::reader::encoder_is_here;
+use crate::running::Running;
 use crate::skip::skip;
+use rustix::process::Signal;
 use serde_json::Value;
+use std::io::Read;
+use std::process::Stdio;
+use std::time::Duration;
 
 fn with_clip() -> Dir {
     let dir = Dir::new();
@@ -76,6 +81,71 @@ fn damage_under_strict_is_of_that_kind() {
     dir.write("in.mkv", &whole[..whole.len() / 2]);
     let run = dir.run("--strict --progress json in.mkv out.mkv").exits_with(7);
     assert_eq!(kind(&run), "damage");
+}
+
+#[test]
+fn raw_frames_fail_as_other_inputs_do() {
+    let dir = Dir::new();
+    let (header, frame) = ("YUV4MPEG2 W6 H4 F25:1\n", [60; 36]);
+    dir.write("cut.y4m", &[header.as_bytes(), b"FRAME\n", &frame, b"FRAME\n", &frame[..9]].concat());
+    dir.write("cut.raw", &[frame; 2].concat()[..50]);
+    dir.write("empty.raw", b"");
+    dir.write("empty.y4m", b"");
+    let raw = "-f rawvideo -s 6x4 --pixel-format yuv420p";
+    for (expected, code, line) in [
+        ("damage", 7, "--strict cut.y4m out.mkv".to_owned()),
+        ("damage", 7, format!("--strict {raw} cut.raw out.mkv")),
+        ("usage", 2, "-f rawvideo --pixel-format yuv420p cut.raw out.mkv".to_owned()),
+        ("usage", 2, "-f rawvideo -s 6x4 - out.mkv".to_owned()),
+        ("usage", 2, "-f rawvideo -s 6x4 --pixel-format nosuch cut.raw out.mkv".to_owned()),
+        ("usage", 2, "-f rawvideo -s 6x4 --pixel-format pal8 cut.raw out.mkv".to_owned()),
+        ("missing", 4, format!("{raw} - out.mkv")),
+        ("missing", 4, format!("{raw} empty.raw out.mkv")),
+        ("missing", 4, "-f yuv4mpegpipe - out.mkv".to_owned()),
+        ("missing", 4, "empty.y4m out.mkv".to_owned()),
+    ] {
+        let run = dir.fed(&format!("--backend cpu --progress json --encoder ffv1 {line}"), b"").exits_with(code);
+        assert_eq!(kind(&run), expected, "{line}: {}", run.stderr);
+    }
+    assert_eq!(dir.names(), ["cut.raw", "cut.y4m", "empty.raw", "empty.y4m"]);
+}
+
+#[test]
+fn names_that_do_not_fit_fail_as_the_page_says() {
+    let dir = with_clip();
+    dir.write("letter.txt", b"Dear reader,\n");
+    for (expected, code, line) in [
+        ("missing", 4, "plan nothere.mkv out.mkv"),
+        ("missing", 4, "--jobs 2 nothere.mkv out.mkv"),
+        ("usage", 2, "--output-dir letter.txt in.mkv"),
+        ("missing", 4, "--output-dir letter.txt/below in.mkv"),
+    ] {
+        let run = dir.run(&format!("{line} --progress json")).exits_with(code);
+        assert_eq!(kind(&run), expected, "{line}: {}", run.stderr);
+    }
+    dir.run("--output-dir letter.txt in.mkv").exits_with(2).says(&["letter.txt: a file, and no folder"]);
+    dir.run("--progress-file letter.txt in.mkv out.mkv").exits_with(10);
+    dir.run("--progress-file 77 in.mkv out.mkv").exits_with(2);
+    assert_eq!(dir.names(), ["in.mkv", "letter.txt"]);
+}
+
+#[test]
+fn an_interruption_before_the_first_frame_is_no_error() {
+    let dir = Dir::new();
+    for line in ["- out.mkv", "-f rawvideo -s 6x4 --pixel-format yuv420p - out.mkv", "-f matroska - out.mkv"] {
+        let mut command = dir.command(&format!("--backend cpu --progress json {line}"));
+        let mut running = Running::start(command.stdin(Stdio::piped()).stderr(Stdio::piped()));
+        running.wait_until_it_listens();
+        running.signal(Signal::TERM);
+        assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130), "{line}");
+        let mut said = String::new();
+        running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+        assert!(!said.contains("\"event\":\"error\""), "{line}: {said}");
+        assert!(said.contains("interrupted before the first frame"), "{line}: {said}");
+        let last: Value = serde_json::from_str(said.lines().last().expect("a line")).expect("JSON");
+        assert_eq!((&last["event"], &last["exit_code"]), (&"result".into(), &130.into()), "{line}: {said}");
+    }
+    assert_eq!(dir.names(), [""; 0]);
 }
 
 #[test]

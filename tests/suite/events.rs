@@ -118,7 +118,7 @@ fn events_go_into_a_file_or_a_descriptor_and_messages_stay_on_stderr() {
     let told = String::from_utf8(dir.read("told.jsonl")).expect("text");
     assert_eq!(kinds(&events(&told)), ["start", "progress", "result"]);
     dir.run("-y --progress-file in.mkv in.mkv other.mkv").fails().says(&["in.mkv is the input itself"]);
-    dir.run("--progress-file 77 in.mkv other.mkv").fails().says(&["77", "no open descriptor"]);
+    dir.run("--progress-file 77 in.mkv other.mkv").exits_with(2).says(&["77", "no open descriptor"]);
     assert_eq!(String::from_utf8(dir.read("told.jsonl")).expect("text"), told);
     let mut command = dir.command("-q --progress-file 1 in.mkv other.mkv");
     let output = command.stdout(Stdio::piped()).output().expect("a run");
@@ -162,6 +162,58 @@ fn events_continue_those_of_earlier_runs_and_no_other_file() {
     }
     assert!(dir.read("in.mkv") == whole);
     dir.succeeds("join -y plan.json --progress-file told.jsonl");
+}
+
+#[test]
+fn a_batch_without_videos_is_told_of_like_any_other() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("empty")).expect("a folder");
+    let run = dir.succeeds("--progress json --output-dir out empty");
+    let told = events(&run.stderr);
+    assert_eq!(kinds(&told), ["warning", "result"]);
+    assert_eq!(told[1]["exit_code"], 0);
+    assert_eq!(dir.succeeds("-q --output-dir out empty").stderr, "");
+    dir.succeeds("-q --progress-file told.jsonl --output-dir out empty");
+    assert_eq!(kinds(&events(&String::from_utf8(dir.read("told.jsonl")).expect("text"))), ["warning", "result"]);
+    dir.run("--strict --output-dir out empty").exits_with(1).says(&["there is no video in these folders"]);
+}
+
+#[test]
+fn events_that_a_full_disk_does_not_take_are_told_of_once() {
+    let dir = with_clip();
+    let full = "--progress-file /dev/full --encoder ffv1 in.mkv";
+    let run = dir.succeeds(&format!("{full} out.mkv")).says(&["warning: /dev/full: events are lost from here on"]);
+    assert_eq!(run.stderr.matches("events are lost").count(), 1, "{}", run.stderr);
+    assert_eq!(dir.succeeds(&format!("-q {full} quiet.mkv")).stderr, "");
+    let run = dir.run(&format!("--strict {full} strict.mkv")).exits_with(9);
+    run.says(&["error: /dev/full: events are lost from here on", "--strict"]);
+    assert_eq!(dir.frames("out.mkv").len(), dir.frames("strict.mkv").len());
+}
+
+#[test]
+fn found_is_null_where_nothing_is_looked_for_or_nothing_was_done() {
+    let dir = with_clip();
+    for line in ["--method clahe --encoder ffv1 in.mkv out.mkv", "missing.mkv out.mkv"] {
+        let told = events(&dir.run(&format!("--progress json {line}")).stderr);
+        let result = told.last().expect("a result").as_object().expect("an object");
+        assert!(result.get("found").is_some_and(serde_json::Value::is_null), "{line}: {result:?}");
+    }
+}
+
+#[test]
+fn settings_are_those_of_the_picture_that_have_an_effect() {
+    let dir = with_clip();
+    let settings = |options: &str| {
+        let run = dir.succeeds(&format!("-y --backend cpu --progress json --encoder ffv1 {options} in.mkv out.mkv"));
+        events(&run.stderr)[0]["settings"].as_object().expect("an object").clone()
+    };
+    let natural = settings("--strength 0.5 --start 0 --frames 5");
+    assert_eq!(natural["strength"], 0.5);
+    for name in ["max-gain", "plateau", "encoder", "start", "frames"] {
+        assert!(!natural.contains_key(name), "{name}: {natural:?}");
+    }
+    let global = settings("--method global --max-gain 3");
+    assert_eq!((&global["max-gain"], &global["plateau"]), (&3.0.into(), &0.into()), "{global:?}");
 }
 
 #[test]

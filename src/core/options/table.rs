@@ -183,7 +183,12 @@ pub static OPTIONS: [OptionInfo; 16] = [
                   and lowers the look's limit and --levels as far as keeps noise from being seen; with --method global and \
                   clahe, and a temporal window.",
         parse: |options, text| parse::max_gain(text).map(|gain| options.max_gain = Some(gain)),
-        report: |_, settings| if settings.hides_noise { text("auto") } else { slope(settings.max_gain) },
+        report: |_, settings| match settings.method.name() {
+            // What belongs to equalization has no effect there.
+            MethodName::Natural => None,
+            _ if settings.hides_noise => text("auto"),
+            _ => slope(settings.max_gain),
+        },
     },
     OptionInfo {
         name: "smooth",
@@ -228,6 +233,7 @@ pub static OPTIONS: [OptionInfo; 16] = [
                   range small details get. Not with --method clahe.",
         parse: |options, text| parse::plateau(text).map(|plateau| options.plateau = Some(plateau)),
         report: |_, settings| match settings.plateau {
+            _ if settings.method.name() == MethodName::Natural => None,
             Plateau::Off => count(0_u32),
             Plateau::Count(samples) => count(samples),
             Plateau::Millionths(millionths) => text(format!("{}%", f64::from(millionths) / 1e4)),

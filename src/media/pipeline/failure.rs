@@ -47,6 +47,7 @@ impl FailureKind {
     pub fn of_errno(errno: i32) -> Self {
         match errno {
             libc::ENOENT | libc::ENOTDIR => FailureKind::Missing,
+            libc::EEXIST => FailureKind::Exists,
             libc::EACCES | libc::EPERM | libc::EROFS | libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH => {
                 FailureKind::Refused
             }

@@ -9,7 +9,7 @@ use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
 use crate::sys::{Reader, is_pipe, open_regular};
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use histeq::frame::Range;
 use std::io::Read;
 use std::path::Path;
@@ -51,9 +51,14 @@ fn open_by_kind(
     if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
         return open_file(options, name, None, cancel, notices, progress);
     }
+    // What is wrong with the options is said before a pipe is waited for.
+    let video = if format == Some("rawvideo") { Some(described(name, &options.raw)?) } else { None };
     let mut reader = Reader::open(&options.url, cancel.flag()).with_context(|| name.to_owned())?;
-    if format == Some("rawvideo") {
-        return raw(reader, described(name, &options.raw)?, false);
+    if reader.peek(1).with_context(|| name.to_owned())?.is_empty() {
+        return Err(FailureKind::Missing.error(format!("{name}: no data received")));
+    }
+    if let Some(video) = video {
+        return raw(reader, video, false);
     }
     let begins_as_y4m = format.is_none() && reader.peek(HEADER.len()).with_context(|| name.to_owned())? == HEADER;
     if begins_as_y4m || format == Some("yuv4mpegpipe") {
@@ -61,10 +66,6 @@ fn open_by_kind(
         let line = line.with_context(|| format!("{name}: not a y4m stream, or its header has no end"))?;
         let video = rawvideo::parse(&line).with_context(|| name.to_owned())?;
         return raw(reader, video, true);
-    }
-    let anything = !reader.peek(1).with_context(|| name.to_owned())?.is_empty();
-    if !anything {
-        return Err(FailureKind::Missing.error(format!("{name}: no data received")));
     }
     open_file(options, name, Some(reader), cancel, notices, progress).map_err(|error| {
         // An input that FFmpeg does not recognize is most likely raw frames.
@@ -116,12 +117,17 @@ fn name_of(options: &InputOptions) -> &str {
 /// The properties of raw video from the options.
 fn described(name: &str, options: &RawOptions) -> Result<RawVideo> {
     let (Some(size), Some(pixel_format)) = (options.size, &options.pixel_format) else {
-        bail!("{name}: raw frames need a size and a pixel format (-s 1920x1080 --pixel-format yuv420p)");
+        return Err(FailureKind::Usage.error(format!(
+            "{name}: raw frames need a size and a pixel format (-s 1920x1080 --pixel-format yuv420p)"
+        )));
     };
-    let format = RawFormat::from_name(pixel_format)
-        .with_context(|| format!("no pixel format {pixel_format} (`ffmpeg -pix_fmts` lists them)"))?;
-    let native = format.native().with_context(|| {
-        format!("raw frames of {pixel_format} cannot be equalized as they are (convert them to a planar format)")
+    let format = RawFormat::from_name(pixel_format).ok_or_else(|| {
+        FailureKind::Usage.error(format!("no pixel format {pixel_format} (`ffmpeg -pix_fmts` lists them)"))
+    })?;
+    let native = format.native().ok_or_else(|| {
+        FailureKind::Usage.error(format!(
+            "raw frames of {pixel_format} cannot be equalized as they are (convert them to a planar format)"
+        ))
     })?;
     Ok(RawVideo {
         format: native,

@@ -128,7 +128,7 @@ impl RawSource {
             self.ahead.clear();
             if (filled > 0 || self.is_y4m) && !self.reader.is_interrupted() {
                 self.progress.count_damaged();
-                self.notices.warn(&format!(
+                self.notices.warn_of_damage(&format!(
                     "{}: the last frame is cut off ({filled} of {bytes} bytes)",
                     self.describe(self.read)
                 ))?;

@@ -2,6 +2,7 @@
 
 use crate::pieces::{ChildError, TRY_AGAIN};
 use crate::report::{Console, SKIPPED, kind_of};
+use crate::session::Interrupted;
 use crate::signals;
 use anyhow::Result;
 use histeq::cuda;
@@ -28,6 +29,10 @@ pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Co
         }
         Ok(Outcome::Interrupted) if may_be_tried_again => TRY_AGAIN,
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
+        Err(error) if error.is::<Interrupted>() => {
+            console.info(&error.to_string());
+            if may_be_tried_again { TRY_AGAIN } else { signals::INTERRUPTED }
+        }
         Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {
             console.note(&format!("{error:#}"));
             SKIPPED

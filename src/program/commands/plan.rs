@@ -50,9 +50,9 @@ fn check_options(job: &FileJob) -> Result<()> {
 /// Plans a file, for pieces of this length or for this many processes, and prints the plan.
 fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: &Console) -> Result<Outcome> {
     let session = Session::new(job.stderr.clone(), job.limits, console);
+    job.input.check_there()?;
     check_options(&job)?;
     let name = job.input.url.clone();
-    job.input.check_there()?;
     let outputs = session.outputs(&job)?;
     let read = job.equalize.load_curves.iter().chain(&job.equalize.mask);
     let hash = |name: &String| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));

@@ -189,7 +189,7 @@ impl Job {
             Job::Compare(job) => Some(&job.stderr),
             Job::Restore(job) => Some(&job.stderr),
             Job::Preview(job) => Some(&job.stderr),
-            Job::Many(_, job) => job.as_ref().map(|job| &job.stderr),
+            Job::Many(job, _) => Some(&job.stderr),
             Job::Plan(job) => Some(&job.file.stderr),
             Job::Run(RunJob { stderr, .. }) | Job::Join(JoinJob { stderr, .. }) => Some(stderr),
             Job::Lab(_) => None,
@@ -225,6 +225,11 @@ impl Job {
             Job::Lab(job) => job.verbosity,
             job => job.stderr().map_or(Verbosity::Normal, |stderr| stderr.verbosity),
         }
+    }
+
+    /// Whether warnings are errors.
+    pub fn is_strict(&self) -> bool {
+        self.stderr().is_some_and(|stderr| stderr.strict)
     }
 
     /// Where events go.

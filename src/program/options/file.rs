@@ -149,7 +149,7 @@ impl FileArgs {
         if let Some((input, output)) = files.first() {
             (self.input, self.output) = (Some(input.clone()), Some(output.clone()));
         }
-        Ok(Some(ManyJob { files, jobs, overwrites }))
+        Ok(Some(ManyJob { files, jobs, overwrites, stderr: self.stderr.clone().into() }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Options for many cores, and for many files.
 
+use super::stderr::StderrOptions;
 use super::values::usage;
 use clap::Args;
 use clap::error::ErrorKind;
@@ -63,6 +64,9 @@ pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, cl
 /// As `listed`, but `folder` is the one that holds no inputs, if there is one.
 pub fn listed_but(names: &[String], into: &Path, folder: Option<Handle>) -> Result<Vec<(String, String)>, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
+    if into.exists() && !into.is_dir() {
+        return Err(invalid(format!("--output-dir {}: a file, and no folder (name a folder)", into.display())));
+    }
     let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
     for name in names {
         let path = Path::new(name);
@@ -132,4 +136,5 @@ pub struct ManyJob {
     pub jobs: Jobs,
     /// Whether files that are there are replaced.
     pub overwrites: bool,
+    pub stderr: StderrOptions,
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The options of `plan`, as typed.
 #[derive(Args, Debug)]
+#[command(mut_arg("dry_run", |arg| arg.hide(true)), mut_arg("json", |arg| arg.hide(true)))]
 #[command(after_help = "histeq-video plan --help shows all other options, which are those of equalizing a file.")]
 #[command(after_long_help = "\
 The packets of the input are read, and none is decoded. docs/pieces.md describes the plan, and what is promised.

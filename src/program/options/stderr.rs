@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 
 /// What is printed on stderr, and what counts as an error, as typed.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct StderrArgs {
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]

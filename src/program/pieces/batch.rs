@@ -18,11 +18,11 @@ use std::time::Instant;
 /// When some fail: the list of them.
 pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<Outcome> {
     let Some(like) = like else {
-        console.note("there is no video in these folders");
+        console.notices(job.stderr.strict).warn("there is no video in these folders")?;
         return Ok(Outcome::Complete);
     };
     like.limits.apply();
-    let mut pool = ProcessPool::new(&like.stderr, console);
+    let mut pool = ProcessPool::new(&job.stderr, console);
     pool.listen_for_signals(signals::FINISHING)?;
     let (mut runs, mut skipped) = (Vec::new(), 0);
     for (input, output) in &job.files {

@@ -2,7 +2,7 @@
 
 use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, StartRecord};
 use crate::options::Verbosity;
-use histeq_media::pipeline::{Level, Notices};
+use histeq_media::pipeline::{FailureKind, Level, Notices};
 use histeq_media::sys::{one_line, print_line};
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,17 @@ impl Console {
     }
 
     fn send(&self, event: &Event) {
-        self.events.iter().for_each(|events| events.send(event));
+        let Some(events) = &self.events else { return };
+        events.send(event);
+        match events.untold_loss() {
+            Some(lost) if lost.is_error => {
+                self.print(Verbosity::Quiet, &format!("histeq-video: error: {}", one_line(&lost.message)));
+            }
+            Some(lost) => {
+                self.print(Verbosity::Warnings, &format!("histeq-video: warning: {}", one_line(&lost.message)));
+            }
+            None => {}
+        }
     }
 
     /// Prints a line as it is unless only errors are to be printed, and sends it as a note.
@@ -130,10 +140,12 @@ impl Console {
         }
     }
 
-    /// Sends the end of the run, as its last event.
-    pub fn end(&self, code: u8) {
+    /// Sends the end of the run, as its last event. Returns the exit code, which tells of lost events under `--strict`.
+    pub fn end(&self, code: u8) -> u8 {
         let result = ResultRecord { exit_code: Some(code), ..locked(&self.result).clone() };
         self.send(&Event::Result(result));
+        let has_failed = code == 0 && self.events.as_ref().is_some_and(Events::have_failed);
+        if has_failed { FailureKind::Disk.exit_code() } else { code }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::Events;
 use crate::options::{EventsTo, Job};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::{Files, Overwrite, Target, TargetError};
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -17,7 +18,8 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
     let file = match name.parse::<u32>() {
         Ok(number) => {
             let opened = File::options().append(true).open(format!("/dev/fd/{number}"));
-            opened.with_context(|| format!("--progress-file {number}: no open descriptor has this number"))?
+            let message = format!("--progress-file {number}: no open descriptor has this number");
+            opened.map_err(|_| FailureKind::Usage.error(message))?
         }
         Err(_) => {
             job.files().into_iter().try_for_each(|other| Target::differs(name, other))?;
@@ -32,14 +34,15 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
                 }
                 None => match Target::direct(name, Files::One, Overwrite::No) {
                     Err(TargetError::Exists(_)) => {
-                        bail!("{name} exists, and holds no events (give --progress-file another name)")
+                        let message = format!("{name} exists, and holds no events (give --progress-file another name)");
+                        return Err(FailureKind::Exists.error(message));
                     }
                     target => target?.writer()?,
                 },
             }
         }
     };
-    Ok(Some(Events::in_file(file)))
+    Ok(Some(Events::in_file(file, name, job.is_strict())))
 }
 
 /// The file of this name, open to be continued, if events of an earlier run are all that it has.

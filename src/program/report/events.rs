@@ -6,7 +6,7 @@ use histeq_media::sys::{give_up_with_an_event, print_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the protocol. Fields and events may be added to a version, but none is changed or taken away.
@@ -167,7 +167,7 @@ pub struct ResultRecord {
     /// The time that encoding took of it.
     pub encode_seconds: f64,
     /// What the video lacked and how much of it, in words; none with other methods than natural, but for log.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub found: Option<String>,
     /// The line that people get.
     pub summary: String,
@@ -187,7 +187,7 @@ pub struct FileRecord {
     /// How long it took.
     pub seconds: f64,
     /// What the video lacked, as in the result of a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub found: Option<String>,
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,7 +213,24 @@ pub struct OutputRecord {
 #[derive(Clone)]
 pub struct Events {
     /// `None` is stderr.
-    file: Option<Arc<Mutex<File>>>,
+    file: Option<Arc<Mutex<EventFile>>>,
+}
+
+/// A file or pipe of events.
+struct EventFile {
+    file: File,
+    name: String,
+    /// Whether lines that cannot be written are an error.
+    is_strict: bool,
+    /// Why lines are written no more.
+    failure: Option<io::Error>,
+    is_told: bool,
+}
+
+/// What there is to say about lines that could not be written.
+pub(super) struct LostEvents {
+    pub message: String,
+    pub is_error: bool,
 }
 
 impl Events {
@@ -223,8 +240,9 @@ impl Events {
         Events { file: None }
     }
 
-    /// Lines in this file or pipe.
-    pub fn in_file(file: File) -> Self {
+    /// Lines in this file or pipe, which is called `name`.
+    pub fn in_file(file: File, name: &str, is_strict: bool) -> Self {
+        let file = EventFile { file, name: name.to_owned(), is_strict, failure: None, is_told: false };
         Events { file: Some(Arc::new(Mutex::new(file))) }
     }
 
@@ -233,17 +251,38 @@ impl Events {
         self.file.is_none()
     }
 
-    /// Writes a line. If its reader has gone away, the line is lost.
+    /// Writes a line. If its reader has gone away, the line is lost; after any other failure, so are all that follow.
     pub(super) fn send(&self, event: &Event) {
         let line = serde_json::to_string(event).unwrap_or_default();
         match &self.file {
             None => print_line(&line),
             // In one write: the reader never sees half of a line.
             Some(file) => {
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                let _ = file.write_all(format!("{line}\n").as_bytes());
+                let mut to = file.lock().unwrap_or_else(PoisonError::into_inner);
+                if to.failure.is_none()
+                    && let Err(error) = to.file.write_all(format!("{line}\n").as_bytes())
+                    && error.kind() != io::ErrorKind::BrokenPipe
+                {
+                    to.failure = Some(error);
+                }
             }
         }
+    }
+
+    /// What there is to say about lines that are lost, once.
+    pub(super) fn untold_loss(&self) -> Option<LostEvents> {
+        let mut to = self.file.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = to.failure.as_ref().filter(|_| !to.is_told)?;
+        let why = if to.is_strict { format!("{why}; an error because of --strict") } else { why.to_string() };
+        let message = format!("{}: events are lost from here on ({why})", to.name);
+        to.is_told = true;
+        Some(LostEvents { message, is_error: to.is_strict })
+    }
+
+    /// Whether lines are lost, and that is an error.
+    pub(super) fn have_failed(&self) -> bool {
+        let to = self.file.as_ref().map(|file| file.lock().unwrap_or_else(PoisonError::into_inner));
+        to.is_some_and(|to| to.is_strict && to.failure.is_some())
     }
 
     /// Writes a usage error, and the end.

@@ -181,13 +181,13 @@ fn a_part_of_raw_frames_is_counted_out() {
 fn raw_frames_that_are_not_described_are_refused_with_what_is_missing() {
     let dir = Dir::new();
     for options in ["-f rawvideo", "-f rawvideo -s 64x48", "-f rawvideo --pixel-format nv12"] {
-        let run = dir.fed(&format!("--backend cpu {options} - -"), &noise(RAW, 1)).fails();
+        let run = dir.fed(&format!("--backend cpu {options} - -"), &noise(RAW, 1)).exits_with(2);
         let run = run.says(&["error: stdin: raw frames need a size and a pixel format", "-s 1920x1080 --pixel-format"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
     for (options, code, says) in [
-        ("-s 64x48 --pixel-format abacus", 1, "no pixel format abacus"),
-        ("-s 64x48 --pixel-format pal8", 1, "pal8 cannot be equalized as they are"),
+        ("-s 64x48 --pixel-format abacus", 2, "no pixel format abacus"),
+        ("-s 64x48 --pixel-format pal8", 2, "pal8 cannot be equalized as they are"),
         ("-s 64 --pixel-format nv12", 2, "--size is a size like 1920x1080, not 64"),
         ("-s 64x48 --pixel-format nv12 -r fast", 2, "--rate is a rate like"),
     ] {

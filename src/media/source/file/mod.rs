@@ -219,7 +219,7 @@ impl FileSource {
             self.progress.count_damaged();
             let name = &self.input.name;
             return self.notices.warn_of_damage(&format!(
-                "{name} ends early: {there} of {all} frames are there (the file was cut short)"
+                "{name} ends early: {there} of {all} frames are there, whole or in part (the file was cut short)"
             ));
         }
         if has_ended_early() && is_whole && !self.is_cancelled() {

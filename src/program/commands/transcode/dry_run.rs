@@ -5,13 +5,13 @@ use crate::options::{FileJob, MeterStyle, StderrOptions};
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::signals;
-use crate::stage_builder::StageBuilder;
+use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use anyhow::{Result, ensure};
 use histeq::equalize::BackendStartup;
-use histeq_media::ffmpeg::Container;
+use histeq_media::ffmpeg::{Container, parse_number};
 use histeq_media::pipeline::{Notices, Outcome};
-use histeq_media::sink::{Files, Measured, OutputKind, OutputOptions, Overwrite, SizeRule, Target};
+use histeq_media::sink::{Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target};
 use histeq_media::source::Part;
 use histeq_media::sys::{is_pipe, printable};
 use serde::Serialize;
@@ -74,6 +74,11 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let quiet = Console::new(job.stderr.verbosity, None);
     let mut session = Session::new(stderr, job.limits, &quiet);
     session.notices = console.notices(job.stderr.strict);
+    // What the run refuses is refused here; but an output that exists is told of.
+    check_files_differ(&job.equalize, job.written_files())?;
+    let mut replacing = job.clone();
+    replacing.output.overwrite = Overwrite::Yes;
+    drop(session.outputs(&replacing)?);
     let nowhere = || Target::new("/dev/null", "", Files::One, Overwrite::Yes);
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &nowhere()?.into(), signals::GIVING_UP)?;
@@ -129,7 +134,13 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     }
     let stream = input.video_stream();
     let encoder = sizes.first().map(|(measured, _)| measured.encoder.clone());
-    let estimate = input.frames.and_then(|all| estimated(&sizes, all));
+    let aim = match &job.output.options.encoder.quality {
+        Quality::BitRate(rate) => {
+            parse_number(rate).zip(input.duration).map(|(rate, time)| rate / 8.0 * time as f64 / 1e6)
+        }
+        _ => None,
+    };
+    let estimate = input.frames.and_then(|all| estimated(&sizes, all, aim));
     let dry_run = DryRun {
         input: InputRecord {
             name: input.name.clone(),
@@ -160,8 +171,9 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
 const KEY_DISTANCE: f64 = 250.0;
 
 /// About how many bytes `all` frames take, by what some places took, with their numbers of frames. A place begins with a key
-/// frame, as the whole does not at every 16th frame.
-fn estimated(places: &[(Measured, u64)], all: u64) -> Option<u64> {
+/// frame, as the whole does not at every 16th frame. `aim`: the bytes of video that a bit rate asks for, which an encoder
+/// meets in the long run only.
+fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<u64> {
     let sum = |of: fn(&Measured) -> u64| places.iter().map(|(place, _)| of(place)).sum::<u64>() as f64;
     let seen = places.iter().map(|(_, frames)| frames).sum::<u64>() as f64;
     let (all, keys, count) = (all as f64, sum(|place| place.key_frames), places.len() as f64);
@@ -176,7 +188,9 @@ fn estimated(places: &[(Measured, u64)], all: u64) -> Option<u64> {
     // The head of the file, and the sound.
     let beside = sum(|place| place.all.saturating_sub(place.video));
     let beside = if all > seen { beside / seen * all } else { beside };
-    Some((keys_of_all * of_key + (all - keys_of_all).max(0.0) * of_other + beside) as u64)
+    let of_video = keys_of_all * of_key + (all - keys_of_all).max(0.0) * of_other;
+    let of_video = aim.filter(|_| all > seen).unwrap_or(of_video);
+    Some((of_video + beside) as u64)
 }
 
 fn in_words(DryRun { input, output, settings, found }: &DryRun) -> String {
