@@ -9,7 +9,7 @@ use super::{Role, Work, threads};
 use crate::cuda::Gpu;
 use crate::denoise::sheet::Sheet;
 use crate::denoise::{Around, Engine, Step, Steps};
-use crate::frame::{Frame, HostPool, Model, PixelFormat};
+use crate::frame::{Frame, HostPool, Model};
 use crate::spec::{Change, Denoise, Strength};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -117,9 +117,12 @@ struct Job {
     done: Sender<Result<Frame>>,
 }
 
-/// Whether noise can be removed from frames of this format: of any depth, if there is one of 10 bits for those of 8.
-pub(super) fn cleans(format: PixelFormat) -> bool {
-    format.depth() > 8 || sibling(format, 10).is_some()
+/// The bytes from which on a frame keeps its noise: up to five such frames would wait for each other, with their planes.
+const TOO_LARGE: usize = 64 << 20;
+
+/// Whether noise can be removed from a frame: of any depth, if there is a format of 10 bits for those of 8.
+pub(super) fn cleans(frame: &Frame) -> bool {
+    (frame.format().depth() > 8 || sibling(frame.format(), 10).is_some()) && frame.bytes() < TOO_LARGE
 }
 
 impl Default for Denoising {
@@ -165,7 +168,7 @@ impl Denoising {
         let last = self.waiting.back().map(|(_, seen)| seen).or(self.before.back());
         let goes_on = last.is_some_and(|last| kind(&last.frame) == kind(&frame));
         let change = work.guide().change;
-        let begins = !goes_on || change != Change::None || self.was_flash || !cleans(frame.format());
+        let begins = !goes_on || change != Change::None || self.was_flash || !cleans(&frame);
         self.was_flash = change == Change::Flash;
         let picture =
             |rows| SeenPicture { rows, planes: OnceLock::new(), on_cpu: Known::default(), on_gpu: Known::default() };
@@ -193,7 +196,7 @@ impl Denoising {
             let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.of_256() > 0);
             // What is not counted is not remembered either.
             let is_used = !matches!(work.role(), Role::WarmUp) || work.settings().method.counts();
-            let receiver = match share.filter(|_| is_used && cleans(work.frame().format())) {
+            let receiver = match share.filter(|_| is_used && cleans(work.frame())) {
                 Some(share) => Some(self.begin(&seen, share, work.settings().denoise)?),
                 None => None,
             };

@@ -331,7 +331,7 @@ impl EqualizeStage {
             None => frame,
         };
         let mut settings = self.settings;
-        if !cleans(frame.format()) {
+        if !cleans(&frame) {
             settings.denoise = Denoise::Off;
         }
         let (frame, settings) = self.depth.lift(frame, settings)?;
