@@ -170,12 +170,13 @@ impl Engine for Gpu {
     fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<NoisyPicture, Error> {
         let room = self.noise()?;
         let bytes = |sheet: &Sheet| size_of_val(sheet.samples());
+        // All memory is taken before the first copy: an error after that would have to wait for it.
+        let sheets = planes.iter().map(|plane| room.sheet(plane.width(), plane.height()));
+        let above = sheets.collect::<Result<Vec<_>, _>>()?;
         let mut pinned = room.uploads.take(planes.iter().map(bytes).sum())?;
         let mut rest = &mut *pinned;
-        let mut above = Vec::new();
         let mut copied = Ok(());
-        for plane in planes.iter() {
-            let sheet = room.sheet(plane.width(), plane.height())?;
+        for (plane, sheet) in planes.iter().zip(&above) {
             let (own, behind) = rest.split_at_mut(bytes(plane));
             rest = behind;
             own.copy_from_slice(bytemuck::cast_slice(plane.samples()));
@@ -183,24 +184,26 @@ impl Engine for Gpu {
             // before; `sheet` has bound the context.
             let copy = unsafe { result::memcpy_htod_async(sheet.address(), own, room.stream.cu_stream()) };
             copied = copied.and(copy);
-            above.push(sheet);
         }
+        // What kernels write stays until they are done.
+        let mut pyramid: Vec<DeviceSheet> = Vec::new();
         let made = copied.doing("uploading a picture").and_then(|()| {
             let kernels = self.kernels.pyramid()?;
             let (width, height) = (planes[0].width(), planes[0].height());
             let smooth = room.sheet(width, height)?;
             kernels.smooth(&room.stream, &above[0], &smooth)?;
-            let mut pyramid = vec![smooth];
+            pyramid.push(smooth);
             while pyramid.len() < pyramid::levels(width, height) {
                 let finer = &pyramid[pyramid.len() - 1];
                 let coarser = room.sheet(finer.width.div_ceil(2), finer.height.div_ceil(2))?;
                 kernels.halve(&room.stream, finer, &coarser)?;
                 pyramid.push(coarser);
             }
-            Ok(pyramid)
+            Ok(())
         });
         room.wait()?;
-        Ok(NoisyPicture { planes: above, log2, pyramid: made? })
+        made?;
+        Ok(NoisyPicture { planes: above, log2, pyramid })
     }
 
     fn planes(&self, picture: &NoisyPicture) -> usize {
@@ -209,9 +212,12 @@ impl Engine for Gpu {
 
     fn differences(&self, one: &NoisyPicture, other: &NoisyPicture) -> Result<Vec<u32>, Error> {
         let room = self.noise()?;
+        let kernels = self.kernels.pyramid()?;
         let counts = room.counts(DIFFERENCES)?;
-        self.kernels.pyramid()?.differences(&room.stream, (&one.pyramid[0], &other.pyramid[0]), &counts)?;
-        room.counted(&counts)
+        let launched = kernels.differences(&room.stream, (&one.pyramid[0], &other.pyramid[0]), &counts);
+        let found = room.counted(&counts);
+        launched?;
+        found
     }
 
     fn search(
@@ -271,6 +277,7 @@ impl Engine for Gpu {
         others: &[(&NoisyPicture, &DeviceField)],
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Error> {
+        assert!(others.len() <= MOST_OTHERS);
         let (room, kernels) = (self.noise()?, self.kernels.merge()?);
         let samples = |plane: &DeviceSheet| plane.width * plane.height;
         let all: usize = own.planes.iter().map(samples).sum();
@@ -284,13 +291,13 @@ impl Engine for Gpu {
             for (to, (other, field)) in moved.of.iter_mut().zip(others) {
                 *to = other.moved(index, field);
             }
-            assert!(others.len() <= MOST_OTHERS);
             let noise = NoiseFactors::new(noise);
-            let of_plane = room.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?;
-            kernels.tiles(&room.stream, (&plane, &moved, &noise), &of_plane)?;
-            kernels.lay(&room.stream, &plane, &of_plane, (&out, begin))?;
+            // What kernels write stays until they are done.
+            tiles.push(room.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?);
+            let of_plane = &tiles[tiles.len() - 1];
+            kernels.tiles(&room.stream, (&plane, &moved, &noise), of_plane)?;
+            kernels.lay(&room.stream, &plane, of_plane, (&out, begin))?;
             begin += samples(&own.planes[index]);
-            tiles.push(of_plane);
             Ok(())
         });
         // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound the

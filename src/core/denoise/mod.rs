@@ -7,7 +7,7 @@
 //! ```
 //!
 //! An [`Engine`] takes these steps, on a CPU ([`Steps`]) or on a GPU (`cuda/denoise.rs`).
-//!//!
+//!
 //! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back and added to
 //!   it, so that nothing is lost of those that have more.
 //! * A frame is made of itself and up to two frames before and behind it, those within [`RADIUS`].

@@ -67,7 +67,7 @@ impl Rows {
         (0..step).map(|first| Rows { first, step }).collect()
     }
 
-    /// How many these are of so many rows.
+    /// How many of a plane's rows these are, if it has `rows`.
     fn count(self, rows: usize) -> usize {
         (rows - self.first).div_ceil(self.step)
     }

@@ -121,7 +121,7 @@ fn function(module: &Module, name: &str) -> Result<Kernel, Error> {
     Kernel::new(module, name)
 }
 
-/// As many threads, or fewer if there are more than a GPU has at once by far: kernels that are launched so go on with what is left.
+/// A thread for each piece of `work`, in blocks of 256, up to 2^24 threads: beyond that each thread takes several pieces, a grid apart.
 fn threads_for(work: usize) -> LaunchConfig {
     const THREADS: usize = 256;
     let blocks = work.div_ceil(THREADS).clamp(1, 1 << 16) as u32;
