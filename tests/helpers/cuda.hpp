@@ -45,6 +45,13 @@ static Dim gridDim, blockDim, blockIdx, threadIdx;
     std::exit(1);
 }
 
+// The next number of a question on standard input.
+static inline unsigned number() {
+    unsigned value = 0;
+    if (std::scanf("%u", &value) != 1) fail("a number is missing");
+    return value;
+}
+
 // Where a fiber goes on, or the scheduler. To switch with swapcontext alone would ask the system twice each time.
 struct Place {
     ucontext_t context;  // where it begins

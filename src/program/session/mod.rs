@@ -120,8 +120,8 @@ impl<'a> Session<'a> {
         (1..=count).map(run).collect()
     }
 
-    /// Calls `read`, which reads what somebody else may have made, before [`guard`](Self::guard). The thread that watches the
-    /// memory of the process meanwhile is gone afterwards, so that none is outside of the walls.
+    /// Calls `read` before [`guard`](Self::guard), for files that may be hostile: tables of curves, masks. A thread watches the memory
+    /// of the process meanwhile, and has ended when this returns: each thread that begins before the walls stays outside of them.
     pub fn watching<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let _watch = self.memory.watch(self.console, Vec::new())?;
         read()

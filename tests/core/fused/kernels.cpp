@@ -23,12 +23,6 @@ namespace blended_curves {
 #include "chroma.cu"
 #include "veil_curves.cu"
 
-static unsigned number() {
-    unsigned value = 0;
-    if (std::scanf("%u", &value) != 1) fail("a number is missing");
-    return value;
-}
-
 // A plane of samples, whole vectors, behind which 64 bytes may be read but are not to be written.
 template <typename S>
 struct Memory {

@@ -11,12 +11,6 @@ namespace pyramids {
 #include "motion.cu"
 #include "merge.cu"
 
-static unsigned number() {
-    unsigned value = 0;
-    if (std::scanf("%u", &value) != 1) fail("a number is missing");
-    return value;
-}
-
 template <typename T>
 static std::vector<T> numbers(size_t count) {
     std::vector<T> read(count);

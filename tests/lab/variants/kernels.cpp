@@ -97,12 +97,6 @@ namespace tuned {
 
 static unsigned nothing[ROOM];
 
-static unsigned number() {
-    unsigned value = 0;
-    if (std::scanf("%u", &value) != 1) fail("a number is missing");
-    return value;
-}
-
 static Dim dim() {
     unsigned x = number(), y = number(), z = number();
     return Dim{x, y, z};
