@@ -71,6 +71,18 @@ impl Lattice {
         points.filter(|&point| self.counts(point))
     }
 
+    /// The cell of each point in a grid of `columns` x `rows` cells, at most 256 of them, row by row.
+    pub(super) fn cells(&self, (columns, rows): (usize, usize)) -> Vec<u8> {
+        let (width, height) = self.size;
+        let across: Vec<u8> = (0..width).map(|x| (x * columns / width) as u8).collect();
+        let mut cells = Vec::with_capacity(width * height);
+        for y in 0..height {
+            let first = (y * rows / height * columns) as u8;
+            cells.extend(across.iter().map(|column| first + column));
+        }
+        cells
+    }
+
     pub(super) fn counts(&self, point: usize) -> bool {
         !self.left_out.get(point).is_some_and(|left_out| *left_out)
     }

@@ -9,7 +9,7 @@
 
 use super::cast;
 use super::line;
-use super::points::{Occurrences, Points, WHITE, luma, of_255, ratio, saturation, times};
+use super::points::{Occurrences, Points, WHITE, luma, of_255, ratio, saturation, share_of_level, times};
 use super::tuning::belief::*;
 
 /// How far each part is believed, in 4096ths.
@@ -40,9 +40,9 @@ impl Belief {
         let black = of_white(points.channels().iter().fold(WHITE, |least, levels| least.min(levels.at(1_000))));
         let headroom = of_white(WHITE - line::ends(points)[1]);
         let bright_tint = saturation(points.corners(5_000)[1]);
-        let lit = || points.rgb().filter(|rgb| cast::is_lit(luma(*rgb)));
+        let lit = || points.rgb_where(cast::is_lit);
         // Levels stand for 2048ths here.
-        let warmth = Occurrences::of(lit().map(|[r, g, b]| ratio(r, g.max(b)) / 2));
+        let warmth = Occurrences::of(lit().map(|[r, g, b]| share_of_level(r, g.max(b)) / 2));
         let warmest = 2 * warmth.at(980_000);
         let variety = variety(lit());
         let (above, count) =
@@ -89,15 +89,17 @@ impl Belief {
 }
 
 /// How far the tints of these colours lie from their mean, in 4096ths.
-fn variety(colours: impl Iterator<Item = [i32; 3]> + Clone) -> i32 {
-    let tints = colours.map(|rgb| {
-        let gray = luma(rgb);
-        [rgb[0], rgb[2]].map(|level| i64::from(ratio(level - gray, gray).clamp(-4096, 2 * 4096)))
-    });
-    let count = tints.clone().count().max(1) as i64;
-    let sums = tints.clone().fold([0, 0], |[red, blue], tint| [red + tint[0], blue + tint[1]]);
-    let mean = sums.map(|sum| sum / count);
-    let apart: i64 = tints.map(|tint| (tint[0] - mean[0]).abs() + (tint[1] - mean[1]).abs()).sum();
+fn variety(colours: impl Iterator<Item = [i32; 3]>) -> i32 {
+    let tints: Vec<[i32; 2]> = colours
+        .map(|rgb| {
+            let gray = luma(rgb);
+            [rgb[0], rgb[2]].map(|level| share_of_level(level - gray, gray).clamp(-4096, 2 * 4096))
+        })
+        .collect();
+    let count = tints.len().max(1) as i64;
+    let sums = tints.iter().fold([0, 0], |[red, blue], tint| [red + i64::from(tint[0]), blue + i64::from(tint[1])]);
+    let mean = sums.map(|sum| (sum / count) as i32);
+    let apart: i64 = tints.iter().map(|tint| i64::from((tint[0] - mean[0]).abs() + (tint[1] - mean[1]).abs())).sum();
     (apart / (2 * count)) as i32
 }
 

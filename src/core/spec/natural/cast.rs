@@ -58,7 +58,7 @@ fn share(points: &Points, darkest: [i32; 3]) -> i32 {
 
 /// How far from neutral the most neutral points are that are not black, in 4096ths.
 pub fn least_saturation(points: &Points) -> i32 {
-    let lit = points.rgb().filter(|rgb| luma(*rgb) > of_255(20));
+    let lit = points.rgb_where(|luma| luma > of_255(20));
     // Levels stand for 4096ths here.
     Occurrences::of(lit.map(saturation)).at(20_000)
 }

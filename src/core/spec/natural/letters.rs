@@ -12,25 +12,28 @@ use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
 /// Which points of a lattice belong to letters, where `white` is the highest level. None do if they are too many.
 pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
     let (columns, rows) = lattice.size;
-    let of_white = |point: usize| 4096 * i64::from(lattice.luma[point]) / i64::from(white.max(1));
-    let is_white = |point: &usize| lattice.counts(*point) && of_white(*point) >= STROKE_WHITE;
+    let white = i64::from(white.max(1));
+    let of_white = |point: usize| 4096 * i64::from(lattice.luma[point]) / white;
+    let is_white =
+        |point: &usize| lattice.counts(*point) && 4096 * i64::from(lattice.luma[*point]) >= STROKE_WHITE * white;
     let is_as_bright = |point: usize, beside: usize| of_white(beside) >= of_white(point) - STROKE_CONTRAST;
     let around = |point: usize| {
         let (x, y) = (point % columns, point / columns);
         let rows = y.saturating_sub(1)..=(y + 1).min(rows - 1);
         rows.flat_map(move |y| (x.saturating_sub(1)..=(x + 1).min(columns - 1)).map(move |x| y * columns + x))
     };
-    let block = |point: usize| {
-        let (x, y) = (point % columns, point / columns);
-        y * BLOCK_ROWS / rows * BLOCK_COLUMNS + x * BLOCK_COLUMNS / columns
-    };
+    let blocks = lattice.cells((BLOCK_COLUMNS, BLOCK_ROWS));
+    let block = |point: usize| usize::from(blocks[point]);
     let points = 0..lattice.luma.len();
     let is_thin = |point: usize| around(point).filter(|&beside| is_as_bright(point, beside)).count() <= 1 + FEW_BESIDE;
     let thin: Vec<bool> = points.clone().map(|point| is_white(&point) && is_thin(point)).collect();
+    if !thin.contains(&true) {
+        return vec![false; points.len()];
+    }
     let (mut strokes, mut all) = ([0; BLOCKS], [0; BLOCKS]);
-    for (point, thin) in thin.iter().enumerate() {
-        all[block(point)] += 1;
-        strokes[block(point)] += usize::from(*thin);
+    for (block, thin) in blocks.iter().zip(&thin) {
+        all[usize::from(*block)] += 1;
+        strokes[usize::from(*block)] += usize::from(*thin);
     }
     let lettered: [bool; BLOCKS] = std::array::from_fn(|block| OF_BLOCK * strokes[block] > all[block]);
     if !lettered.contains(&true) {

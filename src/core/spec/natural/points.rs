@@ -25,6 +25,24 @@ pub fn times(whole: i32, of_4096: i32) -> i32 {
     ((i64::from(whole) * i64::from(of_4096) + 2048) >> 12) as i32
 }
 
+/// `part / whole` in 4096ths, of levels of points, from `-WHITE` to [`WHITE`]; `whole` counts as 1 at least.
+///
+/// It multiplies by the inverse, in 2^36ths, rounded up: the product of a part below 2^24 with the error, below 2^12, leaves the
+/// quotient as it is.
+pub fn share_of_level(part: i32, whole: i32) -> i32 {
+    static INVERSES: [u64; WHITE as usize + 1] = {
+        let mut inverses = [1 << 36; WHITE as usize + 1];
+        let mut whole = 1;
+        while whole < inverses.len() {
+            inverses[whole] = (1_u64 << 36).div_ceil(whole as u64);
+            whole += 1;
+        }
+        inverses
+    };
+    let share = ((u64::from(part.unsigned_abs()) << 12) * INVERSES[whole.clamp(0, WHITE) as usize]) >> 36;
+    if part < 0 { -(share as i32) } else { share as i32 }
+}
+
 /// `part / whole` in 4096ths; `whole` counts as 1 at least.
 pub fn ratio(part: i32, whole: i32) -> i32 {
     (4096 * i64::from(part) / i64::from(whole.max(1))) as i32
@@ -38,20 +56,25 @@ pub fn between(from: i32, to: i32, of_4096: i32) -> i32 {
 /// Points of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Points {
-    /// Red, green and blue.
-    rgb: Vec<[i16; 3]>,
-    /// The region of each, row by row.
-    region: Vec<u8>,
-    /// The block of each.
-    block: Vec<u8>,
-    /// Whether each belongs to letters.
-    letters: Vec<bool>,
-    /// How far the luma of the next point of its row lies from that of each; below 0 where there is none.
-    step: Vec<i16>,
+    points: Vec<Point>,
     /// What codes meant.
     transfer: Transfer,
     /// Of HDR, the luma at 99.8 %, in 4096ths of a level of points; it may lie above white.
     peak: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Point {
+    /// Red, green and blue.
+    rgb: [i16; 3],
+    luma: i16,
+    /// How far the luma of the next point of its row lies from its own; below 0 where there is none.
+    step: i16,
+    /// Its region, row by row.
+    region: u8,
+    block: u8,
+    /// Whether it belongs to letters.
+    is_letter: bool,
 }
 
 /// How often each level occurs.
@@ -65,39 +88,40 @@ impl Points {
     pub fn of(lattice: &Lattice, white: u16) -> Self {
         let white = i32::from(white).max(1);
         let inverse = (1_u64 << 44).div_ceil(white as u64);
-        let transfer = lattice.transfer;
+        let (transfer, scale) = (lattice.transfer, lattice.transfer.scale());
         let in_light =
-            |level: u16| transfer.scale().map(|scale| scale.level(transfer::place(level.into(), white.into())));
+            |level: u16| scale.as_ref().map(|scale| scale.level(transfer::place(level.into(), white.into())));
         let scaled = |level: u16| match in_light(level) {
             Some(level) => ((level.min(FINE_WHITE) + 2048) >> 12) as i16,
             // Divided by `white`: below 2^28, the error of the inverse, less than 2^-28, leaves the quotient as it is.
             None => ((((i32::from(level).min(white) * WHITE + white / 2) as u64) * inverse) >> 44) as i16,
         };
         let (columns, rows) = lattice.size;
-        let mut points = Points { transfer, ..Points::default() };
-        let mut lumas = Vec::new();
         let letters = letters::find(lattice, white);
-        let mut before = None;
-        for point in (0..lattice.luma.len()).filter(|&point| lattice.counts(point)) {
-            points.letters.push(letters[point]);
-            let (x, y) = (point % columns, point / columns);
-            let rgb = lattice.rgb(point).map(scaled);
-            let level = luma(rgb.map(i32::from)) as i16;
-            if let (Some((at, last)), Some(step)) = (before, points.step.last_mut())
-                && x > 0
-                && at + 1 == point
-            {
-                *step = i16::abs(level - last);
+        let blocks = lattice.cells((BLOCK_COLUMNS, BLOCK_ROWS));
+        let regions = if lattice.is_part { Vec::new() } else { lattice.cells((REGIONS, REGIONS)) };
+        let mut points = Vec::with_capacity(lattice.luma.len());
+        for y in 0..rows {
+            // Whether the point before counts and is in this row.
+            let mut follows = false;
+            for point in y * columns..(y + 1) * columns {
+                let counts = lattice.counts(point);
+                if counts {
+                    let rgb = lattice.rgb(point).map(scaled);
+                    let luma = luma(rgb.map(i32::from)) as i16;
+                    if let (true, Some(Point { luma: before, step, .. })) = (follows, points.last_mut()) {
+                        *step = i16::abs(luma - *before);
+                    }
+                    let region = regions.get(point).copied().unwrap_or(0);
+                    points.push(Point { rgb, luma, step: -1, region, block: blocks[point], is_letter: letters[point] });
+                }
+                follows = counts;
             }
-            before = Some((point, level));
-            points.step.push(-1);
-            points.rgb.push(rgb);
-            let region = y * REGIONS / rows * REGIONS + x * REGIONS / columns;
-            points.region.push(if lattice.is_part { 0 } else { region as u8 });
-            points.block.push((y * BLOCK_ROWS / rows * BLOCK_COLUMNS + x * BLOCK_COLUMNS / columns) as u8);
-            lumas.push(lattice.luma[point]);
         }
-        if transfer.is_hdr() && !lumas.is_empty() {
+        let mut points = Points { points, transfer, peak: 0 };
+        if transfer.is_hdr() && points.count() > 0 {
+            let counted = (0..lattice.luma.len()).filter(|&point| lattice.counts(point));
+            let mut lumas: Vec<u16> = counted.map(|point| lattice.luma[point]).collect();
             let rank = (lumas.len() * 998 / 1000).min(lumas.len() - 1);
             points.peak = in_light(*lumas.select_nth_unstable(rank).1).unwrap_or(0) as i32;
         }
@@ -107,28 +131,13 @@ impl Points {
     /// Those that are in none of these blocks.
     #[must_use]
     pub fn outside(mut self, blocks: &[bool; BLOCKS]) -> Self {
-        if blocks.contains(&true) {
-            let stays: Vec<bool> = self.block.iter().map(|block| !blocks[usize::from(*block)]).collect();
-            self.keep(&stays);
-        }
+        self.points.retain(|point| !blocks[usize::from(point.block)]);
         self
-    }
-
-    fn keep(&mut self, stays: &[bool]) {
-        fn kept<T: Copy>(of: &mut Vec<T>, stays: &[bool]) {
-            let mut stays = stays.iter();
-            of.retain(|_| stays.next() == Some(&true));
-        }
-        kept(&mut self.rgb, stays);
-        kept(&mut self.region, stays);
-        kept(&mut self.block, stays);
-        kept(&mut self.letters, stays);
-        kept(&mut self.step, stays);
     }
 
     /// Whether some of them belong to letters.
     pub fn has_letters(&self) -> bool {
-        self.letters.contains(&true)
+        self.points.iter().any(|point| point.is_letter)
     }
 
     /// Those that belong to no letters.
@@ -137,10 +146,8 @@ impl Points {
         if !self.has_letters() {
             return Cow::Borrowed(self);
         }
-        let stays: Vec<bool> = self.letters.iter().map(|letter| !letter).collect();
-        let mut points = self.clone();
-        points.keep(&stays);
-        Cow::Owned(points)
+        let points = self.points.iter().filter(|point| !point.is_letter).copied().collect();
+        Cow::Owned(Points { points, ..*self })
     }
 
     /// What the codes of the frame meant.
@@ -161,17 +168,17 @@ impl Points {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.rgb.len()
+        self.points.len()
     }
 
     /// Red, green and blue of each.
     pub fn rgb(&self) -> impl Iterator<Item = [i32; 3]> + Clone + '_ {
-        self.rgb.iter().map(|rgb| rgb.map(i32::from))
+        self.points.iter().map(|point| point.rgb.map(i32::from))
     }
 
     /// The luma of each.
     pub fn luma(&self) -> impl Iterator<Item = i32> + Clone + '_ {
-        self.rgb().map(luma)
+        self.points.iter().map(|point| i32::from(point.luma))
     }
 
     /// The levels of red, green and blue.
@@ -186,41 +193,42 @@ impl Points {
 
     /// How far the lumas of neighbours in a row lie apart.
     pub fn steps(&self) -> Occurrences {
-        Occurrences::of(self.step.iter().filter(|step| **step >= 0).map(|step| i32::from(*step)))
+        Occurrences::of(self.points.iter().map(|point| i32::from(point.step)).filter(|step| *step >= 0))
+    }
+
+    /// Red, green and blue of each where `takes` its luma.
+    pub fn rgb_where(&self, takes: impl Fn(i32) -> bool) -> impl Iterator<Item = [i32; 3]> {
+        self.rgb().zip(self.luma()).filter(move |(_, luma)| takes(*luma)).map(|(rgb, _)| rgb)
     }
 
     /// Red, green and blue of each in the upper third of the frame.
     pub fn upper_third(&self) -> impl Iterator<Item = [i32; 3]> + '_ {
-        let is_upper = |block: u8| usize::from(block) < BLOCKS / 3;
-        self.rgb().zip(&self.block).filter(move |(_, block)| is_upper(**block)).map(|(rgb, _)| rgb)
+        let upper = self.points.iter().filter(|point| usize::from(point.block) < BLOCKS / 3);
+        upper.map(|point| point.rgb.map(i32::from))
     }
 
-    /// The mean of `value` over the points where `takes` their luma; of none, black.
+    /// The mean colour of the points where `takes` their luma; of none, black.
     pub fn mean_where(&self, takes: impl Fn(i32) -> bool) -> [i32; 3] {
-        mean(self.rgb().filter(|rgb| takes(luma(*rgb))))
+        mean(self.rgb_where(takes))
     }
 
     /// The mean colour.
     pub fn mean(&self) -> [i32; 3] {
-        self.mean_where(|_| true)
+        mean(self.rgb())
     }
 
     /// The mean colours of the darkest and of the brightest points: this share of them, in millionths, and all that are as
     /// dark or as bright as the last of these.
     pub fn corners(&self, share: u32) -> [[i32; 3]; 2] {
-        let lumas: Vec<i32> = self.luma().collect();
-        let of_luma = Occurrences::of(lumas.iter().copied());
-        let (dark, bright) = (of_luma.at(share), of_luma.at(1_000_000 - share));
-        let taken = |takes: &dyn Fn(i32) -> bool| {
-            mean(self.rgb().zip(&lumas).filter(|(_, luma)| takes(**luma)).map(|(rgb, _)| rgb))
-        };
-        [taken(&|luma| luma <= dark), taken(&|luma| luma >= bright)]
+        let lumas = Occurrences::of(self.luma());
+        let (dark, bright) = (lumas.at(share), lumas.at(1_000_000 - share));
+        [self.mean_where(|luma| luma <= dark), self.mean_where(|luma| luma >= bright)]
     }
 
     /// The level at this share of the least components of each region, in millionths; `None` of a region without points.
     pub fn darkest_of_regions(&self, share: u32) -> [[Option<i32>; REGIONS]; REGIONS] {
         let mut darkest = vec![Vec::new(); REGIONS * REGIONS];
-        for ([r, g, b], region) in self.rgb.iter().zip(&self.region) {
+        for Point { rgb: [r, g, b], region, .. } in &self.points {
             darkest[usize::from(*region)].push(*r.min(g).min(b));
         }
         let at = |levels: &mut Vec<i16>| {
@@ -233,8 +241,10 @@ impl Points {
     /// The same points after `becomes` has changed their colours, by region; from black to white.
     #[must_use]
     pub fn changed(mut self, becomes: impl Fn([i32; 3], usize) -> [i32; 3]) -> Self {
-        for (rgb, region) in self.rgb.iter_mut().zip(&self.region) {
-            *rgb = becomes(rgb.map(i32::from), usize::from(*region)).map(|level| level.clamp(0, WHITE) as i16);
+        for point in &mut self.points {
+            let rgb = becomes(point.rgb.map(i32::from), usize::from(point.region)).map(|level| level.clamp(0, WHITE));
+            point.rgb = rgb.map(|level| level as i16);
+            point.luma = luma(rgb) as i16;
         }
         self
     }
@@ -257,7 +267,7 @@ pub fn luma([r, g, b]: [i32; 3]) -> i32 {
 
 /// How far a colour is from gray, in 4096ths.
 pub fn saturation([r, g, b]: [i32; 3]) -> i32 {
-    4096 - ratio(r.min(g).min(b), r.max(g).max(b))
+    4096 - share_of_level(r.min(g).min(b), r.max(g).max(b))
 }
 
 /// A colour with another luma, and this gain of what lies beside it, in 4096ths.
@@ -282,5 +292,19 @@ impl Occurrences {
             below > rank
         });
         reached.unwrap_or(0) as i32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_a_level_is_the_quotient() {
+        for whole in 0..=WHITE {
+            for part in [-WHITE, 1 - whole, -whole, -1, 0, 1, whole / 2, whole - 1, whole, WHITE - 1, WHITE] {
+                assert_eq!(share_of_level(part, whole), ratio(part, whole), "{part} / {whole}");
+            }
+        }
     }
 }
