@@ -235,6 +235,19 @@ impl EqualizeStage {
     /// When the backend or an observer fails, there is no mapping for such a frame, or the mask has another size.
     pub fn submit(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame)?;
+        self.take_in(work)
+    }
+
+    /// Takes in a frame from behind those that are wanted, for their sake. What comes out of it is of no use, and may keep its noise.
+    ///
+    /// # Errors
+    /// As for [`submit`](Self::submit).
+    pub fn submit_behind(&mut self, frame: Frame) -> Result<()> {
+        let work = self.work(frame)?.lying_behind();
+        self.take_in(work)
+    }
+
+    fn take_in(&mut self, work: Work) -> Result<()> {
         match &mut self.given {
             Some(given) => {
                 let Given { mapping, scene } = given.mapping(self.submitted, work.frame(), &self.settings)?;

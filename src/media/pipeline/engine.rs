@@ -179,7 +179,7 @@ impl EqualizeThread<'_> {
                     flushed
                 }
                 Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Behind, .. }) => {
-                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame)).map_err(from_stage)?;
+                    self.progress.measure(Stage::Equalize, || self.stage.submit_behind(frame)).map_err(from_stage)?;
                     self.flow.taken_in(self.outputs());
                     Ok(())
                 }
