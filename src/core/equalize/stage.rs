@@ -17,7 +17,7 @@ use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, Outp
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Temporal};
+use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Temporal};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -474,6 +474,11 @@ impl EqualizeStage {
     /// What the frames so far lack on average, with [`Method::Natural`].
     pub fn found(&self) -> Option<Found> {
         self.found.get()
+    }
+
+    /// The share of the correction that is applied to the frames that are submitted from now on.
+    pub fn strength(&self) -> Strength {
+        self.settings.strength
     }
 
     /// Whether frames were equalized to what they were, to the sample. Not known of frames on a GPU, and with

@@ -147,7 +147,7 @@ fn pass(
 ) -> Result<String> {
     let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, progress, flow };
     equalize.run(before)?;
-    progress.set_found(equalize.stage.found());
+    progress.set_found(equalize.stage.found(), equalize.stage.strength());
     if equalize.stage.changed_nothing() {
         progress.set_unchanged();
     }

@@ -169,6 +169,9 @@ pub struct ResultRecord {
     /// What the video lacked and how much of it, in words; none with other methods than natural, but for log.
     #[serde(default)]
     pub found: Option<String>,
+    /// The share of it that was corrected, 0 to 1.
+    #[serde(default)]
+    pub strength: Option<f64>,
     /// The line that people get.
     pub summary: String,
 }
@@ -189,6 +192,11 @@ pub struct FileRecord {
     /// What the video lacked, as in the result of a run.
     #[serde(default)]
     pub found: Option<String>,
+    #[serde(default)]
+    pub strength: Option<f64>,
+    /// The file that is left of it, where it was interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
@@ -196,8 +204,8 @@ pub struct FileRecord {
 
 impl From<ResultRecord> for FileRecord {
     /// The numbers of the run of a file.
-    fn from(ResultRecord { frames, damaged, seconds, found, .. }: ResultRecord) -> Self {
-        FileRecord { frames, damaged, seconds, found, ..FileRecord::default() }
+    fn from(ResultRecord { frames, damaged, seconds, found, strength, .. }: ResultRecord) -> Self {
+        FileRecord { frames, damaged, seconds, found, strength, ..FileRecord::default() }
     }
 }
 
