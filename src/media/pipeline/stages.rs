@@ -93,6 +93,9 @@ pub trait Sink: Send {
         Ok(false)
     }
 
+    /// After an interruption: what the encoder still has is left out.
+    fn abandon(&mut self) {}
+
     /// Number of frames that were lost because there was no connection to the server.
     fn missed(&self) -> u64 {
         0

@@ -95,6 +95,8 @@ struct Running {
     end: i64,
     /// Whether the encoder knows that no more frames come.
     is_draining: bool,
+    /// What is left in the encoder stays there.
+    is_abandoned: bool,
     /// For a sequence of images.
     image: Image,
     /// For a recording.
@@ -261,6 +263,7 @@ impl FileSink {
             key_bytes: 0,
             end: begin,
             is_draining: false,
+            is_abandoned: false,
             image: Image { metadata, side_data, options },
             _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
         });
@@ -459,7 +462,8 @@ impl FileSink {
 
     fn complete(&mut self) -> Result<()> {
         let name = self.target.name().to_owned();
-        while self.drain_encoder()? {}
+        let is_abandoned = self.running.as_ref().is_some_and(|running| running.is_abandoned);
+        while !is_abandoned && self.drain_encoder()? {}
         if self.is_sequence() {
             return Ok(());
         }
@@ -509,8 +513,12 @@ impl Sink for FileSink {
         self.drain_encoder().map_err(|error| self.map_error(error))
     }
 
+    fn abandon(&mut self) {
+        self.running.iter_mut().for_each(|running| running.is_abandoned = true);
+    }
+
     fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
-        if self.running.is_none() {
+        if self.running.as_ref().is_none_or(|running| running.is_abandoned && running.written == 0) {
             // Interrupted before the first frame: nothing was written.
             return Ok(None);
         }
