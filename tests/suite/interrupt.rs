@@ -166,3 +166,20 @@ fn an_interrupted_run_does_not_wait_for_all_that_a_slow_encoder_holds() {
     assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
 }
 
+#[test]
+fn of_many_files_an_interrupted_one_leaves_what_was_encoded_too() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let (code, said) = interrupted_raw(&dir, "--output-dir out OPTIONS long.mkv");
+    assert_eq!(code, Some(130), "{said}");
+    assert_eq!(dir.names(), ["long.mkv", "out/long.partial.mkv"]);
+    let frames = dir.frames("out/long.partial.mkv").len();
+    let told: Vec<serde_json::Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of = |kind: &str| told.iter().find(|event| event["event"] == kind).expect("an event");
+    let (file, result) = (of("file"), of("result"));
+    assert_eq!((&file["exit_code"], &file["partial"]), (&130.into(), &"out/long.partial.mkv".into()), "{file}");
+    assert_eq!(file["frames"].as_u64(), Some(frames as u64), "{file}");
+    assert_eq!(result["outputs"][0]["name"], "out/long.partial.mkv", "{result}");
+}

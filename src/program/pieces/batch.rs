@@ -3,7 +3,7 @@
 use super::jobs::most_jobs;
 use super::processes::{ChildEnd, ChildRun, ProcessPool};
 use crate::options::{FileJob, Job, Jobs, ManyJob};
-use crate::report::{Console, FileRecord, SKIPPED, jobs_summary};
+use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, jobs_summary};
 use crate::signals;
 use anyhow::{Context, Result};
 use histeq::frame::limits;
@@ -52,7 +52,9 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         _ => format!("; {skipped} files were there (-y makes them again)"),
     };
     if done.outcome == Outcome::Interrupted {
-        console.info(&format!("interrupted{skipped} (the same command goes on with the others)"));
+        let line = format!("interrupted{skipped} (the same command goes on with the others)");
+        let whole = jobs_summary(done.frames, done.damaged, None, begin.elapsed(), line);
+        console.summary(ResultRecord { outputs: done.partial, ..whole });
         return Ok(Outcome::Interrupted);
     }
     let (good, frames, elapsed) = (runs.len() - done.failed.len(), done.frames, begin.elapsed());

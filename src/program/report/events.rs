@@ -181,7 +181,7 @@ pub struct ResultRecord {
 pub struct FileRecord {
     pub input: String,
     pub output: String,
-    /// What it alone would have ended with: 0 where it is done, 3 where it was there.
+    /// What it alone would have ended with: 0 where it is done, 3 where it was there, 130 where it was interrupted.
     pub exit_code: u8,
     /// Frames written.
     pub frames: u64,
@@ -189,7 +189,7 @@ pub struct FileRecord {
     pub damaged: u64,
     /// How long it took.
     pub seconds: f64,
-    /// What the video lacked, as in the result of a run.
+    /// What the video lacked, and the share of it that was corrected, as in the result of a run.
     #[serde(default)]
     pub found: Option<String>,
     #[serde(default)]
