@@ -266,3 +266,32 @@ fn a_second_input_is_never_taken_for_the_output() {
     assert!(std::fs::read(dir.path("b.mkv")).expect("a file") == before);
     dir.succeeds("-q --output-dir out -i a.mkv -i b.mkv");
 }
+#[test]
+fn names_of_looks_methods_and_purposes_may_have_capitals() {
+    let dir = with_clip("in.mkv");
+    for option in
+        ["--look Underwater", "--look AUTO", "--method Global", "--smooth Scene", "--chroma KEEP", "--log Off"]
+    {
+        dir.succeeds(&format!("-q -y --backend CPU {option} in.mkv out.mkv"));
+    }
+    dir.succeeds("preview -q -y --looks Night,EXACT in.mkv out.png");
+    dir.run("--look Nihgt in.mkv out.mkv").exits_with(2).says(&["'night'"]);
+    if encoder_is_here("a purpose", "libx264") {
+        dir.succeeds("-q -y --for Web in.mkv out.mp4");
+    }
+}
+
+#[test]
+fn a_look_or_method_as_an_option_is_answered_with_the_option() {
+    let dir = with_clip("in.mkv");
+    for (line, says) in [
+        ("--underwater in.mkv", "--look underwater"),
+        ("--Night in.mkv", "--look night"),
+        ("preview --haze in.mkv", "--look haze"),
+        ("--clahe in.mkv out.mkv", "--method clahe"),
+    ] {
+        in_one_line(dir.run(line).exits_with(2)).says(&[says]);
+    }
+    assert_eq!(dir.names(), ["in.mkv"]);
+}
+

@@ -74,7 +74,7 @@ pub struct FileArgs {
     ///
     /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others). That frees the CPU for the
     /// encoder, but damaged frames are not reported; auto therefore takes the CPU.
-    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input", hide_short_help = true)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = DecoderArg::Auto, help_heading = "Input", hide_short_help = true)]
     pub decoder: DecoderArg,
 
     /// How many decoders work on the input at once, 1 to 32 [default: 8 with --decoder nvdec, else 1]

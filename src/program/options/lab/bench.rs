@@ -2,7 +2,7 @@
 
 use crate::options::backend_args::BackendArgs;
 use crate::options::stderr::Verbosity;
-use crate::options::values::usage;
+use crate::options::values::{AnyCase, usage};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -54,7 +54,7 @@ pub struct BenchArgs {
     pub plot: Option<PathBuf>,
 
     /// Print published figures beside those of this machine; without a suite, of all suites that have any
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     pub compare: Option<CompareWith>,
 
     /// Preset of x264, in histeq-video and ffmpeg alike
@@ -113,17 +113,17 @@ pub enum CompareWith {
 
 fn suites() -> impl TypedValueParser<Value = Suite> {
     let names = Suite::ALL.map(|suite| PossibleValue::new(suite.name()).help(suite.about()));
-    PossibleValuesParser::new(names).try_map(|name| Suite::named(&name).ok_or("no such suite"))
+    AnyCase(PossibleValuesParser::new(names)).try_map(|name| Suite::named(&name).ok_or("no such suite"))
 }
 
 fn ways() -> impl TypedValueParser<Value = TranscodeBackend> {
     let names = TranscodeBackend::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(names).try_map(|name| TranscodeBackend::named(&name).ok_or("no such way"))
+    AnyCase(PossibleValuesParser::new(names)).try_map(|name| TranscodeBackend::named(&name).ok_or("no such way"))
 }
 
 fn formulas() -> impl TypedValueParser<Value = Arithmetic> {
     let names = Arithmetic::names().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(names).try_map(|name| Arithmetic::named(&name).ok_or("no such formula"))
+    AnyCase(PossibleValuesParser::new(names)).try_map(|name| Arithmetic::named(&name).ok_or("no such formula"))
 }
 
 /// The checked options of `bench`.
