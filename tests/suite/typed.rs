@@ -266,6 +266,16 @@ fn a_second_input_is_never_taken_for_the_output() {
     assert!(std::fs::read(dir.path("b.mkv")).expect("a file") == before);
     dir.succeeds("-q --output-dir out -i a.mkv -i b.mkv");
 }
+
+#[test]
+fn undo_is_answered_with_restore() {
+    let dir = with_clip("in.mkv");
+    for line in ["undo in.mkv", "revert in.mkv c.jsonl out.mkv"] {
+        in_one_line(dir.run(line).exits_with(2)).says(&["no such command: restore?"]);
+    }
+    in_one_line(dir.run("restore in.mkv").exits_with(2)).says(&["restore takes three names", "--save-curves"]);
+}
+
 #[test]
 fn names_of_looks_methods_and_purposes_may_have_capitals() {
     let dir = with_clip("in.mkv");

@@ -48,5 +48,5 @@ mod save;
 pub use apply::LoadedCurves;
 pub use lines::CurveFormat;
 pub use load::CurveFile;
-pub use restore::InverseCurves;
+pub use restore::{InverseCurves, check_undone};
 pub use save::CurveWriter;
