@@ -305,3 +305,23 @@ fn a_look_or_method_as_an_option_is_answered_with_the_option() {
     assert_eq!(dir.names(), ["in.mkv"]);
 }
 
+#[test]
+fn many_files_for_a_purpose_get_the_names_of_its_files() {
+    if !encoder_is_here("web video", "libx264") {
+        return;
+    }
+    let dir = with_clip("a.mkv");
+    for name in ["b.mov", "c.MP4"] {
+        dir.ffmpeg(&format!("-i a.mkv -c:v mpeg4 {name}"));
+    }
+    dir.succeeds("-q --output-dir web --for web a.mkv b.mov c.MP4");
+    dir.succeeds("-q --output-dir kept --for archive a.mkv b.mov");
+    let made: Vec<String> = dir.names().into_iter().filter(|name| name.contains('/')).collect();
+    assert_eq!(made, ["kept/a.mkv", "kept/b.mkv", "web/a.mp4", "web/b.mp4", "web/c.MP4"]);
+    assert_eq!(dir.streams("web/b.mp4")[0]["codec_name"], "h264");
+    let format = &dir.probe("-show_format", "web/b.mp4")["format"];
+    assert_ne!(format["tags"]["major_brand"], "qt  ", "{format}");
+    dir.ffmpeg("-i a.mkv -c:v mpeg4 a.mov");
+    in_one_line(dir.run("--output-dir both --for web a.mkv a.mov").exits_with(2))
+        .says(&["two inputs would become both/a.mp4"]);
+}

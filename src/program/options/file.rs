@@ -143,7 +143,9 @@ impl FileArgs {
         let Some(into) = self.many.output_dir.take() else { return Ok(None) };
         let mut names = std::mem::take(&mut self.many.more);
         names.splice(0..0, [self.input.take(), self.output.take()].into_iter().flatten());
-        let files = listed(&names, &into)?;
+        let is_named = self.output_options.output_format.is_none();
+        let extension = self.purpose.purpose.filter(|_| is_named).map(Purpose::extension);
+        let files = listed(&names, &into, extension)?;
         let (jobs, overwrites) = (self.many.jobs.take().unwrap_or(Jobs::Exactly(1)), self.output_options.yes);
         // The options are checked with the first file.
         if let Some((input, output)) = files.first() {

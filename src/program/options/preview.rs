@@ -213,7 +213,7 @@ impl PreviewJob {
 
 /// Each input of `names`, of which some are folders, and its sheet in the folder `into`.
 fn sheets_of(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
-    let mut files = listed_but(names, into, None)?;
+    let mut files = listed_but(names, into, None, None)?;
     for (input, output) in &mut files {
         let folder = Path::new(output.as_str()).parent().unwrap_or(into).to_owned();
         *output = folder.join(default_output(input)).to_string_lossy().into_owned();
