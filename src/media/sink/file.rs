@@ -481,7 +481,10 @@ impl FileSink {
                 let seconds = (running.end - running.begin) as f64 / 1e6;
                 let encoder = running.encoder.name();
                 let (video, key_frames, key_bytes) = (running.bytes, running.key_frames, running.key_bytes);
-                let _ = measured.set(Measured { encoder, all, video, key_frames, key_bytes, seconds });
+                let (format, size) = running.encoder.picture();
+                let rate = self.input.rate().map(|_| f64::from(running.clock.rate()));
+                let all = Measured { encoder, format, size, rate, all, video, key_frames, key_bytes, seconds };
+                let _ = measured.set(all);
             }
             _ => {}
         }

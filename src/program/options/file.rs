@@ -105,8 +105,8 @@ pub struct FileArgs {
     /// Say what would be read and written, with which settings, and about how large; write nothing
     ///
     /// A few frames are looked at, and encoded to nowhere, so that what the look finds, the encoder and the size are those of
-    /// this video. What is said goes to stdout.
-    #[arg(long, conflicts_with_all = ["output_dir", "jobs"])]
+    /// this video. What is said goes to stdout; with --output-dir, of each file.
+    #[arg(long, conflicts_with = "jobs")]
     pub dry_run: bool,
 
     /// Print JSON: what --dry-run says, or, with --version, what this build and this machine have

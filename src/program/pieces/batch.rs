@@ -1,7 +1,7 @@
 //! Many files into a folder (`--output-dir`), each by a process of its own.
 
 use super::jobs::most_jobs;
-use super::processes::{ChildEnd, ChildRun, ProcessPool};
+use super::processes::{ChildEnd, ChildError, ChildRun, ProcessPool};
 use crate::options::{FileJob, Job, Jobs, ManyJob};
 use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, jobs_summary};
 use crate::signals;
@@ -45,7 +45,6 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     pool.goes_on = true;
     let begin = Instant::now();
     let done = pool.run(&runs)?;
-    let of = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
     let skipped = match skipped {
         0 => String::new(),
         1 => "; 1 file was there (-y makes it again)".to_owned(),
@@ -63,10 +62,20 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     if done.failed.is_empty() {
         return Ok(Outcome::Complete);
     }
-    let list: Vec<String> = done.failed.iter().map(ToString::to_string).collect();
-    let kinds: HashSet<_> = done.failed.iter().map(|failed| failed.error.kind).collect();
+    Err(failure_of(&done.failed))
+}
+
+/// The error of many files of which these have failed: of their kind, if they have the same.
+pub fn failure_of(failed: &[ChildError]) -> anyhow::Error {
+    let list: Vec<String> = failed.iter().map(ToString::to_string).collect();
+    let kinds: HashSet<_> = failed.iter().map(|failed| failed.error.kind).collect();
     let kind = kinds.iter().next().filter(|_| kinds.len() == 1).copied().unwrap_or_default();
-    Err(kind.error(format!("{} failed: {}", of(list.len()), list.join("; "))))
+    kind.error(format!("{} failed: {}", of(list.len()), list.join("; ")))
+}
+
+/// So many files.
+fn of(count: usize) -> String {
+    format!("{count} file{}", if count == 1 { "" } else { "s" })
 }
 
 /// Makes the folder of the file `output`.

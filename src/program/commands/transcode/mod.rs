@@ -13,6 +13,8 @@ mod scene_survey;
 mod size_note;
 mod target_size;
 
+pub use dry_run::run_many as dry_run_many;
+
 use crate::options::FileJob;
 use crate::pieces;
 use crate::report::{Console, summary};
