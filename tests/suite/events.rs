@@ -322,3 +322,34 @@ fn what_was_found_does_not_depend_on_the_strength() {
     assert_eq!(found[0], found[1]);
 }
 
+#[test]
+fn the_start_tells_how_the_output_is_encoded() {
+    if !encoder_is_here("an encoder", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=160x120:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
+    for (line, container, encoder, options) in [
+        ("--crf 23 --preset fast in.mkv out.mp4", "mp4", Some("libx264"), vec![("crf", "23"), ("preset", "fast")]),
+        ("--bitrate 500k --encoder libx264 in.mkv out.mkv", "matroska", Some("libx264"), vec![("b", "500k")]),
+        ("--for archive in.mkv out2.mkv", "matroska", Some("ffv1"), vec![("g", "1")]),
+        ("--for web --target-size 1M in.mkv out2.mp4", "mp4", Some("libx264"), vec![("crf", "21")]),
+        ("in.mkv out.y4m", "yuv4mpegpipe", None, vec![]),
+    ] {
+        let run = dir.succeeds(&format!("--backend cpu -y --progress json {line}"));
+        let start = events(&run.stderr).into_iter().find(|event| event["event"] == "start").expect("an event");
+        let encoding = &start["encoding"];
+        assert_eq!(
+            (encoding["container"].as_str(), encoding["encoder"].as_str()),
+            (Some(container), encoder),
+            "{line}"
+        );
+        for (key, value) in options {
+            assert_eq!(encoding["options"][key], value, "{line}: {encoding}");
+        }
+        assert!(!encoding.to_string().contains("/dev/"), "{encoding}");
+    }
+    let line = "--backend cpu -y --progress json --output-option movflags=-faststart in.mkv out.mp4";
+    let start = events(&dir.succeeds(line).stderr).remove(0);
+    assert_eq!(start["encoding"]["container_options"]["movflags"], "-faststart", "{start}");
+}

@@ -17,7 +17,7 @@ use crate::ffmpeg::{
     AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
     StreamSideData, VideoEncoder, microseconds, rescale,
 };
-use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
+use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::sys::number_pattern;
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
@@ -506,6 +506,21 @@ impl FileSink {
 impl Sink for FileSink {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
         self.deliver(delivery).map_err(|error| self.map_error(error))
+    }
+
+    fn encoding(&self) -> Option<Encoding> {
+        let encoder = *self.candidates.first()?;
+        // Which of two passes it is, is no choice.
+        let choice = EncoderChoice { pass: None, ..self.choice.clone() };
+        let size = self.input.picture.map(|(_, size)| size);
+        let settings = choice.settings(encoder, self.container, size, self.pace).ok()?;
+        let quantizer = settings.quantizer.map(|quantizer| ("q".to_owned(), quantizer.to_string()));
+        Some(Encoding {
+            container: self.container.name(),
+            encoder: Some(encoder.name()),
+            options: settings.options.into_iter().chain(quantizer).collect(),
+            container_options: self.given.iter().cloned().collect(),
+        })
     }
 
     fn encoded(&self) -> Option<u64> {

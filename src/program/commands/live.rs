@@ -150,7 +150,7 @@ fn film<'a>(
     shared_settings.set(settings);
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
-    session.start(&input, job.written_files().chain(&job.loopback), job.equalize.report(&settings));
+    session.start(&input, job.written_files().chain(&job.loopback), None, job.equalize.report(&settings));
     let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let records = records.open(&input.name)?;
     let stage =

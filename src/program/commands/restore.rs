@@ -28,8 +28,8 @@ pub fn run(job: RestoreJob, console: &Console) -> Result<Outcome> {
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
     let (source, input) = session.open(&job.input, notices)?;
-    session.start(&input, [&job.output.name].into_iter(), Map::new());
     let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;
+    session.start(&input, [&job.output.name].into_iter(), sink.encoding(), Map::new());
     let inverse = InverseCurves::new(file, job.output_depth == OutputDepth::EightAgain, notices.clone());
     let merged = inverse.merged();
     let stage = EqualizeStage::new(Box::new(Cpu::new(limits::threads())), Settings::default())

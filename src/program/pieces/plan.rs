@@ -4,8 +4,8 @@ use super::Times;
 use super::folder::{PLAN, hash_of};
 use crate::options::{FileJob, PlannedFile};
 use anyhow::{Context, Result, anyhow, ensure};
-use histeq_media::ffmpeg::{self, Rational, microseconds, rescale};
-use histeq_media::pipeline::{Cancel, ErrorWithRemedy, FailureKind, Input};
+use histeq_media::ffmpeg::{self, Container, Rational, microseconds, rescale};
+use histeq_media::pipeline::{Cancel, Encoding, ErrorWithRemedy, FailureKind, Input};
 use histeq_media::source::{Chunk, InputChanged, PacketSurvey, PlannedPart};
 use histeq_media::sys::{Hash, Hasher, PrivateFolder, open_regular, read_regular, read_whole};
 use serde::{Deserialize, Serialize};
@@ -197,6 +197,16 @@ impl Plan {
 }
 
 impl FilePlan {
+    /// How its pieces are encoded, for a file in this container if one is named.
+    pub fn encoding(&self, format: Option<&str>) -> Option<Encoding> {
+        Some(Encoding {
+            container: Container::guess(format, &self.output)?.name(),
+            encoder: Some(self.encoder.clone()),
+            options: self.encoder_options.iter().cloned().collect(),
+            ..Encoding::default()
+        })
+    }
+
     /// Identifies it in its pieces. It takes as long as to write the plan.
     pub fn id(&self) -> Hash {
         let mut hasher = Hasher::default();

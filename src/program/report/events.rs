@@ -1,7 +1,7 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
 use super::failure::kind_of;
-use histeq_media::pipeline::{ErrorWithRemedy, FailureKind};
+use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
 use histeq_media::sys::{give_up_with_an_event, print_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -99,6 +99,9 @@ pub struct StartRecord {
     /// Frames a second of the video, if known.
     #[serde(default)]
     pub frame_rate: Option<f64>,
+    /// How the output is encoded, if it is one.
+    #[serde(default)]
+    pub encoding: Option<Box<Encoding>>,
     /// The settings that hold, by the names of their options; none for `compare`.
     pub settings: Map<String, Value>,
 }
@@ -313,6 +316,7 @@ mod tests {
             outputs: vec!["out \u{1b}.mkv".to_owned()],
             frames: None,
             frame_rate: Some(12.5),
+            encoding: Some(Encoding { container: "mp4".to_owned(), ..Encoding::default() }.into()),
             settings: Map::from_iter([("smooth".to_owned(), Value::from("scene"))]),
         };
         let error = ErrorWithRemedy::not_in_pieces("in.mkv: cannot be cut".to_owned()).into();
