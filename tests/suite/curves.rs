@@ -448,8 +448,8 @@ fn options_that_make_curves_do_not_go_with_kept_ones() {
     assert_eq!((dir.read("c.jsonl"), dir.names()), (b"precious".to_vec(), vec!["c.jsonl".into(), "in.mkv".into()]));
 }
 
-/// An array of an archive of curves: its shape and its values.
-fn array<T: npyz::Deserialize>(dir: &Dir, file: &str, name: &str) -> (Vec<u64>, Vec<T>) {
+/// An array of an archive: its shape and its values.
+pub fn array<T: npyz::Deserialize>(dir: &Dir, file: &str, name: &str) -> (Vec<u64>, Vec<T>) {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(dir.read(file))).expect("an archive");
     let array = npyz::NpyFile::new(archive.by_name(&format!("{name}.npy")).expect(name)).expect("an array");
     (array.shape().to_vec(), array.into_vec().expect("values of this type"))

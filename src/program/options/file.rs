@@ -97,7 +97,8 @@ pub struct FileArgs {
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
-    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with plots (.html)
+    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with plots (.html),
+    /// or histograms for NumPy (.npz)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub stats: Option<String>,
@@ -183,6 +184,8 @@ pub enum StatsFormat {
     Csv,
     /// A JSON object on each line: `.jsonl`.
     JsonLines,
+    /// Histograms for NumPy: `.npz`.
+    Archive,
     /// A page with plots: `.html`.
     Page,
     /// For a page of which this is a piece: a `PieceRecord` on each line.
@@ -199,6 +202,7 @@ impl StatsFormat {
         match extension.to_str()? {
             "csv" => Some(StatsFormat::Csv),
             "jsonl" => Some(StatsFormat::JsonLines),
+            "npz" => Some(StatsFormat::Archive),
             "html" => Some(StatsFormat::Page),
             _ => None,
         }
@@ -368,7 +372,7 @@ fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsForm
     match StatsFormat::of(&name) {
         Some(format) => Ok(Some((name, format))),
         None => {
-            let message = format!("--stats is a file .csv, .jsonl or .html, or - for stdout, not {name}");
+            let message = format!("--stats is a file .csv, .jsonl, .html or .npz, or - for stdout, not {name}");
             Err(usage(ErrorKind::ValueValidation, &message))
         }
     }

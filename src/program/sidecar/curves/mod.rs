@@ -46,6 +46,7 @@ mod restore;
 mod save;
 
 pub use apply::LoadedCurves;
+pub(in crate::sidecar) use archive::array;
 pub use lines::CurveFormat;
 pub use load::CurveFile;
 pub use restore::{InverseCurves, check_undone};
