@@ -83,7 +83,8 @@ impl KernelArgs {
         Ok(Some(Arc::new(self.chosen())))
     }
 
-    fn first_given(&self) -> Option<&'static str> {
+    /// The first of these options that was given.
+    pub fn first_given(&self) -> Option<&'static str> {
         let given = [
             (self.histogram.is_some(), "--histogram"),
             (self.scan.is_some(), "--scan"),
