@@ -352,4 +352,9 @@ fn the_start_tells_how_the_output_is_encoded() {
     let line = "--backend cpu -y --progress json --output-option movflags=-faststart in.mkv out.mp4";
     let start = events(&dir.succeeds(line).stderr).remove(0);
     assert_eq!(start["encoding"]["container_options"]["movflags"], "-faststart", "{start}");
+    let line =
+        "live --backend cpu --no-preview -f lavfi testsrc2 --frames 5 --encoder ffv1 --record live.mkv --progress json";
+    let start =
+        events(&dir.succeeds(line).stderr).into_iter().find(|event| event["event"] == "start").expect("an event");
+    assert_eq!((&start["encoding"]["container"], &start["encoding"]["encoder"]), (&"matroska".into(), &"ffv1".into()));
 }
