@@ -120,7 +120,9 @@ fn a_command_that_is_misspelt_is_proposed() {
     let dir = with_clip("in.mkv");
     in_one_line(dir.run("prevew in.mkv").exits_with(2)).says(&["prevew: no such file, and no such command: preview?"]);
     in_one_line(dir.run("complete in.mkv in2.mkv").exits_with(2)).says(&["?"]);
-    // What looks like a file is one.
+    // What looks like a file is one, and so is what is like no command.
+    in_one_line(dir.run("tapes out.mkv").exits_with(4)).says(&["tapes: No such file"]);
+    in_one_line(dir.run("a out.mkv").exits_with(4)).says(&["a: No such file"]);
     in_one_line(dir.run("preview.mkv out.mkv").exits_with(4)).says(&["preview.mkv: No such file"]);
 }
 

@@ -229,11 +229,13 @@ pub(super) fn similar_command(program: &Command, word: &str) -> Option<String> {
     }
     let commands = Command::new("").subcommands(program.get_subcommands().cloned());
     let error = commands.try_get_matches_from(["", word]).err()?;
-    match error.get(ContextKind::SuggestedSubcommand)? {
-        ContextValue::Strings(names) => names.first().cloned(),
-        ContextValue::String(name) => Some(name.clone()),
-        _ => None,
-    }
+    let similar = match error.get(ContextKind::SuggestedSubcommand)? {
+        ContextValue::Strings(names) => names.clone(),
+        ContextValue::String(name) => vec![name.clone()],
+        _ => return None,
+    };
+    // Few mistype the first letter, and `tapes` is no `status`.
+    similar.into_iter().find(|name| name.chars().next() == word.chars().next())
 }
 
 /// What most people need, on 24 lines: `-h`.
