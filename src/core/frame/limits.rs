@@ -148,8 +148,8 @@ pub fn check_room(bytes: usize) -> Result<(), NoRoom> {
         return Ok(());
     }
     let ahead = LOOK_AHEAD.load(Ordering::Relaxed);
-    // Measured: those of the decoder, in queues, and results.
-    let needed = bytes.saturating_mul(ahead + 16 + 4 * threads());
+    // Measured: with those of the decoder, beside the quarter of it that is for frames on their way.
+    let needed = bytes.saturating_mul(ahead + 4 + threads().min(8)) / 3 * 4;
     Err(NoRoom { frame: bytes, in_use, most, needed, looks_ahead: ahead > 0 })
 }
 
