@@ -15,7 +15,7 @@ use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 /// Printed at the first signal while a file is written.
-pub const FINISHING: &str = "interrupted, finishing the file";
+pub const FINISHING: &str = "interrupted, finishing the file within seconds";
 
 /// Printed at the first signal where nothing is kept of an interrupted run.
 pub const GIVING_UP: &str = "interrupted";

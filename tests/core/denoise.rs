@@ -415,3 +415,30 @@ fn what_is_clean_or_not_lifted_keeps_its_bytes_and_noise_that_is_lifted_goes() {
     let [none, half, all] = [none, half, all].map(|frames| steps(&frames));
     assert!(none > half && half > 2 * all, "{none} {half} {all}");
 }
+
+#[test]
+fn what_lies_behind_the_wanted_frames_keeps_its_noise_unless_it_is_counted() {
+    const WANTED: usize = 3;
+    let dark: Vec<Frame> = (0..9).map(|number| frame(PixelFormat::Yuv420p, (0, number), 40, -120)).collect();
+    for natural in [true, false] {
+        let settings = settings(1.0, true, natural);
+        let all = run(&dark, 0, settings, 1);
+        let depth = if natural { OutputDepth::AsInput } else { OutputDepth::Ten };
+        let mut stage = EqualizeStage::new(Box::new(Cpu::new(2)), settings).with_output_depth(depth);
+        let mut out = Vec::new();
+        for (number, frame) in dark.iter().enumerate() {
+            while !stage.has_room() {
+                out.extend(stage.collect().expect("a frame").map(|done| done.frame));
+            }
+            let submit = if number < WANTED { EqualizeStage::submit } else { EqualizeStage::submit_behind };
+            submit(&mut stage, frame.clone()).expect("a frame");
+        }
+        stage.finish().expect("the end");
+        while let Some(done) = stage.collect().expect("a frame") {
+            out.push(done.frame);
+        }
+        same(&all[..WANTED], &out[..WANTED], "wanted frames");
+        // Equalization counts what is clean.
+        assert_eq!(difference(&all[WANTED], &out[WANTED]).is_some(), natural);
+    }
+}

@@ -267,10 +267,10 @@ fn what_cannot_be_restored_is_refused() {
     for (line, words) in [
         ("12.mkv 12.jsonl", ["curves for 12 bits", "has 8 bits"]),
         ("--output-depth 8 12.mkv 12.jsonl", ["was not made deeper", "leave --output-depth out"]),
-        ("follow.mkv follow.jsonl", ["the chroma of frame 0 was multiplied", "--chroma keep"]),
+        ("follow.mkv follow.jsonl", ["frame 0 has multiplied colours, which cannot be undone", "--chroma keep"]),
         ("rgb.mkv rgb.jsonl", ["frame 0 is RGB", "cannot be undone"]),
         ("colours.mkv under.jsonl", ["frame 2 has a balance of colours, which cannot", "--method global"]),
-        ("colours.mkv haze.jsonl", ["frame 0 has curves by region, which cannot", "--method global"]),
+        ("colours.mkv haze.jsonl", ["frame 0 has a curve for each region, which cannot", "--method global"]),
         ("colours.mkv late.jsonl", ["no curve for frame 0", "the first is for frame 3"]),
         ("--strict colours.mkv other.jsonl", ["samples of frame 0 have codes that its curve never gives", "ffv1"]),
         ("colours.mkv colours.mkv", ["colours.mkv", "cannot be read"]),
@@ -448,8 +448,8 @@ fn options_that_make_curves_do_not_go_with_kept_ones() {
     assert_eq!((dir.read("c.jsonl"), dir.names()), (b"precious".to_vec(), vec!["c.jsonl".into(), "in.mkv".into()]));
 }
 
-/// An array of an archive of curves: its shape and its values.
-fn array<T: npyz::Deserialize>(dir: &Dir, file: &str, name: &str) -> (Vec<u64>, Vec<T>) {
+/// An array of an archive: its shape and its values.
+pub fn array<T: npyz::Deserialize>(dir: &Dir, file: &str, name: &str) -> (Vec<u64>, Vec<T>) {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(dir.read(file))).expect("an archive");
     let array = npyz::NpyFile::new(archive.by_name(&format!("{name}.npy")).expect(name)).expect("an array");
     (array.shape().to_vec(), array.into_vec().expect("values of this type"))
@@ -545,4 +545,18 @@ for frame in range(4):
     );
     dir.write("check.py", format!("{lines}{check}").as_bytes());
     Run::of(&mut dir.other_command("python3", "check.py"), "check.py").exits_with(0);
+}
+
+#[test]
+fn what_cannot_be_undone_is_refused_before_anything_is_decoded() {
+    let dir = Dir::new();
+    colours(&dir, "yuv420p");
+    // What the default does.
+    dir.succeeds("--save-curves c.jsonl --look haze --encoder ffv1 colours.mkv out.mkv");
+    dir.write("no-video.mkv", b"no video");
+    let before = dir.files();
+    let run = dir.run("restore no-video.mkv c.jsonl back.mkv").fails();
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    run.says(&["c.jsonl: frame 0 has", "cannot be undone: take the video that was equalized"]).never_says("no-video");
+    assert_eq!(dir.files(), before);
 }

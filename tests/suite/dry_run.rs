@@ -127,3 +127,55 @@ fn a_length_that_is_not_allowed_is_refused() {
     let raw = dir.read("in.mkv");
     dir.fed("--max-duration 0:01 - piped.mkv", &raw).exits_with(8).says(&["--max-duration"]);
 }
+
+#[test]
+fn a_dry_run_tells_the_size_the_pixels_and_the_rate_of_the_output() {
+    if !encoder_is_here("a dry run", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 20 -c:v ffv1 in.mkv");
+    let line = "--backend cpu --fit 160x120 --output-pixel-format yuv422p10le --filter-after fps=12.5 in.mkv out.mp4";
+    let said = json(&dir.succeeds(&format!("--dry-run --json {line}")).stdout);
+    let output = &said["output"];
+    assert_eq!(
+        (&output["size"], &output["pixel_format"], &output["fps"]),
+        (&serde_json::json!([160, 120]), &"yuv422p10le".into(), &12.5.into()),
+        "{output}"
+    );
+    let words = String::from_utf8(dir.succeeds(&format!("--dry-run {line}")).stdout).expect("text");
+    assert!(words.contains("160x120, yuv422p10le, 12.50 fps"), "{words}");
+    dir.succeeds(&format!("-q {line}"));
+    let stream = &dir.streams("out.mp4")[0];
+    assert_eq!((&stream["width"], &stream["pix_fmt"]), (&160.into(), &"yuv422p10le".into()), "{stream}");
+}
+
+#[test]
+fn a_dry_run_of_many_files_has_an_entry_for_each() {
+    let dir = Dir::new();
+    for name in ["a.mkv", "b.mkv", "c.mkv"] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 {name}"));
+    }
+    dir.write("d.mkv", b"no video");
+    std::fs::create_dir(dir.path("out")).expect("a folder");
+    dir.write("out/b.mkv", b"precious");
+    let before = dir.files();
+    let line = "--backend cpu --dry-run --output-dir out a.mkv b.mkv c.mkv d.mkv";
+    let run = dir.run(&format!("--json {line}")).exits_with(7);
+    let text = String::from_utf8(run.stdout).expect("text");
+    let entries: Vec<Value> = text.lines().map(|line| json(line.as_bytes())).collect();
+    let outputs: Vec<&str> = entries.iter().filter_map(|entry| entry["output"]["name"].as_str()).collect();
+    assert_eq!(outputs, ["out/a.mkv", "out/b.mkv", "out/c.mkv", "out/d.mkv"]);
+    assert_eq!((&entries[0]["output"]["encoder"], &entries[1]["skipped"]), (&"ffv1".into(), &true.into()), "{text}");
+    assert_eq!((&entries[3]["error"]["kind"], &entries[3]["input"]["name"]), (&"damage".into(), &"d.mkv".into()));
+    let words = String::from_utf8(dir.run(line).exits_with(7).stdout).expect("text");
+    for said in
+        ["writes  out/a.mkv: ffv1", "leaves  out/b.mkv, which is there", "fails   d.mkv: not a video", "4 files, about"]
+    {
+        assert!(words.contains(said), "{said} in:\n{words}");
+    }
+    assert_eq!(dir.files(), before);
+    // The folder is made by the run.
+    dir.succeeds("--backend cpu --dry-run --output-dir new a.mkv");
+    assert!(!dir.path("new").exists());
+}

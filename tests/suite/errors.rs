@@ -34,11 +34,20 @@ fn each_kind_of_failure_has_a_name_and_an_exit_code_of_its_own() {
     dir.write("noise.mkv", &[7; 3000]);
     dir.write("text.mkv", b"no video");
     dir.write("old.mkv", b"precious");
+    dir.succeeds("-q in.mkv in.y4m");
+    let plan = dir.succeeds("plan in.mkv planned.mkv --encoder ffv1");
+    dir.write("plan.json", &plan.stdout);
     let page = std::fs::read_to_string("docs/reliability.md").expect("a page");
     for (expected, code, line) in [
         ("usage", 2, "--no-such-option in.mkv out.mkv"),
         ("usage", 2, "--strength 5 in.mkv out.mkv"),
         ("usage", 2, "."),
+        ("usage", 2, "--video-stream 3 in.mkv out.mkv"),
+        ("usage", 2, "--start 100 in.mkv out.mkv"),
+        ("usage", 2, "--start 0.01 --duration 0.01 in.mkv out.mkv"),
+        ("usage", 2, "-f yuv4mpegpipe --start 100 in.y4m out.mkv"),
+        ("usage", 2, "run plan.json --piece 99"),
+        ("usage", 2, "join plan.json --file 9"),
         ("missing", 4, "missing.mkv out.mkv"),
         ("missing", 4, "missing%03d.png out.mkv"),
         ("missing", 4, "in.mkv nowhere/out.mkv"),

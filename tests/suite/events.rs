@@ -293,3 +293,68 @@ fn an_interrupted_list_of_segments_is_partial() {
     assert!(dir.path("out.partial.m3u8").exists() && !dir.path("out.m3u8").exists(), "{:?}", dir.names());
     assert!(dir.frames("out.partial.m3u8").len() >= 5);
 }
+
+#[test]
+fn what_was_found_does_not_depend_on_the_strength() {
+    let dir = Dir::new();
+    let dim = "lutyuv=y=16+(val-16)/3";
+    dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=160x120:rate=25,{dim} -frames:v 20 -c:v ffv1 in.mkv"));
+    let mut found = Vec::new();
+    for strength in ["1", "0.4"] {
+        let options = format!("--backend cpu --strength {strength}");
+        let run = dir.succeeds(&format!("{options} --progress json -y in.mkv out.mkv"));
+        let told = events(&run.stderr);
+        let result = told.last().expect("an event");
+        assert_eq!(result["strength"].as_f64(), strength.parse().ok(), "{result}");
+        let dry_run = dir.succeeds(&format!("{options} --dry-run --json in.mkv out2.mkv")).stdout;
+        let dry_run: Value = serde_json::from_slice(&dry_run).expect("JSON");
+        let run = dir.succeeds(&format!("{options} --progress json -y --output-dir out in.mkv"));
+        let file = events(&run.stderr).into_iter().find(|event| event["event"] == "file").expect("an event");
+        assert_eq!(file["strength"], result["strength"], "{file}");
+        found.push([result["found"].clone(), file["found"].clone(), dry_run["found"].clone()]);
+        let is_part = strength != "1";
+        for line in [format!("{options} -y in.mkv out.mkv"), format!("{options} -y --output-dir out in.mkv")] {
+            let said = dir.succeeds(&line).stderr;
+            assert_eq!(said.contains("corrected with strength 0.4"), is_part, "{said}");
+        }
+    }
+    assert!(found[0][0].as_str().is_some_and(|found| found.contains("colour cast")), "{found:?}");
+    assert_eq!(found[0], found[1]);
+}
+
+#[test]
+fn the_start_tells_how_the_output_is_encoded() {
+    if !encoder_is_here("an encoder", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=160x120:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
+    for (line, container, encoder, options) in [
+        ("--crf 23 --preset fast in.mkv out.mp4", "mp4", Some("libx264"), vec![("crf", "23"), ("preset", "fast")]),
+        ("--bitrate 500k --encoder libx264 in.mkv out.mkv", "matroska", Some("libx264"), vec![("b", "500k")]),
+        ("--for archive in.mkv out2.mkv", "matroska", Some("ffv1"), vec![("g", "1")]),
+        ("--for web --target-size 1M in.mkv out2.mp4", "mp4", Some("libx264"), vec![("crf", "21")]),
+        ("in.mkv out.y4m", "yuv4mpegpipe", None, vec![]),
+    ] {
+        let run = dir.succeeds(&format!("--backend cpu -y --progress json {line}"));
+        let start = events(&run.stderr).into_iter().find(|event| event["event"] == "start").expect("an event");
+        let encoding = &start["encoding"];
+        assert_eq!(
+            (encoding["container"].as_str(), encoding["encoder"].as_str()),
+            (Some(container), encoder),
+            "{line}"
+        );
+        for (key, value) in options {
+            assert_eq!(encoding["options"][key], value, "{line}: {encoding}");
+        }
+        assert!(!encoding.to_string().contains("/dev/"), "{encoding}");
+    }
+    let line = "--backend cpu -y --progress json --output-option movflags=-faststart in.mkv out.mp4";
+    let start = events(&dir.succeeds(line).stderr).remove(0);
+    assert_eq!(start["encoding"]["container_options"]["movflags"], "-faststart", "{start}");
+    let line =
+        "live --backend cpu --no-preview -f lavfi testsrc2 --frames 5 --encoder ffv1 --record live.mkv --progress json";
+    let start =
+        events(&dir.succeeds(line).stderr).into_iter().find(|event| event["event"] == "start").expect("an event");
+    assert_eq!((&start["encoding"]["container"], &start["encoding"]["encoder"]), (&"matroska".into(), &"ffv1".into()));
+}

@@ -495,6 +495,40 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
 }
 
 #[test]
+fn pieces_that_are_joined_are_done_and_left_alone() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
+    // What is there from before is none of the plan.
+    dir.write("joined.mkv", b"old");
+    let plan = dir.succeeds("plan -y film.mkv joined.mkv --encoder ffv1 --piece 2").stdout;
+    dir.write("plan.json", &plan);
+    let status = |wanted: [usize; 2]| {
+        let status: Value = serde_json::from_slice(&dir.succeeds("status --json plan.json").stdout).expect("JSON");
+        let missing = status["missing"].as_array().map(Vec::len);
+        assert_eq!((status["done"].as_u64(), missing), (Some(wanted[0] as u64), Some(wanted[1])), "{status}");
+    };
+    status([0, 3]);
+    dir.succeeds("run plan.json --piece 0");
+    dir.succeeds("run plan.json --piece 2");
+    status([2, 1]);
+    // What there is before the gap; with the exit code of an interruption.
+    dir.run("join --partial plan.json").exits_with(130).says(&[" frames of 1 piece -> ", "joined.partial.mkv"]);
+    status([2, 1]);
+    dir.succeeds("run plan.json");
+    dir.succeeds("join plan.json");
+    status([3, 0]);
+    let said = String::from_utf8(dir.succeeds("status plan.json").stdout).expect("text");
+    assert!(said.contains("3 of 3 pieces are done") && !said.contains("missing"), "{said}");
+    dir.succeeds("run plan.json --piece 1").says(&["piece 1 is done: ", "joined.mkv is joined"]);
+    dir.succeeds("run plan.json --jobs 2");
+    assert!(!dir.path(".joined.mkv.pieces").exists(), "{:?}", dir.names());
+    assert_eq!(dir.frame_times("joined.mkv").len(), 150);
+    // Without the file, there is nothing.
+    std::fs::remove_file(dir.path("joined.mkv")).expect("a file");
+    status([0, 3]);
+}
+
+#[test]
 fn a_full_disk_asks_for_another_attempt() {
     let dir = Dir::new();
     film(&dir, "film.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
@@ -532,7 +566,7 @@ fn a_plan_that_is_none_is_refused_in_a_line() {
         }
     }
     dir.write("plan.json", plan.as_bytes());
-    dir.run("run plan.json --piece 9").fails().says(&["there is no piece 9; the last one is 1"]);
+    dir.run("run plan.json --piece 9").exits_with(2).says(&["there is no piece 9; the last one is 1"]);
     dir.run("run plan.json --piece 5-2").exits_with(2);
     for line in
         ["plan - joined.mkv", "plan film.mkv -", "plan film.mkv out%03d.png", "plan film.mkv o.mkv --filter vflip"]

@@ -145,3 +145,41 @@ fn signals_that_were_ignored_stay_so() {
     assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
     assert_eq!(dir.frames("out.mkv").len(), 100);
 }
+
+#[test]
+fn an_interrupted_run_does_not_wait_for_all_that_a_slow_encoder_holds() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    // An encoder that holds 60 frames, each of which takes it a good part of a second.
+    let run = Slow::start(&dir, "1280x720", "");
+    let begin = Instant::now();
+    run.running.signal(Signal::INT);
+    let (code, said) = run.end();
+    let took = begin.elapsed();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("interrupted, finishing the file within seconds"), "{said}");
+    // A frame that is being encoded is finished.
+    assert!(took < Duration::from_secs(10), "it took {took:?}");
+    let frames = dir.frames("out.partial.mkv").len();
+    assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
+}
+
+#[test]
+fn of_many_files_an_interrupted_one_leaves_what_was_encoded_too() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let (code, said) = interrupted_raw(&dir, "--output-dir out OPTIONS long.mkv");
+    assert_eq!(code, Some(130), "{said}");
+    assert_eq!(dir.names(), ["long.mkv", "out/long.partial.mkv"]);
+    let frames = dir.frames("out/long.partial.mkv").len();
+    let told: Vec<serde_json::Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of = |kind: &str| told.iter().find(|event| event["event"] == kind).expect("an event");
+    let (file, result) = (of("file"), of("result"));
+    assert_eq!((&file["exit_code"], &file["partial"]), (&130.into(), &"out/long.partial.mkv".into()), "{file}");
+    assert_eq!(file["frames"].as_u64(), Some(frames as u64), "{file}");
+    assert_eq!(result["outputs"][0]["name"], "out/long.partial.mkv", "{result}");
+}

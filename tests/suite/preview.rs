@@ -116,7 +116,7 @@ fn columns_are_of_the_part_that_is_asked_for() {
     let part = Rgb::of(&dir, "part.png");
     assert_eq!(part.size(), (LEFT + 488, 36 + 7 * 278));
     assert!(apart(&part.cell(0, 0, (480, 270)), &scaled(&dir, "in.mkv", 22, (480, 270))) < 1.0);
-    dir.run("preview --start 100 in.mkv").fails().says(&["no frame at or after --start"]);
+    dir.run("preview --start 100 in.mkv").exits_with(2).says(&["no frame at or after --start"]);
     dir.run("preview --frames 9 in.mkv").exits_with(2);
 }
 

@@ -84,7 +84,7 @@ fn bash_names_commands_first_and_nothing_that_is_hidden() {
     assert!(all.iter().all(|name| !name.starts_with('-')), "{all:?}");
     let options = in_bash("--");
     assert!(options.contains(&"--look".to_owned()) && options.contains(&"--dry-run".to_owned()), "{options:?}");
-    let hidden = ["--one-of", "--verify", "--child", "--quick"];
+    let hidden = ["--one-of", "--verify", "--child"];
     assert!(options.iter().all(|option| !hidden.contains(&option.as_str())), "{options:?}");
     assert!(in_bash("bench --").iter().all(|option| !hidden.contains(&option.as_str())));
 }

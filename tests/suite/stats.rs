@@ -1,5 +1,6 @@
 //! `--stats`: a record a frame, as a table, as lines of JSON, as a page.
 
+use crate::curves::array;
 use crate::program::{Dir, usage_error};
 use crate::reader::encoder_is_here;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -333,4 +334,29 @@ fn coarse_curve() -> Vec<u8> {
     let codes: Vec<String> = (0..256_u32).map(|code| (code / 4 * 4).to_string()).collect();
     let header = "{\"histeq_curves\":1,\"depth\":8,\"range\":\"full\"}";
     format!("{header}\n{{\"frame\":0,\"lut\":[{}]}}\n", codes.join(",")).into_bytes()
+}
+
+#[test]
+fn histograms_are_arrays_for_numpy() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    dir.succeeds("--backend cpu --exact --stats h.npz --encoder ffv1 in.mkv out.mkv");
+    let raw = |file: &str| {
+        let line = format!("-v error -i {file} -f rawvideo -");
+        dir.tool("ffmpeg", &line, None).stdout
+    };
+    let count = |luma: &[u8]| {
+        let mut counts = vec![0_u32; 256];
+        luma.iter().for_each(|code| counts[usize::from(*code)] += 1);
+        counts
+    };
+    assert_eq!(array::<u16>(&dir, "h.npz", "range").1, [0, 255]);
+    for (name, file) in [("before", "in.mkv"), ("after", "out.mkv")] {
+        let (shape, counts) = array::<u32>(&dir, "h.npz", name);
+        assert_eq!(shape, [60, 256]);
+        let (luma, frames) = (raw(file), counts.chunks(256));
+        assert!(frames.zip(luma.chunks(luma.len() / 60)).all(|(counts, luma)| counts == count(luma)), "{name}");
+    }
+    assert_eq!(array::<f64>(&dir, "h.npz", "time").1[25], 1.0);
+    dir.run("plan --stats h.npz in.mkv out.mkv").fails().says(&["histograms are kept by one process"]);
 }

@@ -120,7 +120,9 @@ fn a_command_that_is_misspelt_is_proposed() {
     let dir = with_clip("in.mkv");
     in_one_line(dir.run("prevew in.mkv").exits_with(2)).says(&["prevew: no such file, and no such command: preview?"]);
     in_one_line(dir.run("complete in.mkv in2.mkv").exits_with(2)).says(&["?"]);
-    // What looks like a file is one.
+    // What looks like a file is one, and so is what is like no command.
+    in_one_line(dir.run("tapes out.mkv").exits_with(4)).says(&["tapes: No such file"]);
+    in_one_line(dir.run("a out.mkv").exits_with(4)).says(&["a: No such file"]);
     in_one_line(dir.run("preview.mkv out.mkv").exits_with(4)).says(&["preview.mkv: No such file"]);
 }
 
@@ -265,4 +267,63 @@ fn a_second_input_is_never_taken_for_the_output() {
     in_one_line(dir.run("-y -i a.mkv -i b.mkv").exits_with(2)).says(&["-i: one input", "--output-dir DIR"]);
     assert!(std::fs::read(dir.path("b.mkv")).expect("a file") == before);
     dir.succeeds("-q --output-dir out -i a.mkv -i b.mkv");
+}
+
+#[test]
+fn undo_is_answered_with_restore() {
+    let dir = with_clip("in.mkv");
+    for line in ["undo in.mkv", "revert in.mkv c.jsonl out.mkv"] {
+        in_one_line(dir.run(line).exits_with(2)).says(&["no such command: restore?"]);
+    }
+    in_one_line(dir.run("restore in.mkv").exits_with(2)).says(&["restore takes three names", "--save-curves"]);
+}
+
+#[test]
+fn names_of_looks_methods_and_purposes_may_have_capitals() {
+    let dir = with_clip("in.mkv");
+    for option in
+        ["--look Underwater", "--look AUTO", "--method Global", "--smooth Scene", "--chroma KEEP", "--log Off"]
+    {
+        dir.succeeds(&format!("-q -y --backend CPU {option} in.mkv out.mkv"));
+    }
+    dir.succeeds("preview -q -y --looks Night,EXACT in.mkv out.png");
+    dir.run("--look Nihgt in.mkv out.mkv").exits_with(2).says(&["'night'"]);
+    if encoder_is_here("a purpose", "libx264") {
+        dir.succeeds("-q -y --for Web in.mkv out.mp4");
+    }
+}
+
+#[test]
+fn a_look_or_method_as_an_option_is_answered_with_the_option() {
+    let dir = with_clip("in.mkv");
+    for (line, says) in [
+        ("--underwater in.mkv", "--look underwater"),
+        ("--Night in.mkv", "--look night"),
+        ("preview --haze in.mkv", "--look haze"),
+        ("--clahe in.mkv out.mkv", "--method clahe"),
+    ] {
+        in_one_line(dir.run(line).exits_with(2)).says(&[says]);
+    }
+    assert_eq!(dir.names(), ["in.mkv"]);
+}
+
+#[test]
+fn many_files_for_a_purpose_get_the_names_of_its_files() {
+    if !encoder_is_here("web video", "libx264") {
+        return;
+    }
+    let dir = with_clip("a.mkv");
+    for name in ["b.mov", "c.MP4"] {
+        dir.ffmpeg(&format!("-i a.mkv -c:v mpeg4 {name}"));
+    }
+    dir.succeeds("-q --output-dir web --for web a.mkv b.mov c.MP4");
+    dir.succeeds("-q --output-dir kept --for archive a.mkv b.mov");
+    let made: Vec<String> = dir.names().into_iter().filter(|name| name.contains('/')).collect();
+    assert_eq!(made, ["kept/a.mkv", "kept/b.mkv", "web/a.mp4", "web/b.mp4", "web/c.MP4"]);
+    assert_eq!(dir.streams("web/b.mp4")[0]["codec_name"], "h264");
+    let format = &dir.probe("-show_format", "web/b.mp4")["format"];
+    assert_ne!(format["tags"]["major_brand"], "qt  ", "{format}");
+    dir.ffmpeg("-i a.mkv -c:v mpeg4 a.mov");
+    in_one_line(dir.run("--output-dir both --for web a.mkv a.mov").exits_with(2))
+        .says(&["two inputs would become both/a.mp4"]);
 }

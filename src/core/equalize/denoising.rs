@@ -195,7 +195,8 @@ impl Denoising {
         {
             let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.of_256() > 0);
             // What is not counted is not remembered either.
-            let is_used = !matches!(work.role(), Role::WarmUp) || work.settings().method.counts();
+            let is_wanted = !matches!(work.role(), Role::WarmUp) && !work.is_behind();
+            let is_used = is_wanted || work.settings().method.counts();
             let receiver = match share.filter(|_| is_used && cleans(work.frame())) {
                 Some(share) => Some(self.begin(&seen, share, work.settings().denoise)?),
                 None => None,

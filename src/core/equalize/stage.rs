@@ -17,7 +17,7 @@ use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, Outp
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Temporal};
+use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Temporal};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -235,6 +235,19 @@ impl EqualizeStage {
     /// When the backend or an observer fails, there is no mapping for such a frame, or the mask has another size.
     pub fn submit(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame)?;
+        self.take_in(work)
+    }
+
+    /// Takes in a frame from behind those that are wanted, for their sake. What comes out of it is of no use, and may keep its noise.
+    ///
+    /// # Errors
+    /// As for [`submit`](Self::submit).
+    pub fn submit_behind(&mut self, frame: Frame) -> Result<()> {
+        let work = self.work(frame)?.lying_behind();
+        self.take_in(work)
+    }
+
+    fn take_in(&mut self, work: Work) -> Result<()> {
         match &mut self.given {
             Some(given) => {
                 let Given { mapping, scene } = given.mapping(self.submitted, work.frame(), &self.settings)?;
@@ -461,6 +474,11 @@ impl EqualizeStage {
     /// What the frames so far lack on average, with [`Method::Natural`].
     pub fn found(&self) -> Option<Found> {
         self.found.get()
+    }
+
+    /// The share of the correction that is applied to the frames that are submitted from now on.
+    pub fn strength(&self) -> Strength {
+        self.settings.strength
     }
 
     /// Whether frames were equalized to what they were, to the sample. Not known of frames on a GPU, and with

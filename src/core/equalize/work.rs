@@ -14,6 +14,7 @@ pub struct Work {
     guide: Guide,
     role: Role,
     report: Report,
+    is_behind: bool,
     stays_on_device: bool,
     came: Option<Came>,
 }
@@ -59,7 +60,8 @@ impl Work {
             Region::Whole | Region::Auto => frame.whole(),
         };
         let (guide, role, report) = (Guide::default(), Role::Equalize, Report::Window);
-        Work { frame, settings, counted, guide, role, report, stays_on_device: false, came: None }.counting(counted)
+        Work { frame, settings, counted, guide, role, report, is_behind: false, stays_on_device: false, came: None }
+            .counting(counted)
     }
 
     /// The same with this frame, which has no noise. If it has more bits than the one that came, what is applied to it is what its
@@ -104,6 +106,12 @@ impl Work {
     #[must_use]
     pub fn warming_up(self) -> Self {
         Work { role: Role::WarmUp, ..self }
+    }
+
+    /// The same frame, which lies behind those that are wanted: what comes out of it is of no use.
+    #[must_use]
+    pub fn lying_behind(self) -> Self {
+        Work { is_behind: true, ..self }
     }
 
     /// The same, with everything told that is applied to the frame.
@@ -153,6 +161,11 @@ impl Work {
     /// What is to be done with it.
     pub fn role(&self) -> &Role {
         &self.role
+    }
+
+    /// Whether it lies behind the frames that are wanted.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind
     }
 
     /// Whether its result stays on the GPU, if a GPU does it.

@@ -1,5 +1,6 @@
 //! The most that frames may take in this process: pixels of each, and bytes of all. Pools count their buffers here.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -12,20 +13,42 @@ const MOST_UNDER_WAY: usize = 2 << 30;
 static PIXELS: AtomicU64 = AtomicU64::new(MOST_PIXELS);
 static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static LOOK_AHEAD: AtomicUsize = AtomicUsize::new(0);
 static SHARE: AtomicUsize = AtomicUsize::new(0);
 /// 0 for as many as there are cores.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// There is no room for another frame.
+/// There is no room for another frame. Numbers are bytes.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error(
-    "a frame of {needed} MiB and its result do not fit into the {most} MiB for frames, {in_use} of which are in use (give \
-     more with --max-memory)"
-)]
 pub struct NoRoom {
-    needed: usize,
+    frame: usize,
     in_use: usize,
     most: usize,
+    /// About how many all frames of the run take.
+    needed: usize,
+    looks_ahead: bool,
+}
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // As --max-memory counts them.
+        let megabytes = |bytes: usize| match bytes as f64 / 1e6 {
+            few @ ..10.0 => format!("{few:.1}"),
+            many => format!("{many:.0}"),
+        };
+        let NoRoom { frame, in_use, most, needed, looks_ahead } = *self;
+        let (frame, in_use, all) = (megabytes(frame), megabytes(in_use), megabytes(most));
+        write!(
+            f,
+            "a frame of {frame} MB and its result do not fit into the {all} MB for frames, {in_use} of which are in use"
+        )?;
+        if needed <= most {
+            return write!(f, " (give more with --max-memory)");
+        }
+        let needed = needed.div_ceil(10_000_000) * 10;
+        let less = if looks_ahead { ", or --look-ahead 0, which takes less" } else { "" };
+        write!(f, " (the run needs about {needed} MB: --max-memory {needed}M{less})")
+    }
 }
 
 /// Sets the most pixels of a frame, and the most bytes of all frames, for the whole process.
@@ -52,6 +75,11 @@ pub fn threads() -> usize {
 /// The most pixels of a frame.
 pub fn pixels() -> u64 {
     PIXELS.load(Ordering::Relaxed)
+}
+
+/// A run is about to begin that looks this many frames ahead.
+pub fn note_look_ahead(frames: usize) {
+    LOOK_AHEAD.fetch_max(frames, Ordering::Relaxed);
 }
 
 /// A decoder of pictures of this many bytes is opened. One whose pictures do not fit takes nothing: they are refused.
@@ -119,8 +147,10 @@ pub fn check_room(bytes: usize) -> Result<(), NoRoom> {
     if bytes == 0 || bytes.saturating_mul(2).saturating_add(in_use) <= most {
         return Ok(());
     }
-    let mib = |bytes: usize| bytes >> 20;
-    Err(NoRoom { needed: mib(bytes), in_use: mib(in_use), most: mib(most) })
+    let ahead = LOOK_AHEAD.load(Ordering::Relaxed);
+    // Measured: with those of the decoder, beside the quarter of it that is for frames on their way.
+    let needed = bytes.saturating_mul(ahead + 4 + threads().min(8)) / 3 * 4;
+    Err(NoRoom { frame: bytes, in_use, most, needed, looks_ahead: ahead > 0 })
 }
 
 /// Bytes of a buffer, which count until this is dropped.

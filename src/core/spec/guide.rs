@@ -236,8 +236,7 @@ impl Guides {
         let share = correction.noise_shown(noise, levels, settings.denoise.share());
         let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.of_256()))) >> 16) as u32;
         let correction = correction.calmed(noise.map(left), levels);
-        let found = correction.found().with_strength(settings.strength);
-        let found = Some(Found { noise: 16 * share.of_256() as i32, ..found });
+        let found = Some(Found { noise: 16 * share.of_256() as i32, ..correction.found() });
         let light = self.light(reference, at, white);
         let mapping = |levels| correction.mapping(light, levels).with_strength(levels, settings.strength);
         let clean = (share.of_256() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });

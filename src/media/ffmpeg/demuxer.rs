@@ -8,11 +8,13 @@ use super::opens::Opens;
 use super::packet::Packet;
 use super::protocols::{self, OpenError};
 use super::{
-    Chapter, Error, Interrupt, Media, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check, location, text,
+    Chapter, Error, Interrupt, Media, MediaType, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check,
+    location, text, timecode_of,
 };
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::{HostPool, Pool, limits};
+use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::io::Read;
 use std::sync::Arc;
@@ -20,6 +22,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a decoder takes for each pixel to find out about a stream: measured, 2.4 bytes with H.264 of 8 bits.
 const PROBED: usize = 3;
+
+/// How many packets a timecode is looked for in.
+const AHEAD: usize = 32;
 
 /// How many inputs are being opened.
 static OPENING: AtomicUsize = AtomicUsize::new(0);
@@ -54,6 +59,8 @@ pub struct Demuxer {
     /// For devices, the memory that packets are copied to. A driver has only a few buffers, which are freed when the device
     /// is closed. Packets of containers and protocols own their bytes.
     copies: Option<Arc<dyn Pool>>,
+    /// Packets that were read ahead.
+    ahead: VecDeque<Packet>,
     // The context uses both until it is closed (see `Drop`).
     _io: Option<CustomIo>,
     opens: Box<Opens>,
@@ -146,11 +153,12 @@ impl Demuxer {
                 true => Some(Arc::new(HostPool::default())),
                 false => None,
             };
-            let mut demuxer = Demuxer { ptr, media, ignored, copies, _io: io, opens };
+            let mut demuxer = Demuxer { ptr, media, ignored, copies, ahead: VecDeque::new(), _io: io, opens };
             demuxer.check_pictures()?;
             demuxer.probe().map_err(|error| demuxer.opens.error(error))?;
             demuxer.opens.streams_are_known().map_or(Ok(()), Err)?;
             demuxer.describe();
+            demuxer.find_timecode().map_err(|error| demuxer.opens.error(error))?;
             Ok(demuxer)
         }
     }
@@ -195,6 +203,31 @@ impl Demuxer {
             }
             probed.map(drop)
         }
+    }
+
+    /// Reads the timecode of a mov or mp4 file that comes through a pipe: FFmpeg goes to its packet elsewhere. Most files have it
+    /// before the first frame.
+    fn find_timecode(&mut self) -> Result<(), Error> {
+        // SAFETY: the context is open; what it reads from is null or valid.
+        let can_seek = unsafe { (*self.ptr).pb.as_ref() }.is_none_or(|io| io.seekable & ffi::AVIO_SEEKABLE_NORMAL != 0);
+        let lacks_it = |stream: &Stream| stream.is_timecode() && stream.tag("timecode").is_none();
+        let Some(track) = self.media.streams.iter().position(lacks_it).filter(|_| !can_seek) else { return Ok(()) };
+        for _ in 0..AHEAD {
+            let Some(packet) = self.read_next()? else { break };
+            let (stream, number) = (packet.stream(), packet.data().first_chunk().copied().map(i32::from_be_bytes));
+            self.ahead.push_back(packet);
+            if stream == track {
+                let of = &self.media.streams[track];
+                // What is drop-frame, and ends after 24 hours.
+                let flags = of.header().get(7).map_or(0, |flags| i32::from(flags & 3));
+                let found = number.zip(of.frame_rate).and_then(|(number, rate)| timecode_of(number, rate, flags));
+                let Some(timecode) = found else { break };
+                let shown = self.media.streams.iter_mut().filter(|of| of.index == track || of.kind == MediaType::Video);
+                shown.for_each(|of| of.metadata.push(("timecode".to_owned(), timecode.clone())));
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Copies the packets of a device into memory of `pool` from now on. Packets of other inputs are not copied.
@@ -251,6 +284,7 @@ impl Demuxer {
     /// # Errors
     /// When the input cannot seek.
     pub fn seek(&mut self, time: i64) -> Result<(), Error> {
+        self.ahead.clear();
         // SAFETY: the context is open.
         check(unsafe { ffi::avformat_seek_file(self.ptr, -1, i64::MIN, time, time, 0) })?;
         Ok(())
@@ -261,6 +295,7 @@ impl Demuxer {
     /// # Errors
     /// When the input cannot seek.
     pub fn rewind(&mut self) -> Result<(), Error> {
+        self.ahead.clear();
         // Where the clock may jump, several packets may have the start time: seek by bytes.
         let (start, flags) = match self.media.may_jump {
             true => (0, ffi::AVSEEK_FLAG_BYTE),
@@ -276,6 +311,13 @@ impl Demuxer {
     /// # Errors
     /// When reading fails before the end.
     pub fn read(&mut self) -> Result<Option<Packet>, Error> {
+        match self.ahead.pop_front() {
+            Some(packet) => Ok(Some(packet)),
+            None => self.read_next(),
+        }
+    }
+
+    fn read_next(&mut self) -> Result<Option<Packet>, Error> {
         loop {
             let mut packet = Packet::new();
             // SAFETY: the context is open, the packet valid.

@@ -111,6 +111,13 @@ impl VideoEncoder {
         unsafe { text((*(*self.ptr).codec).name) }
     }
 
+    /// FFmpeg's name of the pixel format that it takes, and the size of pictures, in columns and rows.
+    pub fn picture(&self) -> (String, (usize, usize)) {
+        // SAFETY: the context is open.
+        let (format, width, height) = unsafe { ((*self.ptr).pix_fmt, (*self.ptr).width, (*self.ptr).height) };
+        (RawFormat(format).name(), (width as usize, height as usize))
+    }
+
     fn open_with(&mut self, encoder: Encoder, options: &VideoOptions) -> Result<()> {
         let name = encoder.name();
         let mut private = options.options.clone();

@@ -141,6 +141,13 @@ impl Stream {
         self.kind == MediaType::Data && tag == u32::from_le_bytes(*b"text")
     }
 
+    /// Is it the timecode track of a mov or mp4 file?
+    pub fn is_timecode(&self) -> bool {
+        // SAFETY: the parameters are valid.
+        let tag = unsafe { (*self.parameters.as_ptr()).codec_tag };
+        self.kind == MediaType::Data && tag == u32::from_le_bytes(*b"tmcd")
+    }
+
     /// The profile of DNxHR, as the encoder dnxhd counts them; `None` for all else, DNxHD among it.
     pub fn dnxhr_profile(&self) -> Option<i32> {
         // SAFETY: the parameters are valid.
@@ -228,6 +235,7 @@ impl Stream {
     pub fn describe(&self) -> String {
         let language = self.tag("language").map(|language| format!(", {language}")).unwrap_or_default();
         let what = match self.codec.as_str() {
+            "none" if self.is_timecode() => "timecode",
             "none" => self.tag("filename").or(self.tag("mimetype")).unwrap_or("of an unknown kind"),
             codec => codec,
         };

@@ -42,6 +42,17 @@ pub fn later_timecode(timecode: &str, rate: Rational, frames: i32) -> Option<Str
     }
 }
 
+/// The timecode of the frame of this number at this rate. `flags`: 1 for drop-frame, 2 for an end after 24 hours.
+pub fn timecode_of(frame: i32, rate: Rational, flags: i32) -> Option<String> {
+    let mut buffer = [0; ffi::AV_TIMECODE_STR_SIZE as usize];
+    // SAFETY: a timecode to fill in, and a buffer of the length that FFmpeg requires.
+    unsafe {
+        let mut timecode: ffi::AVTimecode = std::mem::zeroed();
+        check(ffi::av_timecode_init(&mut timecode, rate.into(), flags, frame, std::ptr::null_mut())).ok()?;
+        Some(text(ffi::av_timecode_make_string(&timecode, buffer.as_mut_ptr(), 0)))
+    }
+}
+
 /// Parses a size (`1920x1080`, `hd1080`) to pixels in a row and rows.
 pub fn parse_size(size: &str) -> Option<(usize, usize)> {
     let (mut width, mut height) = (0, 0);

@@ -1,12 +1,15 @@
 //! Cancellation: a flag that any thread can set and every stage checks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A cancellation flag, shared by its clones. A request to cancel cannot be taken back.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel {
     cancelled: Arc<AtomicBool>,
+    /// When it was.
+    since: Arc<OnceLock<Instant>>,
     /// Waiting for input is to end.
     abandoned: Arc<AtomicBool>,
     /// Those that are cancelled with it.
@@ -14,8 +17,9 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Requests a clean end: all frames that have been read are finished, and no more are read.
+    /// Requests a clean end: no more frames are read, and those that have been are finished as far as that takes little time.
     pub fn cancel(&self) {
+        self.since.get_or_init(Instant::now);
         self.cancelled.store(true, Ordering::SeqCst);
         self.abandon();
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Cancel::cancel);
@@ -45,6 +49,11 @@ impl Cancel {
     /// Whether a clean end was requested.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Whether a clean end was requested this long ago, or longer.
+    pub fn is_over_for(&self, time: Duration) -> bool {
+        self.since.get().is_some_and(|since| since.elapsed() >= time)
     }
 
     /// The flag that is set when waiting for input is to end, for code that waits.

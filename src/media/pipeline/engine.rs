@@ -1,6 +1,7 @@
 //! Runs the three stages, each on its thread. A run ends in one of three ways, and all threads end in each of them:
 //! * The source is at its end: all frames in flight are finished.
-//! * The run is cancelled: the source stops, and all frames in flight are finished.
+//! * The run is cancelled: the source stops, frames in flight are finished for a moment, and then the encoder is emptied, for a
+//!   few seconds at most. Frames that wait for later ones are left out.
 //! * A stage fails: its channels close, so its neighbours stop, and the sink is dropped unfinished.
 
 use super::filtering::Filtering;
@@ -17,6 +18,12 @@ use std::time::{Duration, Instant};
 
 /// Capacity of the channel between two stages, in deliveries: it evens out frames that take longer, with little memory.
 const QUEUED: usize = 4;
+
+/// How long frames go on to the encoder after the run was cancelled.
+const MOMENT: Duration = Duration::from_millis(500);
+
+/// How long the encoder may take from then on until it is empty. What it still has is left out.
+const EMPTYING: Duration = Duration::from_secs(3);
 
 /// Interval of updates of the progress display.
 const TICK: Duration = Duration::from_millis(100);
@@ -50,12 +57,12 @@ pub fn run(
 ) -> Result<Summary> {
     let Some(filtering) = filtering else {
         let flow = Flow::default();
-        let middle = |before: &_, next: &_| pass(stage, before, next, progress, &flow);
+        let middle = |before: &_, next: &_| pass(stage, before, next, cancel, progress, &flow);
         return run_counted(source, middle, sink, cancel, progress, (&flow, true), tick);
     };
     // How many frames come out of the filters is theirs to decide: those that go in are counted.
     let flow = filtering.flow.clone();
-    let middle = |before: &_, next: &_| filtering.run(next, |next| pass(stage, before, next, progress, &flow));
+    let middle = |before: &_, next: &_| filtering.run(next, |next| pass(stage, before, next, cancel, progress, &flow));
     run_counted(source, middle, sink, cancel, progress, (&flow, false), tick)
 }
 
@@ -94,7 +101,7 @@ fn run_counted(
         let equalize = start(scope, "equalize", stop, move || middle(&to_equalize, &equalized))?;
         let write = start(scope, "sink", stop, move || {
             let _running = running;
-            write(sink, &to_write, progress, ends_in_sink.then_some(flow))
+            write(sink, &to_write, cancel, progress, ends_in_sink.then_some(flow))
         })?;
         // This channel only signals: it closes when the sink, the last stage, has ended.
         while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
@@ -142,12 +149,13 @@ fn pass(
     stage: EqualizeStage,
     before: &Receiver<Message>,
     next: &Sender<Message>,
+    cancel: &Cancel,
     progress: &Progress,
     flow: &Flow,
 ) -> Result<String> {
-    let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, progress, flow };
+    let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, cancel, progress, flow };
     equalize.run(before)?;
-    progress.set_found(equalize.stage.found());
+    progress.set_found(equalize.stage.found(), equalize.stage.strength());
     if equalize.stage.changed_nothing() {
         progress.set_unchanged();
     }
@@ -161,6 +169,7 @@ struct EqualizeThread<'a> {
     /// sent on.
     packets: VecDeque<Vec<Packet>>,
     next: &'a Sender<Message>,
+    cancel: &'a Cancel,
     progress: &'a Progress,
     flow: &'a Flow,
 }
@@ -179,7 +188,7 @@ impl EqualizeThread<'_> {
                     flushed
                 }
                 Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Behind, .. }) => {
-                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame)).map_err(from_stage)?;
+                    self.progress.measure(Stage::Equalize, || self.stage.submit_behind(frame)).map_err(from_stage)?;
                     self.flow.taken_in(self.outputs());
                     Ok(())
                 }
@@ -191,8 +200,11 @@ impl EqualizeThread<'_> {
                 }
                 Message::Delivery(Delivery { packets, .. }) => self.send_packets(packets)?,
                 Message::End(outcome) => {
-                    self.stage.finish().map_err(from_stage)?;
-                    self.flush()?.and_then(|()| self.send(Message::End(outcome)))
+                    if outcome == Outcome::Complete {
+                        self.stage.finish().map_err(from_stage)?;
+                    }
+                    let _ = self.flush()?.and_then(|()| self.send(Message::End(outcome)));
+                    break;
                 }
             };
             if sent.is_err() {
@@ -206,6 +218,9 @@ impl EqualizeThread<'_> {
     /// sent on, so that no frame waits for the next one to be read.
     fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
         while self.has_output() {
+            if self.cancel.is_over_for(MOMENT) {
+                return Ok(Some(Message::End(Outcome::Interrupted)));
+            }
             if self.stage.has_room() {
                 match before.try_recv() {
                     Ok(message) => return Ok(Some(message)),
@@ -233,9 +248,9 @@ impl EqualizeThread<'_> {
         Ok(Ok(()))
     }
 
-    /// Sends on all frames in flight.
+    /// Sends on all frames in flight; those for which there is time, where the run was cancelled.
     fn flush(&mut self) -> Result<Result<(), ChannelClosed>> {
-        while self.has_output() {
+        while self.has_output() && !self.cancel.is_over_for(MOMENT) {
             if self.send_oldest()?.is_err() {
                 return Ok(Err(ChannelClosed));
             }
@@ -274,6 +289,7 @@ impl EqualizeThread<'_> {
 fn write(
     mut sink: Box<dyn Sink>,
     before: &Receiver<Message>,
+    cancel: &Cancel,
     progress: &Progress,
     flow: Option<&Flow>,
 ) -> Result<Option<(Outcome, Option<String>)>> {
@@ -282,7 +298,9 @@ fn write(
     let count =
         |sink: &dyn Sink, frames: u64| progress.set_written(sink.encoded().map_or(frames, |count| count.min(frames)));
     for message in before {
+        let has_time = !cancel.is_over_for(MOMENT + EMPTYING);
         match message {
+            Message::Delivery(_) if !has_time => {}
             Message::Delivery(delivery) => {
                 let is_frame = delivery.frame.is_some();
                 progress.measure(Stage::Sink, || sink.write(delivery))?;
@@ -293,7 +311,15 @@ fn write(
                 }
             }
             Message::End(outcome) => {
-                while progress.measure(Stage::Sink, || sink.drain())? {
+                loop {
+                    if cancel.is_over_for(MOMENT + EMPTYING) {
+                        sink.abandon();
+                        frames = sink.encoded().unwrap_or(frames).min(frames);
+                        break;
+                    }
+                    if !progress.measure(Stage::Sink, || sink.drain())? {
+                        break;
+                    }
                     count(&*sink, frames);
                 }
                 let output = progress.measure(Stage::Sink, || sink.finish(outcome))?;

@@ -25,4 +25,4 @@ pub use pauses::Pauses;
 pub use progress::{Progress, Stage, UNCHANGED};
 pub use remedy::ErrorWithRemedy;
 pub use stage_errors::{from_stage, to_stage};
-pub use stages::{Delivery, Input, Message, Outcome, PartPosition, ReaderGone, Sink, Source};
+pub use stages::{Delivery, Encoding, Input, Message, Outcome, PartPosition, ReaderGone, Sink, Source};

@@ -1,5 +1,6 @@
 //! The progress of a run: counters that the stages increase and a display reads.
 
+use histeq::spec::Strength;
 use histeq::spec::natural::Found;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -32,7 +33,8 @@ pub struct Progress {
     silence: AtomicU64,
     position: AtomicI64,
     busy: [AtomicU64; 3],
-    found: OnceLock<Found>,
+    /// And the share of it that was corrected.
+    found: OnceLock<(Found, Strength)>,
     /// What named its log curve, in words.
     log: OnceLock<String>,
     /// No sample has changed.
@@ -82,7 +84,7 @@ impl Progress {
 
     /// What the video lacked, once that is known.
     pub fn found(&self) -> Option<Found> {
-        self.found.get().copied()
+        self.found.get().map(|(found, _)| *found)
     }
 
     /// What the video was, and what it lacked, in words, as far as that is known.
@@ -93,15 +95,20 @@ impl Progress {
         (!words.is_empty()).then(|| words.join("; "))
     }
 
+    /// The share of what the video lacked that was corrected, 0 to 1, once that is known.
+    pub fn strength(&self) -> Option<f64> {
+        self.found.get().map(|(_, strength)| (f64::from(strength.of_256()) / 2.56).round() / 100.0)
+    }
+
     /// The video is log, in these words.
     pub fn set_log(&self, words: String) {
         self.log.get_or_init(|| words);
     }
 
-    /// The video lacked this.
-    pub(in crate::pipeline) fn set_found(&self, found: Option<Found>) {
+    /// The video lacked this, and this share of it was corrected.
+    pub(in crate::pipeline) fn set_found(&self, found: Option<Found>, strength: Strength) {
         if let Some(found) = found {
-            self.found.get_or_init(|| found);
+            self.found.get_or_init(|| (found, strength));
         }
     }
 

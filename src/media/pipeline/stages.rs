@@ -4,6 +4,8 @@
 use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Stream};
 use anyhow::Result;
 use histeq::frame::{Frame, Pool};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -85,6 +87,11 @@ pub trait Sink: Send {
         None
     }
 
+    /// How it encodes, if that is known.
+    fn encoding(&self) -> Option<Encoding> {
+        None
+    }
+
     /// After the last frame: encodes one more of those that are left in the encoder. Answers whether there was one.
     ///
     /// # Errors
@@ -92,6 +99,9 @@ pub trait Sink: Send {
     fn drain(&mut self) -> Result<bool> {
         Ok(false)
     }
+
+    /// After an interruption: what the encoder still has is left out.
+    fn abandon(&mut self) {}
 
     /// Number of frames that were lost because there was no connection to the server.
     fn missed(&self) -> u64 {
@@ -104,6 +114,19 @@ pub trait Sink: Send {
     /// # Errors
     /// When the rest cannot be encoded or written.
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>>;
+}
+
+/// How an output is encoded.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Encoding {
+    /// FFmpeg's name of the container.
+    pub container: String,
+    /// The encoder that is tried first, by FFmpeg's name; none of raw frames.
+    pub encoder: Option<String>,
+    /// The options that it gets, by its own names: those that were given, and those that the program sets.
+    pub options: BTreeMap<String, String>,
+    /// The options of the container that were given.
+    pub container_options: BTreeMap<String, String>,
 }
 
 /// Properties of an input, known before its first frame.

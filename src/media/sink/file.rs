@@ -17,7 +17,7 @@ use crate::ffmpeg::{
     AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
     StreamSideData, VideoEncoder, microseconds, rescale,
 };
-use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
+use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::sys::number_pattern;
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
@@ -95,6 +95,8 @@ struct Running {
     end: i64,
     /// Whether the encoder knows that no more frames come.
     is_draining: bool,
+    /// What is left in the encoder stays there.
+    is_abandoned: bool,
     /// For a sequence of images.
     image: Image,
     /// For a recording.
@@ -261,6 +263,7 @@ impl FileSink {
             key_bytes: 0,
             end: begin,
             is_draining: false,
+            is_abandoned: false,
             image: Image { metadata, side_data, options },
             _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
         });
@@ -459,7 +462,8 @@ impl FileSink {
 
     fn complete(&mut self) -> Result<()> {
         let name = self.target.name().to_owned();
-        while self.drain_encoder()? {}
+        let is_abandoned = self.running.as_ref().is_some_and(|running| running.is_abandoned);
+        while !is_abandoned && self.drain_encoder()? {}
         if self.is_sequence() {
             return Ok(());
         }
@@ -477,7 +481,10 @@ impl FileSink {
                 let seconds = (running.end - running.begin) as f64 / 1e6;
                 let encoder = running.encoder.name();
                 let (video, key_frames, key_bytes) = (running.bytes, running.key_frames, running.key_bytes);
-                let _ = measured.set(Measured { encoder, all, video, key_frames, key_bytes, seconds });
+                let (format, size) = running.encoder.picture();
+                let rate = self.input.rate().map(|_| f64::from(running.clock.rate()));
+                let all = Measured { encoder, format, size, rate, all, video, key_frames, key_bytes, seconds };
+                let _ = measured.set(all);
             }
             _ => {}
         }
@@ -501,6 +508,21 @@ impl Sink for FileSink {
         self.deliver(delivery).map_err(|error| self.map_error(error))
     }
 
+    fn encoding(&self) -> Option<Encoding> {
+        let encoder = *self.candidates.first()?;
+        // Which of two passes it is, is no choice.
+        let choice = EncoderChoice { pass: None, ..self.choice.clone() };
+        let size = self.input.picture.map(|(_, size)| size);
+        let settings = choice.settings(encoder, self.container, size, self.pace).ok()?;
+        let quantizer = settings.quantizer.map(|quantizer| ("q".to_owned(), quantizer.to_string()));
+        Some(Encoding {
+            container: self.container.name(),
+            encoder: Some(encoder.name()),
+            options: settings.options.into_iter().chain(quantizer).collect(),
+            container_options: self.given.iter().cloned().collect(),
+        })
+    }
+
     fn encoded(&self) -> Option<u64> {
         Some(self.running.as_ref().map_or(0, |running| running.written))
     }
@@ -509,8 +531,12 @@ impl Sink for FileSink {
         self.drain_encoder().map_err(|error| self.map_error(error))
     }
 
+    fn abandon(&mut self) {
+        self.running.iter_mut().for_each(|running| running.is_abandoned = true);
+    }
+
     fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
-        if self.running.is_none() {
+        if self.running.as_ref().is_none_or(|running| running.is_abandoned && running.written == 0) {
             // Interrupted before the first frame: nothing was written.
             return Ok(None);
         }

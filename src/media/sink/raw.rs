@@ -4,7 +4,7 @@ use super::fit::Fitter;
 use super::streams::check_rotation;
 use super::target::Target;
 use crate::ffmpeg::{AutoRotate, Picture, VideoFormat};
-use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
+use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
 use crate::sys::PlaneWriter;
 use anyhow::{Context, Result, bail};
@@ -142,6 +142,11 @@ impl RawSink {
 impl Sink for RawSink {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
         delivery.frame.map_or(Ok(()), |frame| self.write_frame(frame))
+    }
+
+    fn encoding(&self) -> Option<Encoding> {
+        let container = if self.framing == Framing::Raw { "rawvideo" } else { "yuv4mpegpipe" };
+        Some(Encoding { container: container.to_owned(), ..Encoding::default() })
     }
 
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {

@@ -82,6 +82,7 @@ pub fn check(
         let name = container.name();
         let why = match name.as_str() {
             _ if !stream.is_known() => "nothing of it was found".to_owned(),
+            _ if stream.is_timecode() => "it cannot be read from a pipe (name the file)".to_owned(),
             "matroska" => format!("{name} cannot hold it"),
             _ => format!("{name} cannot hold it (a .mkv file holds most kinds)"),
         };

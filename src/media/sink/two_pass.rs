@@ -26,6 +26,12 @@ pub enum SizeRule {
 pub struct Measured {
     /// The encoder's name.
     pub encoder: String,
+    /// FFmpeg's name of the pixel format that it got.
+    pub format: String,
+    /// The size of its pictures, in columns and rows.
+    pub size: (usize, usize),
+    /// Frames a second, if known.
+    pub rate: Option<f64>,
     /// Bytes of all of it.
     pub all: u64,
     /// Bytes of the video.

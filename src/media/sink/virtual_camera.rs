@@ -1,6 +1,6 @@
 //! Writes to a virtual camera.
 
-use crate::pipeline::{Delivery, Outcome, Sink};
+use crate::pipeline::{Delivery, Encoding, Outcome, Sink};
 use crate::sys::HeldVirtualCamera;
 use anyhow::Result;
 
@@ -28,6 +28,10 @@ impl Sink for VirtualCameraSink {
             self.held = HeldVirtualCamera::hold(&self.device).ok();
         }
         Ok(())
+    }
+
+    fn encoding(&self) -> Option<Encoding> {
+        self.sink.encoding()
     }
 
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {

@@ -186,10 +186,11 @@ impl RawSource {
         }
     }
 
-    fn nothing_read(&self) -> String {
+    fn nothing_read(&self) -> anyhow::Error {
+        let name = &self.input.name;
         match self.read {
-            0 => "not a single whole frame".to_owned(),
-            count => format!("no frame at or after --start ({count} before it)"),
+            0 => FailureKind::Damage.error(format!("{name}: not a single whole frame")),
+            count => FailureKind::Usage.error(format!("{name}: no frame at or after --start ({count} before it)")),
         }
     }
 
@@ -227,7 +228,7 @@ impl Source for RawSource {
             return Ok(after.map(|frame| Delivery::beside(PartPosition::Behind, frame)));
         }
         if self.read <= self.first && !self.reader.is_interrupted() {
-            return Err(FailureKind::Damage.error(format!("{}: {}", self.input.name, self.nothing_read())));
+            return Err(self.nothing_read());
         }
         Ok(None)
     }

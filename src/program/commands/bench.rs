@@ -70,6 +70,11 @@ fn list() -> String {
 }
 
 fn write_files(job: &LabJob, report: &SuiteReport) -> Result<()> {
+    let asked = [&job.csv, &job.json, &job.plot].into_iter().flatten().next();
+    if let Some(file) = asked.filter(|_| report.tables.iter().all(|table| table.rows().is_empty())) {
+        let why = job.setup.gpu().err().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        return Err(FailureKind::Device.error(format!("{}: not written, for there is no figure{why}", file.display())));
+    }
     let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
     if let Some(file) = &job.csv {
         write(file, bench::csv(report)?)?;

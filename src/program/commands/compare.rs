@@ -31,8 +31,8 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let (partners, input) = Partners::new(of_a, b);
     let images = OutputKind::of(&job.output.name, job.output.options.format.as_deref()) == OutputKind::Images;
     let comparer = Comparer::new(job.view, (!job.plain).then_some(names), images);
-    session.start(&input, [&job.output.name].into_iter(), Map::new());
     let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;
+    session.start(&input, [&job.output.name].into_iter(), sink.encoding(), Map::new());
 
     let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);
     let result = session.to_output(&input, |tick| pipeline::run_with(source, draw, sink, cancel, progress, tick))?;

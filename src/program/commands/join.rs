@@ -7,9 +7,9 @@ use crate::pieces::{
 use crate::report::{Console, jobs_summary};
 use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use histeq_media::ffmpeg::{microseconds, rescale};
-use histeq_media::pipeline::{Notices, Outcome};
+use histeq_media::pipeline::{FailureKind, Notices, Outcome};
 use histeq_media::sink::{JoinedFile, Overwrite};
 use histeq_media::source::{InputChanged, PacketSurvey, Reading};
 use std::ffi::OsString;
@@ -22,7 +22,8 @@ pub fn run(job: &JoinJob, console: &Console) -> Result<Outcome> {
     match (job.file, &plan.files[..]) {
         (None, [file]) => join_file(job, &plan, file, console),
         (Some(number), files) => {
-            let file = files.get(number).with_context(|| format!("there is no file {number} in the plan"))?;
+            let missing = || FailureKind::Usage.error(format!("there is no file {number} in the plan"));
+            let file = files.get(number).ok_or_else(missing)?;
             join_file(job, &plan, file, console)
         }
         (None, files) => join_all(job, files.len(), console),

@@ -150,8 +150,9 @@ fn film<'a>(
     shared_settings.set(settings);
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
-    session.start(&input, job.written_files().chain(&job.loopback), job.equalize.report(&settings));
     let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
+    let encoding = outputs.first().and_then(|output| output.sink.encoding());
+    session.start(&input, job.written_files().chain(&job.loopback), encoding, job.equalize.report(&settings));
     let records = records.open(&input.name)?;
     let stage =
         prepared.observe(builder.stage(backend, settings).denoising_on(denoising_threads()), &records, progress, false);

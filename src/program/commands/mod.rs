@@ -30,7 +30,10 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
     let complete = |()| Outcome::Complete;
     match job {
         Job::File(job) => transcode::run(*job, console),
-        Job::Many(many, like) => run_batch(&many, like.as_deref(), console),
+        Job::Many(many, like) => match like.as_ref().and_then(|like| like.dry_run) {
+            Some(as_json) => transcode::dry_run_many(&many, as_json, console),
+            None => run_batch(&many, like.as_deref(), console),
+        },
         Job::Live(jobs) => live::run(&jobs, console),
         Job::Compare(job) => compare::run(*job, console),
         Job::Restore(job) => restore::run(*job, console),

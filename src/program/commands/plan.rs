@@ -37,6 +37,8 @@ fn check_options(job: &FileJob) -> Result<()> {
         "--filter: filters can reach across pieces"
     } else if job.filter_after.is_some() {
         "--filter-after: filters can reach across pieces"
+    } else if matches!(job.stats, Some((_, StatsFormat::Archive))) {
+        "--stats NAME.npz: histograms are kept by one process"
     } else if job.output.most_bytes.is_some() {
         "--target-size is shared out over the whole video"
     } else if job.equalize.options.has_whole_scenes() {

@@ -202,6 +202,7 @@ fn column(options: &InputOptions, rows: &[LookRow], room: (usize, usize), cancel
     let mut miniatures = Miniatures::new(&input, room);
     let mut pictures = vec![miniatures.of(shown)?];
     for look in &looks {
+        ensure!(!cancel.is_cancelled(), "{}: interrupted", input.name);
         pictures.push(miniatures.of(&look.equalized(&frames, &input)?)?);
     }
     let label = if input.is_image() { String::new() } else { time_label(shown, &input, options.part.start) };
@@ -328,8 +329,12 @@ impl ShownLook {
             let Some(delivery) = source.next()? else { break };
             match (delivery.frame, delivery.position) {
                 (Some(frame), PartPosition::Before) => stage.warm_up(frame)?,
-                (Some(frame), PartPosition::Within | PartPosition::Behind) => {
+                (Some(frame), PartPosition::Within) => {
                     stage.submit(frame)?;
+                    wanted -= 1;
+                }
+                (Some(frame), PartPosition::Behind) => {
+                    stage.submit_behind(frame)?;
                     wanted -= 1;
                 }
                 (None, _) => {}

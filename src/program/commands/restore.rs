@@ -3,7 +3,7 @@
 use crate::options::RestoreJob;
 use crate::report::{Console, restore_summary};
 use crate::session::{Outputs, Session};
-use crate::sidecar::curves::{CurveFile, InverseCurves};
+use crate::sidecar::curves::{CurveFile, InverseCurves, check_undone};
 use crate::signals;
 use anyhow::Result;
 use histeq::equalize::cpu::Cpu;
@@ -24,11 +24,12 @@ pub fn run(job: RestoreJob, console: &Console) -> Result<Outcome> {
     job.input.check_there()?;
     let outputs = Outputs::from(session.target(&job.output, &job.input.url)?);
     let file = session.watching(|| CurveFile::read(&job.curves))?;
+    check_undone(&file)?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
     let (source, input) = session.open(&job.input, notices)?;
-    session.start(&input, [&job.output.name].into_iter(), Map::new());
     let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;
+    session.start(&input, [&job.output.name].into_iter(), sink.encoding(), Map::new());
     let inverse = InverseCurves::new(file, job.output_depth == OutputDepth::EightAgain, notices.clone());
     let merged = inverse.merged();
     let stage = EqualizeStage::new(Box::new(Cpu::new(limits::threads())), Settings::default())

@@ -44,6 +44,7 @@ pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
             None => folder.insert(PieceFolder::open(file)?),
         };
         match folder.state_of(piece).0 {
+            _ if folder.is_joined(&job.plan) => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
             PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
             _ => runs.push(ChildRun::of_piece(&job.plan, number, &file.input, frames, &job.stderr)),
         }
@@ -64,8 +65,10 @@ pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
 fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Result<Outcome> {
     let (file, piece) = plan.piece(number)?;
     let there = PieceFolder::open(file)?;
-    if there.state_of(piece).0 == PieceState::Done {
-        console.info(&format!("piece {number} is done"));
+    let is_joined = there.is_joined(&job.plan);
+    if is_joined || there.state_of(piece).0 == PieceState::Done {
+        let joined = if is_joined { format!(": {} is joined", file.output) } else { String::new() };
+        console.info(&format!("piece {number} is done{joined}"));
         return Ok(Outcome::Complete);
     }
     let mut whole = plan.job(file)?;

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Which pieces of a plan are there.
 #[derive(Serialize)]
 struct Status {
-    /// How many pieces there are, and how many are done.
+    /// How many pieces there are, and how many are done, those that have been joined too.
     pieces: usize,
     done: usize,
     /// The numbers of those of which there is nothing, and of those that are damaged or of another plan.
@@ -23,7 +23,7 @@ struct Status {
 #[derive(Serialize)]
 struct FileStatus {
     output: String,
-    /// Whether it is there.
+    /// Whether it is there; of an earlier run, perhaps, while not all pieces are done.
     joined: bool,
     pieces: usize,
     done: usize,
@@ -39,8 +39,9 @@ pub fn run(job: &StatusJob) -> Result<()> {
     for file in &plan.files {
         let before = status.done;
         let folder = PieceFolder::open(file)?;
+        let is_joined = folder.is_joined(&job.plan);
         for piece in 0..file.pieces.len() {
-            match folder.state_of(piece).0 {
+            match if is_joined { PieceState::Done } else { folder.state_of(piece).0 } {
                 PieceState::Done => status.done += 1,
                 PieceState::Missing => status.missing.push(number),
                 PieceState::Wrong => status.wrong.push(number),

@@ -173,7 +173,15 @@ impl Job {
         if words.iter().any(|word| word == "-h") && !words.get(1).is_some_and(is_command) {
             command.override_help(SHORT_HELP).try_get_matches_from(&words)?;
         }
-        Args::try_parse_from(words).and_then(Job::from_args)
+        let is_restore = words.get(1).is_some_and(|word| word == "restore");
+        match Args::try_parse_from(words) {
+            Err(error) if is_restore && error.kind() == ErrorKind::MissingRequiredArgument => {
+                let message = "restore takes three names: the equalized video, the curves that --save-curves kept when it was \
+                               made, and an output (the video that it was made from is as it was)";
+                Err(usage(error.kind(), message).format(&mut Args::command()))
+            }
+            args => args.and_then(Job::from_args),
+        }
     }
 
     /// Checks and converts the options.

@@ -74,7 +74,7 @@ pub struct FileArgs {
     ///
     /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others). That frees the CPU for the
     /// encoder, but damaged frames are not reported; auto therefore takes the CPU.
-    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input", hide_short_help = true)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = DecoderArg::Auto, help_heading = "Input", hide_short_help = true)]
     pub decoder: DecoderArg,
 
     /// How many decoders work on the input at once, 1 to 32 [default: 8 with --decoder nvdec, else 1]
@@ -97,7 +97,8 @@ pub struct FileArgs {
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
-    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with plots (.html)
+    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with plots (.html),
+    /// or histograms for NumPy (.npz)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub stats: Option<String>,
@@ -105,8 +106,8 @@ pub struct FileArgs {
     /// Say what would be read and written, with which settings, and about how large; write nothing
     ///
     /// A few frames are looked at, and encoded to nowhere, so that what the look finds, the encoder and the size are those of
-    /// this video. What is said goes to stdout.
-    #[arg(long, conflicts_with_all = ["output_dir", "jobs"])]
+    /// this video. What is said goes to stdout; with --output-dir, of each file.
+    #[arg(long, conflicts_with = "jobs")]
     pub dry_run: bool,
 
     /// Print JSON: what --dry-run says, or, with --version, what this build and this machine have
@@ -143,7 +144,9 @@ impl FileArgs {
         let Some(into) = self.many.output_dir.take() else { return Ok(None) };
         let mut names = std::mem::take(&mut self.many.more);
         names.splice(0..0, [self.input.take(), self.output.take()].into_iter().flatten());
-        let files = listed(&names, &into)?;
+        let is_named = self.output_options.output_format.is_none();
+        let extension = self.purpose.purpose.filter(|_| is_named).map(Purpose::extension);
+        let files = listed(&names, &into, extension)?;
         let (jobs, overwrites) = (self.many.jobs.take().unwrap_or(Jobs::Exactly(1)), self.output_options.yes);
         // The options are checked with the first file.
         if let Some((input, output)) = files.first() {
@@ -181,6 +184,8 @@ pub enum StatsFormat {
     Csv,
     /// A JSON object on each line: `.jsonl`.
     JsonLines,
+    /// Histograms for NumPy: `.npz`.
+    Archive,
     /// A page with plots: `.html`.
     Page,
     /// For a page of which this is a piece: a `PieceRecord` on each line.
@@ -197,6 +202,7 @@ impl StatsFormat {
         match extension.to_str()? {
             "csv" => Some(StatsFormat::Csv),
             "jsonl" => Some(StatsFormat::JsonLines),
+            "npz" => Some(StatsFormat::Archive),
             "html" => Some(StatsFormat::Page),
             _ => None,
         }
@@ -366,7 +372,7 @@ fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsForm
     match StatsFormat::of(&name) {
         Some(format) => Ok(Some((name, format))),
         None => {
-            let message = format!("--stats is a file .csv, .jsonl or .html, or - for stdout, not {name}");
+            let message = format!("--stats is a file .csv, .jsonl, .html or .npz, or - for stdout, not {name}");
             Err(usage(ErrorKind::ValueValidation, &message))
         }
     }

@@ -1,6 +1,7 @@
 //! Options of the filters that pictures pass before they are equalized.
 
 use super::equalize::EqualizeOptions;
+use super::values::AnyCase;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use histeq_media::source::{Filters, LogChoice, LogCurve};
@@ -28,7 +29,7 @@ pub struct FilterArgs {
 fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
     let curves = LogCurve::ALL.map(|curve| (curve.names().0, LogChoice::Curve(curve)));
     let choices: Vec<_> = [("auto", LogChoice::Auto), ("off", LogChoice::Off)].into_iter().chain(curves).collect();
-    let names = PossibleValuesParser::new(choices.iter().map(|(name, _)| *name));
+    let names = AnyCase(PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)));
     names.map(move |given| {
         choices.iter().find(|(name, _)| *name == given).map_or(LogChoice::Auto, |(_, choice)| *choice)
     })

@@ -4,6 +4,7 @@
 use super::values::usage;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
+use histeq::options::{OPTIONS, ValueKind};
 use std::ffi::OsString;
 
 /// Words that are options here, by other names.
@@ -161,6 +162,9 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
         if let Some((_, answer)) = ANSWERS.iter().find(|(theirs, _)| *theirs == text) {
             return Err(usage(ErrorKind::UnknownArgument, &format!("{text}: {answer}")));
         }
+        if let Some(ours) = value_as_option(text) {
+            return Err(usage(ErrorKind::UnknownArgument, &format!("{text}: {ours} says that here")));
+        }
         let purpose = text.strip_prefix("--for=").or(next.filter(|_| text == "--for"));
         let is_purpose =
             |(place, _): &&(&str, &str)| purpose.is_some_and(|purpose| purpose.eq_ignore_ascii_case(place));
@@ -196,15 +200,42 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     Ok(options.into_iter().chain(rest).chain(outputs).collect())
 }
 
+/// The option that has the name of this one as a value: `--look night` for `--night`.
+fn value_as_option(word: &str) -> Option<String> {
+    let name = word.strip_prefix("--")?.to_lowercase();
+    ["look", "method"].into_iter().find_map(|of| {
+        let option = OPTIONS.iter().find(|option| option.name == of)?;
+        let ValueKind::Choice(choices) = option.kind else { return None };
+        // `--exact` is an option of its own.
+        let is_value = name != "exact" && choices().iter().any(|(choice, _)| *choice == name);
+        is_value.then(|| format!("--{of} {name}"))
+    })
+}
+
+/// Words for commands that are spelt otherwise.
+const COMMANDS: [(&str, &str); 6] = [
+    ("undo", "restore"),
+    ("revert", "restore"),
+    ("reset", "restore"),
+    ("camera", "live"),
+    ("webcam", "live"),
+    ("diff", "compare"),
+];
+
 /// The command of `program` that a word may be meant as.
 pub(super) fn similar_command(program: &Command, word: &str) -> Option<String> {
+    if let Some((_, command)) = COMMANDS.iter().find(|(theirs, _)| *theirs == word) {
+        return Some((*command).to_owned());
+    }
     let commands = Command::new("").subcommands(program.get_subcommands().cloned());
     let error = commands.try_get_matches_from(["", word]).err()?;
-    match error.get(ContextKind::SuggestedSubcommand)? {
-        ContextValue::Strings(names) => names.first().cloned(),
-        ContextValue::String(name) => Some(name.clone()),
-        _ => None,
-    }
+    let similar = match error.get(ContextKind::SuggestedSubcommand)? {
+        ContextValue::Strings(names) => names.clone(),
+        ContextValue::String(name) => vec![name.clone()],
+        _ => return None,
+    };
+    // Few mistype the first letter, and `tapes` is no `status`.
+    similar.into_iter().find(|name| name.chars().next() == word.chars().next())
 }
 
 /// What most people need, on 24 lines: `-h`.

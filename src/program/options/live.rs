@@ -89,7 +89,7 @@ pub struct LiveArgs {
     ///
     /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others), which leaves the CPU free, but damaged
     /// frames are not reported; auto therefore takes the CPU.
-    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Camera", hide_short_help = true)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = DecoderArg::Auto, help_heading = "Camera", hide_short_help = true)]
     pub decoder: DecoderArg,
 
     /// How to equalize.

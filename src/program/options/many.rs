@@ -24,7 +24,7 @@ pub struct ManyArgs {
 
     /// Equalize many files and folders into this folder: names are kept, folders mirrored, and files that are there skipped
     ///
-    /// All names are inputs then. Of folders, files are taken whose names end as those of videos do, but for those that this program has made.
+    /// All names are inputs then. With --for, names end as those of its files do: .mp4 for the web. Of folders, files are taken whose names end as those of videos do, but for those that this program has made.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Pieces", hide_short_help = true)]
     pub output_dir: Option<PathBuf>,
 
@@ -56,13 +56,19 @@ const VIDEOS: [&str; 32] = [
     "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ts", "vob", "webm", "wmv", "y4m", "264", "265",
 ];
 
-/// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs.
-pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
-    listed_but(names, into, Handle::from_path(into).ok())
+/// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs. Outputs have this
+/// extension, or that of the input.
+pub fn listed(names: &[String], into: &Path, extension: Option<&str>) -> Result<Vec<(String, String)>, clap::Error> {
+    listed_but(names, into, extension, Handle::from_path(into).ok())
 }
 
 /// As `listed`, but `folder` is the one that holds no inputs, if there is one.
-pub fn listed_but(names: &[String], into: &Path, folder: Option<Handle>) -> Result<Vec<(String, String)>, clap::Error> {
+pub fn listed_but(
+    names: &[String],
+    into: &Path,
+    extension: Option<&str>,
+    folder: Option<Handle>,
+) -> Result<Vec<(String, String)>, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
     if into.exists() && !into.is_dir() {
         return Err(invalid(format!("--output-dir {}: a file, and no folder (name a folder)", into.display())));
@@ -86,6 +92,12 @@ pub fn listed_but(names: &[String], into: &Path, folder: Option<Handle>) -> Resu
     let same = names.iter().find(|name| is_same(Path::new(name), folder.as_ref()));
     if let (Some(name), true) = (same, found.is_empty()) {
         return Err(invalid(format!("{name} is the folder of the outputs, too (name another one with --output-dir)")));
+    }
+    if let Some(extension) = extension {
+        let has_it = |output: &Path| output.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension));
+        for (_, output) in found.iter_mut().filter(|(_, output)| !has_it(output)) {
+            output.set_extension(extension);
+        }
     }
     let mut outputs: Vec<&PathBuf> = found.iter().map(|(_, output)| output).collect();
     outputs.sort();

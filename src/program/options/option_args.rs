@@ -1,6 +1,6 @@
 //! The options of [`histeq::options::OPTIONS`] as arguments of clap: names, values and help are those of the table.
 
-use super::values::usage;
+use super::values::{AnyCase, usage};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -60,7 +60,8 @@ fn argument(option: &'static OptionInfo) -> Arg {
             let other = |name| (option.name == "look" && name == option.default).then_some("auto");
             let values =
                 choices.into_iter().map(|(name, about)| PossibleValue::new(name).help(about).aliases(other(name)));
-            let argument = argument.value_name(option.placeholder).value_parser(PossibleValuesParser::new(values));
+            let argument =
+                argument.value_name(option.placeholder).value_parser(AnyCase(PossibleValuesParser::new(values)));
             if is_choice { argument.default_value(option.default) } else { argument }
         }
         ValueKind::Number { .. } | ValueKind::Text => {
@@ -99,7 +100,7 @@ impl<const PART: u8> FromArgMatches for OptionArgs<PART> {
                 _ => matches.get_one::<String>(option.name).map(String::as_str),
             };
             if let Some(text) = text {
-                option.set(&mut self.options, text).map_err(|error| option_error(&error))?;
+                option.set(&mut self.options, &text.to_lowercase()).map_err(|error| option_error(&error))?;
             }
         }
         Ok(())

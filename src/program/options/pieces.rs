@@ -40,7 +40,7 @@ struct PlanCommand {
 /// The options of `run`, as typed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Exit codes: 0 done, 1 failed, 2 usage error, 65 the input is not the one that was planned, 75 try again (a GPU was lost, the \
+Exit codes: 0 done, 1 and 4 to 10 failed, 2 usage error, 65 the input is not the one that was planned, 75 try again (a GPU was lost, the \
 disk is full, terminated).
 
 Examples:
@@ -74,6 +74,9 @@ pub struct RunArgs {
 
 /// The options of `join`, as typed.
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Exit codes: 0 joined, 1 and 4 to 10 failed, 2 usage error, 65 the input is not the one that was planned, 130 joined up to the \
+first piece that is missing (--partial).")]
 pub struct JoinArgs {
     /// File with the plan
     #[arg(value_hint = clap::ValueHint::FilePath)]

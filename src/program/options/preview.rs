@@ -7,7 +7,7 @@ use super::output::OutputFile;
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
-use super::values::{input_name, output_name, usage};
+use super::values::{AnyCase, input_name, output_name, usage};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -127,7 +127,7 @@ pub struct LookRow {
 
 fn looks() -> impl TypedValueParser<Value = Look> {
     let names = Look::ALL.iter().map(|look| PossibleValue::new(look.name()).help(look.about()));
-    PossibleValuesParser::new(names).try_map(|name| Look::from_name(&name).ok_or("no such look"))
+    AnyCase(PossibleValuesParser::new(names)).try_map(|name| Look::from_name(&name).ok_or("no such look"))
 }
 
 fn strength(text: &str) -> Result<(String, Strength), String> {
@@ -213,7 +213,7 @@ impl PreviewJob {
 
 /// Each input of `names`, of which some are folders, and its sheet in the folder `into`.
 fn sheets_of(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
-    let mut files = listed_but(names, into, None)?;
+    let mut files = listed_but(names, into, None, None)?;
     for (input, output) in &mut files {
         let folder = Path::new(output.as_str()).parent().unwrap_or(into).to_owned();
         *output = folder.join(default_output(input)).to_string_lossy().into_owned();

@@ -15,7 +15,7 @@ pub struct PurposeArgs {
     /// What the output is for
     ///
     /// It sets encoder, quality, pixel format, size and sound; options like --encoder and --crf replace what it sets.
-    #[arg(long = "for", value_enum, value_name = "PURPOSE")]
+    #[arg(long = "for", value_enum, ignore_case = true, value_name = "PURPOSE")]
     pub purpose: Option<Purpose>,
 
     /// Scale the video down to fit into this size, upright or lying; off is its own size

@@ -29,7 +29,7 @@ pub struct RestoreArgs {
     pub output: String,
 
     /// Bits of the original, if --output-depth 10 made 8 bits deeper
-    #[arg(long, value_enum, default_value_t = OriginalDepth::Auto, value_name = "BITS")]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = OriginalDepth::Auto, value_name = "BITS")]
     pub output_depth: OriginalDepth,
 
     /// How to write the output.

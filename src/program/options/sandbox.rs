@@ -22,7 +22,7 @@ pub struct SandboxArgs {
     /// auto takes what the kernel can take and the run can do without. Where a GPU may be used, and for URLs, devices and
     /// playlists, it takes nothing from decoders. on takes it all, leaves a GPU alone, or is an error. docs/limits.md lists what
     /// is left.
-    #[arg(long, value_enum, default_value_t = SandboxArg::Auto, value_name = "WHEN")]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = SandboxArg::Auto, value_name = "WHEN")]
     #[arg(help_heading = "Limits", hide_short_help = true)]
     pub sandbox: SandboxArg,
 }

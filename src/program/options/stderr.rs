@@ -11,7 +11,7 @@ pub struct StderrArgs {
     pub quiet: bool,
 
     /// What to print: error is -q, debug is -v
-    #[arg(long, value_enum, value_name = "LEVEL", conflicts_with_all = ["quiet", "verbose"])]
+    #[arg(long, value_enum, ignore_case = true, value_name = "LEVEL", conflicts_with_all = ["quiet", "verbose"])]
     #[arg(help_heading = "Messages", hide_short_help = true)]
     pub log_level: Option<LogLevelArg>,
 
@@ -20,7 +20,7 @@ pub struct StderrArgs {
     pub verbose: bool,
 
     /// How to report progress on stderr
-    #[arg(long, value_enum, default_value_t = ProgressArg::Auto, overrides_with = "progress", help_heading = "Messages", hide_short_help = true)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = ProgressArg::Auto, overrides_with = "progress", help_heading = "Messages", hide_short_help = true)]
     pub progress: ProgressArg,
 
     /// Write what --progress json prints to this file or pipe instead, or to this number of an open descriptor

@@ -1,9 +1,10 @@
 //! Parsers of single values, for all commands.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -110,8 +111,30 @@ pub fn number<T: FromStr + Into<f64> + Copy>(text: &str) -> Result<T, String> {
     number.ok_or_else(|| "a number is needed, like 18 or 0.5".to_owned())
 }
 
+/// A parser of names, all of which are in small letters, that takes capitals as well.
+#[derive(Clone)]
+pub struct AnyCase<P>(pub P);
+
+impl<P: TypedValueParser> TypedValueParser for AnyCase<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        let text = StringValueParser::new().parse_ref(command, argument, value)?;
+        self.0.parse_ref(command, argument, text.to_lowercase().as_ref())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
 /// A parser of the names of these values, which `--help` lists.
 pub fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
     let values = T::ALL.iter().map(|value| PossibleValue::new(value.name()).help(value.about()));
-    PossibleValuesParser::new(values).map(|name| T::from_name(&name).expect("one of the listed names"))
+    AnyCase(PossibleValuesParser::new(values)).map(|name| T::from_name(&name).expect("one of the listed names"))
 }

@@ -1,9 +1,9 @@
 //! Many files into a folder (`--output-dir`), each by a process of its own.
 
 use super::jobs::most_jobs;
-use super::processes::{ChildEnd, ChildRun, ProcessPool};
+use super::processes::{ChildEnd, ChildError, ChildRun, ProcessPool};
 use crate::options::{FileJob, Job, Jobs, ManyJob};
-use crate::report::{Console, FileRecord, SKIPPED, jobs_summary};
+use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, jobs_summary};
 use crate::signals;
 use anyhow::{Context, Result};
 use histeq::frame::limits;
@@ -45,14 +45,15 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     pool.goes_on = true;
     let begin = Instant::now();
     let done = pool.run(&runs)?;
-    let of = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
     let skipped = match skipped {
         0 => String::new(),
         1 => "; 1 file was there (-y makes it again)".to_owned(),
         _ => format!("; {skipped} files were there (-y makes them again)"),
     };
     if done.outcome == Outcome::Interrupted {
-        console.info(&format!("interrupted{skipped} (the same command goes on with the others)"));
+        let line = format!("interrupted{skipped} (the same command goes on with the others)");
+        let whole = jobs_summary(done.frames, done.damaged, None, begin.elapsed(), line);
+        console.summary(ResultRecord { outputs: done.partial, ..whole });
         return Ok(Outcome::Interrupted);
     }
     let (good, frames, elapsed) = (runs.len() - done.failed.len(), done.frames, begin.elapsed());
@@ -61,10 +62,20 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     if done.failed.is_empty() {
         return Ok(Outcome::Complete);
     }
-    let list: Vec<String> = done.failed.iter().map(ToString::to_string).collect();
-    let kinds: HashSet<_> = done.failed.iter().map(|failed| failed.error.kind).collect();
+    Err(failure_of(&done.failed))
+}
+
+/// The error of many files of which these have failed: of their kind, if they have the same.
+pub fn failure_of(failed: &[ChildError]) -> anyhow::Error {
+    let list: Vec<String> = failed.iter().map(ToString::to_string).collect();
+    let kinds: HashSet<_> = failed.iter().map(|failed| failed.error.kind).collect();
     let kind = kinds.iter().next().filter(|_| kinds.len() == 1).copied().unwrap_or_default();
-    Err(kind.error(format!("{} failed: {}", of(list.len()), list.join("; "))))
+    kind.error(format!("{} failed: {}", of(list.len()), list.join("; ")))
+}
+
+/// So many files.
+fn of(count: usize) -> String {
+    format!("{count} file{}", if count == 1 { "" } else { "s" })
 }
 
 /// Makes the folder of the file `output`.

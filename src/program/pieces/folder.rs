@@ -59,6 +59,13 @@ impl<'a> PieceFolder<'a> {
         self.folder.as_ref().map(PrivateFolder::place)
     }
 
+    /// Whether the pieces have been joined, and removed then: none are there, and the output has been written since the file `plan`.
+    pub fn is_joined(&self, plan: &Path) -> bool {
+        let written = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified()).ok();
+        let output = written(Path::new(&self.plan.output));
+        self.folder.is_none() && output.is_some() && output >= written(plan)
+    }
+
     /// The state of a piece, and its description if it is whole.
     pub fn state_of(&self, piece: usize) -> (PieceState, Option<PieceDescription>) {
         match self.piece(piece) {

@@ -98,6 +98,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         outputs: vec![job.output.name.clone()],
         frames: Some(file.frames() as u64),
         frame_rate: file.rate(),
+        encoding: file.encoding(job.output.options.format.as_deref()).map(Box::new),
         settings: Map::new(),
     });
     let pieces = PieceFolder::within(file, folder.clone());

@@ -20,7 +20,7 @@ mod processes;
 mod records;
 mod times;
 
-pub use batch::{make_folder_of, run_batch};
+pub use batch::{failure_of, make_folder_of, run_batch};
 pub use folder::{PieceFolder, PieceState, file_of_piece, files_of_records, hash_of, hashes_of_records, make_folder};
 pub use jobs::{most_jobs, run_jobs};
 pub use joining::Joining;

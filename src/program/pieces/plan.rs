@@ -4,8 +4,8 @@ use super::Times;
 use super::folder::{PLAN, hash_of};
 use crate::options::{FileJob, PlannedFile};
 use anyhow::{Context, Result, anyhow, ensure};
-use histeq_media::ffmpeg::{self, Rational, microseconds, rescale};
-use histeq_media::pipeline::{Cancel, ErrorWithRemedy, Input};
+use histeq_media::ffmpeg::{self, Container, Rational, microseconds, rescale};
+use histeq_media::pipeline::{Cancel, Encoding, ErrorWithRemedy, FailureKind, Input};
 use histeq_media::source::{Chunk, InputChanged, PacketSurvey, PlannedPart};
 use histeq_media::sys::{Hash, Hasher, PrivateFolder, open_regular, read_regular, read_whole};
 use serde::{Deserialize, Serialize};
@@ -192,11 +192,21 @@ impl Plan {
             left -= file.pieces.len();
         }
         let last = self.pieces().saturating_sub(1);
-        Err(anyhow!("there is no piece {number}; the last one is {last} (the first is 0)"))
+        Err(FailureKind::Usage.error(format!("there is no piece {number}; the last one is {last} (the first is 0)")))
     }
 }
 
 impl FilePlan {
+    /// How its pieces are encoded, for a file in this container if one is named.
+    pub fn encoding(&self, format: Option<&str>) -> Option<Encoding> {
+        Some(Encoding {
+            container: Container::guess(format, &self.output)?.name(),
+            encoder: Some(self.encoder.clone()),
+            options: self.encoder_options.iter().cloned().collect(),
+            ..Encoding::default()
+        })
+    }
+
     /// Identifies it in its pieces. It takes as long as to write the plan.
     pub fn id(&self) -> Hash {
         let mut hasher = Hasher::default();
@@ -332,7 +342,9 @@ impl Planning {
         let last = end.map_or(times.len(), |end| moments.partition_point(|moment| *moment < end));
         let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         let frames = last.saturating_sub(first).min(most);
-        ensure!(frames > 0, "{name}: no frame in this part");
+        if frames == 0 {
+            return Err(FailureKind::Usage.error(format!("{name}: no frame in this part")));
+        }
         let rate = input.rate().unwrap_or(25.0);
         let of_seconds = |seconds: f64| (seconds * rate).round().clamp(1.0, 1e9) as usize;
         let around = (survey.around.0 + survey.around.1) as usize;

@@ -4,7 +4,9 @@
 //! FFmpeg, is passed on.
 
 use crate::options::{MeterStyle, StderrOptions, Verbosity};
-use crate::report::{Console, ErrorRecord, Event, FileRecord, Meter, Metered, ProgressRecord, ResultRecord};
+use crate::report::{
+    Console, ErrorRecord, Event, FileRecord, Meter, Metered, OutputRecord, ProgressRecord, ResultRecord,
+};
 use crate::signals;
 use anyhow::{Context, Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -30,7 +32,7 @@ const TICK: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a process may take to end when its stdin is closed.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The exit code of a run that may succeed if it is tried again.
 pub const TRY_AGAIN: u8 = 75;
@@ -102,6 +104,8 @@ pub struct PoolResult {
     pub before: u64,
     /// The damaged frames and packets of those that succeeded.
     pub damaged: u64,
+    /// What files that were interrupted have left.
+    pub partial: Vec<OutputRecord>,
 }
 
 /// How one child process ended that did not fail.
@@ -215,7 +219,8 @@ impl<'a> ProcessPool<'a> {
         let gpus = if self.jobs > 1 && runs.iter().any(|run| run.takes_gpu) { gpus() } else { 0 };
         let (sender, outputs) = unbounded();
         let before = self.done.0;
-        let done = PoolResult { outcome: Outcome::Complete, failed: Vec::new(), frames: before, before, damaged: 0 };
+        let (outcome, failed, partial) = (Outcome::Complete, Vec::new(), Vec::new());
+        let done = PoolResult { outcome, failed, frames: before, before, damaged: 0, partial };
         let (working, printed) = (Vec::new(), HashSet::new());
         let ended = Sum { frames: before, decoded: before, ..Sum::default() };
         let mut active = ActivePool { pool: self, runs, working, printed, gpus, sender, outputs, done, ended };
@@ -480,20 +485,44 @@ impl ActivePool<'_> {
 
     /// Ends all processes, and waits for them.
     fn end(mut self) -> PoolResult {
-        for working in &mut self.working {
-            // Closing stdin ends the child; what it has not finished leaves nothing.
-            drop(working.child.stdin.take());
-        }
+        // Closing stdin ends a child.
+        self.working.iter_mut().for_each(|working| drop(working.child.stdin.take()));
         let begin = Instant::now();
-        for working in &mut self.working {
-            while working.child.try_wait().is_ok_and(|status| status.is_none()) {
-                if begin.elapsed() > PATIENCE {
+        while !self.working.is_empty() {
+            // What cannot be passed on is no reason to wait no longer.
+            let _ = self.receive();
+            let is_late = begin.elapsed() > PATIENCE;
+            let mut index = 0;
+            while index < self.working.len() {
+                let working = &mut self.working[index];
+                if is_late {
                     let _ = working.child.kill();
                 }
-                std::thread::sleep(Duration::from_millis(5));
+                let status = working.child.try_wait();
+                // Processes of one that was killed may hold its pipes.
+                if matches!(status, Ok(None)) || (working.open > 0 && !is_late) {
+                    index += 1;
+                    continue;
+                }
+                let Working { run, reported, .. } = self.working.swap_remove(index);
+                self.interrupted(run, reported.result);
             }
         }
         self.done
+    }
+
+    /// Says what is left of a file whose process was ended.
+    fn interrupted(&mut self, run: usize, mut result: ResultRecord) {
+        let ChildRun { file, end: ChildEnd::File(output), .. } = &self.runs[run] else { return };
+        let Some(exit_code) = result.exit_code else { return };
+        let partial = if exit_code == signals::INTERRUPTED { result.outputs.pop() } else { None };
+        if partial.is_none() && exit_code != 0 {
+            return;
+        }
+        let (input, output, name) =
+            (file.clone(), output.clone(), partial.as_ref().map(|partial| partial.name.clone()));
+        self.pool.console.file(FileRecord { input, output, exit_code, partial: name, ..FileRecord::from(result) });
+        self.done.partial.extend(partial);
     }
 }
 

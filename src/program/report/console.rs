@@ -1,6 +1,7 @@
 //! Lines on stderr that do not run into the progress bar, and the same as events.
 
 use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, StartRecord};
+use super::summary::with_strength;
 use crate::options::Verbosity;
 use histeq_media::pipeline::{FailureKind, Level, Notices};
 use histeq_media::sys::{one_line, print_line};
@@ -115,18 +116,23 @@ impl Console {
 
     /// Prints how one of many files has ended; not of one that was there.
     pub fn file(&self, file: FileRecord) {
-        let FileRecord { input, frames, seconds, found, error, .. } = &file;
-        match error {
-            Some(error) => {
+        let FileRecord { input, frames, seconds, found, strength, partial, error, .. } = &file;
+        let s = if *frames == 1 { "" } else { "s" };
+        match (error, partial) {
+            (Some(error), _) => {
                 let why = error.message.strip_prefix(&format!("{input}: ")).unwrap_or(&error.message);
                 self.print(Verbosity::Quiet, &format!("{input}: failed: {}", one_line(why)));
             }
-            None if file.exit_code == 0 => {
-                let found = found.as_ref().map(|found| format!(", {found}")).unwrap_or_default();
-                let s = if *frames == 1 { "" } else { "s" };
+            (None, Some(partial)) => {
+                let line = format!("{input}: interrupted, {frames} frame{s} -> {}", one_line(partial));
+                self.print(Verbosity::Normal, &line);
+            }
+            (None, None) if file.exit_code == 0 => {
+                let found =
+                    found.clone().map(|found| format!(", {}", with_strength(found, *strength))).unwrap_or_default();
                 self.print(Verbosity::Normal, &format!("{input}: {frames} frame{s} in {seconds:.2} s{found}"));
             }
-            None => {}
+            (None, None) => {}
         }
         self.send(&Event::File(file));
     }

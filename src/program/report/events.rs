@@ -1,7 +1,7 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
 use super::failure::kind_of;
-use histeq_media::pipeline::{ErrorWithRemedy, FailureKind};
+use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
 use histeq_media::sys::{give_up_with_an_event, print_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -99,6 +99,9 @@ pub struct StartRecord {
     /// Frames a second of the video, if known.
     #[serde(default)]
     pub frame_rate: Option<f64>,
+    /// How the output is encoded, if it is one.
+    #[serde(default)]
+    pub encoding: Option<Box<Encoding>>,
     /// The settings that hold, by the names of their options; none for `compare`.
     pub settings: Map<String, Value>,
 }
@@ -169,6 +172,9 @@ pub struct ResultRecord {
     /// What the video lacked and how much of it, in words; none with other methods than natural, but for log.
     #[serde(default)]
     pub found: Option<String>,
+    /// The share of it that was corrected, 0 to 1.
+    #[serde(default)]
+    pub strength: Option<f64>,
     /// The line that people get.
     pub summary: String,
 }
@@ -178,7 +184,7 @@ pub struct ResultRecord {
 pub struct FileRecord {
     pub input: String,
     pub output: String,
-    /// What it alone would have ended with: 0 where it is done, 3 where it was there.
+    /// What it alone would have ended with: 0 where it is done, 3 where it was there, 130 where it was interrupted.
     pub exit_code: u8,
     /// Frames written.
     pub frames: u64,
@@ -186,9 +192,14 @@ pub struct FileRecord {
     pub damaged: u64,
     /// How long it took.
     pub seconds: f64,
-    /// What the video lacked, as in the result of a run.
+    /// What the video lacked, and the share of it that was corrected, as in the result of a run.
     #[serde(default)]
     pub found: Option<String>,
+    #[serde(default)]
+    pub strength: Option<f64>,
+    /// The file that is left of it, where it was interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
@@ -196,8 +207,8 @@ pub struct FileRecord {
 
 impl From<ResultRecord> for FileRecord {
     /// The numbers of the run of a file.
-    fn from(ResultRecord { frames, damaged, seconds, found, .. }: ResultRecord) -> Self {
-        FileRecord { frames, damaged, seconds, found, ..FileRecord::default() }
+    fn from(ResultRecord { frames, damaged, seconds, found, strength, .. }: ResultRecord) -> Self {
+        FileRecord { frames, damaged, seconds, found, strength, ..FileRecord::default() }
     }
 }
 
@@ -305,6 +316,7 @@ mod tests {
             outputs: vec!["out \u{1b}.mkv".to_owned()],
             frames: None,
             frame_rate: Some(12.5),
+            encoding: Some(Encoding { container: "mp4".to_owned(), ..Encoding::default() }.into()),
             settings: Map::from_iter([("smooth".to_owned(), Value::from("scene"))]),
         };
         let error = ErrorWithRemedy::not_in_pieces("in.mkv: cannot be cut".to_owned()).into();

@@ -41,7 +41,16 @@ fn found(progress: &Progress) -> String {
         Some(UNCHANGED) => ", so it looks as before (`histeq-video preview` shows other looks)",
         _ => "",
     };
+    let words = words.map(|found| with_strength(found, progress.strength()));
     words.map_or_else(String::new, |found| format!("{}{hint}\n", wrapped(&found)))
+}
+
+/// What was found, and how much of it was corrected, if that is not all of it.
+pub(super) fn with_strength(found: String, strength: Option<f64>) -> String {
+    match strength.filter(|&strength| strength < 1.0 && found != NOTHING) {
+        Some(strength) => format!("{found}; corrected with strength {strength}"),
+        None => found,
+    }
 }
 
 /// The end of a comparison.
@@ -82,6 +91,7 @@ fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultReco
         encode_seconds: busy(Stage::Sink),
         summary,
         found: progress.found_in_words(),
+        strength: progress.strength(),
         ..ResultRecord::default()
     }
 }
@@ -105,7 +115,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
         summary.dropped
     );
     if let Some(found) = progress.found_in_words() {
-        text += &format!("; {found}");
+        text += &format!("; {}", with_strength(found, progress.strength()));
     }
     if progress.damaged() > 0 {
         text += &format!(", {} damaged", progress.damaged());

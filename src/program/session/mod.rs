@@ -18,7 +18,7 @@ use crate::signals;
 use crate::watch::ProcessMemory;
 use anyhow::Result;
 use histeq_media::ffmpeg;
-use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
+use histeq_media::pipeline::{Cancel, Encoding, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::without_password;
 use serde_json::{Map, Value};
@@ -136,8 +136,14 @@ impl<'a> Session<'a> {
         Ok(opened)
     }
 
-    /// Sends the `start` event: that `input` is read, what is written, and with which settings.
-    pub fn start<'b>(&self, input: &Input, outputs: impl Iterator<Item = &'b String>, settings: Map<String, Value>) {
+    /// Sends the `start` event: that `input` is read, what is written, how, and with which settings.
+    pub fn start<'b>(
+        &self,
+        input: &Input,
+        outputs: impl Iterator<Item = &'b String>,
+        encoding: Option<Encoding>,
+        settings: Map<String, Value>,
+    ) {
         if self.has_started {
             return;
         }
@@ -147,6 +153,7 @@ impl<'a> Session<'a> {
             outputs: outputs.map(|name| without_password(name)).collect(),
             frames: input.frames,
             frame_rate: input.rate(),
+            encoding: encoding.map(Box::new),
             settings,
         });
     }

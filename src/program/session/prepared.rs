@@ -6,6 +6,7 @@ use crate::sidecar::records::Records;
 use crate::stage_builder::StageBuilder;
 use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Verifier};
+use histeq::frame::limits;
 use histeq::spec::Settings;
 use histeq_media::pipeline::{Input, Notices, Progress, Source};
 use histeq_media::source::{self, NamedLog};
@@ -47,6 +48,7 @@ pub fn prepare(
     let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
     let (mut source, input) = source::filtered((source, input), &filters.filters(), notices)?;
     let settings = equalize.resolve(&input, on_settings)?;
+    limits::note_look_ahead(settings.look_ahead() as usize);
     builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;
     match around {
         Around::AsSettings => source.look_around(settings.warm_up(), settings.look_ahead()),

@@ -34,6 +34,15 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("bench scans --scan sideways", "sideways"),
         ("bench scans --block-size 100", "64, 128, 256, 512, 1024"),
         ("bench stages --pixels-per-thread 257", "257"),
+        ("bench scans --plot k.png", "--plot draws SVG"),
+        ("bench scans --csv -", "the tables are on stdout"),
+        ("bench scans --saturate 5", "--saturate is for the suite bins"),
+        ("bench cpu --scan blelloch", "--scan is for the suites"),
+        ("bench kernels --formula own", "--formula is for the suites"),
+        ("bench scans --backend cpu --scan blelloch", "does not go with --backend cpu"),
+        ("bench luminance --backend cpu --formula own", "does not go with --backend cpu"),
+        ("bench stages --backend cpu --block-size 256", "does not go with --backend cpu"),
+        ("bench kernels --backend cpu --csv k.csv", "measures a GPU"),
     ] {
         usage_error(line).says(&[says]);
     }
@@ -59,4 +68,13 @@ fn an_interrupted_suite_leaves_nothing_behind() {
 #[test]
 fn a_gpu_that_has_to_be_there_and_is_not_is_an_error() {
     Dir::new().run("bench scans --quick --backend cuda --gpu 99").exits_with(6).says(&["histeq-video: error:"]);
+}
+
+#[test]
+fn a_suite_without_a_figure_writes_nothing_and_fails() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 5 -c:v ffv1 in.mkv");
+    let run = dir.run("bench transcode in.mkv --quick --ways cuda --gpu 99 --csv k.csv --plot k.svg").exits_with(6);
+    run.says(&["none of --ways can be run here"]);
+    assert_eq!(dir.names(), ["in.mkv"]);
 }

@@ -63,7 +63,11 @@ fn a_small_file_of_large_frames_keeps_to_its_memory() {
     assert!(peak < 700, "{line}: {peak} MiB");
     let line = "--max-memory 100M --output-format null in.gif out";
     let Some((run, peak)) = measured(&dir, line, b"") else { return };
-    run.fails().says(&["in.gif: frame 0", "a frame of 64 MiB and its result do not fit", "--max-memory"]);
+    run.fails().says(&[
+        "in.gif: frame 0",
+        "a frame of 67 MB and its result do not fit into the 100 MB",
+        "--max-memory",
+    ]);
     assert!(peak < 400, "{line}: {peak} MiB");
 }
 
@@ -184,4 +188,16 @@ fn more_video_streams_than_memory_has_room_for_are_refused_before_they_are_probe
     assert!(!dir.path("out.mkv").exists());
     dir.succeeds("--backend cpu --max-memory 60M --encoder mpeg4 many.mkv out.mkv");
     dir.succeeds("--backend cpu --max-memory 30M --encoder mpeg4 one.mkv one-out.mkv");
+}
+
+#[test]
+fn memory_that_is_too_little_for_the_run_is_told_with_how_much_is_needed() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=30 -frames:v 60 -c:v mpeg4 -q:v 3 in.mkv");
+    let line = "--threads 2 --encoder mpeg4 -y in.mkv out.mkv";
+    let run = dir.run(&format!("--max-memory 8M {line}")).exits_with(8);
+    let run = run.says(&["a frame of 0.3 MB", "into the 8.0 MB for frames", "the run needs about ", "--look-ahead 0"]);
+    let needed = run.stderr.split("--max-memory ").nth(1).and_then(|rest| rest.split(',').next()).expect("a size");
+    dir.succeeds(&format!("--max-memory {needed} {line}"));
+    dir.succeeds(&format!("--look-ahead 0 --max-memory 8M {line}"));
 }

@@ -21,8 +21,8 @@ fn a_part_without_a_frame_is_an_error() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=1/5 -frames:v 3 -c:v ffv1 in.mkv");
     for options in ["", "--smooth scene", "--look-ahead 1", "--filter hflip"] {
         let line = format!("--backend cpu --encoder ffv1 --start 1 --duration 1 {options} in.mkv out.mkv");
-        dir.run(&line).fails().says(&["in.mkv: no frame in this part"]);
+        dir.run(&line).exits_with(2).says(&["in.mkv: no frame in this part"]);
     }
-    dir.run("compare --start 1 --duration 1 in.mkv in.mkv out.mkv").fails().says(&["no frame in this part"]);
+    dir.run("compare --start 1 --duration 1 in.mkv in.mkv out.mkv").exits_with(2).says(&["no frame in this part"]);
     assert!(!dir.path("out.mkv").exists());
 }

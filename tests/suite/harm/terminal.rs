@@ -30,7 +30,7 @@ fn a_line_end_in_a_name_begins_no_line() {
     let dir = Dir::new();
     let (input, output) = ("a\nhisteq-video: error: forged.mkv", "b\nhisteq-video: error: forged.mkv");
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 '{input}'"));
-    for (run, code) in [("-v", 0), ("", 1), ("-y --start 9", 1)] {
+    for (run, code) in [("-v", 0), ("", 1), ("-y --start 9", 2)] {
         let run = dir.run(&format!("--backend cpu --encoder ffv1 {run} '{input}' '{output}'")).ends_as(code);
         assert!(!run.stderr.contains("\nhisteq-video: error: forged"), "{:?}", run.stderr);
         run.says(&["\\nhisteq-video: error: forged.mkv"]);

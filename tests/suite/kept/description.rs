@@ -136,3 +136,24 @@ fn the_timecode_of_a_part_is_that_of_its_first_frame() {
         }
     }
 }
+
+#[test]
+fn the_timecode_of_an_mp4_comes_through_a_pipe() {
+    let dir = Dir::new();
+    for (rate, timecode, start, expected) in [
+        ("25", "01:02:03:04", "", "01:02:03:04"),
+        ("25", "01:02:03:04", "--start 1", "01:02:04:04"),
+        ("30000/1001", "10:00:00;02", "", "10:00:00;02"),
+    ] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2 -f lavfi -i sine=duration=2 -c:v mpeg4 -c:a aac \
+             -timecode {timecode} -movflags +faststart in.mp4"
+        ));
+        let input = dir.read("in.mp4");
+        dir.fed(&format!("--backend cpu --encoder mpeg4 -y {start} - out.mp4"), &input)
+            .exits_with(0)
+            .never_says("left out");
+        let told = dir.probe("-show_entries stream_tags=timecode", "out.mp4").to_string();
+        assert!(told.contains(expected), "{timecode} {start}: {told}");
+    }
+}

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const RAW: Raw = Raw { format: "yuv420p", size: (64, 48), limited: true };
 const HEADER: &str = "YUV4MPEG2 W64 H48 F25:1 C420jpeg";
@@ -259,8 +259,16 @@ fn one_ctrl_c_ends_a_run_whose_reader_reads_nothing() {
         let mut running = Running::start(&mut piped(&dir, &format!("--backend cpu in.mkv {output}")));
         let fifo = dir.path("fifo");
         let is_fifo = output.ends_with("fifo");
-        let _reader = is_fifo.then(|| std::fs::File::open(fifo).expect("a FIFO"));
-        running.wait_until_it_listens();
+        let reader = is_fifo.then(|| std::fs::File::open(fifo).expect("a FIFO"));
+        let begin = Instant::now();
+        let waiting = |running: &mut Running| match &reader {
+            Some(fifo) => rustix::io::ioctl_fionread(fifo),
+            None => rustix::io::ioctl_fionread(running.child().stdout.as_ref().expect("a pipe")),
+        };
+        while waiting(&mut running).expect("a number of bytes") == 0 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{output}: it writes nothing");
+            std::thread::sleep(Duration::from_millis(5));
+        }
         // By then the pipe is full.
         std::thread::sleep(Duration::from_millis(500));
         running.signal(Signal::INT);

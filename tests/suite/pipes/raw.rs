@@ -173,7 +173,7 @@ fn a_part_of_raw_frames_is_counted_out() {
         let run = dir.fed(&line, &video).exits_with(0);
         assert_same_video(options, RAW, &run.stdout, &all[first * frame..(first + count) * frame]);
     }
-    let beyond = dir.fed(&format!("{} --start 3 - -", described(RAW)), &video).fails();
+    let beyond = dir.fed(&format!("{} --start 3 - -", described(RAW)), &video).exits_with(2);
     beyond.says(&["no frame at or after --start"]);
 }
 

@@ -1,6 +1,5 @@
 //! What a scene was found to lack.
 
-use crate::spec::Strength;
 use std::fmt;
 
 /// How much of each part a scene needs, in 4096ths.
@@ -27,15 +26,6 @@ impl Found {
     pub fn is_nothing(&self) -> bool {
         let parts = [self.dark, self.veil, self.cast, self.noise, self.contrast - 4096];
         parts.iter().all(|share| *share < LITTLE)
-    }
-
-    /// What is left of it at a strength.
-    #[must_use]
-    pub fn with_strength(self, strength: Strength) -> Self {
-        let part = |from: i32, to: i32| strength.between(from.into(), to.into()) as i32;
-        let Found { dark, cast, unused, veil, exposure, contrast, noise } = self;
-        let [dark, cast, unused, veil] = [dark, cast, unused, veil].map(|share| part(0, share));
-        Found { dark, cast, unused, veil, exposure: part(4096, exposure), contrast: part(4096, contrast), noise }
     }
 }
 
@@ -104,8 +94,6 @@ mod tests {
         assert!(clean.is_nothing());
         let night = Found { dark: 4096, exposure: 12_700, veil: 1638, contrast: 4096, ..Found::default() };
         assert_eq!(night.to_string(), "dark (exposed 3.1 times), some haze (0.4)");
-        let half = night.with_strength(Strength::of_share_256(128));
-        assert_eq!(half.to_string(), "rather dark (exposed 2.1 times), a little haze (0.2)");
         let noisy = Found { noise: 4096, ..night };
         assert_eq!(noisy.to_string(), "dark (exposed 3.1 times), some haze (0.4), noise (1.0)");
         let mut mean = MeanFound::default();

@@ -7,6 +7,7 @@ use crate::bench::child::{self, ResourceUsage};
 use crate::bench::{Row, Setup, Table, TranscodeBackend, Unit, Value};
 use anyhow::{Context, Result, anyhow, ensure};
 use histeq_media::ffmpeg::Demuxer;
+use histeq_media::pipeline::FailureKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -125,6 +126,10 @@ fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<Strin
                 }
             }
         }
+    }
+    if found.is_empty() {
+        let why = notes.join(" ");
+        return Err(FailureKind::Device.error(format!("bench transcode: none of --ways can be run here: {why}")));
     }
     match Command::new("ffmpeg").arg("-version").output() {
         Ok(output) if output.status.success() => {

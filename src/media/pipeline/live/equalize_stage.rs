@@ -35,7 +35,7 @@ impl LiveEqualizer<'_> {
                 0 => match self.captured.pop() {
                     Some(captured) => Some(captured),
                     None => {
-                        self.progress.set_found(self.stage.found());
+                        self.progress.set_found(self.stage.found(), self.stage.strength());
                         return Ok((self.stage.name(), latency));
                     }
                 },

@@ -31,7 +31,7 @@ use crate::ffmpeg::{
     DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, last_message, microseconds, rescale,
 };
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use chunks::{Planned, Survey};
 use histeq::frame::{Frame, Pool};
 pub(super) use open::no_decoder;
@@ -156,8 +156,9 @@ impl FileSource {
                 Ok(ReaderEvent::LastPacket) => self.check_end()?,
                 Ok(ReaderEvent::End) => {
                     if self.delivered == 0 {
-                        let message = format!("{}: {}", self.input.name, self.nothing_decoded());
-                        return Err(FailureKind::Damage.error(message));
+                        let is_past_end = self.options.part.start.is_some() && self.progress.damaged() == 0;
+                        let kind = if is_past_end { FailureKind::Usage } else { FailureKind::Damage };
+                        return Err(kind.error(format!("{}: {}", self.input.name, self.nothing_decoded())));
                     }
                     self.end()?;
                     return Ok(Some(self.delivery(None)));
@@ -284,7 +285,10 @@ impl FileSource {
 
     /// The delivery of a picture after the requested part; `None` when no look-ahead needs it.
     fn take_after_end(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
-        ensure!(self.delivered > 0, "{}: no frame in this part (a longer --duration may have one)", self.input.name);
+        if self.delivered == 0 {
+            let why = "no frame in this part (a longer --duration may have one)";
+            return Err(FailureKind::Usage.error(format!("{}: {why}", self.input.name)));
+        }
         let end = self.bounds.end.unwrap_or(moment).min(moment);
         self.bounds.end = Some(end);
         self.others.cut(&self.input.media.streams, end + self.input.shift);

@@ -15,7 +15,7 @@ use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
 use crate::source::video_reader::VideoReader;
 use crate::sys::{Reader, limit_of};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -208,9 +208,13 @@ fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result
     let streams = &demuxer.media().streams;
     let videos: Vec<usize> = streams.iter().filter(|s| s.kind == MediaType::Video).map(|s| s.index).collect();
     if let Some(wanted) = options.video_stream {
-        return videos.get(wanted).copied().with_context(|| match videos.len() {
-            0 => format!("{name}: no video stream in it"),
-            count => format!("{name}: no video stream {wanted}; the last one is {} (the first is 0)", count - 1),
+        return videos.get(wanted).copied().ok_or_else(|| match videos.len() {
+            0 => FailureKind::Damage.error(format!("{name}: no video stream in it")),
+            count => {
+                let last = count - 1;
+                FailureKind::Usage
+                    .error(format!("{name}: no video stream {wanted}; the last one is {last} (the first is 0)"))
+            }
         });
     }
     demuxer.best_video().ok_or_else(|| {

@@ -1,7 +1,8 @@
 //! `--dry-run`: what would be read, done and written, by a look at a few frames that are encoded to nowhere.
 
 use super::{scene_survey, transcode};
-use crate::options::{FileJob, MeterStyle, StderrOptions};
+use crate::options::{FileJob, Job, ManyJob, MeterStyle, StderrOptions};
+use crate::pieces::{ChildError, ProcessPool, failure_of};
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::signals;
@@ -14,8 +15,8 @@ use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::{Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target};
 use histeq_media::source::Part;
 use histeq_media::sys::{is_pipe, printable};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ const FRAMES: u64 = 16;
 const PLACES: [f64; 3] = [1.0 / 6.0, 0.5, 5.0 / 6.0];
 
 /// What a run would do: the JSON of `--dry-run --json`.
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct DryRun {
     input: InputRecord,
     output: OutputRecord,
@@ -33,7 +34,7 @@ struct DryRun {
     found: Vec<FoundRecord>,
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct InputRecord {
     name: String,
     /// Names of FFmpeg's.
@@ -46,18 +47,21 @@ struct InputRecord {
     frames: Option<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct OutputRecord {
     name: String,
     exists: bool,
     container: Option<String>,
     encoder: Option<String>,
+    pixel_format: Option<String>,
+    size: Option<(usize, usize)>,
+    fps: Option<f64>,
     /// About how large it would be.
     bytes: Option<u64>,
 }
 
 /// What the look found in a few frames.
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct FoundRecord {
     seconds: f64,
     frames: u64,
@@ -78,7 +82,10 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     check_files_differ(&job.equalize, job.written_files())?;
     let mut replacing = job.clone();
     replacing.output.overwrite = Overwrite::Yes;
-    drop(session.outputs(&replacing)?);
+    // The folder of many is made by the run.
+    if !job.stderr.is_child {
+        drop(session.outputs(&replacing)?);
+    }
     let nowhere = || Target::new("/dev/null", "", Files::One, Overwrite::Yes);
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &nowhere()?.into(), signals::GIVING_UP)?;
@@ -133,7 +140,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         }
     }
     let stream = input.video_stream();
-    let encoder = sizes.first().map(|(measured, _)| measured.encoder.clone());
+    let measured = sizes.first().map(|(measured, _)| measured);
     let aim = match &job.output.options.encoder.quality {
         Quality::BitRate(rate) => {
             parse_number(rate).zip(input.duration).map(|(rate, time)| rate / 8.0 * time as f64 / 1e6)
@@ -156,16 +163,76 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
             name: job.output.name.clone(),
             exists: Path::new(&job.output.name).exists(),
             container,
-            encoder,
+            encoder: measured.map(|measured| measured.encoder.clone()),
+            pixel_format: measured.map(|measured| measured.format.clone()),
+            size: measured.map(|measured| measured.size),
+            fps: measured.and_then(|measured| measured.rate),
             bytes: job.output.most_bytes.map(|most| estimate.unwrap_or(most).min(most)).or(estimate),
         },
         settings: job.equalize.report(&settings),
         found,
     };
-    let text = if as_json { serde_json::to_string(&dry_run)? + "\n" } else { in_words(&dry_run) };
+    let text = if as_json { serde_json::to_string(&dry_run)? + "\n" } else { in_words(&dry_run) + NOTHING_WRITTEN };
     stdout::print(printable(&text).as_bytes())?;
     Ok(Outcome::Complete)
 }
+
+/// Looks at many files, each in a process of its own, and prints what a run would do: a line of JSON for each, or words.
+pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outcome> {
+    let pool = ProcessPool::new(&many.stderr, console);
+    pool.listen_for_signals(signals::GIVING_UP)?;
+    let (mut failed, mut bytes) = (Vec::new(), 0);
+    for (input, output) in &many.files {
+        let exists = Path::new(output).exists();
+        let entry = |key: &str, value: Value| {
+            let (input, output) = (json!({ "name": input }), json!({ "name": output, "exists": exists }));
+            format!("{}\n", json!({ "input": input, "output": output, key: value }))
+        };
+        let said = if exists && !many.overwrites {
+            match as_json {
+                true => entry("skipped", true.into()),
+                false => format!("leaves  {output}, which is there (-y makes it again)\n"),
+            }
+        } else {
+            let mut arguments = Job::options()?;
+            arguments.extend((!as_json).then(|| "--json".into()));
+            arguments.extend(["--one-of".into(), input.into(), output.into()]);
+            let answer = pool.run_one(&arguments, input);
+            if pool.cancel.is_cancelled() {
+                return Ok(Outcome::Interrupted);
+            }
+            match answer.map_err(|error| error.downcast::<ChildError>()) {
+                Ok(answer) => {
+                    let dry_run: DryRun = serde_json::from_slice(&answer.stdout)?;
+                    bytes += dry_run.output.bytes.unwrap_or(0);
+                    if as_json { String::from_utf8(answer.stdout)? } else { in_words(&dry_run) }
+                }
+                Err(Ok(child)) => {
+                    let said = match as_json {
+                        true => entry("error", serde_json::to_value(&child.error)?),
+                        false => format!("fails   {child}\n"),
+                    };
+                    failed.push(child);
+                    said
+                }
+                Err(Err(error)) => return Err(error),
+            }
+        };
+        stdout::print(printable(&said).as_bytes())?;
+    }
+    if !as_json {
+        let (count, megabytes) = (many.files.len(), bytes as f64 / 1e6);
+        let s = if count == 1 { "" } else { "s" };
+        stdout::print(format!("{count} file{s}, about {megabytes:.1} MB in all. {NOTHING_WRITTEN}").as_bytes())?;
+    }
+    match failed.len() {
+        0 => Ok(Outcome::Complete),
+        _ => Err(failure_of(&failed)),
+    }
+}
+
+/// The end of what is said in words.
+const NOTHING_WRITTEN: &str = "Nothing was written.\n";
 
 /// Frames from one key frame to the next, where an encoder sets none itself: that of x264 and x265.
 const KEY_DISTANCE: f64 = 250.0;
@@ -206,7 +273,9 @@ fn in_words(DryRun { input, output, settings, found }: &DryRun) -> String {
         known(input.frames.map(|frames| frames.to_string())),
     );
     let named = |name: &str| settings.get(name).and_then(Value::as_str).unwrap_or("curves of a file").to_owned();
-    text += &format!("look    {}, method {}\n", named("look"), named("method"));
+    let strength = settings.get("strength").and_then(Value::as_f64).filter(|strength| *strength < 1.0);
+    let strength = strength.map(|strength| format!(", strength {strength:.2}")).unwrap_or_default();
+    text += &format!("look    {}, method {}{strength}\n", named("look"), named("method"));
     for place in found {
         let words = place.found.as_deref().unwrap_or("the method is applied as it is");
         text += &format!("        at {:.1} s, {} frames: {words}\n", place.seconds, place.frames);
@@ -215,5 +284,9 @@ fn in_words(DryRun { input, output, settings, found }: &DryRun) -> String {
     let how = how.into_iter().flatten().collect::<Vec<_>>().join(" in ");
     let size = output.bytes.map(|bytes| format!(", about {:.1} MB", bytes as f64 / 1e6)).unwrap_or_default();
     let exists = if output.exists { ", which exists" } else { "" };
-    text + &format!("writes  {}{exists}: {how}{size}\nNothing was written.\n", output.name)
+    let picture = output.size.zip(output.pixel_format.as_ref()).map(|((width, height), format)| {
+        let rate = output.fps.map(|fps| format!(", {fps:.2} fps")).unwrap_or_default();
+        format!(", {width}x{height}, {format}{rate}")
+    });
+    text + &format!("writes  {}{exists}: {how}{size}{}\n", output.name, picture.unwrap_or_default())
 }

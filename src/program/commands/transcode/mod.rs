@@ -13,6 +13,8 @@ mod scene_survey;
 mod size_note;
 mod target_size;
 
+pub use dry_run::run_many as dry_run_many;
+
 use crate::options::FileJob;
 use crate::pieces;
 use crate::report::{Console, summary};
@@ -112,7 +114,7 @@ fn transcode(
     let named_settings = job.equalize.report(&settings);
     let command_line = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     records.describe(command_line, named_settings.clone());
-    session.start(&input, job.written_files(), named_settings);
+    let read = input.clone();
     let (filtering, filtered) = match &job.filter_after {
         Some(chain) => {
             let behind = |equalized| source::filtered_after((equalized, input.clone()), chain, notices);
@@ -122,6 +124,7 @@ fn transcode(
         None => (None, input),
     };
     let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
+    session.start(&read, job.written_files(), sink.encoding(), named_settings);
     let mut stage = builder.stage(backend.finish(&notices.for_core())?, settings);
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));

@@ -2,7 +2,7 @@
 
 use crate::options::backend_args::BackendArgs;
 use crate::options::stderr::Verbosity;
-use crate::options::values::usage;
+use crate::options::values::{AnyCase, usage};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -54,7 +54,7 @@ pub struct BenchArgs {
     pub plot: Option<PathBuf>,
 
     /// Print published figures beside those of this machine; without a suite, of all suites that have any
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     pub compare: Option<CompareWith>,
 
     /// Preset of x264, in histeq-video and ffmpeg alike
@@ -71,10 +71,10 @@ pub struct BenchArgs {
     #[arg(long, help_heading = "Suite transcode", hide_short_help = true)]
     pub no_filter: bool,
 
-    /// Suite bins: the count at which a bin saturates, 1 or more
+    /// Suite bins: the count at which a bin saturates, 1 or more [default: 256]
     #[arg(help_heading = "Suites that follow a publication", hide_short_help = true)]
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
-    pub saturate: u32,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub saturate: Option<u32>,
 
     /// Suite bins: count this number of elements only (with --bins)
     #[arg(help_heading = "Suites that follow a publication", hide_short_help = true, requires = "bins")]
@@ -86,10 +86,11 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=65_536))]
     pub bins: Option<u32>,
 
-    /// Arithmetic of the published kernels; the share of samples that differ from the specification is printed
+    /// Suites stages, cdf-min, scans and luminance: arithmetic of the published kernels, on a GPU; the share of samples that differ
+    /// from the specification is printed [default: specification]
     #[arg(help_heading = "Suites that follow a publication", hide_short_help = true)]
-    #[arg(long, default_value = "specification", value_parser = formulas())]
-    pub formula: Arithmetic,
+    #[arg(long, value_parser = formulas())]
+    pub formula: Option<Arithmetic>,
 
     /// Where to measure. Chosen kernels run in place of a publication's, or beside them, in the suites that follow one.
     #[command(flatten)]
@@ -99,10 +100,16 @@ pub struct BenchArgs {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Small pictures, for tests of the suites themselves
-    #[arg(long, hide = true)]
+    /// Small pictures in place of a suite's own: for a look at it, not for figures
+    #[arg(long)]
     pub quick: bool,
 }
+
+/// The suites that follow a publication. All but the last have an arithmetic.
+const PUBLISHED: [Suite; 5] = [Suite::Stages, Suite::CdfMin, Suite::Scans, Suite::Luminance, Suite::Bins];
+
+/// The count at which bins saturate.
+const SATURATED: u32 = 256;
 
 /// What figures are compared with.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,17 +120,17 @@ pub enum CompareWith {
 
 fn suites() -> impl TypedValueParser<Value = Suite> {
     let names = Suite::ALL.map(|suite| PossibleValue::new(suite.name()).help(suite.about()));
-    PossibleValuesParser::new(names).try_map(|name| Suite::named(&name).ok_or("no such suite"))
+    AnyCase(PossibleValuesParser::new(names)).try_map(|name| Suite::named(&name).ok_or("no such suite"))
 }
 
 fn ways() -> impl TypedValueParser<Value = TranscodeBackend> {
     let names = TranscodeBackend::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(names).try_map(|name| TranscodeBackend::named(&name).ok_or("no such way"))
+    AnyCase(PossibleValuesParser::new(names)).try_map(|name| TranscodeBackend::named(&name).ok_or("no such way"))
 }
 
 fn formulas() -> impl TypedValueParser<Value = Arithmetic> {
     let names = Arithmetic::names().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(names).try_map(|name| Arithmetic::named(&name).ok_or("no such formula"))
+    AnyCase(PossibleValuesParser::new(names)).try_map(|name| Arithmetic::named(&name).ok_or("no such formula"))
 }
 
 /// The checked options of `bench`.
@@ -173,8 +180,38 @@ impl BenchJob {
             (None, Some(_)) => return conflict("a file is for one suite: name it"),
             _ => {}
         }
-        if args.bins.is_some() && args.suite != Some(Suite::Bins) {
-            return conflict("--elements and --bins are for the suite bins");
+        let of_bins = [(args.bins.is_some(), "--elements and --bins are"), (args.saturate.is_some(), "--saturate is")];
+        if let Some((_, what)) = of_bins.into_iter().find(|(is_given, _)| *is_given && args.suite != Some(Suite::Bins))
+        {
+            return conflict(&format!("{what} for the suite bins"));
+        }
+        for (option, suites) in [
+            (args.device.kernels.first_given(), &PUBLISHED[..]),
+            (args.formula.is_some().then_some("--formula"), &PUBLISHED[..4]),
+        ] {
+            let Some(option) = option else { continue };
+            if args.suite.is_some_and(|suite| !suites.contains(&suite)) {
+                let names: Vec<&str> = suites.iter().map(|suite| suite.name()).collect();
+                return conflict(&format!("{option} is for the suites {}", names.join(", ")));
+            }
+            if !args.device.backend.may_use_gpu() {
+                return conflict(&format!("{option} is about CUDA kernels, and does not go with --backend cpu"));
+            }
+        }
+        if let Some(suite @ (Suite::Kernels | Suite::Stream)) = args.suite
+            && !args.device.backend.may_use_gpu()
+        {
+            return conflict(&format!("{} measures a GPU, and --backend cpu leaves that out", suite.name()));
+        }
+        let is_svg = |file: &PathBuf| file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+        if let Some(plot) = args.plot.as_ref().filter(|file| !is_svg(file)) {
+            return conflict(&format!("--plot draws SVG: give it a name like plot.svg, not {}", plot.display()));
+        }
+        let files = [("--csv", &args.csv), ("--json", &args.json)];
+        if let Some((option, _)) =
+            files.iter().find(|(_, file)| file.as_ref().is_some_and(|file| file.as_os_str() == "-"))
+        {
+            return conflict(&format!("{option} takes a file's name: the tables are on stdout"));
         }
         if args.file.is_some() && compare {
             return conflict("published figures are of the publications' images: leave out the file or --compare");
@@ -189,9 +226,9 @@ impl BenchJob {
             repeats: Repeats { counted: args.repeat as usize, warm_up: args.warmup as usize },
             quick: args.quick,
             gpu_index: args.device.backend.may_use_gpu().then_some(args.device.gpu),
-            arithmetic: args.formula,
+            arithmetic: args.formula.unwrap_or(Arithmetic::Specification),
             chosen: args.device.kernels.chosen(),
-            saturate: args.saturate,
+            saturate: args.saturate.unwrap_or(SATURATED),
             bins_case: args.elements.map(|count| count as usize).zip(args.bins),
             file: args.file,
             preset: args.preset,

@@ -1,7 +1,7 @@
 //! Options that choose kernel variants.
 
 use crate::options::equalize::EqualizeOptions;
-use crate::options::values::usage;
+use crate::options::values::{AnyCase, usage};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -40,7 +40,7 @@ fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<
 where
     T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+    AnyCase(PossibleValuesParser::new(names)).try_map(|name| name.parse::<T>())
 }
 
 impl KernelArgs {
@@ -83,7 +83,8 @@ impl KernelArgs {
         Ok(Some(Arc::new(self.chosen())))
     }
 
-    fn first_given(&self) -> Option<&'static str> {
+    /// The first of these options that was given.
+    pub fn first_given(&self) -> Option<&'static str> {
         let given = [
             (self.histogram.is_some(), "--histogram"),
             (self.scan.is_some(), "--scan"),

@@ -143,7 +143,7 @@ fn clear(levels: Levels) -> Veil {
 }
 
 /// Adds an array of this shape.
-fn array<T: AutoSerialize>(
+pub(in crate::sidecar) fn array<T: AutoSerialize>(
     zip: &mut ZipWriter<Cursor<Vec<u8>>>,
     name: &str,
     shape: &[u64],

@@ -46,7 +46,8 @@ mod restore;
 mod save;
 
 pub use apply::LoadedCurves;
+pub(in crate::sidecar) use archive::array;
 pub use lines::CurveFormat;
 pub use load::CurveFile;
-pub use restore::InverseCurves;
+pub use restore::{InverseCurves, check_undone};
 pub use save::CurveWriter;

@@ -41,6 +41,28 @@ enum Origins {
     More,
 }
 
+/// Checks that what `file` has of each frame can be undone.
+///
+/// # Errors
+/// When it cannot: why, and what can.
+pub fn check_undone(file: &CurveFile) -> Result<()> {
+    let what = |mapping: &Mapping| match mapping {
+        Mapping::Curve { chroma_gain: UNIT_GAIN, .. } => None,
+        Mapping::Curve { .. } => Some("multiplied colours"),
+        Mapping::Veil(_) => Some("a curve for each region"),
+        Mapping::Balance(_) | Mapping::Balanced { .. } => Some("a balance of colours"),
+        Mapping::Tiles { .. } => Some("a curve for each tile"),
+    };
+    let Some((frame, what)) = file.mappings().find_map(|(frame, mapping)| Some((frame, what(mapping)?))) else {
+        return Ok(());
+    };
+    bail!(
+        "{}: frame {frame} has {what}, which cannot be undone: take the video that was equalized, which is as it was (only what \
+         --method global --chroma keep does can be undone)",
+        file.name()
+    )
+}
+
 impl InverseCurves {
     /// The inverses of the curves of `file`, which were for video of 8 bits made deeper if `was_lifted`. Warns where the video cannot
     /// have come out of them.
@@ -75,18 +97,10 @@ impl InverseCurves {
         let last = match last {
             Some(last) => last,
             None => {
-                let (curve, gain) = match self.file.mapping(index) {
-                    Mapping::Curve { curve, chroma_gain } => (curve, *chroma_gain),
-                    other => bail!(
-                        "{name}: frame {number} has {}, which cannot be undone (restore works with one curve for all: \
-                         --method global)",
-                        if let Mapping::Veil(_) = other { "curves by region" } else { "a balance of colours" }
-                    ),
+                let curve = match self.file.mapping(index) {
+                    Mapping::Curve { curve, chroma_gain: UNIT_GAIN } => curve,
+                    _ => bail!("{name}: what was done to frame {number} cannot be undone"),
                 };
-                ensure!(
-                    gain == UNIT_GAIN,
-                    "{name}: the chroma of frame {number} was multiplied, which cannot be undone (equalize with --chroma keep)"
-                );
                 (index, Inverse::of(curve, self.file.format().levels(), &self.origins)?)
             }
         };
