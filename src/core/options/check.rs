@@ -26,7 +26,7 @@ impl OptionError {
         OptionError { text: text.to_owned(), is_conflict: true }
     }
 
-    pub(super) fn invalid(text: String) -> Self {
+    pub(crate) fn invalid(text: String) -> Self {
         OptionError { text, is_conflict: false }
     }
 
