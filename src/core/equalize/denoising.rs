@@ -340,6 +340,9 @@ pub struct Alone {
     pool: HostPool,
 }
 
+/// The planes of a picture, and what is made of them.
+type WithPlanes = (Arc<Vec<Sheet>>, Picture);
+
 /// What is measured of the noise of each picture of a frame, once it is made clean: with it, that takes less time.
 pub type MeasuredNoise = OnceLock<Vec<Measured>>;
 
@@ -356,7 +359,7 @@ impl Alone {
     /// When planes do not make a frame.
     pub fn clean(&self, frames: &[Frame], at: usize, share: Strength, known: &MeasuredNoise) -> Result<Frame> {
         let (engine, log2) = (&self.steps, log2_of_chroma(&frames[at]));
-        let made = |rows: Rows| -> Vec<(Arc<Vec<Sheet>>, Picture)> {
+        let made = |rows: Rows| -> Vec<WithPlanes> {
             let make = |frame: &Frame| {
                 let planes = Arc::new(sheets(frame, rows));
                 let Ok(picture) = engine.picture(&planes, log2);
@@ -366,8 +369,8 @@ impl Alone {
         };
         let made: Vec<_> = Rows::of(&frames[at]).into_iter().map(made).collect();
         let measured = known.get_or_init(|| {
-            let measure = |made: &Vec<(_, Picture)>| {
-                let step = |pair: &[(_, Picture)]| {
+            let measure = |made: &Vec<WithPlanes>| {
+                let step = |pair: &[WithPlanes]| {
                     let Ok(step) = Step::new(engine, &pair[1].1, &pair[0].1);
                     step
                 };
@@ -376,7 +379,7 @@ impl Alone {
             };
             made.iter().map(measure).collect()
         });
-        let clean = |(made, measured): (&Vec<(Arc<Vec<Sheet>>, Picture)>, &Measured)| {
+        let clean = |(made, measured): (&Vec<WithPlanes>, &Measured)| {
             let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
             let Ok(clean) = (Around { pictures: &pictures, at, own_field: None }).clean(engine, measured);
             (made[at].0.clone(), clean)

@@ -59,14 +59,16 @@ enum Pass {
 
 impl Study {
     /// The state before the first frame of a video with these settings, without its colour if `gray` says so, that comes out
-    /// with this depth. Each of its scenes has one mapping if `is_whole` says so.
-    pub fn new(settings: Settings, gray: bool, output: OutputDepth, is_whole: bool) -> Self {
+    /// with this depth. Each of its scenes has one mapping if `is_whole` says so; else frames are measured on this many threads,
+    /// or that of the caller, with 0.
+    pub fn new(settings: Settings, gray: bool, output: OutputDepth, is_whole: bool, threads: usize) -> Self {
         let pass = if is_whole {
             Pass::Scenes(Some(Survey::new(settings, gray, output, None).into()))
         } else {
             let record = Arc::default();
             let recorder = Box::new(Recorder::new(Arc::clone(&record)));
             let stage = EqualizeStage::new(recorder, settings).gray(gray).with_output_depth(output);
+            let stage = stage.measuring_on(threads).denoising_on(threads);
             Pass::Windows(stage.into(), record)
         };
         Study { pass, decided: VecDeque::new() }
@@ -112,9 +114,16 @@ impl Study {
         }
     }
 
-    /// What is done to the next frame, if that is decided.
-    pub fn next(&mut self) -> Option<Decided> {
-        self.decided.pop_front()
+    /// What is done to the next frame, if that is decided, or is once frames that came are measured.
+    ///
+    /// # Errors
+    /// When a frame cannot be measured.
+    pub fn decided(&mut self) -> Result<Option<Decided>> {
+        if let (None, Pass::Windows(stage, _)) = (self.decided.front(), &mut self.pass) {
+            while stage.collect()?.is_some() {}
+            self.take();
+        }
+        Ok(self.decided.pop_front())
     }
 }
 

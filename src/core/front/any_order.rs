@@ -7,9 +7,13 @@ use crate::Result;
 use crate::equalize::{self, output_format};
 use crate::frame::{Frame, PixelFormat};
 use crate::options::OptionError;
-use crate::spec::Settings;
+use crate::spec::clahe::TileBins;
+use crate::spec::{Method, OutputDepth, Settings};
 
 pub use crate::equalize::Decided;
+
+/// The most threads on which frames are measured.
+const MOST_THREADS: usize = 6;
 
 /// The pass that decides. What it holds is bounded, however long the video is; with one curve for each scene, it grows with the
 /// number of scenes and frames.
@@ -65,7 +69,10 @@ impl Builder {
 
     fn pass(&self, settings: Settings) -> equalize::Study {
         let options = &self.options;
-        equalize::Study::new(settings, options.gray, options.output_depth, options.has_whole_scenes())
+        // One thread is that of the caller.
+        let threads =
+            Some(self.own_threads()).filter(|threads| *threads > 1).map_or(0, |threads| threads.min(MOST_THREADS));
+        equalize::Study::new(settings, options.gray, options.output_depth, options.has_whole_scenes(), threads)
     }
 }
 
@@ -99,11 +106,27 @@ impl Study {
         self.pass.finish()
     }
 
-    /// The number of the next frame, in order, of which it is decided, and what is done to it.
-    pub fn decided(&mut self) -> Option<(u64, Decided)> {
-        let decided = self.pass.next()?;
+    /// The number of the next frame, in order, of which it is decided, and what is done to it. Frames are measured on several
+    /// threads, so this waits for those that came.
+    ///
+    /// # Errors
+    /// As for [`push`](Study::push).
+    pub fn decided(&mut self) -> Result<Option<(u64, Decided)>> {
+        let Some(decided) = self.pass.decided()? else { return Ok(None) };
         self.number += 1;
-        Some((self.number - 1, decided))
+        Ok(Some((self.number - 1, decided)))
+    }
+
+    /// About the bytes that what is decided of a frame takes, at most.
+    pub fn bytes_of_decided(&self) -> usize {
+        let depth = self.builder.picture.kind().0.depth();
+        let codes =
+            1_usize << if self.builder.options.output_depth == OutputDepth::AsInput { depth } else { depth.max(12) };
+        match self.settings.method {
+            Method::Clahe { columns, rows } => columns as usize * rows as usize * codes.min(TileBins::MAX) * 8,
+            // A curve, and that of the frame with two bits more.
+            _ => 2 * (codes + (4 << depth).min(1 << 16)),
+        }
     }
 }
 

@@ -115,7 +115,7 @@ impl Case {
         if last == frames.len() {
             study.finish().expect("an end");
         }
-        let decided = std::iter::from_fn(|| study.decided());
+        let decided = std::iter::from_fn(|| study.decided().expect("what is done"));
         let numbered = decided.zip(begin..).map(|((number, decided), expected)| {
             assert_eq!(number, expected as u64);
             decided
