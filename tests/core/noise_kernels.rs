@@ -236,13 +236,14 @@ fn noise_is_removed_as_on_a_cpu() {
     let Some(program) = emulated() else { return };
     let emulated = Emulated(program);
     let mut random = Random::new(8);
-    for (size, log2, of) in [
-        ((61, 44), (1u8, 1u8), &[0, 2, 4][..]),
-        ((37, 21), (0, 0), &[1]),
-        ((9, 3), (1, 0), &[0]),
-        ((90, 34), (2, 2), &[3]),
+    for (size, log2, count, of) in [
+        ((61, 44), (1u8, 1u8), 5, &[0, 2, 4][..]),
+        ((37, 21), (0, 0), 5, &[1]),
+        ((9, 3), (1, 0), 5, &[0]),
+        ((90, 34), (2, 2), 5, &[3]),
+        ((45, 38), (1, 1), 9, &[4, 7]),
     ] {
-        let frames: Vec<_> = (0..5).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
+        let frames: Vec<_> = (0..count).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
         let expected = made_clean(&Steps::PLAIN, &frames, log2, of);
         assert!(made_clean(&emulated, &frames, log2, of) == expected, "{size:?}");
         let before = (0..size.1).flat_map(|y| frames[of[0]][0].row(y));

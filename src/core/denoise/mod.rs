@@ -10,7 +10,8 @@
 //!
 //! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back and added to
 //!   it, so that nothing is lost of those that have more.
-//! * A frame is made of itself and up to two frames before and behind it, those within [`RADIUS`].
+//! * A frame is made of itself and up to four frames before and behind it. The motion to one that is 2 or 4 frames away is twice
+//!   that to the one half as far away, and what it takes beside that; else it is searched for from nothing.
 //! * Its noise is that of the steps between the frames that it is made of.
 //! * Where two frames differ by more than noise, a coefficient of one has no part in the other: what is new, or was hidden, keeps
 //!   the noise that shrinking leaves, and nothing is drawn twice.
@@ -28,9 +29,6 @@ use search::Field;
 use sheet::Sheet;
 use std::convert::Infallible;
 use std::sync::Arc;
-
-/// The most frames before, and behind, a frame that it is made of.
-pub const RADIUS: usize = 2;
 
 /// What removes noise: a CPU with one of its instruction sets, or a GPU. All give the same.
 pub trait Engine {
@@ -262,8 +260,8 @@ impl<E: Engine> Around<'_, E> {
         let own = self.pictures[self.at];
         let mut fields: Vec<(usize, Arc<E::Field>)> = Vec::new();
         for (direction, reach) in [(-1isize, self.at), (1, self.pictures.len() - 1 - self.at)] {
-            let mut half: Option<Arc<E::Field>> = None;
-            for distance in 1..=reach.min(RADIUS) {
+            let mut nearer: Vec<Arc<E::Field>> = Vec::new();
+            for distance in 1..=reach {
                 let index = self.at.wrapping_add_signed(direction * distance as isize);
                 let other = self.pictures[index];
                 let field = match (&self.own_field, measured.own_calm) {
@@ -272,9 +270,12 @@ impl<E: Engine> Around<'_, E> {
                     (None, Some(calm)) if direction < 0 && distance == 1 => {
                         Arc::new(engine.search(own, other, calm, None)?)
                     }
-                    _ => Arc::new(engine.search(own, other, measured.calm, half.as_deref())?),
+                    _ => {
+                        let half = if distance % 2 == 0 { nearer.get(distance / 2 - 1) } else { None };
+                        Arc::new(engine.search(own, other, measured.calm, half.map(|half| &**half))?)
+                    }
                 };
-                half = Some(field.clone());
+                nearer.push(field.clone());
                 fields.push((index, field));
             }
         }

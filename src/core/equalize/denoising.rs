@@ -117,12 +117,13 @@ struct Job {
     done: Sender<Result<Frame>>,
 }
 
-/// The bytes from which on a frame keeps its noise: up to five such frames would wait for each other, with their planes.
-const TOO_LARGE: usize = 64 << 20;
+/// The bytes from which on frames that wait for each other keep their noise: five of 64 MiB, or nine of 36 MiB.
+const TOO_LARGE: usize = 320 << 20;
 
 /// Whether noise can be removed from a frame: of any depth, if there is a format of 10 bits for those of 8.
-pub(super) fn cleans(frame: &Frame) -> bool {
-    (frame.format().depth() > 8 || sibling(frame.format(), 10).is_some()) && frame.bytes() < TOO_LARGE
+pub(super) fn cleans(frame: &Frame, denoise: Denoise) -> bool {
+    let together = frame.bytes().saturating_mul(2 * denoise.before() as usize + 1);
+    (frame.format().depth() > 8 || sibling(frame.format(), 10).is_some()) && together < TOO_LARGE
 }
 
 impl Default for Denoising {
@@ -168,7 +169,7 @@ impl Denoising {
         let last = self.waiting.back().map(|(_, seen)| seen).or(self.before.back());
         let goes_on = last.is_some_and(|last| kind(&last.frame) == kind(&frame));
         let change = work.guide().change;
-        let begins = !goes_on || change != Change::None || self.was_flash || !cleans(&frame);
+        let begins = !goes_on || change != Change::None || self.was_flash || !cleans(&frame, denoise);
         self.was_flash = change == Change::Flash;
         let picture =
             |rows| SeenPicture { rows, planes: OnceLock::new(), on_cpu: Known::default(), on_gpu: Known::default() };
@@ -194,17 +195,18 @@ impl Denoising {
             && let Some((work, seen)) = self.waiting.pop_front()
         {
             let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.of_256() > 0);
+            let denoise = work.settings().denoise;
             // What is not counted is not remembered either.
             let is_used = !matches!(work.role(), Role::WarmUp) || work.settings().method.counts();
             let (mut work, mut receiver) = (work, None);
-            if let Some(share) = share.filter(|_| cleans(work.frame())) {
-                let (frames, at) = self.around(&seen, work.settings().denoise);
+            if let Some(share) = share.filter(|_| cleans(work.frame(), denoise)) {
+                let (frames, at) = self.around(&seen, denoise);
                 work = work.clean_with((at, frames.len() - 1 - at));
                 receiver = if is_used { Some(self.begin(frames, at, share)?) } else { None };
             }
             self.begun.push_back((work, receiver));
             self.before.push_back(seen);
-            while self.before.len() > Denoise::RADIUS as usize {
+            while self.before.len() > denoise.before() as usize {
                 self.before.pop_front();
             }
         }
@@ -214,7 +216,7 @@ impl Denoising {
     /// The frames that one is made clean with, oldest first, and its place among them.
     fn around(&self, seen: &Arc<Seen>, denoise: Denoise) -> (VecDeque<Arc<Seen>>, usize) {
         let mut frames: VecDeque<Arc<Seen>> = VecDeque::from([seen.clone()]);
-        for earlier in self.before.iter().rev() {
+        for earlier in self.before.iter().rev().take(denoise.before() as usize) {
             if frames[0].begins {
                 break;
             }

@@ -252,7 +252,7 @@ impl Mapper {
                 Some(gray) => gray.without_colour(frame)?,
                 None => frame.clone(),
             };
-            if !cleans(&frame) {
+            if !cleans(&frame, settings.denoise) {
                 settings.denoise = Denoise::Off;
             }
             let lifted = self.depth.lift(frame, settings)?;
