@@ -200,7 +200,7 @@ struct Moved {
 };
 
 // Those that a plane is merged with.
-constexpr unsigned MOST_OTHERS = 4u;
+constexpr unsigned MOST_OTHERS = 8u;
 struct Others {
     Moved of[MOST_OTHERS];
     unsigned count;
@@ -234,5 +234,5 @@ static_assert(sizeof(Plane) == 24, "Plane is not as in src/core/cuda/arguments.r
 static_assert(sizeof(Planes) == 512, "Planes is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(NoisyPlane) == 48, "NoisyPlane is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(Moved) == 24, "Moved is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Others) == 104, "Others is not as in src/core/cuda/arguments.rs");
+static_assert(sizeof(Others) == 200, "Others is not as in src/core/cuda/arguments.rs");
 static_assert(sizeof(NoiseFactors) == 156, "NoiseFactors is not as in src/core/cuda/arguments.rs");

@@ -7,7 +7,6 @@
 
 constexpr int SIZE = 8;
 constexpr int STEP = 4;
-constexpr int OTHERS = (int)MOST_OTHERS;
 constexpr int TILES = 32;   // of a block of 256 threads
 
 // Of `noise.rs`.
@@ -335,11 +334,10 @@ __device__ __forceinline__ int cosine(int at) {
     return COSINE[at];
 }
 
-// The tiles of a plane without their noise, weighted, row by row: 64 samples each. `others` frames have a part, at most four.
-extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, Others others, NoiseFactors noise,
-                                                              short* out) {
-    __shared__ Exchange exchange;
-    wait_for_previous();
+// The tiles of a plane without their noise, weighted, row by row: 64 samples each. At most OTHERS frames have a part.
+template <int OTHERS>
+__device__ __forceinline__ void merge_with(const NoisyPlane& plane, const Others& others, const NoiseFactors& noise,
+                                           Exchange& exchange, short* out) {
     unsigned columns = (plane.width + STEP - 1u) / STEP + 1u;
     unsigned tiles = columns * ((plane.height + STEP - 1u) / STEP + 1u);
     int tile = (int)threadIdx.x / SIZE, at = (int)threadIdx.x % SIZE;
@@ -422,6 +420,22 @@ extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, 
             out[(unsigned long long)index * SIZE * SIZE + at * SIZE + i] = part((short)(own[i] << 1), weight);
         }
     }
+}
+
+// With at most four frames, whose tiles stay in registers.
+extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, Others others, NoiseFactors noise,
+                                                              short* out) {
+    __shared__ Exchange exchange;
+    wait_for_previous();
+    merge_with<4>(plane, others, noise, exchange, out);
+}
+
+// With at most eight.
+extern "C" __global__ __launch_bounds__(256) void merge_more_tiles(NoisyPlane plane, Others others, NoiseFactors noise,
+                                                                   short* out) {
+    __shared__ Exchange exchange;
+    wait_for_previous();
+    merge_with<(int)MOST_OTHERS>(plane, others, noise, exchange, out);
 }
 
 // Lays the tiles of a plane over each other: a plane without room around it.

@@ -1,8 +1,10 @@
-//! Raw 4:2:0 video of 8 bits from stdin, made clean by a CPU or by a GPU (`cuda`), to stdout with 16 bits a sample (codes of 12 bits).
+//! Raw 4:2:0 video of 8 bits from stdin, made clean by a CPU or by a GPU (`cuda`), to stdout with 16 bits a sample (codes of 12 bits);
+//! with the two frames on either side, or four (`best`).
 use histeq::cuda::Gpu;
 use histeq::denoise::noise::{Differences, Noise};
-use histeq::denoise::{Around, Engine, RADIUS, Step, Steps, sheet::Sheet};
+use histeq::denoise::{Around, Engine, Measured, Step, Steps, sheet::Sheet};
 use histeq::equalize::cpu::{Isa, denoise_steps};
+use histeq::spec::Effort;
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::io::{Read, Write};
@@ -17,15 +19,16 @@ fn main() {
     std::io::stdin().read_to_end(&mut bytes).expect("stdin");
     let frames: Vec<Arc<Vec<Sheet>>> =
         bytes.chunks_exact(size.0 * size.1 * 3 / 2).map(|frame| Arc::new(planes(frame, size))).collect();
+    let effort = if words.iter().any(|word| word == "best") { Effort::Best } else { Effort::Fast };
     if words.iter().any(|word| word == "cuda") {
         let gpu = Gpu::open(0).expect("a GPU");
         eprintln!("{}", gpu.name());
-        return clean(&*gpu, &frames);
+        return clean(&*gpu, &frames, effort.reach() as usize);
     }
     let isa = Isa::ALL.into_iter().find(|isa| words.contains(&isa.to_string())).unwrap_or(Isa::best());
     let steps: Steps = denoise_steps(isa).expect("an instruction set that this machine has");
     eprintln!("{isa}");
-    clean(&steps, &frames);
+    clean(&steps, &frames, effort.reach() as usize);
 }
 
 /// The planes of a frame.
@@ -100,19 +103,21 @@ impl<E: Engine> Engine for Timed<'_, E> {
 }
 
 /// Makes the frames clean, and tells the time of each step, of all frames together.
-fn clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>])
+fn clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>], reach: usize)
 where
     E::Error: Debug,
 {
     let begin = Instant::now();
     let engine = &Timed { engine, times: Default::default() };
     let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, (1, 1)).expect("a picture")).collect();
-    let step = |at: usize| (at > 0).then(|| Step::new(engine, &pictures[at], &pictures[at - 1]).expect("a step"));
-    let steps: Vec<_> = (0..pictures.len()).map(step).collect();
+    let step = |pair: &[E::Picture]| Step::new(engine, &pair[1], &pair[0]).expect("a step");
+    let steps: Vec<_> = pictures.windows(2).map(step).collect();
     let of = |at: usize| {
-        let (first, end) = (at.saturating_sub(RADIUS), (at + RADIUS + 1).min(pictures.len()));
-        let around: Vec<_> = (first..end).map(|of| (&pictures[of], steps[of].as_ref())).collect();
-        Around { pictures: &around, at: at - first }.clean(engine).expect("clean planes")
+        let (first, end) = (at.saturating_sub(reach), (at + reach + 1).min(pictures.len()));
+        let around: Vec<_> = pictures[first..end].iter().collect();
+        let own_field = at.checked_sub(1).map(|before| steps[before].field().clone());
+        let measured = Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), 3, at - first);
+        Around { pictures: &around, at: at - first, own_field }.clean(engine, &measured).expect("clean planes")
     };
     let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();
     eprintln!("{} frames in {:?}", pictures.len(), begin.elapsed());

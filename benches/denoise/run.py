@@ -26,6 +26,7 @@ PEERS = {
     ],
     "nlmeans": ["nlmeans=s=2:p=5:r=9", "nlmeans=s=4:p=5:r=9", "nlmeans=s=8:p=5:r=9"],
 }
+OURS = {"histeq-video": "fast", "histeq-video, best": "best"}
 ALONE = ["--method", "global", "--strength", "0", "--levels", "1", "--denoise", "1", "--output-depth", "10", "--encoder", "ffv1"]
 
 
@@ -45,9 +46,9 @@ def opencv(path, strength):
     return [cv2.fastNlMeansDenoisingColoredMulti(rgb, at, 5, None, strength, strength, 5, 15) / np.float32(255) for at in WANTED]
 
 
-def ours(program, path):
+def ours(program, path, effort):
     out = dark.CACHE / "denoise" / "out.mkv"
-    command(program, "-y", "-q", "--backend", "cpu", path, out, *ALONE)
+    command(program, "-y", "-q", "--backend", "cpu", path, out, *ALONE, "--denoise-effort", effort)
     return planes(out, depth=10)
 
 
@@ -64,9 +65,10 @@ def main():
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--opencv", action="store_true")
     given = parser.parse_args()
-    peers = {name: PEERS[name] for name in given.peers.split(",")}
+    peers = {name: PEERS[name] for name in given.peers.split(",") if name}
     names = given.only.split(",")
-    print("| noise | codec | set | " + " | ".join([*peers, *(["OpenCV"] if given.opencv else []), "histeq-video"]) + " |")
+    columns = [*peers, *(["OpenCV"] if given.opencv else []), *OURS]
+    print("| noise | codec | set | " + " | ".join(columns) + " |")
     for noise in given.noise.split(","):
         for codec in given.codec.split(","):
             found = {}
@@ -82,11 +84,12 @@ def main():
                 if given.opencv:
                     for strength in (3, 7):
                         found.setdefault(("OpenCV", strength), {}).setdefault(kind, []).append(judged(opencv(path, strength), truth, noise))
-                rgb = [dark.planes_to_rgb(*p) for p in ours(given.program, path)]
-                found.setdefault(("histeq-video", ""), {}).setdefault(kind, []).append(judged(rgb, truth, noise))
+                for column, effort in OURS.items():
+                    rgb = [dark.planes_to_rgb(*p) for p in ours(given.program, path, effort)]
+                    found.setdefault((column, ""), {}).setdefault(kind, []).append(judged(rgb, truth, noise))
             for kind in ("tuning", "held back"):
                 cells = []
-                for peer in [*peers, *(["OpenCV"] if given.opencv else []), "histeq-video"]:
+                for peer in columns:
                     of = [sets for (of, _), sets in found.items() if of == peer and kind in sets]
                     if not of:
                         continue

@@ -129,6 +129,17 @@ pub enum Error {
         /// Its number, from 0.
         frame: u64,
     },
+    /// A frame that is not like the one that something was decided of.
+    #[error("the frame is not the one that was there when it was decided what to do with it")]
+    NotDecided,
+    /// More or fewer frames than are around a frame that is made clean.
+    #[error("{needed} frames are needed, not {found}")]
+    FrameCount {
+        /// The frame, and those around it.
+        needed: usize,
+        /// Frames that were given.
+        found: usize,
+    },
     /// The system starts no thread for the equalizer.
     #[error("no thread for the equalizer: {0} (`ulimit -u`, `ulimit -v` or a control group limits it)")]
     NoThread(std::io::Error),

@@ -41,7 +41,8 @@
 //! * **Where**: [`Backend`]. Without a GPU, or after a failure of it, the CPU does the work, with a [`Note`].
 //! * **In order or not**: a frame's result depends on the frames around it, [`Equalizer::reach`] says on how many.
 //!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin anywhere. With [`SceneSurvey`] a first pass finds the scenes; then
-//!   each frame depends on itself alone.
+//!   each frame depends on itself alone. A [`Study`] decides what is done to each frame, and [`Mapper`]s do it to whichever are
+//!   asked for.
 //! * **Errors**: [`Error`]. Each says what failed, and the way out where there is one.
 //!
 //! Two programs to start from: `samples/equalize_array.rs` (a gray array in, an array out) and
@@ -79,7 +80,9 @@ pub mod spec;
 pub use equalize::Backend;
 pub use error::{CallerError, Error, Result};
 pub use frame::{Matrix, PixelFormat, Range};
-pub use front::{Builder, Equalizer, Input, Output, PlaneInput, PlaneOutput, Reach, SceneSurvey, Scenes};
+pub use front::{
+    Builder, Decided, Equalizer, Input, Mapper, Output, PlaneInput, PlaneOutput, Reach, SceneSurvey, Scenes, Study,
+};
 pub use note::{Note, Notes};
 pub use options::Options;
 pub use spec::{Look, Named, Settings};

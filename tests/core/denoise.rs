@@ -10,7 +10,7 @@ use histeq::equalize::reference::Reference;
 use histeq::equalize::{EqualizeStage, Executor, OutputDepth};
 use histeq::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
 use histeq::spec::natural::Assumed;
-use histeq::spec::{Chroma, Cleaner, Denoise, Gain, Method, Settings, Smoothing, Strength, Threshold};
+use histeq::spec::{Chroma, Cleaner, Denoise, Effort, Gain, Method, Settings, Smoothing, Strength, Threshold};
 
 const SIZE: (usize, usize) = (168, 104);
 
@@ -82,7 +82,8 @@ fn film(format: PixelFormat, count: usize, deviation: i64) -> Vec<Frame> {
 
 /// Settings that change nothing but noise, or with `natural` what the default does.
 fn settings(share: f64, waits: bool, natural: bool) -> Settings {
-    let cleaner = Cleaner { share: Strength::from_share(share).expect("a share"), waits };
+    let cleaner =
+        Cleaner { share: Strength::from_share(share).expect("a share"), around: (2, if waits { 2 } else { 0 }) };
     let smoothing = Smoothing::new(9, 2).looking_ahead(if waits { 3 } else { 0 });
     let scene_threshold = Threshold::from_share(0.25).expect("a threshold");
     let common = Settings { smoothing, scene_threshold, ..Settings::default() };
@@ -94,6 +95,31 @@ fn settings(share: f64, waits: bool, natural: bool) -> Settings {
         let strength = Strength::from_share(0.0).expect("a share");
         Settings { strength, denoise: denoise(Denoise::Always(cleaner)), ..common }
     }
+}
+
+/// The same with this effort.
+fn with_effort(settings: Settings, effort: Effort) -> Settings {
+    let of = |cleaner: Cleaner| {
+        let (_, behind) = cleaner.around;
+        Cleaner { around: (effort.reach(), if behind > 0 { effort.reach() } else { 0 }), ..cleaner }
+    };
+    let denoise = match settings.denoise {
+        Denoise::Off => Denoise::Off,
+        Denoise::AsShown(cleaner) => Denoise::AsShown(of(cleaner)),
+        Denoise::Always(cleaner) => Denoise::Always(of(cleaner)),
+    };
+    Settings { denoise, ..settings }
+}
+
+#[test]
+fn the_best_effort_leaves_less_noise() {
+    let noisy = film(PixelFormat::Yuv420p, 14, 48);
+    let left = |effort: Effort| {
+        let clean = run(&noisy, 0, with_effort(settings(1.0, true, false), effort), 1);
+        wrong(&clean[7], (0, 7), |_, _| true)
+    };
+    let (fast, best) = (left(Effort::Fast), left(Effort::Best));
+    assert!(best < 0.95 * fast, "{best} {fast}");
 }
 
 /// The frames behind the first `before` ones, which warm up, through a stage.
@@ -284,6 +310,16 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
             assert!(made_clean(&**gpu, &frames, log2, &[0, 2, 4]) == plain, "GPU, {size:?}");
         }
     }
+    // With four frames on either side.
+    let frames: Vec<_> = (0..9).map(|number| noisy_planes((70, 50), (1, 1), number, &mut random)).collect();
+    let plain = made_clean(&Steps::PLAIN, &frames, (1, 1), &[0, 3, 4, 8]);
+    for isa in Isa::available() {
+        let steps = denoise_steps(isa).expect("an instruction set that is here");
+        assert!(made_clean(&steps, &frames, (1, 1), &[0, 3, 4, 8]) == plain, "{isa}, best");
+    }
+    if let Some(gpu) = gpu() {
+        assert!(made_clean(&**gpu, &frames, (1, 1), &[0, 3, 4, 8]) == plain, "GPU, best");
+    }
     let noisy = film(PixelFormat::Yuv422p, 7, 48);
     for natural in [false, true] {
         let alone = run(&noisy, 0, settings(1.0, true, natural), 0);
@@ -357,14 +393,20 @@ fn the_same_pictures_give_the_same_samples_in_every_layout_and_depth() {
 fn a_frame_depends_on_those_that_the_settings_name_and_on_none_beyond_a_cut() {
     let format = PixelFormat::Yuv420p;
     let noisy = film(format, 40, 48);
-    for (waits, natural) in [(true, true), (false, true), (true, false)] {
-        let settings = settings(1.0, waits, natural);
+    for (waits, natural, effort) in [
+        (true, true, Effort::Fast),
+        (false, true, Effort::Fast),
+        (true, false, Effort::Fast),
+        (true, true, Effort::Best),
+        (false, false, Effort::Best),
+    ] {
+        let settings = with_effort(settings(1.0, waits, natural), effort);
         let whole = run(&noisy, 0, settings, 1);
         let (before, behind) = (settings.warm_up() as usize, settings.look_ahead() as usize);
         let (start, end) = (before + 3, before + 6);
         assert!(end + behind < noisy.len(), "{before} {behind}");
         let part = run(&noisy[start - before..end + behind], before, settings, 1);
-        same(&whole[start..end], &part[..end - start], &format!("{waits} {natural}"));
+        same(&whole[start..end], &part[..end - start], &format!("{waits} {natural} {effort}"));
     }
     let settings = Settings { scene_threshold: Threshold::ZERO, ..settings(1.0, true, false) };
     let alone = Settings { smoothing: Smoothing::OFF, ..settings };

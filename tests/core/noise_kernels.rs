@@ -9,7 +9,7 @@ use histeq::denoise::merge::MOST_OTHERS;
 use histeq::denoise::noise::{CLASSES, Differences, Noise, SIZES};
 use histeq::denoise::search::{BLOCK, REACH, REACH_OF_HALF, calm_at};
 use histeq::denoise::sheet::Sheet;
-use histeq::denoise::{Around, Engine, Step, Steps, pyramid};
+use histeq::denoise::{Around, Engine, Measured, Step, Steps, pyramid};
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -218,11 +218,16 @@ where
     E::Error: std::fmt::Debug,
 {
     let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, log2).expect("a picture")).collect();
-    let step = |at: usize| (at > 0).then(|| Step::new(engine, &pictures[at], &pictures[at - 1]).expect("a step"));
-    let steps: Vec<_> = (0..pictures.len()).map(step).collect();
-    let around: Vec<_> = pictures.iter().zip(steps.iter().map(Option::as_ref)).collect();
+    let step = |pair: &[E::Picture]| Step::new(engine, &pair[1], &pair[0]).expect("a step");
+    let steps: Vec<_> = pictures.windows(2).map(step).collect();
+    let (steps, pictures) = (steps.iter().collect::<Vec<_>>(), pictures.iter().collect::<Vec<_>>());
     let samples = |sheet: &Sheet| (0..sheet.height()).flat_map(|y| sheet.row(y).to_vec()).collect();
-    let planes = of.iter().flat_map(|&at| Around { pictures: &around, at }.clean(engine).expect("a clean picture"));
+    let clean = |at: usize| {
+        let own_field = at.checked_sub(1).map(|before| steps[before].field().clone());
+        let measured = Measured::of(&steps, engine.planes(pictures[at]), at);
+        Around { pictures: &pictures, at, own_field }.clean(engine, &measured).expect("a clean picture")
+    };
+    let planes = of.iter().flat_map(|&at| clean(at));
     planes.map(|sheet| samples(&sheet)).collect()
 }
 
@@ -231,13 +236,14 @@ fn noise_is_removed_as_on_a_cpu() {
     let Some(program) = emulated() else { return };
     let emulated = Emulated(program);
     let mut random = Random::new(8);
-    for (size, log2, of) in [
-        ((61, 44), (1u8, 1u8), &[0, 2, 4][..]),
-        ((37, 21), (0, 0), &[1]),
-        ((9, 3), (1, 0), &[0]),
-        ((90, 34), (2, 2), &[3]),
+    for (size, log2, count, of) in [
+        ((61, 44), (1u8, 1u8), 5, &[0, 2, 4][..]),
+        ((37, 21), (0, 0), 5, &[1]),
+        ((9, 3), (1, 0), 5, &[0]),
+        ((90, 34), (2, 2), 5, &[3]),
+        ((45, 38), (1, 1), 9, &[4, 7]),
     ] {
-        let frames: Vec<_> = (0..5).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
+        let frames: Vec<_> = (0..count).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
         let expected = made_clean(&Steps::PLAIN, &frames, log2, of);
         assert!(made_clean(&emulated, &frames, log2, of) == expected, "{size:?}");
         let before = (0..size.1).flat_map(|y| frames[of[0]][0].row(y));

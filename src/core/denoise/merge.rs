@@ -7,7 +7,7 @@ use super::search::{Field, Vector};
 use super::sheet::Sheet;
 
 /// The most frames besides the one that becomes clean.
-pub const MOST_OTHERS: usize = 4;
+pub const MOST_OTHERS: usize = 8;
 
 /// Samples from a tile to the next.
 const STEP: usize = 4;
@@ -396,7 +396,7 @@ fn high(a: u16, b: u16) -> u16 {
     ((u32::from(a) * u32::from(b)) >> 16) as u16
 }
 
-/// `256 / sum` in 32768ths, for a sum of 256 to 1276.
+/// `256 / sum` in 32768ths, for a sum of 256 to 2296.
 #[inline(always)]
 fn reciprocal(sum: u16) -> u16 {
     // Quotients of numbers this small come out exactly: a fraction below a whole number stays below it.

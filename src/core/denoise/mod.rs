@@ -10,7 +10,8 @@
 //!
 //! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back and added to
 //!   it, so that nothing is lost of those that have more.
-//! * A frame is made of itself and up to two frames before and behind it, those within [`RADIUS`].
+//! * A frame is made of itself and up to four frames before and behind it. The motion to one that is 2 or 4 frames away is twice
+//!   that to the one half as far away, and what it takes beside that; else it is searched for from nothing.
 //! * Its noise is that of the steps between the frames that it is made of.
 //! * Where two frames differ by more than noise, a coefficient of one has no part in the other: what is new, or was hidden, keeps
 //!   the noise that shrinking leaves, and nothing is drawn twice.
@@ -28,9 +29,6 @@ use search::Field;
 use sheet::Sheet;
 use std::convert::Infallible;
 use std::sync::Arc;
-
-/// The most frames before, and behind, a frame that it is made of.
-pub const RADIUS: usize = 2;
 
 /// What removes noise: a CPU with one of its instruction sets, or a GPU. All give the same.
 pub trait Engine {
@@ -193,6 +191,11 @@ pub struct Step<F> {
 }
 
 impl<F> Step<F> {
+    /// The motion.
+    pub fn field(&self) -> &Arc<F> {
+        &self.field
+    }
+
     /// How `own` came to be from `before`.
     ///
     /// # Errors
@@ -208,15 +211,44 @@ impl<F> Step<F> {
 /// The least that frames are taken to differ by, in 64ths of a level of 8 bits.
 const LEAST_CALM: u32 = 19;
 
-/// A picture, and the step to it from the one before it; that of the first is not used.
-pub type Stepped<'a, E> = (&'a <E as Engine>::Picture, Option<&'a Step<<E as Engine>::Field>>);
+/// What is measured along the motion of a picture and those around it: a few numbers, with which it can be made clean again without
+/// the steps between the others.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The least that two of the pictures differ by where nothing moves.
+    calm: u32,
+    /// The same of the picture and the one before it, if there is one.
+    own_calm: Option<u32>,
+    /// The noise of each plane.
+    noise: Vec<Noise>,
+}
+
+impl Measured {
+    /// By the steps between pictures that lie one behind the other, of so many planes, of which picture `at` becomes clean.
+    pub fn of<F>(steps: &[&Step<F>], planes: usize, at: usize) -> Self {
+        let calm = steps.iter().map(|step| step.calm).min().unwrap_or(LEAST_CALM);
+        let mut frozen = 256;
+        let noise = |index: usize| {
+            let mut differences = Differences::default();
+            steps.iter().for_each(|step| differences.join(&step.differences[index]));
+            if index == 0 {
+                frozen = differences.frozen();
+            }
+            Noise::of(&differences, index > 0, frozen)
+        };
+        let noise = (0..planes).map(noise).collect();
+        Measured { calm, own_calm: at.checked_sub(1).map(|before| steps[before].calm), noise }
+    }
+}
 
 /// A picture among those around it.
 pub struct Around<'a, E: Engine> {
     /// The pictures of the same scene, oldest first.
-    pub pictures: &'a [Stepped<'a, E>],
+    pub pictures: &'a [&'a E::Picture],
     /// Which of them becomes clean.
     pub at: usize,
+    /// How it came to be from the one before it, if that is known.
+    pub own_field: Option<Arc<E::Field>>,
 }
 
 impl<E: Engine> Around<'_, E> {
@@ -224,34 +256,30 @@ impl<E: Engine> Around<'_, E> {
     ///
     /// # Errors
     /// When a GPU fails.
-    pub fn clean(&self, engine: &E) -> Result<Vec<Sheet>, E::Error> {
-        let (own, own_step) = self.pictures[self.at];
-        let within: Vec<&Step<E::Field>> = self.pictures[1..].iter().filter_map(|(_, step)| *step).collect();
-        let calm = within.iter().map(|step| step.calm).min().unwrap_or(LEAST_CALM);
+    pub fn clean(&self, engine: &E, measured: &Measured) -> Result<Vec<Sheet>, E::Error> {
+        let own = self.pictures[self.at];
         let mut fields: Vec<(usize, Arc<E::Field>)> = Vec::new();
         for (direction, reach) in [(-1isize, self.at), (1, self.pictures.len() - 1 - self.at)] {
-            let mut half: Option<Arc<E::Field>> = None;
-            for distance in 1..=reach.min(RADIUS) {
+            let mut nearer: Vec<Arc<E::Field>> = Vec::new();
+            for distance in 1..=reach {
                 let index = self.at.wrapping_add_signed(direction * distance as isize);
-                let field = match own_step {
-                    Some(step) if direction < 0 && distance == 1 => step.field.clone(),
-                    _ => Arc::new(engine.search(own, self.pictures[index].0, calm, half.as_deref())?),
+                let other = self.pictures[index];
+                let field = match (&self.own_field, measured.own_calm) {
+                    (Some(field), _) if direction < 0 && distance == 1 => field.clone(),
+                    // As the step to it is made.
+                    (None, Some(calm)) if direction < 0 && distance == 1 => {
+                        Arc::new(engine.search(own, other, calm, None)?)
+                    }
+                    _ => {
+                        let half = if distance % 2 == 0 { nearer.get(distance / 2 - 1) } else { None };
+                        Arc::new(engine.search(own, other, measured.calm, half.map(|half| &**half))?)
+                    }
                 };
-                half = Some(field.clone());
+                nearer.push(field.clone());
                 fields.push((index, field));
             }
         }
-        let mut frozen = 256;
-        let noise = |index: usize| {
-            let mut differences = Differences::default();
-            within.iter().for_each(|step| differences.join(&step.differences[index]));
-            if index == 0 {
-                frozen = differences.frozen();
-            }
-            Noise::of(&differences, index > 0, frozen)
-        };
-        let noise: Vec<Noise> = (0..engine.planes(own)).map(noise).collect();
-        let others: Vec<_> = fields.iter().map(|(at, field)| (self.pictures[*at].0, &**field)).collect();
-        engine.merge(own, &others, &noise)
+        let others: Vec<_> = fields.iter().map(|(at, field)| (self.pictures[*at], &**field)).collect();
+        engine.merge(own, &others, &measured.noise)
     }
 }

@@ -8,7 +8,7 @@ use super::depth::{Kind, like, parts, planes, sibling};
 use super::{Role, Work, threads};
 use crate::cuda::Gpu;
 use crate::denoise::sheet::Sheet;
-use crate::denoise::{Around, Engine, Step, Steps};
+use crate::denoise::{Around, Engine, Measured, Picture, Step, Steps};
 use crate::frame::{Frame, HostPool, Model};
 use crate::spec::{Change, Denoise, Strength};
 use crate::{Error, Result};
@@ -117,12 +117,13 @@ struct Job {
     done: Sender<Result<Frame>>,
 }
 
-/// The bytes from which on a frame keeps its noise: up to five such frames would wait for each other, with their planes.
-const TOO_LARGE: usize = 64 << 20;
+/// The bytes from which on frames that wait for each other keep their noise: five of 64 MiB, or nine of 36 MiB.
+const TOO_LARGE: usize = 320 << 20;
 
 /// Whether noise can be removed from a frame: of any depth, if there is a format of 10 bits for those of 8.
-pub(super) fn cleans(frame: &Frame) -> bool {
-    (frame.format().depth() > 8 || sibling(frame.format(), 10).is_some()) && frame.bytes() < TOO_LARGE
+pub(super) fn cleans(frame: &Frame, denoise: Denoise) -> bool {
+    let together = frame.bytes().saturating_mul(2 * denoise.before() as usize + 1);
+    (frame.format().depth() > 8 || sibling(frame.format(), 10).is_some()) && together < TOO_LARGE
 }
 
 impl Default for Denoising {
@@ -168,7 +169,7 @@ impl Denoising {
         let last = self.waiting.back().map(|(_, seen)| seen).or(self.before.back());
         let goes_on = last.is_some_and(|last| kind(&last.frame) == kind(&frame));
         let change = work.guide().change;
-        let begins = !goes_on || change != Change::None || self.was_flash || !cleans(&frame);
+        let begins = !goes_on || change != Change::None || self.was_flash || !cleans(&frame, denoise);
         self.was_flash = change == Change::Flash;
         let picture =
             |rows| SeenPicture { rows, planes: OnceLock::new(), on_cpu: Known::default(), on_gpu: Known::default() };
@@ -194,25 +195,29 @@ impl Denoising {
             && let Some((work, seen)) = self.waiting.pop_front()
         {
             let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.of_256() > 0);
+            let denoise = work.settings().denoise;
             // What is not counted is not remembered either.
             let is_wanted = !matches!(work.role(), Role::WarmUp) && !work.is_behind();
             let is_used = is_wanted || work.settings().method.counts();
-            let receiver = match share.filter(|_| is_used && cleans(work.frame())) {
-                Some(share) => Some(self.begin(&seen, share, work.settings().denoise)?),
-                None => None,
-            };
+            let (mut work, mut receiver) = (work, None);
+            if let Some(share) = share.filter(|_| cleans(work.frame(), denoise)) {
+                let (frames, at) = self.around(&seen, denoise);
+                work = work.clean_with((at, frames.len() - 1 - at));
+                receiver = if is_used { Some(self.begin(frames, at, share)?) } else { None };
+            }
             self.begun.push_back((work, receiver));
             self.before.push_back(seen);
-            while self.before.len() > Denoise::RADIUS as usize {
+            while self.before.len() > denoise.before() as usize {
                 self.before.pop_front();
             }
         }
         Ok(())
     }
 
-    fn begin(&self, seen: &Arc<Seen>, share: Strength, denoise: Denoise) -> Result<Receiver<Result<Frame>>> {
+    /// The frames that one is made clean with, oldest first, and its place among them.
+    fn around(&self, seen: &Arc<Seen>, denoise: Denoise) -> (VecDeque<Arc<Seen>>, usize) {
         let mut frames: VecDeque<Arc<Seen>> = VecDeque::from([seen.clone()]);
-        for earlier in self.before.iter().rev() {
+        for earlier in self.before.iter().rev().take(denoise.before() as usize) {
             if frames[0].begins {
                 break;
             }
@@ -221,6 +226,10 @@ impl Denoising {
         let at = frames.len() - 1;
         let behind = self.waiting.iter().map(|(_, later)| later).take(denoise.behind() as usize);
         frames.extend(behind.take_while(|later| !later.begins).cloned());
+        (frames, at)
+    }
+
+    fn begin(&self, frames: VecDeque<Arc<Seen>>, at: usize, share: Strength) -> Result<Receiver<Result<Frame>>> {
         for frame in &frames {
             frame.frame.bring_down()?;
         }
@@ -272,12 +281,8 @@ impl Seen {
     }
 
     fn picture<E: Engine>(&self, index: usize, engine: &E, known: Of<E>) -> Made<E::Picture, E> {
-        known(&self.pictures[index]).picture.get(|| {
-            let parts = parts(self.frame.format());
-            let chroma = parts.iter().find(|part| part.kind == Kind::Chroma);
-            let log2 = chroma.map_or((0, 0), |part| (part.log2_width, part.log2_height));
-            engine.picture(self.planes(index), log2)
-        })
+        let log2 = log2_of_chroma(&self.frame);
+        known(&self.pictures[index]).picture.get(|| engine.picture(self.planes(index), log2))
     }
 
     fn step<E: Engine>(&self, before: &Seen, index: usize, engine: &E, known: Of<E>) -> Made<Step<E::Field>, E> {
@@ -324,10 +329,74 @@ impl Job {
         let pictures = frames.iter().map(picture).collect::<std::result::Result<Vec<_>, _>>()?;
         let step = |at: usize| frames[at].step(&frames[at - 1], index, engine, known);
         let steps = (1..frames.len()).map(step).collect::<std::result::Result<Vec<_>, _>>()?;
-        let steps = std::iter::once(None).chain(steps.iter().map(|step| Some(&**step)));
-        let pictures: Vec<_> = pictures.iter().map(|picture| &**picture).zip(steps).collect();
-        Around { pictures: &pictures, at: self.at }.clean(engine)
+        let pictures: Vec<_> = pictures.iter().map(|picture| &**picture).collect();
+        let own_field = self.at.checked_sub(1).map(|before| steps[before].field().clone());
+        let steps: Vec<_> = steps.iter().map(|step| &**step).collect();
+        let measured = Measured::of(&steps, engine.planes(pictures[self.at]), self.at);
+        Around { pictures: &pictures, at: self.at, own_field }.clean(engine, &measured)
     }
+}
+
+/// Makes single frames clean, in any order, on the thread of the caller.
+pub struct Alone {
+    steps: Steps,
+    pool: HostPool,
+}
+
+/// The planes of a picture, and what is made of them.
+type WithPlanes = (Arc<Vec<Sheet>>, Picture);
+
+/// What is measured of the noise of each picture of a frame, once it is made clean: with it, that takes less time.
+pub type MeasuredNoise = OnceLock<Vec<Measured>>;
+
+impl Default for Alone {
+    fn default() -> Self {
+        Alone { steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN), pool: HostPool::default() }
+    }
+}
+
+impl Alone {
+    /// Frame `at` of these, which are of one scene and one kind, with this share of its noise removed.
+    ///
+    /// # Errors
+    /// When planes do not make a frame.
+    pub fn clean(&self, frames: &[Frame], at: usize, share: Strength, known: &MeasuredNoise) -> Result<Frame> {
+        let (engine, log2) = (&self.steps, log2_of_chroma(&frames[at]));
+        let made = |rows: Rows| -> Vec<WithPlanes> {
+            let make = |frame: &Frame| {
+                let planes = Arc::new(sheets(frame, rows));
+                let Ok(picture) = engine.picture(&planes, log2);
+                (planes, picture)
+            };
+            frames.iter().map(make).collect()
+        };
+        let made: Vec<_> = Rows::of(&frames[at]).into_iter().map(made).collect();
+        let measured = known.get_or_init(|| {
+            let measure = |made: &Vec<WithPlanes>| {
+                let step = |pair: &[WithPlanes]| {
+                    let Ok(step) = Step::new(engine, &pair[1].1, &pair[0].1);
+                    step
+                };
+                let steps: Vec<_> = made.windows(2).map(step).collect();
+                Measured::of(&steps.iter().collect::<Vec<_>>(), engine.planes(&made[at].1), at)
+            };
+            made.iter().map(measure).collect()
+        });
+        let clean = |(made, measured): (&Vec<WithPlanes>, &Measured)| {
+            let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
+            let Ok(clean) = (Around { pictures: &pictures, at, own_field: None }).clean(engine, measured);
+            (made[at].0.clone(), clean)
+        };
+        let pictures: Vec<_> = made.iter().zip(measured).map(clean).collect();
+        cleaned(&frames[at], &pictures, share, &self.pool)
+    }
+}
+
+/// Columns and rows of luma for a sample of chroma, as powers of two.
+fn log2_of_chroma(frame: &Frame) -> (u8, u8) {
+    let parts = parts(frame.format());
+    let chroma = parts.iter().find(|part| part.kind == Kind::Chroma);
+    chroma.map_or((0, 0), |part| (part.log2_width, part.log2_height))
 }
 
 /// Bits of the samples of sheets.

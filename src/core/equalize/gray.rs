@@ -52,7 +52,7 @@ impl Gray {
 }
 
 /// The gray format of this depth in bits, with the byte order that most programs take.
-fn gray_of(depth: u8) -> Option<PixelFormat> {
+pub(super) fn gray_of(depth: u8) -> Option<PixelFormat> {
     PixelFormat::ALL.iter().copied().find(|format| {
         let descriptor = format.descriptor();
         let plain = descriptor.sample.shift == 0 && descriptor.sample.endian == Endian::Little;

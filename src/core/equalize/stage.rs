@@ -344,7 +344,7 @@ impl EqualizeStage {
             None => frame,
         };
         let mut settings = self.settings;
-        if !cleans(&frame) {
+        if !cleans(&frame, settings.denoise) {
             settings.denoise = Denoise::Off;
         }
         let (frame, settings) = self.depth.lift(frame, settings)?;

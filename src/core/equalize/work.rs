@@ -17,6 +17,7 @@ pub struct Work {
     is_behind: bool,
     stays_on_device: bool,
     came: Option<Came>,
+    clean_with: (usize, usize),
 }
 
 /// A frame with its noise, of fewer bits than without, and what would be applied to it.
@@ -60,8 +61,20 @@ impl Work {
             Region::Whole | Region::Auto => frame.whole(),
         };
         let (guide, role, report) = (Guide::default(), Role::Equalize, Report::Window);
-        Work { frame, settings, counted, guide, role, report, is_behind: false, stays_on_device: false, came: None }
+        let (is_behind, stays_on_device, came, clean_with) = (false, false, None, (0, 0));
+        Work { frame, settings, counted, guide, role, report, is_behind, stays_on_device, came, clean_with }
             .counting(counted)
+    }
+
+    /// The same, made clean with this many frames before and behind it.
+    #[must_use]
+    pub(super) fn clean_with(self, clean_with: (usize, usize)) -> Self {
+        Work { clean_with, ..self }
+    }
+
+    /// How many frames before and behind it its noise is removed with.
+    pub(super) fn is_clean_with(&self) -> (usize, usize) {
+        self.clean_with
     }
 
     /// The same with this frame, which has no noise. If it has more bits than the one that came, what is applied to it is what its

@@ -261,6 +261,11 @@ impl Builder {
         Ok(settings)
     }
 
+    /// The threads that are asked for, or one for each core.
+    pub(super) fn own_threads(&self) -> usize {
+        self.choice.threads.unwrap_or_else(limits::threads)
+    }
+
     /// A stage that begins with frame `number`.
     pub(super) fn stage(&self, backend: &SharedBackend, settings: Settings, number: u64) -> Result<EqualizeStage> {
         let mappings = self.scenes.as_ref().map(|scenes| Box::new(SceneMappings(scenes.mapped.clone())) as _);
@@ -274,7 +279,7 @@ impl Builder {
             .with_mask(self.picture.mask.clone())
             .staying_on_device(self.stays_on_gpu)
             .from_frame(number)
-            .denoising_on(self.choice.threads.unwrap_or_else(limits::threads))
+            .denoising_on(self.own_threads())
             .with_mappings(mappings))
     }
 

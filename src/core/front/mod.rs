@@ -12,13 +12,16 @@
 //! | `output.rs` | an equalized frame |
 //! | `device.rs` | frames in the memory of a GPU, in and out |
 //! | `survey.rs` | the scenes of a video, found in a pass of its own |
+//! | `any_order.rs` | frames in any order: what is done to each is decided in a pass of its own |
 
+mod any_order;
 mod builder;
 mod device;
 mod input;
 mod output;
 mod survey;
 
+pub use any_order::{Decided, Mapper, Study};
 pub use builder::Builder;
 pub use input::{Input, PlaneInput};
 pub use output::{Output, PlaneOutput};

@@ -26,7 +26,7 @@ impl OptionError {
         OptionError { text: text.to_owned(), is_conflict: true }
     }
 
-    pub(super) fn invalid(text: String) -> Self {
+    pub(crate) fn invalid(text: String) -> Self {
         OptionError { text, is_conflict: false }
     }
 
@@ -72,6 +72,9 @@ impl Options {
         }
         if scene && self.denoise.is_some_and(|share| share.of_256() > 0) {
             return conflict("{denoise} does not go with {smooth} scene");
+        }
+        if self.denoise_effort.is_some() && (scene || self.denoise.is_some_and(|share| share.of_256() == 0)) {
+            return conflict("{denoise-effort} has no effect where noise stays ({denoise} 0, {smooth} scene)");
         }
         if self.max_gain == Some(MaxGain::Auto) {
             if self.method.is_some_and(|method| !matches!(method, Global | Clahe)) {

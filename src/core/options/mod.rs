@@ -18,7 +18,7 @@ pub use check::OptionError;
 pub use resolve::{Resolved, Video};
 pub use table::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind};
 
-use crate::spec::{Chroma, Gain, Look, MethodName, OutputDepth, Plateau, Region, Strength, Threshold};
+use crate::spec::{Chroma, Effort, Gain, Look, MethodName, OutputDepth, Plateau, Region, Strength, Threshold};
 
 /// What is asked for. [`Options::default`] is the look for most video; where an option is `None`, the look decides.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,6 +54,8 @@ pub struct Options {
     pub look_ahead: Option<f64>,
     /// The share of noise that is removed.
     pub denoise: Option<Strength>,
+    /// How much is done to remove noise.
+    pub denoise_effort: Option<Effort>,
     /// How many bits come out.
     pub output_depth: OutputDepth,
 }

@@ -178,8 +178,15 @@ impl Options {
     /// How noise is removed. A scene with one curve is given it, and its noise stays.
     fn denoise(&self, method: MethodName, video: &Video) -> Denoise {
         let is_natural = method == MethodName::Natural && !self.has_whole_scenes();
-        let waits = self.look_ahead.map_or(video.is_stored, |seconds| seconds > 0.0);
-        let cleaner = |share| Cleaner { share, waits };
+        let reach = self.denoise_effort.unwrap_or_default().reach();
+        let behind = match self.look_ahead {
+            Some(seconds) if seconds <= 0.0 => 0,
+            // A camera does not wait for more.
+            Some(_) if !video.is_stored => reach.min(2),
+            None if !video.is_stored => 0,
+            _ => reach,
+        };
+        let cleaner = |share| Cleaner { share, around: (reach, behind) };
         match self.denoise {
             Some(share) if share.of_256() == 0 => Denoise::Off,
             Some(share) if is_natural => Denoise::AsShown(cleaner(share)),

@@ -2,7 +2,7 @@
 
 use super::{MaxGain, OptionError, Options, Smooth, parse};
 use crate::spec::{
-    Chroma, Gain, Look, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region, Settings, Stretch,
+    Chroma, Effort, Gain, Look, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region, Settings, Stretch,
 };
 
 /// One option.
@@ -110,7 +110,7 @@ impl OptionInfo {
 }
 
 /// All options, in the order in which they are listed.
-pub static OPTIONS: [OptionInfo; 16] = [
+pub static OPTIONS: [OptionInfo; 17] = [
     OptionInfo {
         name: "look",
         section: Section::Everyday,
@@ -253,6 +253,21 @@ pub static OPTIONS: [OptionInfo; 16] = [
                   scene and --load-curves.",
         parse: |options, text| parse::strength(text).map(|share| options.denoise = Some(share)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.denoise.share().of_256()) / 256.0)),
+    },
+    OptionInfo {
+        name: "denoise-effort",
+        section: Section::Equalization,
+        kind: ValueKind::Choice(choices::<Effort>),
+        placeholder: "EFFORT",
+        values: "the name of an effort",
+        default: "fast",
+        summary: "How much is done to remove noise",
+        details: "Frames of a camera are made clean with those before them, and with --look-ahead with two behind them.",
+        parse: |options, text| Effort::from_name(text).map(|effort| options.denoise_effort = Some(effort)),
+        report: |_, settings| match settings.denoise.before() {
+            0 => None,
+            before => text(if before > Effort::Fast.reach() { Effort::Best } else { Effort::Fast }.name()),
+        },
     },
     OptionInfo {
         name: "tiles",

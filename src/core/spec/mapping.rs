@@ -70,6 +70,17 @@ impl Mapping {
         }
     }
 
+    /// About the bytes that it takes, beside itself.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Mapping::Curve { curve, .. } => size_of_val(curve.codes()),
+            Mapping::Tiles { window, .. } => window.bytes(),
+            Mapping::Veil(veil) => size_of_val(&**veil),
+            Mapping::Balance(_) => 0,
+            Mapping::Balanced { then, .. } => size_of_val(&**then) + then.bytes(),
+        }
+    }
+
     /// Whether it is made of the counts of tiles.
     pub fn has_tiles(&self) -> bool {
         match self {

@@ -63,7 +63,7 @@ pub use named::Named;
 pub(crate) use named::named;
 pub use scenes::{EvictedFrame, Scenes, WindowUpdate};
 pub use settings::{
-    Chroma, Cleaner, Denoise, Gain, Method, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Stretch,
+    Chroma, Cleaner, Denoise, Effort, Gain, Method, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Stretch,
     Threshold, WindowKind, bins,
 };
 pub use strength::Strength;

@@ -110,14 +110,31 @@ pub enum Denoise {
 pub struct Cleaner {
     /// The share of noise that goes.
     pub share: Strength,
-    /// Whether a frame waits for those behind it.
-    pub waits: bool,
+    /// The most frames before a frame that it is made clean with, and behind it; at most [`Effort::Best`] has.
+    pub around: (u32, u32),
+}
+
+named! {
+    /// How much is done to remove noise. It depends on no backend.
+    #[derive(Default)]
+    pub enum Effort {
+        #[default]
+        Fast = "fast", "A frame is made clean with the two on either side";
+        Best = "best", "With the four on either side, in about twice the time: less noise is left";
+    }
+}
+
+impl Effort {
+    /// The most frames on either side of a frame that it is made clean with.
+    pub fn reach(self) -> u32 {
+        match self {
+            Effort::Fast => 2,
+            Effort::Best => 4,
+        }
+    }
 }
 
 impl Denoise {
-    /// The most frames on either side of a frame that it is made clean with.
-    pub const RADIUS: u32 = 2;
-
     fn cleaner(self) -> Option<Cleaner> {
         match self {
             Denoise::Off => None,
@@ -132,12 +149,12 @@ impl Denoise {
 
     /// The most frames before a frame that it is made clean with.
     pub fn before(self) -> u32 {
-        self.cleaner().map_or(0, |_| Denoise::RADIUS)
+        self.cleaner().map_or(0, |cleaner| cleaner.around.0)
     }
 
     /// The most frames behind a frame that it is made clean with.
     pub fn behind(self) -> u32 {
-        self.cleaner().filter(|cleaner| cleaner.waits).map_or(0, |_| Denoise::RADIUS)
+        self.cleaner().map_or(0, |cleaner| cleaner.around.1)
     }
 }
 

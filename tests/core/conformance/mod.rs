@@ -12,7 +12,7 @@ use histeq::equalize::reference::Reference;
 use histeq::equalize::{EqualizeStage, Executor, Observation, Observer};
 use histeq::frame::{Frame, HostPool, Transfer};
 use histeq::spec::{Counts, Mapping};
-use histeq::{Builder, CallerError, Equalizer, Matrix, Output, PixelFormat, Range};
+use histeq::{Builder, CallerError, Decided, Equalizer, Input, Matrix, Output, PixelFormat, Range, Reach};
 use std::fmt::Write as _;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,19 +104,65 @@ impl Case {
         done
     }
 
+    /// What is decided of frames `first` to `end` of these, where `first` is the first that is wanted.
+    fn decided(&self, frames: &[Vec<u8>], first: usize, end: usize) -> Vec<Decided> {
+        let mut study = self.builder().study().expect("options that go together");
+        let Reach { before, behind } = study.reach().unwrap_or(Reach { before: u32::MAX, behind: u32::MAX });
+        let begin = first.saturating_sub(before as usize);
+        let last = end.saturating_add(behind as usize).min(frames.len());
+        study.restart(begin as u64);
+        frames[begin..last].iter().for_each(|frame| study.push(frame).expect("a frame"));
+        if last == frames.len() {
+            study.finish().expect("an end");
+        }
+        let decided = std::iter::from_fn(|| study.decided().expect("what is done"));
+        let numbered = decided.zip(begin..).map(|((number, decided), expected)| {
+            assert_eq!(number, expected as u64);
+            decided
+        });
+        let wanted: Vec<Decided> = numbered.skip(first - begin).take(end - first).collect();
+        assert_eq!(wanted.len(), end - first);
+        wanted
+    }
+
+    /// The hashes of all frames, which are equalized from the last to the first, and the first one again.
+    fn in_any_order(&self, frames: &[Vec<u8>], decided: &[Decided]) -> Vec<u64> {
+        let builder = self.builder();
+        let mut mapper = builder.mapper().expect("options that go together");
+        let mut hashes = vec![0; frames.len()];
+        for number in (0..frames.len()).rev().chain([0]) {
+            let (before, behind) = decided[number].around();
+            let around: Vec<Input<'_>> = frames[number - before..=number + behind].iter().map(Input::from).collect();
+            let done = mapper.apply(&decided[number], &around).expect("a frame");
+            assert_eq!(done.format(), builder.output_format().expect("a format"));
+            let rows = done.planes().iter().flat_map(|plane| (0..plane.rows()).flat_map(|y| plane.row(y)));
+            let hash = Hash::of(&rows.copied().collect::<Vec<u8>>());
+            assert!([0, hash].contains(&hashes[number]), "another frame for the second time");
+            hashes[number] = hash;
+        }
+        hashes
+    }
+
     /// The row of this case.
     fn row(&self, rule: &Rule, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> String {
+        self.row_of(rule, |frames| {
+            let done = self.outputs(frames, make);
+            (done[0].format(), done.iter().map(|done| Hash::of(&bytes(done))).collect())
+        })
+    }
+
+    fn row_of(&self, rule: &Rule, outputs: impl FnOnce(&[Vec<u8>]) -> (PixelFormat, Vec<u64>)) -> String {
         let frames = self.frames(rule);
         let mut input = Hash::new();
         frames.iter().for_each(|frame| input.add(frame));
-        let done = self.outputs(&frames, make);
-        let hashes: Vec<String> = done.iter().map(|done| format!("{:016x}", Hash::of(&bytes(done)))).collect();
+        let (output_format, hashes) = outputs(&frames);
+        let hashes: Vec<String> = hashes.iter().map(|hash| format!("{hash:016x}")).collect();
         let Case { format, size: (width, height), frames, range, matrix, transfer, is_live, options } = self;
         let delivery = if *is_live { "live" } else { "stored" };
         format!(
             "{format}\t{width}\t{height}\t{frames}\t{range}\t{matrix}\t{transfer}\t{delivery}\t{options}\t{:016x}\t{}\t{}",
             input.0,
-            done[0].format(),
+            output_format,
             hashes.join(",")
         )
     }
@@ -191,6 +237,42 @@ fn every_backend_gives_the_vectors() {
         });
         let differences = differences(VECTORS, VECTORS_HEAD, &found);
         assert!(differences.is_empty(), "{name}:\n{}", differences.join("\n"));
+    }
+}
+
+#[test]
+fn frames_in_any_order_give_the_vectors() {
+    if std::env::var_os("HISTEQ_REGENERATE").is_some() {
+        return;
+    }
+    let found = rows(&cases(), |case| {
+        case.row_of(&RULE, |frames| {
+            let format = case.builder().output_format().expect("a format");
+            (format, case.in_any_order(frames, &case.decided(frames, 0, frames.len())))
+        })
+    });
+    let differences = differences(VECTORS, VECTORS_HEAD, &found);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// What is decided of a part, with the frames around it that it depends on, is what is decided of it in the whole video.
+#[test]
+fn a_part_is_decided_as_in_the_whole_video() {
+    let is_it = |case: &Case| case.format == "yuv420p" && !case.is_live && case.transfer == "sdr";
+    for case in cases().into_iter().filter(is_it) {
+        // Windows are short, so that frames lie beyond them.
+        let options = match case.options.as_str() {
+            options if options.contains("smooth=") => options.to_owned(),
+            options => format!("{options} smooth=0.6"),
+        };
+        let case = Case { options, size: (16, 12), frames: 40, ..case };
+        let frames: Vec<Vec<u8>> = case.frames(&RULE);
+        let whole = case.in_any_order(&frames, &case.decided(&frames, 0, 40));
+        let mut parts: Vec<Decided> = Vec::new();
+        for (first, end) in [(0, 13), (13, 26), (26, 39), (39, 40)] {
+            parts.extend(case.decided(&frames, first, end));
+        }
+        assert_eq!(case.in_any_order(&frames, &parts), whole, "{}", case.options);
     }
 }
 

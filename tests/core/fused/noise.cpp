@@ -126,7 +126,9 @@ int main() {
             std::memcpy(&noise, words.data(), sizeof(noise));
             unsigned width = own.plane.width, height = own.plane.height;
             std::vector<short> tiles(size_t{(width + 3) / 4 + 1} * ((height + 3) / 4 + 1) * 64), out(size_t{width} * height);
-            run(2, 256, 0, [&] { merge_tiles(own.plane, others, noise, tiles.data()); });
+            run(2, 256, 0, [&] {
+                (others.count <= 4 ? merge_tiles : merge_more_tiles)(own.plane, others, noise, tiles.data());
+            });
             run(2, 64, 0, [&] { merge_lay(tiles.data(), width, height, out.data()); });
             print(out);
         }

@@ -25,6 +25,8 @@ pub(in crate::cuda) struct MergeLauncher {
     steady: Kernel,
     count: Kernel,
     tiles: Kernel,
+    /// With more than four others.
+    more_tiles: Kernel,
     lay: Kernel,
 }
 
@@ -35,6 +37,7 @@ impl MergeLauncher {
             steady: function(&module, "merge_steady")?,
             count: function(&module, "merge_count")?,
             tiles: function(&module, "merge_tiles")?,
+            more_tiles: function(&module, "merge_more_tiles")?,
             lay: function(&module, "merge_lay")?,
         })
     }
@@ -91,7 +94,7 @@ impl MergeLauncher {
         let count = MergeLauncher::tiles_of(plane);
         assert_eq!(tiles.size(), count * SAMPLES * size_of::<i16>());
         let into = tiles.address();
-        let mut launch = self.tiles.on(stream);
+        let mut launch = if others.count <= 4 { &self.tiles } else { &self.more_tiles }.on(stream);
         launch.arg(plane).arg(others).arg(noise).arg(&into);
         // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of fields
         // with a word for each block, and there is room for all tiles. All are used on this stream alone.

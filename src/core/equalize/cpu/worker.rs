@@ -111,7 +111,7 @@ impl Worker {
         match work.role() {
             Role::Apply(mapping) => {
                 self.in_order.pass(ticket, |_| ())?;
-                let Equalized { frame, applied } = self.apply(&work, work.frame(), mapping);
+                let Equalized { frame, applied } = self.engine.apply(&work, work.frame(), mapping);
                 let applied = Applied { mapping: Some(mapping.clone()), ..applied };
                 Ok(Some(Done { number, result: Ok(Equalized { frame, applied }) }))
             }
@@ -135,14 +135,16 @@ impl Worker {
 
     /// Applies to a frame what was decided.
     fn equalize(&mut self, (number, work, counts): Waiting, Decision { scene, mapping }: Decision) -> Done {
-        let Equalized { frame, applied } = self.apply(&work, work.frame(), &mapping);
+        let Equalized { frame, applied } = self.engine.apply(&work, work.frame(), &mapping);
         let mapping = (!work.settings().method.counts()).then_some(mapping);
         let applied = Applied { counts: Some(counts), scene: Some(scene), mapping, ..applied };
         Done { number, result: Ok(Equalized { frame, applied }) }
     }
+}
 
+impl Engine {
     /// `frame`, which is that of `work` or made of it, with this mapping.
-    fn apply(&mut self, work: &Work, frame: &Frame, mapping: &Mapping) -> Equalized {
+    pub fn apply(&mut self, work: &Work, frame: &Frame, mapping: &Mapping) -> Equalized {
         let settings = work.settings();
         let chroma = settings.chroma;
         let mut applied = Applied::default();
@@ -150,22 +152,22 @@ impl Worker {
             Mapping::Curve { curve, chroma_gain } => {
                 applied.curves = told(work, curve.codes());
                 applied.chroma_gain = Some(*chroma_gain);
-                self.engine.map(frame, curve, Colour::of(chroma, *chroma_gain))
+                self.map(frame, curve, Colour::of(chroma, *chroma_gain))
             }
             Mapping::Tiles { window, tone } => {
                 let curves = TileCurves::equalizing(window, settings, &tone.of_tiles());
                 applied.curves = told(work, curves.luts());
-                self.engine.map_tiles(frame, &curves, Colour::of(chroma, tone.chroma_gain))
+                self.map_tiles(frame, &curves, Colour::of(chroma, tone.chroma_gain))
             }
             Mapping::Veil(veil) => {
                 let tiles = Veil::tiles((frame.width(), frame.height()));
                 let follows = chroma == Chroma::Follow;
                 let colour = if follows { Colour::Veil(veil, tiles) } else { chroma.into() };
-                self.engine.map_tiles(frame, &veil.curves(frame.levels(), tiles), colour)
+                self.map_tiles(frame, &veil.curves(frame.levels(), tiles), colour)
             }
-            Mapping::Balance(balance) => self.engine.balance(frame, balance),
+            Mapping::Balance(balance) => self.balance(frame, balance),
             Mapping::Balanced { balance, then } => {
-                let balanced = self.engine.balance(frame, balance);
+                let balanced = self.balance(frame, balance);
                 self.apply(work, &balanced, then).frame
             }
         };

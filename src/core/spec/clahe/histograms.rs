@@ -40,6 +40,11 @@ impl TileHistograms {
         self.bins
     }
 
+    /// The bytes of all counts.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.counts[..])
+    }
+
     /// The counts: all bins of the first tile, then of the second, and so on, row by row.
     pub fn counts(&self) -> &[u64] {
         &self.counts

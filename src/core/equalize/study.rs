@@ -1,0 +1,295 @@
+//! What is done to each frame of a video, found in a pass in order that does it to none. Then frames are equalized in any order.
+//!
+//! ```text
+//! Study   frame -> EqualizeStage -> Recorder (an Executor that counts and decides) -> Decided
+//! Mapper  Decided, its frame, those around it -> Gray, Depth, Alone (noise) -> Engine -> frame
+//! ```
+
+use super::cpu::{Engine, Isa};
+use super::denoising::{Alone, MeasuredNoise, cleans};
+use super::depth::sibling;
+use super::gray::gray_of;
+use super::{Applied, Depth, EqualizeStage, Equalized, Executor, Gray, OutputDepth, Survey, Work};
+use crate::error::{Error, Result};
+use crate::frame::{Frame, HostPool, PixelFormat};
+use crate::spec::tone::Balance;
+use crate::spec::{Cleaning, Decision, Denoise, Guide, Mapping, Remembered, Settings, Temporal};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is done to a frame.
+#[derive(Debug)]
+pub struct Decided {
+    mapping: Mapping,
+    clean: Option<Cleaning>,
+    /// How many frames before and behind it it is made clean with.
+    around: (usize, usize),
+    noise: MeasuredNoise,
+}
+
+impl Decided {
+    /// The number of frames before and behind it that it takes to do it.
+    pub fn around(&self) -> (usize, usize) {
+        self.around
+    }
+
+    /// About the bytes that this takes.
+    pub fn bytes(&self) -> usize {
+        let clean = self.clean.as_ref().and_then(|clean| clean.mapping.as_ref());
+        size_of::<Self>() + self.mapping.bytes() + clean.map_or(0, Mapping::bytes)
+    }
+
+    fn of_scene(mapping: Mapping) -> Self {
+        Decided { mapping, clean: None, around: (0, 0), noise: MeasuredNoise::default() }
+    }
+}
+
+/// The pass over a video, or a part of it.
+pub struct Study {
+    pass: Pass,
+    decided: VecDeque<Decided>,
+}
+
+enum Pass {
+    /// Each frame depends on those in a window around it.
+    Windows(Box<EqualizeStage>, Arc<Mutex<Record>>),
+    /// All frames of a scene have one mapping; `None` behind the last frame.
+    Scenes(Option<Box<Survey>>),
+}
+
+impl Study {
+    /// The state before the first frame of a video with these settings, without its colour if `gray` says so, that comes out
+    /// with this depth. Each of its scenes has one mapping if `is_whole` says so; else frames are measured on this many threads,
+    /// or that of the caller, with 0.
+    pub fn new(settings: Settings, gray: bool, output: OutputDepth, is_whole: bool, threads: usize) -> Self {
+        let pass = if is_whole {
+            Pass::Scenes(Some(Survey::new(settings, gray, output, None).into()))
+        } else {
+            let record = Arc::default();
+            let recorder = Box::new(Recorder::new(Arc::clone(&record)));
+            let stage = EqualizeStage::new(recorder, settings).gray(gray).with_output_depth(output);
+            let stage = stage.measuring_on(threads).denoising_on(threads);
+            Pass::Windows(stage.into(), record)
+        };
+        Study { pass, decided: VecDeque::new() }
+    }
+
+    /// Adds the next frame.
+    ///
+    /// # Errors
+    /// When it cannot be measured, or this has ended.
+    pub fn push(&mut self, frame: Frame) -> Result<()> {
+        match &mut self.pass {
+            // Noise is removed of frames that warm up only where they are counted.
+            Pass::Windows(stage, _) => stage.warm_up(frame)?,
+            Pass::Scenes(survey) => survey.as_mut().ok_or(Error::Finished)?.add(&frame)?,
+        }
+        self.take();
+        Ok(())
+    }
+
+    /// Ends the video: all that is left is decided.
+    ///
+    /// # Errors
+    /// As for [`push`](Study::push).
+    pub fn finish(&mut self) -> Result<()> {
+        match &mut self.pass {
+            Pass::Windows(stage, _) => {
+                stage.finish()?;
+                while stage.collect()?.is_some() {}
+            }
+            Pass::Scenes(survey) => {
+                let scenes = survey.take().ok_or(Error::Finished)?.finish();
+                let mappings = (0..scenes.frames()).filter_map(|number| scenes.at(number));
+                self.decided.extend(mappings.map(|(mapping, _)| Decided::of_scene(mapping.clone())));
+            }
+        }
+        self.take();
+        Ok(())
+    }
+
+    fn take(&mut self) {
+        if let Pass::Windows(_, record) = &self.pass {
+            self.decided.extend(std::iter::from_fn(|| lock(record).next()));
+        }
+    }
+
+    /// What is done to the next frame, if that is decided, or is once frames that came are measured.
+    ///
+    /// # Errors
+    /// When a frame cannot be measured.
+    pub fn decided(&mut self) -> Result<Option<Decided>> {
+        if let (None, Pass::Windows(stage, _)) = (self.decided.front(), &mut self.pass) {
+            while stage.collect()?.is_some() {}
+            self.take();
+        }
+        Ok(self.decided.pop_front())
+    }
+}
+
+fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
+    record.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is decided of the frames of a video, in order.
+#[derive(Default)]
+struct Record {
+    /// How noise is removed, and with how many frames before and behind.
+    clean: VecDeque<(Option<Cleaning>, (usize, usize))>,
+    /// What is applied, which may be decided later.
+    mappings: VecDeque<Mapping>,
+}
+
+impl Record {
+    fn next(&mut self) -> Option<Decided> {
+        let mapping = self.mappings.pop_front()?;
+        let (clean, around) = self.clean.pop_front()?;
+        Some(Decided { mapping, clean, around, noise: MeasuredNoise::default() })
+    }
+}
+
+/// The backend that equalizes nothing, and records what another one would apply.
+struct Recorder {
+    engine: Engine,
+    temporal: Temporal<()>,
+    record: Arc<Mutex<Record>>,
+    done: VecDeque<Equalized>,
+}
+
+impl Recorder {
+    fn new(record: Arc<Mutex<Record>>) -> Self {
+        Recorder { engine: best_engine(), temporal: Temporal::default(), record, done: VecDeque::new() }
+    }
+}
+
+impl Executor for Recorder {
+    fn submit(&mut self, work: Work) -> Result<()> {
+        work.frame().bring_down()?;
+        let counts = self.engine.counts(&work);
+        let ready = self.temporal.next(work.settings(), work.guide(), &counts, ());
+        let mut record = lock(&self.record);
+        let clean = work.guide().clean.clone().filter(|clean| clean.share.of_256() > 0);
+        record.clean.push_back((clean, work.is_clean_with()));
+        record.mappings.extend(ready.map(|((), Decision { mapping, .. })| mapping));
+        self.done.push_back(Equalized { frame: work.into_frame(), applied: Applied::default() });
+        Ok(())
+    }
+
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        self.temporal.remember(seen);
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<Option<Equalized>> {
+        Ok(self.done.pop_front())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let left = std::iter::from_fn(|| self.temporal.pop_waiting());
+        lock(&self.record).mappings.extend(left.map(|((), Decision { mapping, .. })| mapping));
+        Ok(())
+    }
+
+    fn in_flight(&self) -> usize {
+        self.done.len()
+    }
+
+    fn capacity(&self) -> usize {
+        1
+    }
+
+    fn name(&self) -> String {
+        "study".to_owned()
+    }
+}
+
+fn best_engine() -> Engine {
+    let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
+        unreachable!("the best of the available instruction sets is available")
+    };
+    engine
+}
+
+/// Does to frames, in any order, what was decided of them, on the thread of the caller.
+pub struct Mapper {
+    settings: Settings,
+    gray: Option<Gray>,
+    output: OutputDepth,
+    depth: Depth,
+    alone: Alone,
+    engine: Engine,
+}
+
+impl Mapper {
+    /// With the settings of the [`Study`].
+    pub fn new(settings: Settings, gray: bool, output: OutputDepth) -> Self {
+        let (gray, depth) = (gray.then(Gray::default), Depth::new(output));
+        Mapper { settings, gray, output, depth, alone: Alone::default(), engine: best_engine() }
+    }
+
+    /// The frame of `decided`, equalized, of as many frames as are [around](Decided::around) it, with it in between.
+    ///
+    /// # Errors
+    /// When there are more or fewer frames, or one cannot be brought to the depth that is asked for.
+    pub fn apply(&mut self, decided: &Decided, frames: &[Frame]) -> Result<Frame> {
+        let (at, behind) = decided.around;
+        if frames.len() != at + 1 + behind {
+            return Err(Error::FrameCount { needed: at + 1 + behind, found: frames.len() });
+        }
+        let applied = self.applied(decided, frames, at);
+        if applied.is_err() {
+            // Frames may have been lifted that did not come down.
+            self.depth = Depth::new(self.output);
+        }
+        applied
+    }
+
+    fn applied(&mut self, decided: &Decided, frames: &[Frame], at: usize) -> Result<Frame> {
+        let mut settings = self.settings;
+        let mut ready = Vec::with_capacity(frames.len());
+        for frame in frames {
+            let frame = match &mut self.gray {
+                Some(gray) => gray.without_colour(frame)?,
+                None => frame.clone(),
+            };
+            if !cleans(&frame, settings.denoise) {
+                settings.denoise = Denoise::Off;
+            }
+            let lifted = self.depth.lift(frame, settings)?;
+            ready.push(lifted);
+        }
+        (0..at).for_each(|_| self.depth.drop_lifted());
+        let (frame, settings) = ready[at].clone();
+        let guide = Guide { mapping: Some(decided.mapping.clone()), clean: decided.clean.clone(), ..Guide::default() };
+        let mut work = Work::new(frame, settings).guided(guide);
+        if let Some(Cleaning { share, .. }) = &decided.clean {
+            let frames: Vec<Frame> = ready.into_iter().map(|(frame, _)| frame).collect();
+            work = work.cleaned(self.alone.clean(&frames, at, *share, &decided.noise)?);
+        }
+        let mapping = work.guide().mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
+        if !mapping.suits(work.frame().levels()) {
+            return Err(Error::NotDecided);
+        }
+        let equalized = self.engine.apply(&work, work.frame(), &mapping).frame;
+        let frame = self.depth.lower(equalized)?;
+        (at + 1..frames.len()).for_each(|_| self.depth.drop_lifted());
+        match work.came() {
+            Some(came) => self.depth.dithered(&frame, came.frame.format()),
+            None => Ok(frame),
+        }
+    }
+}
+
+/// The format of what comes out of frames of `format`, without colour if `gray` says so, with this depth.
+///
+/// # Errors
+/// When there is no such format.
+pub fn output_format(format: PixelFormat, gray: bool, output: OutputDepth) -> Result<PixelFormat> {
+    let depth = format.depth();
+    let format = if gray { gray_of(depth).ok_or(Error::NoGrayFormat { depth })? } else { format };
+    match output {
+        OutputDepth::Ten if depth == 8 => sibling(format, 10).ok_or(Error::NoDeeperFormat { format }),
+        OutputDepth::Eight if depth > 8 => Ok(sibling(format, 8).unwrap_or(format)),
+        _ => Ok(format),
+    }
+}

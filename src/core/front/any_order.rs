@@ -1,0 +1,143 @@
+//! Frames in any order: a pass over a video, or around a part of it, decides what is done to each frame, and then it is done to
+//! whichever is asked for, on as many threads as a caller has.
+
+use super::builder::Picture;
+use super::{Builder, Input, Reach};
+use crate::Result;
+use crate::equalize::{self, output_format};
+use crate::frame::{Frame, PixelFormat};
+use crate::options::OptionError;
+use crate::spec::clahe::TileBins;
+use crate::spec::{Method, OutputDepth, Settings};
+
+pub use crate::equalize::Decided;
+
+/// The most threads on which frames are measured.
+const MOST_THREADS: usize = 6;
+
+/// The pass that decides. What it holds is bounded, however long the video is; with one curve for each scene, it grows with the
+/// number of scenes and frames.
+pub struct Study {
+    pass: equalize::Study,
+    builder: Builder,
+    settings: Settings,
+    number: u64,
+}
+
+/// Does to frames what was decided of them, with the bytes that [`Equalizer`](super::Equalizer) gives, on the thread of the caller.
+/// Noise that is removed takes longer for the first time than later.
+pub struct Mapper {
+    mapper: equalize::Mapper,
+    picture: Picture,
+}
+
+impl Builder {
+    /// A pass that decides what is done to frames. Without a mask.
+    ///
+    /// # Errors
+    /// When options do not go together, or there is a mask.
+    pub fn study(&self) -> Result<Study> {
+        let settings = self.settings_in_any_order()?;
+        Ok(Study { pass: self.pass(settings), builder: self.clone(), settings, number: 0 })
+    }
+
+    /// What equalizes frames of which a [`Study`] with the same options has decided. Each thread has its own. It works on the CPU.
+    ///
+    /// # Errors
+    /// As for [`study`](Builder::study).
+    pub fn mapper(&self) -> Result<Mapper> {
+        let settings = self.settings_in_any_order()?;
+        let mapper = equalize::Mapper::new(settings, self.options.gray, self.options.output_depth);
+        Ok(Mapper { mapper, picture: self.picture.clone() })
+    }
+
+    /// The format of frames that come out: that of the input, unless `gray` or `output-depth` chose another one.
+    ///
+    /// # Errors
+    /// When there is no such format.
+    pub fn output_format(&self) -> Result<PixelFormat> {
+        let (format, _) = self.picture.kind();
+        output_format(format, self.options.gray, self.options.output_depth)
+    }
+
+    fn settings_in_any_order(&self) -> Result<Settings> {
+        if self.picture.mask.is_some() {
+            return Err(OptionError::invalid("a mask does not go with frames in any order".to_owned()).into());
+        }
+        self.settings(&self.options, self.options.has_whole_scenes())
+    }
+
+    fn pass(&self, settings: Settings) -> equalize::Study {
+        let options = &self.options;
+        // One thread is that of the caller.
+        let threads =
+            Some(self.own_threads()).filter(|threads| *threads > 1).map_or(0, |threads| threads.min(MOST_THREADS));
+        equalize::Study::new(settings, options.gray, options.output_depth, options.has_whole_scenes(), threads)
+    }
+}
+
+impl Study {
+    /// On how many frames before and behind a frame it depends what is done to it; `None` if it is all of them, with one curve for
+    /// each scene.
+    pub fn reach(&self) -> Option<Reach> {
+        let windows = Reach { before: self.settings.warm_up(), behind: self.settings.look_ahead() };
+        Some(windows).filter(|_| !self.builder.options.has_whole_scenes())
+    }
+
+    /// Begins again with the frame of this number: what was seen is forgotten. What is decided of a frame is that of the whole
+    /// video if as many frames before it come first as [`reach`](Study::reach) says, or all there are.
+    pub fn restart(&mut self, number: u64) {
+        (self.pass, self.number) = (self.builder.pass(self.settings), number);
+    }
+
+    /// Takes in the next frame.
+    ///
+    /// # Errors
+    /// When the input does not have the bytes of such a picture, or the video has ended.
+    pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<()> {
+        self.pass.push(self.builder.picture.frame(&input.into(), None)?)
+    }
+
+    /// Ends the video: nothing waits for later frames any more.
+    ///
+    /// # Errors
+    /// As for [`push`](Study::push).
+    pub fn finish(&mut self) -> Result<()> {
+        self.pass.finish()
+    }
+
+    /// The number of the next frame, in order, of which it is decided, and what is done to it. Frames are measured on several
+    /// threads, so this waits for those that came.
+    ///
+    /// # Errors
+    /// As for [`push`](Study::push).
+    pub fn decided(&mut self) -> Result<Option<(u64, Decided)>> {
+        let Some(decided) = self.pass.decided()? else { return Ok(None) };
+        self.number += 1;
+        Ok(Some((self.number - 1, decided)))
+    }
+
+    /// About the bytes that what is decided of a frame takes, at most.
+    pub fn bytes_of_decided(&self) -> usize {
+        let depth = self.builder.picture.kind().0.depth();
+        let codes =
+            1_usize << if self.builder.options.output_depth == OutputDepth::AsInput { depth } else { depth.max(12) };
+        match self.settings.method {
+            Method::Clahe { columns, rows } => columns as usize * rows as usize * codes.min(TileBins::MAX) * 8,
+            // A curve, and that of the frame with two bits more.
+            _ => 2 * (codes + (4 << depth).min(1 << 16)),
+        }
+    }
+}
+
+impl Mapper {
+    /// The frame that something was decided of, equalized. Of the frames [around](Decided::around) it, those before it come first,
+    /// then itself, then those behind it.
+    ///
+    /// # Errors
+    /// When there are more or fewer frames, or one is not such a picture.
+    pub fn apply(&mut self, decided: &Decided, frames: &[Input<'_>]) -> Result<Frame> {
+        let frames = frames.iter().map(|input| self.picture.frame(input, None)).collect::<Result<Vec<_>>>()?;
+        self.mapper.apply(decided, &frames)
+    }
+}

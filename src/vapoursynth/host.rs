@@ -1,0 +1,561 @@
+//! The functions of VapourSynth, and what is `unsafe` about them: pointers that the host gives and takes.
+#![allow(unsafe_code, reason = "only the host knows that its pointers are valid")]
+#![allow(clippy::missing_safety_doc, reason = "VapourSynth4.h has the rules for callers")]
+
+use histeq::frame::Memory;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+use vapoursynth4_sys::{
+    VAPOURSYNTH_API_VERSION, VSAPI, VSActivationReason, VSCacheMode, VSColorFamily, VSCore, VSDataTypeHint,
+    VSFilterDependency, VSFilterMode, VSFrame, VSFrameContext, VSMap, VSMapAppendMode, VSNode, VSPLUGINAPI, VSPlugin,
+    VSRequestPattern, VSSampleType, VSVideoFormat, VSVideoInfo,
+};
+
+/// What a function of the plug-in does: reads its arguments, and gives results.
+pub type Function = fn(Host, &Arguments<'_>, &Results<'_>) -> Result<(), String>;
+
+/// The plug-in, while it tells of itself.
+pub struct Plugin<'a> {
+    plugin: *mut VSPlugin,
+    api: &'a VSPLUGINAPI,
+}
+
+/// The functions of the host, for one of its cores.
+#[derive(Clone, Copy)]
+pub struct Host {
+    api: &'static VSAPI,
+    core: *mut VSCore,
+}
+
+// SAFETY: the functions of the host may be called from any thread.
+unsafe impl Send for Host {}
+// SAFETY: the same.
+unsafe impl Sync for Host {}
+
+/// Arguments that a function was called with.
+pub struct Arguments<'a> {
+    api: &'a VSAPI,
+    map: *const VSMap,
+}
+
+/// Where results go.
+pub struct Results<'a> {
+    host: Host,
+    map: *mut VSMap,
+    lifetime: std::marker::PhantomData<&'a ()>,
+}
+
+/// A format of frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// 1 is gray, 2 RGB, 3 YUV; 0 is not the same for all frames.
+    pub family: i32,
+    pub is_float: bool,
+    pub depth: i32,
+    pub log2_width: i32,
+    pub log2_height: i32,
+}
+
+/// What is known of a clip.
+#[derive(Clone, Copy, Debug)]
+pub struct Clip {
+    pub format: Format,
+    /// Frames a second, as a fraction; 0 where they vary.
+    pub rate: (i64, i64),
+    /// Columns and rows; 0 where they vary.
+    pub size: (i32, i32),
+    pub frames: i32,
+}
+
+/// A clip of which frames can be asked for.
+pub struct Node {
+    host: Host,
+    node: *mut VSNode,
+}
+
+// SAFETY: nodes may be used from any thread.
+unsafe impl Send for Node {}
+// SAFETY: the same.
+unsafe impl Sync for Node {}
+
+/// A frame of the host, which does not change while it is held.
+pub struct HostFrame {
+    host: Host,
+    frame: *const VSFrame,
+}
+
+// SAFETY: frames may be read, and let go, from any thread.
+unsafe impl Send for HostFrame {}
+// SAFETY: the same.
+unsafe impl Sync for HostFrame {}
+
+/// A plane of such a frame.
+pub struct HostPlane {
+    frame: Arc<HostFrame>,
+    plane: c_int,
+}
+
+/// A frame that is being made.
+pub struct NewFrame {
+    host: Host,
+    frame: *mut VSFrame,
+}
+
+/// A request for a frame.
+pub struct Request<'a> {
+    host: Host,
+    context: *mut VSFrameContext,
+    /// A number that is kept with the request; it begins with 0.
+    pub step: &'a mut usize,
+}
+
+/// Where a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It comes in.
+    Begins,
+    /// What it has asked for is there.
+    Ready,
+    /// What it has asked for is not to be had.
+    Failed,
+}
+
+/// Makes the frames of a node.
+pub trait Filter: Send + Sync + 'static {
+    /// The next step of the request for frame `number`: `None` if it has asked for frames.
+    ///
+    /// # Errors
+    /// When there is no such frame.
+    fn frame(&self, number: usize, reason: Reason, request: &mut Request<'_>) -> Result<Option<NewFrame>, String>;
+}
+
+/// How requests for frames of a node come.
+#[derive(Clone, Copy)]
+pub enum Order {
+    /// On many threads.
+    Parallel,
+    /// One after the other.
+    OneByOne,
+}
+
+/// VapourSynth calls it when it loads the plug-in.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn VapourSynthPluginInit2(plugin: *mut VSPlugin, api: *const VSPLUGINAPI) {
+    // SAFETY: the host gives its functions.
+    let api = unsafe { &*api };
+    let _ = catch_unwind(|| crate::register(&Plugin { plugin, api }));
+}
+
+fn c_text(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).unwrap_or_default()
+}
+
+/// Does `work`; a panic is an error, and goes no further.
+fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let text = format!("a bug, please report it: {}", text.unwrap_or("unknown"));
+        // What was thrown may do anything when it is dropped.
+        std::mem::forget(panic);
+        Err(text)
+    })
+}
+
+impl Plugin<'_> {
+    /// Its names, and that of this version.
+    pub fn configure(&self, identifier: &str, namespace: &str, name: &str) {
+        let part = |text: &str| text.parse::<c_int>().unwrap_or(0);
+        let version = (part(env!("CARGO_PKG_VERSION_MAJOR")) << 16) | part(env!("CARGO_PKG_VERSION_MINOR"));
+        let [identifier, namespace, name] = [identifier, namespace, name].map(c_text);
+        let texts = (identifier.as_ptr(), namespace.as_ptr(), name.as_ptr());
+        // SAFETY: the texts live until it returns.
+        unsafe {
+            (self.api.configPlugin)(texts.0, texts.1, texts.2, version, VAPOURSYNTH_API_VERSION, 0, self.plugin);
+        }
+    }
+
+    /// Offers a function.
+    pub fn offer(&self, name: &str, arguments: &str, results: &str, function: Function) {
+        let [name, arguments, results] = [name, arguments, results].map(c_text);
+        let texts = (name.as_ptr(), arguments.as_ptr(), results.as_ptr());
+        // SAFETY: the texts live until it returns, and what comes with each call is the address of a function.
+        unsafe {
+            (self.api.registerFunction)(texts.0, texts.1, texts.2, called, function as *mut c_void, self.plugin);
+        }
+    }
+}
+
+/// A function of the plug-in is called.
+unsafe extern "system-unwind" fn called(
+    arguments: *const VSMap,
+    results: *mut VSMap,
+    function: *mut c_void,
+    core: *mut VSCore,
+    api: *const VSAPI,
+) {
+    // SAFETY: the host's functions stay as long as the plug-in is loaded, and `offer` has given the function.
+    let (api, function): (&'static VSAPI, Function) =
+        unsafe { (&*api, std::mem::transmute::<*mut c_void, Function>(function)) };
+    let host = Host { api, core };
+    let results = Results { host, map: results, lifetime: std::marker::PhantomData };
+    if let Err(error) = guarded(|| function(host, &Arguments { api, map: arguments }, &results)) {
+        let error = c_text(&error);
+        // SAFETY: the map of results is there while the function is called.
+        unsafe { (api.mapSetError)(results.map, error.as_ptr()) };
+    }
+}
+
+impl Arguments<'_> {
+    /// A whole number.
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        integer(self.api, self.map, name)
+    }
+
+    /// A number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        let (name, mut error) = (c_text(name), 0);
+        // SAFETY: map and name are there, and `error` can be written to.
+        let number = unsafe { (self.api.mapGetFloat)(self.map, name.as_ptr(), 0, (&raw mut error).cast()) };
+        (error == 0).then_some(number)
+    }
+
+    /// A text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        let (name, mut error) = (c_text(name), 0);
+        // SAFETY: map and name are there, and `error` can be written to; a text ends with zero.
+        unsafe {
+            let text: *const c_char = (self.api.mapGetData)(self.map, name.as_ptr(), 0, (&raw mut error).cast());
+            (error == 0 && !text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+        }
+    }
+
+    /// A clip.
+    pub fn node(&self, host: Host, name: &str) -> Option<Node> {
+        let (name, mut error) = (c_text(name), 0);
+        // SAFETY: map and name are there, and `error` can be written to.
+        let node = unsafe { (self.api.mapGetNode)(self.map, name.as_ptr(), 0, (&raw mut error).cast()) };
+        (!node.is_null()).then_some(Node { host, node })
+    }
+}
+
+fn integer(api: &VSAPI, map: *const VSMap, name: &str) -> Option<i64> {
+    let (name, mut error) = (c_text(name), 0);
+    // SAFETY: map and name are there, and `error` can be written to.
+    let number = unsafe { (api.mapGetInt)(map, name.as_ptr(), 0, (&raw mut error).cast()) };
+    (error == 0).then_some(number)
+}
+
+impl Results<'_> {
+    /// Adds a text to a list.
+    pub fn append(&self, name: &str, text: &str) {
+        let (name, size) = (c_text(name), text.len() as c_int);
+        let (hint, append) = (VSDataTypeHint::Utf8, VSMapAppendMode::Append);
+        // SAFETY: the map of results is there, and so are both texts.
+        unsafe {
+            (self.host.api.mapSetData)(self.map, name.as_ptr(), text.as_ptr().cast(), size, hint, append);
+        }
+    }
+
+    /// Gives a clip.
+    pub fn give(&self, node: Node) {
+        // SAFETY: the map of results is there, and the node is; the host has its own reference then.
+        unsafe { (self.host.api.mapSetNode)(self.map, c"clip".as_ptr(), node.node, VSMapAppendMode::Replace) };
+    }
+}
+
+impl Format {
+    fn of(format: &VSVideoFormat) -> Self {
+        Format {
+            family: format.color_family as i32,
+            is_float: format.sample_type as i32 == VSSampleType::Float as i32,
+            depth: format.bits_per_sample,
+            log2_width: format.sub_sampling_w,
+            log2_height: format.sub_sampling_h,
+        }
+    }
+}
+
+impl Host {
+    /// The host's description of a format.
+    fn described(self, format: Format) -> Result<VSVideoFormat, String> {
+        let family = [VSColorFamily::Undefined, VSColorFamily::Gray, VSColorFamily::RGB, VSColorFamily::YUV];
+        let family = family.get(format.family as usize).copied().unwrap_or(VSColorFamily::Undefined);
+        let sample = if format.is_float { VSSampleType::Float } else { VSSampleType::Integer };
+        let (depth, width, height) = (format.depth, format.log2_width, format.log2_height);
+        let mut described = std::mem::MaybeUninit::<VSVideoFormat>::uninit();
+        // SAFETY: where the answer goes can be written to, and it was where it is not zero.
+        unsafe {
+            let is_known =
+                (self.api.queryVideoFormat)(described.as_mut_ptr(), family, sample, depth, width, height, self.core);
+            if is_known == 0 {
+                Err(format!("VapourSynth has no format {format:?}"))
+            } else {
+                Ok(described.assume_init())
+            }
+        }
+    }
+
+    /// A node whose frames `filter` makes of those of `sources`. It is not cached if its requests come one by one.
+    pub fn node(
+        self,
+        name: &str,
+        clip: &Clip,
+        filter: impl Filter,
+        order: Order,
+        sources: &[&Node],
+    ) -> Result<Node, String> {
+        let info = VSVideoInfo {
+            format: self.described(clip.format)?,
+            fps_num: clip.rate.0,
+            fps_den: clip.rate.1,
+            width: clip.size.0,
+            height: clip.size.1,
+            num_frames: clip.frames,
+        };
+        let sources: Vec<VSFilterDependency> = sources
+            .iter()
+            .map(|source| VSFilterDependency { source: source.node, request_pattern: VSRequestPattern::General })
+            .collect();
+        let (name, filter): (CString, Box<Box<dyn Filter>>) = (c_text(name), Box::new(Box::new(filter)));
+        let mode = match order {
+            Order::Parallel => VSFilterMode::Parallel,
+            Order::OneByOne => VSFilterMode::FrameState,
+        };
+        // SAFETY: all that is pointed to lives until it returns; the filter until `freed` is called.
+        let node = unsafe {
+            (self.api.createVideoFilter2)(
+                name.as_ptr(),
+                &raw const info,
+                asked,
+                Some(freed),
+                mode,
+                sources.as_ptr(),
+                sources.len() as c_int,
+                Box::into_raw(filter).cast(),
+                self.core,
+            )
+        };
+        if node.is_null() {
+            return Err("VapourSynth makes no filter".to_owned());
+        }
+        if let Order::OneByOne = order {
+            // SAFETY: the node is there.
+            unsafe { (self.api.setCacheMode)(node, VSCacheMode::ForceDisable) };
+        }
+        Ok(Node { host: self, node })
+    }
+
+    /// A frame with the properties of `from`, if it is made of one. Its planes are to be written, but for those that are
+    /// `shared` with planes of that frame.
+    pub fn new_frame(
+        self,
+        format: Format,
+        size: (usize, usize),
+        from: Option<&HostFrame>,
+        shared: &[bool],
+    ) -> Result<NewFrame, String> {
+        let described = self.described(format)?;
+        let (width, height) = (size.0 as c_int, size.1 as c_int);
+        let properties = from.map_or(null(), |from| from.frame);
+        let sources: [*const VSFrame; 3] =
+            std::array::from_fn(|plane| if shared.get(plane).copied().unwrap_or(false) { properties } else { null() });
+        let planes: [c_int; 3] = [0, 1, 2];
+        // SAFETY: all that is pointed to lives until it returns; there are as many planes as a format can have.
+        let frame = unsafe {
+            (self.api.newVideoFrame2)(
+                &raw const described,
+                width,
+                height,
+                sources.as_ptr().cast_mut(),
+                planes.as_ptr(),
+                properties,
+                self.core,
+            )
+        };
+        if frame.is_null() {
+            Err("VapourSynth has no memory for a frame".to_owned())
+        } else {
+            Ok(NewFrame { host: self, frame })
+        }
+    }
+}
+
+impl Node {
+    /// Another reference to it.
+    pub fn again(&self) -> Node {
+        // SAFETY: the node is there.
+        Node { host: self.host, node: unsafe { (self.host.api.addNodeRef)(self.node) } }
+    }
+
+    /// What is known of the clip.
+    pub fn clip(&self) -> Clip {
+        // SAFETY: the node is there, and what the host says of it is as long as it is.
+        let info = unsafe { &*(self.host.api.getVideoInfo)(self.node) };
+        Clip {
+            format: Format::of(&info.format),
+            rate: (info.fps_num, info.fps_den),
+            size: (info.width, info.height),
+            frames: info.num_frames,
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // SAFETY: the reference is this one's.
+        unsafe { (self.host.api.freeNode)(self.node) };
+    }
+}
+
+impl HostFrame {
+    /// A property that is a whole number.
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        // SAFETY: the frame is there, and its properties are as long as it is.
+        integer(self.host.api, unsafe { (self.host.api.getFramePropertiesRO)(self.frame) }, name)
+    }
+
+    /// A plane of it.
+    pub fn plane(frame: &Arc<HostFrame>, plane: usize) -> HostPlane {
+        HostPlane { frame: frame.clone(), plane: plane as c_int }
+    }
+}
+
+impl Drop for HostFrame {
+    fn drop(&mut self) {
+        // SAFETY: the reference is this one's.
+        unsafe { (self.host.api.freeFrame)(self.frame) };
+    }
+}
+
+impl HostPlane {
+    /// Bytes from one row to the next.
+    pub fn stride(&self) -> usize {
+        // SAFETY: the frame is there, and has the planes of its format.
+        unsafe { (self.frame.host.api.getStride)(self.frame.frame, self.plane) as usize }
+    }
+}
+
+impl Memory for HostPlane {
+    fn bytes(&self) -> &[u8] {
+        let (api, frame) = (self.frame.host.api, self.frame.frame);
+        // SAFETY: the host has as many rows of this stride there, and writes no frame that others hold.
+        unsafe {
+            let rows = (api.getFrameHeight)(frame, self.plane) as usize;
+            std::slice::from_raw_parts((api.getReadPtr)(frame, self.plane), self.stride() * rows)
+        }
+    }
+}
+
+impl NewFrame {
+    /// Writes the rows of a plane.
+    pub fn write<'r>(&mut self, plane: usize, rows: impl Iterator<Item = &'r [u8]>) -> Result<(), String> {
+        let (api, plane) = (self.host.api, plane as c_int);
+        // SAFETY: the frame is there, has this plane, and nothing else has it.
+        let (to, stride, height) = unsafe {
+            let size = ((api.getStride)(self.frame, plane) as usize, (api.getFrameHeight)(self.frame, plane) as usize);
+            ((api.getWritePtr)(self.frame, plane), size.0, size.1)
+        };
+        for (y, row) in rows.take(height).enumerate() {
+            if row.len() > stride {
+                return Err("a frame has another size than its clip".to_owned());
+            }
+            // SAFETY: the host has `height` rows of `stride` bytes there, and the row is none of them.
+            unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), to.add(y * stride), row.len()) };
+        }
+        Ok(())
+    }
+
+    /// Sets a property.
+    pub fn set(&mut self, name: &str, value: i64) {
+        let name = c_text(name);
+        // SAFETY: the frame is there, and so is the name.
+        unsafe {
+            let map = (self.host.api.getFramePropertiesRW)(self.frame);
+            (self.host.api.mapSetInt)(map, name.as_ptr(), value, VSMapAppendMode::Replace);
+        }
+    }
+}
+
+impl Drop for NewFrame {
+    fn drop(&mut self) {
+        // SAFETY: the reference is this one's.
+        unsafe { (self.host.api.freeFrame)(self.frame) };
+    }
+}
+
+impl Request<'_> {
+    /// Asks for a frame: the request goes on when all are there.
+    pub fn ask(&self, node: &Node, number: usize) {
+        // SAFETY: node and request are there.
+        unsafe { (self.host.api.requestFrameFilter)(number as c_int, node.node, self.context) };
+    }
+
+    /// A frame that was asked for.
+    pub fn take(&self, node: &Node, number: usize) -> Result<Arc<HostFrame>, String> {
+        // SAFETY: node and request are there.
+        let frame = unsafe { (self.host.api.getFrameFilter)(number as c_int, node.node, self.context) };
+        if frame.is_null() {
+            return Err(format!("frame {number} was not to be had"));
+        }
+        Ok(Arc::new(HostFrame { host: self.host, frame }))
+    }
+
+    /// A frame that was taken is not asked for again.
+    pub fn release(&self, node: &Node, number: usize) {
+        // SAFETY: node and request are there.
+        unsafe { (self.host.api.releaseFrameEarly)(node.node, number as c_int, self.context) };
+    }
+
+    /// The host, for new frames.
+    pub fn host(&self) -> Host {
+        self.host
+    }
+}
+
+/// A frame is asked for, or goes on.
+unsafe extern "system-unwind" fn asked(
+    number: c_int,
+    reason: VSActivationReason,
+    filter: *mut c_void,
+    kept: *mut *mut c_void,
+    context: *mut VSFrameContext,
+    core: *mut VSCore,
+    api: *const VSAPI,
+) -> *const VSFrame {
+    // SAFETY: the host's functions stay, and so does the filter until it is freed; what is kept is this request's alone, and
+    // has the size of a number.
+    let (api, filter, step) = unsafe { (&*api, &*filter.cast::<Box<dyn Filter>>(), &mut *kept.cast::<usize>()) };
+    let mut request = Request { host: Host { api, core }, context, step };
+    let reason = match reason {
+        VSActivationReason::Initial => Reason::Begins,
+        VSActivationReason::AllFramesReady => Reason::Ready,
+        VSActivationReason::Error => Reason::Failed,
+    };
+    match guarded(|| filter.frame(number as usize, reason, &mut request)) {
+        Ok(Some(made)) => {
+            let frame = made.frame;
+            // The host has the reference now.
+            std::mem::forget(made);
+            frame
+        }
+        Ok(None) => null_mut(),
+        Err(error) => {
+            let error = c_text(&format!("Equalize: {error}"));
+            // SAFETY: the request is there, and so is the text.
+            unsafe { (api.setFilterError)(error.as_ptr(), context) };
+            null_mut()
+        }
+    }
+}
+
+/// The node is gone.
+unsafe extern "system-unwind" fn freed(filter: *mut c_void, _core: *mut VSCore, _api: *const VSAPI) {
+    // SAFETY: `Host::node` made it, and the host uses it no more.
+    let filter = unsafe { Box::from_raw(filter.cast::<Box<dyn Filter>>()) };
+    let _ = guarded(|| {
+        drop(filter);
+        Ok(())
+    });
+}

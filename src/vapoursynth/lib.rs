@@ -1,0 +1,71 @@
+//! A plug-in for VapourSynth: `core.histeq.Equalize(clip, look="night")`, whose frames are asked for in any order.
+//!
+//! ```text
+//! clip -> node "Study": a request stands for a segment of the clip, which it reads in order, with frames around it -> Decisions
+//! clip, Study -> node "Equalize": a frame, with what was decided of it
+//! ```
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `lib.rs` | what the plug-in offers, and its arguments |
+//! | `equalize.rs` | the two nodes |
+//! | `decisions.rs` | what is decided of the segments that were read, within bounds of memory |
+//! | `picture.rs` | formats and properties of VapourSynth, and ours |
+//! | `host.rs` | the functions of VapourSynth: what is `unsafe` |
+
+mod decisions;
+mod equalize;
+mod host;
+mod picture;
+
+use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use host::{Arguments, Host, Plugin, Results};
+
+/// What the plug-in tells VapourSynth of itself.
+pub(crate) fn register(plugin: &Plugin<'_>) {
+    plugin.configure("video.histeq.equalize", "histeq", "Histogram equalization of video");
+    let options: String = OPTIONS.iter().map(|option| format!("{}:{}:opt;", argument(option), kind(option))).collect();
+    plugin.offer("Equalize", &format!("clip:vnode;{options}"), "clip:vnode;", equalize::create);
+    plugin.offer("Options", "", "name:data[];values:data[];default:data[];help:data[];", tell_options);
+}
+
+/// The name of an option as an argument.
+fn argument(option: &OptionInfo) -> String {
+    option.name.replace('-', "_")
+}
+
+/// The type of its argument.
+fn kind(option: &OptionInfo) -> &'static str {
+    match option.kind {
+        ValueKind::Flag => "int",
+        ValueKind::Number { .. } => "float",
+        ValueKind::Choice(_) | ValueKind::Text => "data",
+    }
+}
+
+/// The value that an option is given, as a text.
+fn value(option: &OptionInfo, arguments: &Arguments<'_>) -> Option<String> {
+    let name = argument(option);
+    match option.kind {
+        ValueKind::Flag => arguments.integer(&name).map(|is_set| (is_set != 0).to_string()),
+        ValueKind::Number { .. } => arguments.number(&name).map(|number| number.to_string()),
+        ValueKind::Choice(_) | ValueKind::Text => arguments.text(&name),
+    }
+}
+
+/// The table of options: a list of each column.
+fn tell_options(_host: Host, _arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
+    for option in &OPTIONS {
+        let values = match option.kind {
+            ValueKind::Choice(choices) => {
+                let named = |(name, about): &(&str, &str)| format!("{name}: {about}");
+                choices().iter().map(named).collect::<Vec<_>>().join("\n")
+            }
+            _ => option.values.to_owned(),
+        };
+        let help = format!("{}\n{}", option.summary, option.details);
+        let row = [("name", &argument(option)[..]), ("values", &values), ("default", option.default), ("help", &help)];
+        row.iter().for_each(|(column, text)| results.append(column, text.trim_end()));
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Formats and properties of VapourSynth, and ours.
+
+use crate::host::{Format, HostFrame};
+use histeq::frame::{Frame, Model, Plane, Transfer};
+use histeq::{Matrix, PixelFormat, Range};
+use std::sync::Arc;
+
+/// Families of formats, as VapourSynth numbers them.
+pub const GRAY: i32 = 1;
+const RGB: i32 = 2;
+const YUV: i32 = 3;
+
+/// Our format, if we have it.
+pub fn format(host: &Format) -> Option<PixelFormat> {
+    let subsampling = match (host.family, host.log2_width, host.log2_height) {
+        (YUV, 1, 1) => "yuv420p",
+        (YUV, 1, 0) => "yuv422p",
+        (YUV, 0, 0) => "yuv444p",
+        (YUV, 0, 1) => "yuv440p",
+        (YUV, 2, 2) => "yuv410p",
+        (YUV, 2, 0) => "yuv411p",
+        (GRAY, ..) => "gray",
+        (RGB, ..) => "gbrp",
+        _ => return None,
+    };
+    if host.is_float {
+        return None;
+    }
+    let depth = if host.depth == 8 { String::new() } else { format!("{}le", host.depth) };
+    PixelFormat::from_name(&format!("{subsampling}{depth}"))
+}
+
+/// VapourSynth's format for what comes out of one like `input`.
+pub fn host_format(format: PixelFormat, input: &Format) -> Format {
+    let is_gray = format.descriptor().model == Model::Gray;
+    let (family, log2_width, log2_height) =
+        if is_gray { (GRAY, 0, 0) } else { (input.family, input.log2_width, input.log2_height) };
+    Format { family, is_float: false, depth: format.depth().into(), log2_width, log2_height }
+}
+
+/// The index in VapourSynth of each plane of ours.
+pub fn planes(format: PixelFormat) -> &'static [usize] {
+    match format.descriptor().model {
+        Model::Gray => &[0],
+        Model::Yuv => &[0, 1, 2],
+        // Green, blue, red.
+        Model::Rgb => &[1, 2, 0],
+    }
+}
+
+/// The frame of the host as one of ours, which shares its memory. What says nothing of its range is limited, unless it is RGB.
+pub fn frame(of: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> Result<Frame, String> {
+    let is_rgb = format.descriptor().model == Model::Rgb;
+    let range = match (of.integer("_Range"), of.integer("_ColorRange")) {
+        (Some(1), _) | (None, Some(0)) => Range::Full,
+        (None, None) if is_rgb => Range::Full,
+        _ => Range::Limited,
+    };
+    let matrix = match of.integer("_Matrix") {
+        Some(1) => Matrix::Bt709,
+        Some(9 | 10) => Matrix::Bt2020,
+        _ => Matrix::Bt601,
+    };
+    let plane = |(index, host): (usize, &usize)| {
+        let (row_bytes, rows) = (format.row_bytes(index, size.0), format.rows(index, size.1));
+        let memory = HostFrame::plane(of, *host);
+        let stride = isize::try_from(memory.stride()).ok()?;
+        Plane::new(Arc::new(memory), 0, stride, row_bytes, rows)
+    };
+    let planes: Option<Vec<Plane>> = planes(format).iter().enumerate().map(plane).collect();
+    let planes = planes.ok_or_else(|| "a frame has another size than its clip".to_owned())?;
+    let mut frame = Frame::new(format, size, range, matrix, planes).map_err(|error| error.to_string())?;
+    frame.transfer = match of.integer("_Transfer") {
+        Some(16) => Transfer::Pq,
+        Some(18) => Transfer::Hlg,
+        _ => Transfer::Sdr,
+    };
+    frame.is_interlaced = of.integer("_FieldBased").is_some_and(|fields| fields > 0);
+    Ok(frame)
+}
+
+/// The properties that a frame of ours, made of one of `input`, has in place of those of the host's.
+pub fn properties(frame: &Frame, input: PixelFormat) -> impl Iterator<Item = (&'static str, i64)> {
+    let matrix = match frame.matrix() {
+        Matrix::Bt709 => 1,
+        Matrix::Bt601 => 6,
+        Matrix::Bt2020 => 9,
+    };
+    // What was RGB is not any more; else it has the matrix that it had, known or not.
+    let is_new = input.descriptor().model == Model::Rgb && frame.format().descriptor().model != Model::Rgb;
+    let range = i64::from(frame.range() == Range::Full);
+    [("_Range", range)].into_iter().chain(is_new.then_some(("_Matrix", matrix)))
+}
