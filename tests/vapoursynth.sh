@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The plug-in for VapourSynth in the real host: built into a wheel and installed into a fresh virtual environment, as
 # docs/vapoursynth.md says, and compared with the program: three clips under every look, in order, shuffled and in parallel, the
-# conformance vectors, and a script that vspipe runs. It fetches VapourSynth from PyPI and, where there is no Python 3.12, that.
+# conformance vectors, and a script that vspipe runs. It fetches VapourSynth from PyPI, and Python 3.12 where neither the path nor
+# PYTHON has it or a newer one.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 set_up python3-venv ffmpeg
@@ -10,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/uv"
 "$folder/uv/bin/pip" --quiet install uv
-"$folder/uv/bin/uv" --quiet venv --seed --python '>=3.12' "$folder/venv"
+"$folder/uv/bin/uv" --quiet venv --seed --python "${PYTHON:->=3.12}" "$folder/venv"
 venv=$folder/venv/bin
 "$venv/pip" --quiet install ./src/vapoursynth numpy
 
