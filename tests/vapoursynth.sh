@@ -15,7 +15,7 @@ python3 -m venv "$folder/uv"
 venv=$folder/venv/bin
 "$venv/pip" --quiet install ./src/vapoursynth numpy
 
-cargo build --quiet --release --locked
+cargo build --quiet --release --locked -p histeq-video
 program=$(cargo metadata --locked --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/release/histeq-video
 
 # Noise in the dark with a cut, of 10 bits.

@@ -4,12 +4,6 @@ use crate::parameters::PARAMETERS;
 use histeq::{Equalizer, Error, Options, Output, PixelFormat, Result};
 use std::ffi::{CStr, CString};
 
-/// Longer steps of time, and steps back, are jumps: what comes is another place of the video.
-const LONGEST_STEP: f64 = 1.0;
-
-/// Frames a second until two frames have told.
-const RATE: f64 = 25.0;
-
 /// What a host has.
 pub struct Instance {
     size: (usize, usize),
@@ -21,8 +15,6 @@ pub struct Instance {
     equalizer: Option<Equalizer>,
     /// The time of the last frame.
     last: f64,
-    /// The first frame, until a second one has told the rate.
-    first: Option<Vec<u8>>,
     /// The last text that was told, so that none is told for each frame.
     told: String,
 }
@@ -36,7 +28,6 @@ impl Instance {
             has_changed: false,
             equalizer: None,
             last: 0.0,
-            first: None,
             told: String::new(),
         }
     }
@@ -78,25 +69,16 @@ impl Instance {
     }
 
     fn next(&mut self, time: f64, input: &[u8]) -> Result<Output> {
-        let step = time - std::mem::replace(&mut self.last, time);
+        // Back is another place of the video. What lies ahead may be one, too, which looks like a cut: hosts have other units.
+        let is_back = time < std::mem::replace(&mut self.last, time);
         let mut equalizer = match self.equalizer.take() {
-            None => {
-                self.first = Some(input.to_vec());
-                self.open(RATE)?
-            }
+            None => self.open()?,
             Some(mut equalizer) => {
                 if self.has_changed {
                     equalizer.change(&self.options)?;
                 }
-                if !(0.0..=LONGEST_STEP).contains(&step) {
+                if is_back {
                     equalizer.restart(0)?;
-                    self.first = None;
-                } else if let Some(first) = self.first.take_if(|_| step > 0.0)
-                    && 1.0 / step != RATE
-                {
-                    // Of a single frame, the result does not depend on the rate.
-                    equalizer = self.open(1.0 / step)?;
-                    equalizer.warm_up(&first)?;
                 }
                 equalizer
             }
@@ -110,9 +92,10 @@ impl Instance {
         done.ok_or(Error::Finished)
     }
 
-    fn open(&self, rate: f64) -> Result<Equalizer> {
+    /// Times of frames do not tell their rate: FFmpeg has none, and MLT others. So it is that by default.
+    fn open(&self) -> Result<Equalizer> {
         let (width, height) = self.size;
-        Equalizer::builder(PixelFormat::Rgba, width, height).live().rate(rate).options(self.options.clone()).build()
+        Equalizer::builder(PixelFormat::Rgba, width, height).live().options(self.options.clone()).build()
     }
 
     fn tell(&mut self, text: &str) {
