@@ -1,7 +1,7 @@
 //! Raw 4:2:0 video of 8 bits from stdin, made clean by a CPU or by a GPU (`cuda`), to stdout with 16 bits a sample (codes of 12 bits).
 use histeq::cuda::Gpu;
 use histeq::denoise::noise::{Differences, Noise};
-use histeq::denoise::{Around, Engine, RADIUS, Step, Steps, sheet::Sheet};
+use histeq::denoise::{Around, Engine, Measured, RADIUS, Step, Steps, sheet::Sheet};
 use histeq::equalize::cpu::{Isa, denoise_steps};
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -107,12 +107,15 @@ where
     let begin = Instant::now();
     let engine = &Timed { engine, times: Default::default() };
     let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, (1, 1)).expect("a picture")).collect();
-    let step = |at: usize| (at > 0).then(|| Step::new(engine, &pictures[at], &pictures[at - 1]).expect("a step"));
-    let steps: Vec<_> = (0..pictures.len()).map(step).collect();
+    let steps: Vec<_> =
+        pictures.windows(2).map(|pair| Step::new(engine, &pair[1], &pair[0]).expect("a step")).collect();
     let of = |at: usize| {
         let (first, end) = (at.saturating_sub(RADIUS), (at + RADIUS + 1).min(pictures.len()));
-        let around: Vec<_> = (first..end).map(|of| (&pictures[of], steps[of].as_ref())).collect();
-        Around { pictures: &around, at: at - first }.clean(engine).expect("clean planes")
+        let around: Vec<_> = pictures[first..end].iter().collect();
+        let own_field = at.checked_sub(1).map(|before| steps[before].field().clone());
+        let measured =
+            Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), engine.planes(&pictures[at]), at - first);
+        Around { pictures: &around, at: at - first, own_field }.clean(engine, &measured).expect("clean planes")
     };
     let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();
     eprintln!("{} frames in {:?}", pictures.len(), begin.elapsed());
