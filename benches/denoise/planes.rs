@@ -116,7 +116,8 @@ where
         let (first, end) = (at.saturating_sub(reach), (at + reach + 1).min(pictures.len()));
         let around: Vec<_> = pictures[first..end].iter().collect();
         let own_field = at.checked_sub(1).map(|before| steps[before].field().clone());
-        let measured = Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), 3, at - first);
+        let measured =
+            Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), engine.planes(&pictures[at]), at - first);
         Around { pictures: &around, at: at - first, own_field }.clean(engine, &measured).expect("clean planes")
     };
     let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();

@@ -107,6 +107,7 @@ core/cuda/kernels: tile_curves tile_histogram tile_map veil_curves
 core/equalize/cpu/simd: avx2 avx512 mod
 core/frame: pool
 core/front: device
+frei0r: lib
 lab/bench: child copies
 lab/publications: arguments managed
 lab/publications/kernels: cdf_min curve histogram luminance_histogram map pause saturation scan
@@ -115,6 +116,7 @@ media/ffmpeg: encoder_info filter_graph interrupt log media mod muxer nvdec open
 media/ffmpeg: raw_format rotation shared_planes side_data subtitle surface
 media/sys: give_up virtual_camera
 program: c_memory inherited signals stdout
+vapoursynth: host
 ";
 
 #[test]

@@ -1,0 +1,107 @@
+//! An equalizer, and its parameters.
+
+use crate::parameters::PARAMETERS;
+use histeq::{Equalizer, Error, Options, Output, PixelFormat, Result};
+use std::ffi::{CStr, CString};
+
+/// What a host has.
+pub struct Instance {
+    size: (usize, usize),
+    /// A value for each parameter.
+    values: Vec<CString>,
+    options: Options,
+    /// The options are other ones than the equalizer has.
+    has_changed: bool,
+    equalizer: Option<Equalizer>,
+    /// The time of the last frame.
+    last: f64,
+    /// The last text that was told, so that none is told for each frame.
+    told: String,
+}
+
+impl Instance {
+    pub fn new(size: (usize, usize)) -> Self {
+        Instance {
+            size,
+            values: PARAMETERS.iter().map(|parameter| parameter.default.clone()).collect(),
+            options: Options::default(),
+            has_changed: false,
+            equalizer: None,
+            last: 0.0,
+            told: String::new(),
+        }
+    }
+
+    pub fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    pub fn value(&self, index: usize) -> Option<&CStr> {
+        self.values.get(index).map(CString::as_c_str)
+    }
+
+    /// Sets a parameter. One that is none of its values is told of, and left as it is; that by default, and no text, leave it to
+    /// the look.
+    pub fn set(&mut self, index: usize, text: &str) {
+        let Ok(value) = CString::new(text) else { return };
+        let before = std::mem::replace(&mut self.values[index], value);
+        let mut options = Options::default();
+        for (parameter, value) in PARAMETERS.iter().zip(&self.values) {
+            if value.is_empty() || *value == parameter.default {
+                continue;
+            }
+            if let Err(error) = options.set(parameter.option.name, &value.to_string_lossy()) {
+                self.values[index] = before;
+                return self.tell(&error.to_string());
+            }
+        }
+        self.has_changed |= options != self.options;
+        self.options = options;
+    }
+
+    /// Equalizes a frame. Answers whether it could.
+    pub fn update(&mut self, time: f64, input: &[u8], output: &mut [u8]) -> bool {
+        let done = self.next(time, input).and_then(|done| done.copy_into(output));
+        if let Err(error) = &done {
+            self.tell(&error.to_string());
+        }
+        done.is_ok()
+    }
+
+    fn next(&mut self, time: f64, input: &[u8]) -> Result<Output> {
+        // Back is another place of the video. What lies ahead may be one, too, which looks like a cut: hosts have other units.
+        let is_back = time < std::mem::replace(&mut self.last, time);
+        let mut equalizer = match self.equalizer.take() {
+            None => self.open()?,
+            Some(mut equalizer) => {
+                if self.has_changed {
+                    equalizer.change(&self.options)?;
+                }
+                if is_back {
+                    equalizer.restart(0)?;
+                }
+                equalizer
+            }
+        };
+        self.has_changed = false;
+        let done = match equalizer.push(input)? {
+            Some(done) => Some(done),
+            None => equalizer.collect()?,
+        };
+        self.equalizer = Some(equalizer);
+        done.ok_or(Error::Finished)
+    }
+
+    /// Times of frames do not tell their rate: FFmpeg has none, and MLT others. So it is that by default.
+    fn open(&self) -> Result<Equalizer> {
+        let (width, height) = self.size;
+        Equalizer::builder(PixelFormat::Rgba, width, height).live().options(self.options.clone()).build()
+    }
+
+    fn tell(&mut self, text: &str) {
+        if self.told != text {
+            eprintln!("histeq: {text}");
+            text.clone_into(&mut self.told);
+        }
+    }
+}

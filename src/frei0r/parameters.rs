@@ -1,0 +1,67 @@
+//! The table of options as frei0r has it: texts, and numbers from 0 to 1.
+
+use histeq::Options;
+use histeq::PixelFormat;
+use histeq::options::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind, Video};
+use std::ffi::CString;
+use std::sync::LazyLock;
+
+/// The type of a parameter, as frei0r numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    Bool = 0,
+    Double = 1,
+    String = 4,
+}
+
+/// A parameter.
+pub struct Parameter {
+    pub option: &'static OptionInfo,
+    pub name: CString,
+    pub explanation: CString,
+    pub kind: Type,
+    /// What stands for leaving it to the look: what hosts are told that it is at first.
+    pub default: CString,
+}
+
+/// All parameters, in the order of the table: the look and its strength first.
+pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| OPTIONS.iter().filter_map(parameter).collect());
+
+fn text(text: &str) -> CString {
+    CString::new(text).unwrap_or_default()
+}
+
+/// `None` of what needs later frames, or changes the format.
+fn parameter(option: &'static OptionInfo) -> Option<Parameter> {
+    if matches!(option.section, Section::Files | Section::Output) || option.name == "gray" {
+        return None;
+    }
+    let kind = match option.kind {
+        ValueKind::Flag => Type::Bool,
+        ValueKind::Number { least: 0.0, most: 1.0 } => Type::Double,
+        ValueKind::Number { .. } | ValueKind::Choice(_) | ValueKind::Text => Type::String,
+    };
+    let default = match kind {
+        Type::Bool | Type::Double => number_by_default(option),
+        Type::String if Options::default().set(option.name, option.default).is_ok() => option.default.to_owned(),
+        Type::String => String::new(),
+    };
+    let names = match option.kind {
+        ValueKind::Choice(choices) => choices().iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+        _ => option.values.to_owned(),
+    };
+    let explanation = text(&format!("{}: {names}", option.summary));
+    Some(Parameter { option, name: text(option.name), explanation, kind, default: text(&default) })
+}
+
+/// The number that holds by default.
+fn number_by_default(option: &OptionInfo) -> String {
+    let options = Options::default();
+    let video = Video { is_stored: false, ..Video::new(PixelFormat::Rgba, (1, 1)) };
+    let value = options.resolve(&video).ok().and_then(|resolved| option.report(&options, &resolved.settings));
+    match value {
+        Some(OptionValue::Number(number)) => number.to_string(),
+        Some(OptionValue::Flag(is_set)) => is_set.to_string(),
+        _ => "0".to_owned(),
+    }
+}
