@@ -115,6 +115,7 @@ media/ffmpeg: encoder_info filter_graph interrupt log media mod muxer nvdec open
 media/ffmpeg: raw_format rotation shared_planes side_data subtitle surface
 media/sys: give_up virtual_camera
 program: c_memory inherited signals stdout
+python: array picture
 ";
 
 #[test]
