@@ -22,6 +22,7 @@ import numpy as np
 import histeq
 
 TURNS, BURST = 12, 4
+FRAMES = 20
 SIZE = (1920, 1080)
 
 
@@ -77,6 +78,28 @@ def jobs(rgb, threads):
     yield "RGB", 'method="clahe"', "CLAHE", ours(rgb, rgb_out, method="clahe"), local
 
 
+def video(rgb):
+    """A video on all cores: the calls are those of FRAMES frames."""
+    gray = cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY)
+    out, dst, clahe = np.empty_like(gray), np.empty_like(gray), cv2.createCLAHE(2.0, (8, 8))
+    for method, function, options, equalize in [
+        ('look="exact"', "equalizeHist", {"look": "exact"}, lambda: cv2.equalizeHist(gray, dst)),
+        ('method="clahe"', "CLAHE", {"method": "clahe"}, lambda: clahe.apply(gray, dst)),
+    ]:
+        equalizer = histeq.Equalizer(backend="cpu", **options)
+
+        def ours():
+            for _ in equalizer.iterate([gray] * FRAMES, out=out):
+                pass
+            equalizer.restart()
+
+        def theirs():
+            for _ in range(FRAMES):
+                equalize()
+
+        yield "gray, a video", method, function, ours, theirs
+
+
 def measure(ours, theirs):
     """Milliseconds a call of both, in turns."""
     times = ([], [])
@@ -104,14 +127,17 @@ def main():
         print("| picture | | ours | OpenCV | OpenCV takes | | ours takes | | ratio | |")
         print("|---|---|---|---|---|---|---|---|---|---|")
         for name, rgb in pictures(sys.argv[1:]):
-            for kind, method, function, our_call, their_call in jobs(rgb, threads):
+            rows = [(*job, 1) for job in jobs(rgb, threads)]
+            rows += [(*job, FRAMES) for job in video(rgb)] if threads is None else []
+            for kind, method, function, our_call, their_call, frames in rows:
                 if (kind, method) == ("gray", 'look="exact"'):
                     apart = np.abs(our_call().astype(int) - their_call()).max()
                     if apart > 1:
                         sys.exit(f"{name}: the results are {apart} levels apart")
                 figures = measure(our_call, their_call)
                 ratios = [their / our for their, our in zip(*figures)]
-                cells = [f"{figure:.2f}" for figure in (*figures[0], *figures[1], *ratios)]
+                cells = [f"{figure / frames:.2f}" for figure in (*figures[0], *figures[1])]
+                cells += [f"{ratio:.2f}" for ratio in ratios]
                 method = method if method.startswith("the") else f"`{method}`"
                 print(f"| {name} | {kind} | {method} | `{function}` | {' | '.join(cells)} |", flush=True)
         print()

@@ -25,7 +25,7 @@ pub struct Asked {
     is_live: bool,
     pub backend: Backend,
     pub gpu: Option<usize>,
-    threads: Option<usize>,
+    pub threads: Option<usize>,
     pub mask: Option<Vec<u8>>,
 }
 

@@ -42,7 +42,7 @@ class _Options(TypedDict, total=False):
     gpu: int | None
     """Index of the GPU: None is that of the first array, or 0."""
     threads: int | None
-    """Threads of the CPU: None is one for each core, at most 8."""
+    """Threads of the CPU: None is one for each core, at most 8; one for a single picture."""
     look: Literal["natural", "night", "haze", "underwater", "thermal", "exact"] | None
     """Preset for a kind of footage. natural: What each scene lacks; gray video of more than 8 bits
     gets thermal; night: The same, sure that it is dark; haze: The same, sure of haze, fog, smoke;

@@ -20,7 +20,7 @@ mod texts;
 use array::Place;
 use asked::Asked;
 use histeq::options::{OPTIONS, ValueKind};
-use histeq::{Error, Look, Named, Output, PixelFormat};
+use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
 use layout::Layout;
 use picture::{Arrays, delivered, maker, without_gaps};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -88,11 +88,18 @@ fn video_for(asked: &Asked, layout: Layout, place: Place) -> Result<Video, Wrong
 fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> {
     let layout = arrays.layout(asked.format, asked.size())?;
     let mut video = video_for(asked, layout.clone(), arrays.place())?;
-    let first = video.push(arrays)?;
-    let rest = video.equalizer.finish()?.next();
-    let done = first.map_or_else(|| rest.transpose(), |done| Ok(Some(done)))?;
+    let mut done = video.push(arrays)?;
+    // What depends on no other frame leaves nothing behind, and needs no end.
+    let is_alone = video.equalizer.reach() == Reach::default();
+    if done.is_none() && is_alone {
+        done = video.equalizer.collect()?;
+    } else if done.is_none() {
+        done = video.equalizer.finish()?.next().transpose()?;
+    }
     let done = done.ok_or(Wrong::Order("the picture did not come out: a bug"))?;
-    video.equalizer.restart(0)?;
+    if !is_alone {
+        video.equalizer.restart(0)?;
+    }
     if let Ok(mut idle) = IDLE.try_lock() {
         idle.push(Idle { process: std::process::id(), asked: asked.clone(), video });
         if idle.len() > MOST_IDLE {
@@ -111,7 +118,9 @@ fn _equalize<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
-    let asked = asked(options)?;
+    let mut asked = asked(options)?;
+    // One thread works on a picture: others would only be started.
+    asked.threads.get_or_insert(1);
     let arrays = Arrays::of(array)?;
     let done = match detached(py, || equalized(&asked, &arrays)) {
         Err(Wrong::Gaps) => {

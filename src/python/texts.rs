@@ -22,7 +22,7 @@ pub const OTHERS: [(&str, &str, &str, &str); 12] = [
         "Where the work is done: auto is a GPU if there is one.",
     ),
     ("gpu", "int", "None", "Index of the GPU: None is that of the first array, or 0."),
-    ("threads", "int", "None", "Threads of the CPU: None is one for each core, at most 8."),
+    ("threads", "int", "None", "Threads of the CPU: None is one for each core, at most 8; one for a single picture."),
 ];
 
 /// What the module is.
