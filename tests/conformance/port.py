@@ -5,6 +5,7 @@ Makes the input of each vector by the rule, and compares its hash; equalizes tho
 and compares what comes out, and the numbers on the way.
 """
 
+import pathlib
 import sys
 
 RATIO = {"420": (1, 1), "422": (1, 0), "444": (0, 0), "411": (2, 0)}  # log2 of pixels that share chroma: across, down
@@ -124,7 +125,8 @@ def curve(counts, lo, hi, most):
 
 
 def rows(name):
-    lines = [line.rstrip("\n") for line in open(name) if not line.startswith("#")]
+    text = (pathlib.Path(__file__).parent / name).read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
     head = lines[0].split("\t")
     return [dict(zip(head, line.split("\t"))) for line in lines[1:]]
 

@@ -47,6 +47,7 @@ mod pieces;
 mod pipes;
 mod preview;
 mod program;
+mod python;
 #[path = "../helpers/random.rs"]
 mod random;
 mod reader;

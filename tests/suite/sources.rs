@@ -117,6 +117,7 @@ media/ffmpeg: raw_format rotation shared_planes side_data subtitle surface
 media/sys: give_up virtual_camera
 program: c_memory inherited signals stdout
 vapoursynth: host
+python: array picture
 ";
 
 #[test]

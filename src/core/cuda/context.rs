@@ -155,6 +155,27 @@ pub fn find_driver() -> Result<(), Error> {
     Ok(())
 }
 
+/// Does `work`, which makes the context of a GPU the current one of this thread, and makes the one current again that was before:
+/// for hosts whose own GPU library relies on that. Without a driver it only does the work.
+pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
+    static HAS_DRIVER: OnceLock<bool> = OnceLock::new();
+    // SAFETY: as in `find_driver`.
+    if !HAS_DRIVER.get_or_init(|| unsafe { sys::is_culib_present() }) {
+        return work();
+    }
+    let mut before = std::ptr::null_mut();
+    // SAFETY: the library is loaded, every version of it has this function, and `before` outlives the call. It fails where
+    // nothing has started the driver, and so made no context.
+    let is_known = unsafe { sys::cuCtxGetCurrent(&mut before) }.result().is_ok();
+    let done = work();
+    if is_known {
+        // SAFETY: the context was current, and its owner keeps it while calls of this thread are under way; null is none.
+        // It fails where the driver has, which the next call says.
+        let _ = unsafe { sys::cuCtxSetCurrent(before) };
+    }
+    done
+}
+
 /// The number of GPUs, at least 1.
 fn count() -> Result<usize, Error> {
     find_driver()?;

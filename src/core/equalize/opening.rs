@@ -6,7 +6,7 @@ use super::cuda::Cuda;
 use super::gpu_thread::GpuThread;
 use super::{Executor, Failover, OnUnavailable, OpeningBackend};
 use crate::cuda::{self, Gpu, KernelChoice};
-use crate::frame::limits;
+use crate::frame::{HostPool, limits};
 use crate::note::Notes;
 use crate::spec::named;
 use crate::{Error, Result};
@@ -170,7 +170,7 @@ impl BackendStartup {
                 }
             },
         };
-        Ok(SharedBackend { choice: self.choice, gpu })
+        Ok(SharedBackend { choice: self.choice, gpu, pool: HostPool::default() })
     }
 
     /// Whether the CPU is to begin, because a GPU is still being opened.
@@ -223,6 +223,8 @@ pub struct SharedBackend {
     choice: BackendChoice,
     /// `None` where the CPU equalizes.
     gpu: Option<Arc<Gpu>>,
+    /// The memory of results on the CPU, of one source after the other.
+    pool: HostPool,
 }
 
 impl SharedBackend {
@@ -242,8 +244,8 @@ impl SharedBackend {
     /// When the GPU was chosen, and fails.
     pub fn backend(&self, notes: &Notes) -> Result<Box<dyn Executor>> {
         let depth = if self.choice.sources > 1 { DEPTH_OF_SEVERAL } else { Cuda::RING_DEPTH };
-        let choice = self.choice.clone();
-        let build = Box::new(move || cpu(&choice));
+        let (choice, pool) = (self.choice.clone(), self.pool.clone());
+        let build = Box::new(move || cpu(&choice, &pool));
         match self.gpu.as_ref().map(|gpu| Cuda::on(gpu, depth)) {
             Some(Ok(cuda)) => return Ok(Box::new(Failover::new(Box::new(cuda), build, tell(notes)))),
             Some(Err(error)) => self.choice.refuse(error, notes)?,
@@ -260,8 +262,9 @@ const DEPTH_OF_SEVERAL: usize = 3;
 const MOST_THREADS: usize = 8;
 
 /// The CPU backend of one of the sources.
-fn cpu(choice: &BackendChoice) -> Box<dyn Executor> {
-    Box::new(Cpu::new(choice.threads.unwrap_or_else(|| choice.threads_for_each().min(MOST_THREADS))))
+fn cpu(choice: &BackendChoice, pool: &HostPool) -> Box<dyn Executor> {
+    let threads = choice.threads.unwrap_or_else(|| choice.threads_for_each().min(MOST_THREADS));
+    Box::new(Cpu::in_pool(threads, pool.clone()))
 }
 
 /// The note that the CPU equalizes in place of the GPU.
@@ -290,8 +293,8 @@ fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notes: &Notes) -> B
     };
     let opening = Box::new(OpeningGpu(thread));
     let reserve = choice.clone();
-    let build = Box::new(move || cpu(&reserve));
-    Box::new(Failover::opening(cpu(choice), opening, on_unavailable, build, tell(notes)))
+    let build = Box::new(move || cpu(&reserve, &HostPool::default()));
+    Box::new(Failover::opening(cpu(choice, &HostPool::default()), opening, on_unavailable, build, tell(notes)))
 }
 
 /// The backend on a GPU that is being opened.

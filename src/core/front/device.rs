@@ -6,6 +6,12 @@ use crate::frame::{DevicePlanes, Frame};
 use crate::{Error, Result};
 
 impl Equalizer {
+    /// The context of the GPU that it is on, for [`DevicePlanes::context`]: the GPU's primary context, in which the CUDA runtime
+    /// and what builds on it has all memory. `None` where the CPU equalizes.
+    pub fn gpu_context(&self) -> Option<usize> {
+        self.backend.gpu().map(|gpu| gpu.handle())
+    }
+
     /// As [`push`](Equalizer::push), with a picture in memory of the GPU that the equalizer is on. It is copied within the GPU,
     /// after the work that is enqueued on its stream; when this returns, the caller may use the memory again. With
     /// [`Builder::stay_on_gpu`](super::Builder::stay_on_gpu) the result stays there, too.
@@ -28,6 +34,11 @@ impl Equalizer {
 }
 
 impl Output {
+    /// The context of the GPU that the equalizer is on, as [`Equalizer::gpu_context`] has it.
+    pub fn gpu_context(&self) -> Option<usize> {
+        self.gpu.as_ref().map(|gpu| gpu.handle())
+    }
+
     /// Copies its planes to the places of `to`, in memory of the GPU that the equalizer is on: within the GPU those that stayed
     /// there, and all others from the host. The copies begin after the work that is enqueued on the stream of `to`, and are done
     /// when this returns.

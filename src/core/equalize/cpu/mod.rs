@@ -71,7 +71,12 @@ pub struct Cpu {
 impl Cpu {
     /// The backend with the best instruction set of this machine; 0 threads count as 1.
     pub fn new(threads: usize) -> Self {
-        let Some(cpu) = Cpu::with_isa(threads, Isa::best()) else {
+        Cpu::in_pool(threads, HostPool::default())
+    }
+
+    /// As [`new`](Cpu::new), with results in memory of `pool`.
+    pub fn in_pool(threads: usize, pool: HostPool) -> Self {
+        let Some(cpu) = Cpu::open(threads, Isa::best(), pool) else {
             unreachable!("the best of the available instruction sets is available")
         };
         cpu
@@ -79,10 +84,13 @@ impl Cpu {
 
     /// The backend with this instruction set; `None` on a machine that lacks it.
     pub fn with_isa(threads: usize, isa: Isa) -> Option<Self> {
+        Cpu::open(threads, isa, HostPool::default())
+    }
+
+    fn open(threads: usize, isa: Isa, pool: HostPool) -> Option<Self> {
         let in_order = Arc::new(InOrder::new(Temporal::default()));
         let (jobs, waiting) = crossbeam_channel::unbounded();
         let (results, done) = crossbeam_channel::unbounded();
-        let pool = HostPool::default();
         let (mut started, mut failure) = (Vec::new(), None);
         for _ in 0..threads.max(1) {
             let engine = Engine::new(isa, pool.clone())?;

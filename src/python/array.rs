@@ -1,0 +1,253 @@
+//! Arrays of callers: where their samples lie. The buffer protocol and DLPack tell it, and nothing is copied for that.
+#![allow(unsafe_code, reason = "addresses that other libraries give")]
+
+use dlpark::ffi::{DLDataTypeCode, DLDevice, DLDeviceType};
+use dlpark::python::{DlpackStream, ImportRequest, ImportedDlpack, StreamArg, consumer};
+use dlpark::{DlpackFlags, TensorRef};
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// An array of a caller, whose memory stays until this is dropped.
+pub struct Array {
+    pub samples: Samples,
+    pub place: Place,
+    pub is_writable: bool,
+    /// What it is, for messages: `uint8 array of shape (1080, 1920)`.
+    pub about: String,
+    _owner: Owner,
+}
+
+/// Where samples lie.
+#[derive(Clone, Debug)]
+pub struct Samples {
+    /// Address of the first one.
+    pub address: usize,
+    pub item: Item,
+    pub shape: Vec<usize>,
+    /// Bytes from one to the next, for each dimension.
+    pub strides: Vec<isize>,
+}
+
+/// A sample in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// 1 or 2.
+    pub bytes: usize,
+    pub is_big_endian: bool,
+}
+
+/// The memory that an array is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Host,
+    /// The GPU of this index.
+    Cuda(usize),
+}
+
+/// What keeps the memory.
+#[allow(dead_code, reason = "it is dropped, and not read")]
+enum Owner {
+    Buffer(PyUntypedBuffer),
+    Tensor(ImportedDlpack),
+}
+
+/// Work on a GPU is ordered by the default stream of the CUDA runtime: the copies of the library wait for it.
+struct DefaultStream;
+
+// SAFETY: the default stream of a device is always there, and belongs to its primary context. On the host there are no streams.
+unsafe impl DlpackStream for DefaultStream {
+    fn as_python_arg(&self, _: Python<'_>, device: DLDevice) -> PyResult<StreamArg> {
+        let is_cuda = device.device_type == DLDeviceType::CUDA;
+        Ok(if is_cuda { consumer::stream::cuda(null_mut::<c_void>()) } else { consumer::stream::none() })
+    }
+}
+
+impl Array {
+    /// The array behind `object`.
+    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let about = describe(object);
+        if let Ok(buffer) = PyUntypedBuffer::get(object) {
+            return Array::of_buffer(buffer, about);
+        }
+        if !object.hasattr("__dlpack__")? {
+            let text = format!("{about}: an array of uint8 or uint16 is needed (NumPy, PyTorch, CuPy, bytes, DLPack)");
+            return Err(PyTypeError::new_err(text));
+        }
+        let request = ImportRequest::new(object.as_borrowed())?;
+        // What tells no device has no streams either.
+        let stream: Option<&dyn DlpackStream> = request.device().is_ok().then_some(&DefaultStream);
+        Array::of_tensor(request.import(stream, None)?, about)
+    }
+
+    fn of_buffer(buffer: PyUntypedBuffer, about: String) -> PyResult<Self> {
+        let item = match buffer.format().to_bytes() {
+            b"B" | b"@B" | b"=B" | b"<B" | b">B" | b"!B" => Item { bytes: 1, is_big_endian: false },
+            b"H" | b"@H" | b"=H" => Item { bytes: 2, is_big_endian: cfg!(target_endian = "big") },
+            b"<H" => Item { bytes: 2, is_big_endian: false },
+            b">H" | b"!H" => Item { bytes: 2, is_big_endian: true },
+            _ => return Err(wrong_type(&about)),
+        };
+        let samples = Samples {
+            address: buffer.buf_ptr() as usize,
+            item,
+            shape: buffer.shape().to_vec(),
+            strides: buffer.strides().to_vec(),
+        };
+        if buffer.suboffsets().is_some() {
+            return Err(PyValueError::new_err(format!("{about}: its rows are somewhere else, behind pointers")));
+        }
+        let is_writable = !buffer.readonly();
+        Ok(Array { samples, place: Place::Host, is_writable, about, _owner: Owner::Buffer(buffer) })
+    }
+
+    fn of_tensor(imported: ImportedDlpack, about: String) -> PyResult<Self> {
+        let wrong = |text: String| PyValueError::new_err(format!("{about}: {text}"));
+        let tensor = imported.validate().map_err(|error| wrong(error.to_string()))?;
+        let (dtype, device) = (tensor.dtype(), tensor.device());
+        let item = match (dtype.code, dtype.bits, dtype.lanes) {
+            (DLDataTypeCode::UINT, 8, 1) => Item { bytes: 1, is_big_endian: false },
+            (DLDataTypeCode::UINT, 16, 1) => Item { bytes: 2, is_big_endian: cfg!(target_endian = "big") },
+            _ => return Err(wrong_type(&about)),
+        };
+        let index = usize::try_from(device.device_id).map_err(|_| wrong("its device has no number".to_owned()))?;
+        let place = match device.device_type {
+            DLDeviceType::CPU | DLDeviceType::CUDAHOST => Place::Host,
+            DLDeviceType::CUDA => Place::Cuda(index),
+            other => {
+                return Err(wrong(format!("it is on a device of DLPack's type {}, not the host or CUDA", other.0)));
+            }
+        };
+        let samples = Samples {
+            address: address(&tensor).map_err(&wrong)?,
+            item,
+            shape: tensor.shape().iter().map(|&count| count as usize).collect(),
+            strides: strides(&tensor)
+                .map_err(&wrong)?
+                .iter()
+                .map(|&step| step as isize * item.bytes as isize)
+                .collect(),
+        };
+        let is_writable = !imported.flags().contains(DlpackFlags::READ_ONLY);
+        Ok(Array { samples, place, is_writable, about, _owner: Owner::Tensor(imported) })
+    }
+}
+
+fn address(tensor: &TensorRef<'_>) -> Result<usize, String> {
+    // SAFETY: the producer promises that the first sample lies in its memory.
+    unsafe { tensor.offset_bytes_ptr() }.map(|at| at as usize).map_err(|error| error.to_string())
+}
+
+fn strides(tensor: &TensorRef<'_>) -> Result<Vec<i64>, String> {
+    tensor.strides_or_compact().map(|strides| strides.into_owned()).map_err(|error| error.to_string())
+}
+
+fn wrong_type(about: &str) -> PyErr {
+    PyTypeError::new_err(format!("{about}: samples are uint8 or uint16 (floats from 0 to 1: times 255, rounded)"))
+}
+
+/// `uint8 array of shape (1080, 1920)`; with the device of what is not on the host.
+pub fn describe(object: &Bound<'_, PyAny>) -> String {
+    let text =
+        |name: &str| object.getattr(name).ok().filter(|value| !value.is_callable()).map(|value| value.to_string());
+    let kind = object.get_type().fully_qualified_name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    let kind = kind.trim_start_matches("builtins.");
+    match (text("shape"), text("dtype")) {
+        (Some(shape), Some(dtype)) => {
+            let shape =
+                shape.trim_start_matches("torch.Size(").trim_start_matches('[').trim_end_matches([']', ')', '(']);
+            let shape = shape.trim_start_matches('(');
+            let device =
+                text("device").filter(|device| device != "cpu").map_or_else(String::new, |on| format!(" on {on}"));
+            format!("{kind} of {}, shape ({shape}){device}", dtype.trim_start_matches("torch."))
+        }
+        _ => match object.len() {
+            Ok(len) => format!("{kind} of length {len}"),
+            Err(_) => kind.to_owned(),
+        },
+    }
+}
+
+impl Samples {
+    /// The bytes of all samples.
+    pub fn bytes(&self) -> usize {
+        self.shape.iter().product::<usize>() * self.item.bytes
+    }
+
+    /// The one at `index` of the first dimension.
+    pub fn at(&self, index: usize) -> Samples {
+        Samples {
+            address: self.address.wrapping_add_signed(self.strides[0] * index as isize),
+            item: self.item,
+            shape: self.shape[1..].to_vec(),
+            strides: self.strides[1..].to_vec(),
+        }
+    }
+
+    /// Dimensions of one sample left out, and those joined that are one after the other without a gap: (length, stride), the
+    /// last of which is a run of bytes.
+    fn runs(&self) -> Vec<(usize, isize)> {
+        let mut runs = vec![(self.item.bytes, 1)];
+        for (&count, &step) in self.shape.iter().zip(&self.strides).rev().filter(|(count, _)| **count != 1) {
+            let (inner, inner_step) = runs[0];
+            match step == inner as isize * inner_step {
+                true => runs[0].0 *= count,
+                false => runs.insert(0, (count, step)),
+            }
+        }
+        runs
+    }
+
+    /// The address and the stride, in bytes, of rows of these bytes; `None` if they are not rows of bytes without gaps.
+    pub fn rows(&self, row_bytes: usize, rows: usize) -> Option<(usize, isize)> {
+        match self.runs()[..] {
+            [(bytes, _)] if bytes == row_bytes * rows => Some((self.address, row_bytes as isize)),
+            [(count, step), (bytes, _)] if (count, bytes) == (rows, row_bytes) && step.unsigned_abs() >= row_bytes => {
+                Some((self.address, step))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether all bytes are one after the other.
+    pub fn is_gapless(&self) -> bool {
+        self.runs().len() == 1
+    }
+
+    /// Copies the bytes of the samples, in their order, between here and `packed`.
+    ///
+    /// # Safety
+    /// The samples lie in memory of the host that can be read; with `is_written`, that can be written to. `packed` has as many
+    /// bytes, which do not overlap them.
+    pub unsafe fn copy(&self, packed: *mut u8, is_written: bool) {
+        let runs = self.runs();
+        let (last, outer) = runs.split_last().map_or((1, &[][..]), |((bytes, _), outer)| (*bytes, outer));
+        let mut at = packed;
+        let mut each = |from: *mut u8| {
+            // SAFETY: by the caller's promise: each run is as long as `last` on both sides, and there are no more of them.
+            unsafe {
+                let (from, to) = if is_written { (at, from) } else { (from, at) };
+                match last {
+                    1 => to.write(from.read()),
+                    _ => std::ptr::copy_nonoverlapping(from, to, last),
+                }
+                at = at.add(last);
+            }
+        };
+        walk(self.address as *mut u8, outer, &mut each);
+    }
+}
+
+/// Calls `each` with the address of every run.
+fn walk(at: *mut u8, outer: &[(usize, isize)], each: &mut impl FnMut(*mut u8)) {
+    match outer {
+        [] => each(at),
+        [(count, step), inner @ ..] => {
+            for index in 0..*count {
+                walk(at.wrapping_offset(index as isize * step), inner, each);
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+# Generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video --test suite -- python::
+"""Brings out what pictures and video hide: histogram equalization and more, on the CPU or an NVIDIA
+GPU to the same byte.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, TypedDict, TypeVar, final
+
+from typing_extensions import Unpack
+
+__version__: str
+
+FORMATS: tuple[str, ...]
+"""The names of all pixel formats, which are FFmpeg's."""
+
+LOOKS: tuple[str, ...]
+"""The names of all looks."""
+
+_Array = TypeVar("_Array")
+
+class _Options(TypedDict, total=False):
+    format: str | None
+    """Pixel format, by FFmpeg's name (`FORMATS`): None takes it from shape and type."""
+    width: int | None
+    """Columns of arrays that do not tell them: bytes, flat arrays."""
+    height: int | None
+    """Rows of such arrays."""
+    mask: Any | None
+    """A weight for each pixel, 0 to 255, with which it is counted: uint8, (height, width)."""
+    rate: float | None
+    """Frames a second, on which the lengths of temporal windows depend."""
+    range: Literal["limited", "full"] | None
+    """Range of luma codes: None is limited for YUV, full for gray."""
+    matrix: Literal["bt601", "bt709", "bt2020"] | None
+    """Matrix between RGB and YUV."""
+    transfer: Literal["sdr", "pq", "hlg"] | None
+    """What codes stand for: SDR, or HDR by PQ or HLG."""
+    live: bool | None
+    """Frames come as they are filmed: by default none waits for later ones."""
+    backend: Literal["auto", "cpu", "cuda"] | None
+    """Where the work is done: auto is a GPU if there is one."""
+    gpu: int | None
+    """Index of the GPU: None is that of the first array, or 0."""
+    threads: int | None
+    """Threads of the CPU: None is one for each core, at most 8; one for a single picture."""
+    look: Literal["natural", "night", "haze", "underwater", "thermal", "exact"] | None
+    """Preset for a kind of footage. natural: What each scene lacks; gray video of more than 8 bits
+    gets thermal; night: The same, sure that it is dark; haze: The same, sure of haze, fog, smoke;
+    underwater: The same, sure of a cast, as under water; thermal: Thermal cameras, and other
+    footage that uses a small part of the range; exact: Textbook equalization of each frame by
+    itself. A preset sets method, levels, strength, max_gain, plateau, chroma, smooth and
+    scene_threshold. Each of these options, if given, replaces the preset's value. Where one of them
+    belongs to equalization (plateau, bins, max_gain), method is global then. auto is another name
+    for natural.
+    """
+    strength: float | None
+    """Share of the correction to apply, 0 to 1. With method natural, 0 is the input. With
+    equalization, 0 leaves the levels as levels has them, 1 is fully equalized. There are 256 steps.
+    """
+    method: Literal["global", "clahe", "dehaze", "deflicker", "balance", "natural"] | None
+    """What is done. global: One curve for the frame; clahe: A curve per tile, blended between tiles
+    (contrast-limited adaptive histogram equalization); dehaze: A veil of haze is taken off, more of
+    it where it is denser; deflicker: Flicker of the light is evened out; balance: Red, green and
+    blue are each stretched by themselves, which takes a cast away; natural: What each scene lacks:
+    light, contrast, colour; a veil goes.
+    """
+    levels: float | None
+    """The most that the range of levels in use is stretched, 1 (not at all) to 4096. The darkest and
+    the brightest colours of a scene are moved towards black and white, as far as the range between
+    is unused; equalization adds its share to that. With method natural, neither contrast nor light
+    has a larger gain.
+    """
+    max_gain: str | float | None
+    """Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit; or auto. This is about
+    the most by which equalization amplifies contrast, and with it noise, beyond levels. Higher
+    values show more, lower ones are calmer, and 1 adds nothing. auto measures the noise of each
+    scene, and lowers the look's limit and levels as far as keeps noise from being seen; with method
+    global and clahe, and a temporal window.
+    """
+    smooth: str | float | None
+    """Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene. The frames of
+    a scene within the window share one histogram, which prevents flicker. A longer window is
+    steadier and follows changes of light more slowly; 0 equalizes each frame by itself. scene gives
+    all frames of a scene the same curve: a file is then read twice. Not with look_ahead, method
+    clahe or method deflicker, pipes, network streams and live.
+    """
+    scene_threshold: float | None
+    """Difference between two frames, 0 to 1, above which they are a scene cut. The difference is that
+    of brightness in most parts of the picture. A cut restarts the temporal window. Lower values
+    find more cuts, at each of which brightness may jump; 1 finds none.
+    """
+    plateau: str | float | None
+    """Maximum count of one level of a frame, in samples (500) or in percent of the frame (0.5%); 0 is
+    no cap. A cap keeps large flat areas from taking contrast away from small details; the lower it
+    is, the more range small details get. Not with method clahe.
+    """
+    denoise: float | None
+    """Remove noise along motion before all else: 0 is off, 1 is all of it. With method natural, noise
+    goes as far as the correction would show it: what is not lifted keeps its noise, and its bytes.
+    With other methods it goes from every frame. A frame is made clean with the two before it and,
+    of files, the two behind it, never across a cut. Not with smooth scene and load_curves.
+    """
+    tiles: str | float | None
+    """Number of tiles of method clahe, across and down, 1 to 256 each. More tiles bring out smaller
+    structures, and their noise.
+    """
+    bins: float | None
+    """Number of histogram bins, 2 to 65536. With fewer bins than levels the curve is smoother: it is
+    straight within each bin.
+    """
+    chroma: Literal["keep", "follow", "scale"] | None
+    """What happens to colour. keep: Colour stays as it is; follow: Saturation grows with the contrast
+    of the stretched levels; scale: Saturation rises and falls with brightness.
+    """
+    gray: bool | None
+    """Write luma only."""
+    roi: str | float | None
+    """Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but
+    black bars. X,Y is the upper left corner, counted from 0,0. The curve applies to the whole
+    picture. Without effect on method clahe, which counts each tile.
+    """
+    look_ahead: float | None
+    """Length of the part of smooth that lies ahead of each frame, in seconds, 0 to 3600. With a
+    look-ahead, the first frames of a scene flicker no more than the rest. It delays the output by
+    its length and holds that many frames in memory; 0 delays nothing.
+    """
+    output_depth: Literal["auto", "8", 8, "10", 10] | None
+    """Bits of the output: against bands in skies and other smooth areas of 8-bit video. auto: As many
+    as the input has, without noise; 8: 8; video of more bits is dithered; 10: 10; video of more
+    bits keeps them. With 8 and 10, 8-bit video gets noise of half a level, too fine to be seen,
+    before its contrast grows, so that no gaps come between the levels. For files that are encoded,
+    10 serves best.
+    """
+
+class _Option(TypedDict):
+    name: str
+    values: str
+    default: str
+    summary: str
+    details: str
+    choices: dict[str, str] | None
+    least: float | None
+    most: float | None
+
+def options() -> list[_Option]:
+    """All options of equalization: names, values, ranges, defaults, help."""
+
+def equalize(array: _Array, *, out: Any = None, **options: Unpack[_Options]) -> _Array:
+    """One picture, equalized.
+
+    array: uint8 or uint16 of NumPy, PyTorch, CuPy or whatever has the buffer protocol or DLPack,
+    with any strides, on the host or on a GPU. (height, width) is gray, (height, width, 3) RGB,
+    (height, width, 4) RGBA, (3, height, width) planar RGB. A tuple has the planes of YUV: (Y, U,
+    V). `format` names others: BGR ("bgr24"), rows of all planes below each other ("yuv420p"), 10
+    and 12 bits in words of 16.
+
+    The result is an array of the same library, on the same device. With `out` it is written there,
+    and `out` is returned.
+    """
+
+@final
+class Equalizer:
+    """A video on its way: frames go in and come out in their order, some calls later, because the
+    newest wait for those behind them.
+
+    The first frame decides on format and size. Each call releases the GIL while it works. An
+    equalizer may be used from several threads, one at a time.
+    """
+
+    def __init__(self, **options: Unpack[_Options]) -> None: ...
+    def push(self, array: Any, *, out: Any = None) -> Any | None:
+        """Takes a frame in, and returns the oldest one that is done, or None. It is written into `out` if one is
+        given, which is returned then."""
+
+    def collect(self, *, out: Any = None) -> Any | None:
+        """The oldest frame that needs no later one, waiting until it is done, or None. For cameras: after each push."""
+
+    def finish(self) -> Iterator[Any]:
+        """Ends the video. The frames that are left come out of the iterator."""
+
+    def iterate(self, frames: Iterable[Any], *, out: Any = None) -> Iterator[Any]:
+        """All of `frames` through the equalizer: as many come out, in their order. With `out` each is written there, over
+        the one before."""
+
+    def set(self, **options: Unpack[_Options]) -> None:
+        """Other options for the frames that are pushed from now on. What is not in `options()` stays as it was given."""
+
+    def survey(self, frames: Iterable[Any]) -> None:
+        """The first pass for smooth="scene": all frames, before the first push."""
+
+    def restart(self, number: int = 0) -> None:
+        """Begins another video, or another part of this one, whose next frame has this number."""
+
+    def warm_up(self, array: Any) -> None:
+        """Takes in a frame from before those that are wanted: it is counted, and does not come out."""
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """On how many frames before it, and behind it, the result of a frame depends."""
+
+    @property
+    def backend(self) -> str:
+        """What does the work: "cpu (avx2, 2 threads)"."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What a caller may not expect: the CPU works in place of a GPU."""

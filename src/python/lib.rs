@@ -1,0 +1,182 @@
+//! The module `histeq` for Python: arrays in, arrays out. `tests/python.sh` builds, installs and tests it.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `lib.rs` | the module; `equalize` for one picture |
+//! | `sequence.rs` | `Equalizer` for many |
+//! | `picture.rs` | pictures between arrays and frames |
+//! | `layout.rs` | format and planes by the shapes of arrays |
+//! | `array.rs` | arrays of other libraries: buffer protocol and DLPack |
+//! | `asked.rs` | options by names |
+//! | `texts.rs` | help, signatures and types, made of the table of options |
+
+mod array;
+mod asked;
+mod layout;
+mod picture;
+mod sequence;
+mod texts;
+
+use array::Place;
+use asked::Asked;
+use histeq::options::{OPTIONS, ValueKind};
+use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
+use layout::Layout;
+use picture::{Arrays, delivered, maker, without_gaps};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use sequence::{Sequence, Video, Wrong, asked};
+use std::ffi::CString;
+use std::sync::Mutex;
+
+/// Does `work` without the GIL. The context of a GPU that was current in this thread is so again behind it.
+fn detached<R: Send>(py: Python<'_>, work: impl Send + FnOnce() -> R) -> R {
+    py.detach(|| histeq::cuda::keeping_current(work))
+}
+
+/// An error of the library as an exception.
+fn raised(error: Error) -> PyErr {
+    let text = texts::in_python(&match &error {
+        Error::Option(error) => error.with_prefix("--"),
+        error => error.to_string(),
+    });
+    match error {
+        Error::Option(_)
+        | Error::NoScenes
+        | Error::MaskedTiles
+        | Error::NoGrayFormat { .. }
+        | Error::NoDeeperFormat { .. }
+        | Error::NotDeeper
+        | Error::Frame(_)
+        | Error::NoMask { .. }
+        | Error::NotOnGpu
+        | Error::MaskSize { .. } => PyValueError::new_err(text),
+        _ => PyRuntimeError::new_err(text),
+    }
+}
+
+/// Equalizers of single pictures that wait for the next one like theirs: opening one takes longer than small pictures do.
+static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+
+/// As many kinds of pictures have an equalizer that waits.
+const MOST_IDLE: usize = 4;
+
+struct Idle {
+    /// The process whose threads it has.
+    process: u32,
+    asked: Asked,
+    video: Video,
+}
+
+/// An equalizer for a picture like this: one that waits, or a new one.
+fn video_for(asked: &Asked, layout: Layout, place: Place) -> Result<Video, Wrong> {
+    let process = std::process::id();
+    // Another thread may have held the lock when this process was forked.
+    if let Ok(mut idle) = IDLE.try_lock() {
+        // Threads are not forked, and whoever waited for their end would wait for ever.
+        idle.extract_if(.., |idle| idle.process != process).for_each(std::mem::forget);
+        let fits = |idle: &Idle| (&idle.asked, &idle.video.layout, idle.video.place) == (asked, &layout, place);
+        if let Some(at) = idle.iter().position(fits) {
+            return Ok(idle.remove(at).video);
+        }
+    }
+    Video::open(asked, layout, place, &Default::default(), None)
+}
+
+/// One picture through an equalizer, which waits for the next one then.
+fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> {
+    let layout = arrays.layout(asked.format, asked.size())?;
+    let mut video = video_for(asked, layout.clone(), arrays.place())?;
+    let mut done = video.push(arrays)?;
+    // What depends on no other frame leaves nothing behind, and needs no end.
+    let is_alone = video.equalizer.reach() == Reach::default();
+    if done.is_none() && is_alone {
+        done = video.equalizer.collect()?;
+    } else if done.is_none() {
+        done = video.equalizer.finish()?.next().transpose()?;
+    }
+    let done = done.ok_or(Wrong::Order("the picture did not come out: a bug"))?;
+    if !is_alone {
+        video.equalizer.restart(0)?;
+    }
+    if let Ok(mut idle) = IDLE.try_lock() {
+        idle.push(Idle { process: std::process::id(), asked: asked.clone(), video });
+        if idle.len() > MOST_IDLE {
+            idle.remove(0);
+        }
+    }
+    Ok((done, layout))
+}
+
+/// What `equalize` calls: `texts.rs` makes that, with its signature and help.
+#[pyfunction]
+#[pyo3(signature = (array, *, out = None, **options))]
+fn _equalize<'py>(
+    array: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let mut asked = asked(options)?;
+    // One thread works on a picture: others would only be started.
+    asked.threads.get_or_insert(1);
+    let arrays = Arrays::of(array)?;
+    let done = match detached(py, || equalized(&asked, &arrays)) {
+        Err(Wrong::Gaps) => {
+            let arrays = Arrays::of(&without_gaps(array)?)?;
+            detached(py, || equalized(&asked, &arrays))
+        }
+        other => other,
+    };
+    let (output, layout) = done?;
+    delivered(py, &output, &layout, (maker(array)?, arrays.place()), out)
+}
+
+/// All options of equalization: names, values, ranges, defaults, help.
+#[pyfunction]
+fn options(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for option in &OPTIONS {
+        let about = PyDict::new(py);
+        about.set_item("name", texts::python_name(option.name))?;
+        about.set_item("values", option.values)?;
+        about.set_item("default", texts::in_python(option.default))?;
+        about.set_item("summary", texts::in_python(option.summary))?;
+        about.set_item("details", texts::in_python(option.details))?;
+        let (least, most) = match option.kind {
+            ValueKind::Number { least, most } => (Some(least), Some(most)),
+            _ => (None, None),
+        };
+        about.set_item("least", least)?;
+        about.set_item("most", most)?;
+        let choices = match option.kind {
+            ValueKind::Choice(choices) => {
+                let names = PyDict::new(py);
+                choices().iter().try_for_each(|(name, text)| names.set_item(name, texts::in_python(text)))?;
+                Some(names)
+            }
+            _ => None,
+        };
+        about.set_item("choices", choices)?;
+        list.append(about)?;
+    }
+    Ok(list)
+}
+
+#[pymodule(name = "histeq")]
+fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let globals = PyDict::new(py);
+    globals.set_item("__name__", "histeq")?;
+    globals.set_item("_equalize", wrap_pyfunction!(_equalize, module)?)?;
+    py.run(&CString::new(texts::equalize_code())?, Some(&globals), None)?;
+    module.add("__doc__", texts::module_doc())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("equalize", globals.get_item("equalize")?)?;
+    module.add_class::<Sequence>()?;
+    py.get_type::<Sequence>().setattr("__doc__", texts::equalizer_doc())?;
+    module.add_function(wrap_pyfunction!(options, module)?)?;
+    module.add("FORMATS", PyTuple::new(py, PixelFormat::ALL.iter().map(|format| format.name()))?)?;
+    module.add("LOOKS", PyTuple::new(py, Look::ALL.iter().map(|look| look.name()))?)
+}

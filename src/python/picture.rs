@@ -1,0 +1,320 @@
+//! Pictures between arrays and frames: planes that the library reads where they lie, and results in arrays of the library that
+//! the caller uses.
+#![allow(unsafe_code, reason = "rows in memory of other libraries")]
+
+use crate::array::{Array, Item, Place, Samples, describe};
+use crate::layout::{Block, Layout};
+use histeq::frame::{DevicePlanes, DeviceRows};
+use histeq::{Equalizer, Error, Input, Output, PlaneInput};
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+
+/// The arrays of a picture.
+pub struct Arrays {
+    arrays: Vec<Array>,
+    is_tuple: bool,
+}
+
+/// What the caller's arrays are made by, and so those of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    NumPy,
+    Torch,
+    CuPy,
+    /// Bytes, and what is like them.
+    Bytes,
+}
+
+impl Arrays {
+    /// One array, or a tuple of planes.
+    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let is_tuple = object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>();
+        let arrays = match is_tuple {
+            true => object.try_iter()?.map(|plane| Array::of(&plane?)).collect::<PyResult<Vec<_>>>()?,
+            false => vec![Array::of(object)?],
+        };
+        if let [first, rest @ ..] = &arrays[..]
+            && let Some(other) = rest.iter().find(|other| other.place != first.place)
+        {
+            return Err(PyValueError::new_err(format!(
+                "{}: the first plane is somewhere else: {}",
+                other.about, first.about
+            )));
+        }
+        Ok(Arrays { arrays, is_tuple })
+    }
+
+    pub fn place(&self) -> Place {
+        self.arrays.first().map_or(Place::Host, |first| first.place)
+    }
+
+    fn named(&self) -> Vec<(&Samples, &str)> {
+        self.arrays.iter().map(|array| (&array.samples, &*array.about)).collect()
+    }
+
+    fn samples(&self) -> Vec<&Samples> {
+        self.arrays.iter().map(|array| &array.samples).collect()
+    }
+
+    /// What they are, as far as `format` and `size` do not say it.
+    pub fn layout(&self, format: Option<histeq::PixelFormat>, size: Option<(usize, usize)>) -> Result<Layout, String> {
+        Layout::of(&self.named(), self.is_tuple, format, size)
+    }
+
+    /// Checks that they are like those before.
+    pub fn check(&self, layout: &Layout) -> Result<(), String> {
+        layout.check(&self.named())
+    }
+
+    /// The weights of a mask.
+    pub fn into_mask(self) -> Result<Vec<u8>, String> {
+        let [array] = &self.arrays[..] else { return Err("a mask is one array".to_owned()) };
+        if array.samples.item.bytes != 1 || array.place != Place::Host {
+            return Err(format!("{}: a mask is uint8, and on the host", array.about));
+        }
+        let mut weights = vec![0; array.samples.bytes()];
+        // SAFETY: the array is there, and is read where it has samples; the vector has as many bytes.
+        unsafe { array.samples.copy(weights.as_mut_ptr(), false) };
+        Ok(weights)
+    }
+}
+
+/// What an array was made by.
+pub fn maker(object: &Bound<'_, PyAny>) -> PyResult<Maker> {
+    if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
+        return if object.is_empty()? { Ok(Maker::NumPy) } else { maker(&object.get_item(0)?) };
+    }
+    let module = object.get_type().module()?.to_string();
+    Ok(match module.split('.').next() {
+        Some("torch") => Maker::Torch,
+        Some("cupy") => Maker::CuPy,
+        Some("builtins" | "mmap") => Maker::Bytes,
+        _ => Maker::NumPy,
+    })
+}
+
+/// The same picture without gaps, in new arrays on the same device.
+pub fn without_gaps<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
+        let planes: Vec<_> = object.try_iter()?.map(|plane| without_gaps(&plane?)).collect::<PyResult<_>>()?;
+        return Ok(PyTuple::new(object.py(), planes)?.into_any());
+    }
+    // Of CuPy, `copy` has no gaps.
+    object.call_method0(if object.hasattr("contiguous")? { "contiguous" } else { "copy" })
+}
+
+/// The rows of a plane in a caller's memory.
+#[derive(Clone, Copy)]
+struct Rows {
+    address: usize,
+    stride: isize,
+    row_bytes: usize,
+    rows: usize,
+}
+
+impl Rows {
+    /// The lowest address, and how many bytes there are from there to the end of the last row.
+    fn span(&self) -> (usize, usize) {
+        let before = self.stride * (self.rows as isize - 1);
+        (self.address.wrapping_add_signed(before.min(0)), before.unsigned_abs() + self.row_bytes)
+    }
+
+    fn row(&self, y: usize) -> *mut u8 {
+        self.address.wrapping_add_signed(self.stride * y as isize) as *mut u8
+    }
+}
+
+impl Block {
+    /// Its planes, if they lie as planes do: rows without gaps, at one distance.
+    fn rows(&self, layout: &Layout) -> Option<Vec<Rows>> {
+        if let [(row_bytes, rows)] = self.shapes(layout)[..] {
+            let (address, stride) = self.samples.rows(row_bytes, rows)?;
+            return Some(vec![Rows { address, stride, row_bytes, rows }]);
+        }
+        self.samples.is_gapless().then(|| self.packed(layout, self.samples.address))
+    }
+
+    /// Its planes one after the other, from this address on.
+    fn packed(&self, layout: &Layout, mut address: usize) -> Vec<Rows> {
+        let plane = |(row_bytes, rows): (usize, usize)| {
+            let plane = Rows { address, stride: row_bytes as isize, row_bytes, rows };
+            address += row_bytes * rows;
+            plane
+        };
+        self.shapes(layout).into_iter().map(plane).collect()
+    }
+
+    fn shapes(&self, layout: &Layout) -> Vec<(usize, usize)> {
+        self.planes.clone().map(|plane| layout.shape(plane)).collect()
+    }
+}
+
+/// Calls `push` with the planes of `arrays`, which are on the host.
+pub fn with_input<R>(arrays: &Arrays, layout: &Layout, push: impl FnOnce(Input<'_>) -> R) -> R {
+    let (mut copies, mut rows) = (Vec::new(), Vec::new());
+    for block in layout.blocks(&arrays.samples()) {
+        rows.extend(block.rows(layout).unwrap_or_else(|| {
+            let mut copy = vec![0; block.samples.bytes()];
+            // SAFETY: `arrays` keeps the memory of these samples, and the copy has as many bytes.
+            unsafe { block.samples.copy(copy.as_mut_ptr(), false) };
+            let planes = block.packed(layout, copy.as_ptr() as usize);
+            copies.push(copy);
+            planes
+        }));
+    }
+    let plane = |rows: &Rows| {
+        let (lowest, bytes) = rows.span();
+        // SAFETY: `arrays` or `copies` keep this memory, where the layout has found all rows. Callers do not write to a picture
+        // that they have passed before the call returns.
+        let bytes = unsafe { std::slice::from_raw_parts(lowest as *const u8, bytes) };
+        PlaneInput { bytes, stride: rows.stride }
+    };
+    let planes: Vec<PlaneInput<'_>> = rows.iter().map(plane).collect();
+    push(Input::planes(&planes))
+}
+
+/// The planes of `arrays` on a GPU; `None` if they do not lie as planes do.
+fn on_device(arrays: &Arrays, layout: &Layout, context: usize) -> Option<DevicePlanes> {
+    let mut planes = Vec::new();
+    for block in layout.blocks(&arrays.samples()) {
+        for Rows { address, stride, row_bytes, rows } in block.rows(layout)? {
+            planes.push(DeviceRows { address: address as u64, pitch: usize::try_from(stride).ok()?, row_bytes, rows });
+        }
+    }
+    // The stream that `Array::of` has named to the library of the arrays.
+    Some(DevicePlanes { context, stream: 0, planes })
+}
+
+/// Why a picture does not go in or out.
+pub enum Refusal {
+    /// Its rows have gaps, which copies on a GPU do not reach.
+    Gaps,
+    Error(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::Error(error)
+    }
+}
+
+/// Pushes `arrays`, which are on the GPU.
+pub fn push_device(equalizer: &mut Equalizer, arrays: &Arrays, layout: &Layout) -> Result<Option<Output>, Refusal> {
+    let context = equalizer.gpu_context().ok_or(Error::NotOnGpu)?;
+    let planes = on_device(arrays, layout, context).ok_or(Refusal::Gaps)?;
+    // SAFETY: `arrays` keeps this memory, which belongs to the primary context of the GPU, as DLPack has it. What its library
+    // has enqueued is done before the work on the default stream, which the copies wait for.
+    Ok(unsafe { equalizer.push_device(&planes) }?)
+}
+
+/// The result in a new array, or in `out`.
+pub fn delivered<'py>(
+    py: Python<'py>,
+    output: &Output,
+    layout: &Layout,
+    maker: (Maker, Place),
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let layout = layout.of_result(output.format());
+    let object = match (out, maker.0) {
+        (Some(out), _) => out.clone(),
+        (None, Maker::Bytes) if !layout.is_tuple() => {
+            return Ok(PyBytes::new_with(py, layout.bytes(), |bytes| output.copy_into(bytes).map_err(crate::raised))?
+                .into_any());
+        }
+        (None, _) => new_arrays(py, &layout, maker)?,
+    };
+    let arrays = Arrays::of(&object)?;
+    let named = |text: String| PyValueError::new_err(if out.is_some() { format!("out: {text}") } else { text });
+    arrays.check(&layout).map_err(named)?;
+    if !arrays.arrays.iter().all(|array| array.is_writable) {
+        return Err(PyBufferError::new_err(format!("out: {}: it is read-only", describe(&object))));
+    }
+    match crate::detached(py, || write(output, &arrays, &layout)) {
+        Ok(()) => Ok(object),
+        Err(Refusal::Error(error)) => Err(crate::raised(error)),
+        Err(Refusal::Gaps) => {
+            Err(PyValueError::new_err(format!("out: {}: rows without gaps are needed on a GPU", describe(&object))))
+        }
+    }
+}
+
+/// Writes the result to `arrays`, which can be written to.
+fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Refusal> {
+    if let Place::Cuda(_) = arrays.place() {
+        let context = output.gpu_context().ok_or(Error::NotOnGpu)?;
+        let planes = on_device(arrays, layout, context).ok_or(Refusal::Gaps)?;
+        // SAFETY: as in `push_device`; and nothing else uses what a caller has passed to be written before the call returns.
+        return Ok(unsafe { output.copy_to_device(&planes) }?);
+    }
+    output.frame().bring_down().map_err(Error::from)?;
+    for block in layout.blocks(&arrays.samples()) {
+        let own = &output.frame().planes()[block.planes.clone()];
+        let fill = |planes: Vec<Rows>| {
+            for (to, own) in planes.iter().zip(own) {
+                for y in 0..to.rows {
+                    // SAFETY: `Block::rows` and `packed` have found that there is memory for this row; callers let nothing else use
+                    // it before the call returns.
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(own.row(y)[..to.row_bytes].as_ptr(), to.row(y), to.row_bytes)
+                    };
+                }
+            }
+        };
+        match block.rows(layout) {
+            Some(planes) => fill(planes),
+            None => {
+                let mut packed = vec![0; block.samples.bytes()];
+                fill(block.packed(layout, packed.as_mut_ptr() as usize));
+                // SAFETY: the samples can be written to, and are as many bytes as `packed` has.
+                unsafe { block.samples.copy(packed.as_mut_ptr(), true) };
+            }
+        }
+    }
+    Ok(())
+}
+
+/// New arrays for a result.
+fn new_arrays<'py>(py: Python<'py>, layout: &Layout, (maker, place): (Maker, Place)) -> PyResult<Bound<'py, PyAny>> {
+    let new = |shape: &Vec<usize>| new_array(py, shape, layout.item, maker, place);
+    let mut arrays = layout.shapes.iter().map(new).collect::<PyResult<Vec<_>>>()?;
+    match layout.is_tuple() {
+        true => Ok(PyTuple::new(py, arrays)?.into_any()),
+        false => Ok(arrays.remove(0)),
+    }
+}
+
+fn new_array<'py>(
+    py: Python<'py>,
+    shape: &[usize],
+    item: Item,
+    maker: Maker,
+    place: Place,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape = PyTuple::new(py, shape)?;
+    let name = if item.bytes == 1 { "uint8" } else { "uint16" };
+    match (maker, place) {
+        (Maker::Torch, _) => {
+            let torch = py.import("torch")?;
+            let device = match place {
+                Place::Host => "cpu".to_owned(),
+                Place::Cuda(index) => format!("cuda:{index}"),
+            };
+            let options = [("dtype", torch.getattr(name)?), ("device", device.into_pyobject(py)?.into_any())];
+            torch.call_method("empty", (shape,), Some(&pyo3::types::IntoPyDict::into_py_dict(options, py)?))
+        }
+        (_, Place::Cuda(index)) => {
+            let cupy = py.import("cupy")?;
+            let device = cupy.getattr("cuda")?.call_method1("Device", (index,))?;
+            device.call_method0("__enter__")?;
+            let array = cupy.call_method1("empty", (shape, name));
+            device.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
+            array
+        }
+        (_, Place::Host) => {
+            let dtype = if item.is_big_endian { ">u2" } else { name };
+            py.import("numpy")?.call_method1("empty", (shape, dtype))
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! `histeq.Equalizer`: a sequence of frames.
+
+use crate::array::Place;
+use crate::asked::Asked;
+use crate::layout::Layout;
+use crate::picture::{Arrays, Maker, Refusal, delivered, maker, push_device, with_input, without_gaps};
+use crate::{detached, raised};
+use histeq::{Backend, Equalizer, Error, Note, Output, SceneSurvey, Scenes};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// An equalizer for arrays of one shape.
+pub struct Video {
+    pub layout: Layout,
+    pub place: Place,
+    pub equalizer: Equalizer,
+}
+
+/// What is wrong, before it is an exception.
+pub enum Wrong {
+    /// The value of an argument.
+    Value(String),
+    /// The order of calls.
+    Order(&'static str),
+    /// Rows on a GPU that have gaps.
+    Gaps,
+    Error(Error),
+}
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Self {
+        Wrong::Error(error)
+    }
+}
+
+impl From<String> for Wrong {
+    fn from(text: String) -> Self {
+        Wrong::Value(text)
+    }
+}
+
+impl From<Refusal> for Wrong {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Gaps => Wrong::Gaps,
+            Refusal::Error(error) => Wrong::Error(error),
+        }
+    }
+}
+
+impl From<Wrong> for PyErr {
+    fn from(wrong: Wrong) -> Self {
+        match wrong {
+            Wrong::Value(text) => PyValueError::new_err(text),
+            Wrong::Order(text) => PyRuntimeError::new_err(text),
+            Wrong::Gaps => PyValueError::new_err("rows without gaps are needed on a GPU"),
+            Wrong::Error(error) => raised(error),
+        }
+    }
+}
+
+impl Video {
+    /// The equalizer that is asked for, for arrays like these.
+    pub fn open(
+        asked: &Asked,
+        layout: Layout,
+        place: Place,
+        notes: &Notes,
+        scenes: Option<&Scenes>,
+    ) -> Result<Self, Wrong> {
+        let mut builder = Video::builder(asked, &layout, place)?;
+        if let Some(scenes) = scenes {
+            builder = builder.scenes(scenes);
+        }
+        let notes = notes.clone();
+        let tell = move |note: &Note| {
+            if let Note::Note(text) | Note::Warning(text) = note {
+                notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(text.clone());
+            }
+        };
+        Ok(Video { equalizer: builder.on_note(tell).build()?, layout, place })
+    }
+
+    fn builder(asked: &Asked, layout: &Layout, place: Place) -> Result<histeq::Builder, Wrong> {
+        let builder = asked.builder(layout.format, layout.size)?;
+        match (place, asked.gpu, asked.backend) {
+            (Place::Host, ..) => Ok(builder),
+            (Place::Cuda(index), Some(gpu), _) if gpu != index => {
+                Err(Wrong::Value(format!("the arrays are on GPU {index}, and gpu={gpu} is asked for")))
+            }
+            (Place::Cuda(index), _, Backend::Auto) => Ok(builder.gpu(index).backend(Backend::Cuda).stay_on_gpu()),
+            (Place::Cuda(index), ..) => Ok(builder.gpu(index).stay_on_gpu()),
+        }
+    }
+
+    /// Takes in a picture that is like those before.
+    pub fn push(&mut self, arrays: &Arrays) -> Result<Option<Output>, Wrong> {
+        self.check(arrays)?;
+        match self.place {
+            Place::Host => Ok(with_input(arrays, &self.layout, |input| self.equalizer.push(input))?),
+            Place::Cuda(_) => Ok(push_device(&mut self.equalizer, arrays, &self.layout)?),
+        }
+    }
+
+    fn check(&self, arrays: &Arrays) -> Result<(), Wrong> {
+        arrays.check(&self.layout)?;
+        match arrays.place() == self.place {
+            true => Ok(()),
+            false => Err(Wrong::Value("the frames before were on another device".to_owned())),
+        }
+    }
+}
+
+/// What a caller may not expect.
+type Notes = Arc<Mutex<Vec<String>>>;
+
+/// A video on its way.
+#[pyclass(frozen, module = "histeq", name = "Equalizer")]
+pub struct Sequence {
+    state: Mutex<State>,
+    notes: Notes,
+}
+
+struct State {
+    asked: Asked,
+    survey: Option<(SceneSurvey, Layout)>,
+    /// From the first frame on.
+    video: Option<Video>,
+    maker: Maker,
+}
+
+impl State {
+    /// The equalizer, which is opened for arrays like these if it is not open.
+    fn video(&mut self, arrays: &Arrays, notes: &Notes) -> Result<&mut Video, Wrong> {
+        if self.video.is_none() {
+            let layout = arrays.layout(self.asked.format, self.asked.size())?;
+            let scenes = self.survey.take().map(|(survey, _)| survey.finish());
+            self.video = Some(Video::open(&self.asked, layout, arrays.place(), notes, scenes.as_ref())?);
+        }
+        self.open()
+    }
+
+    fn open(&mut self) -> Result<&mut Video, Wrong> {
+        self.video.as_mut().ok_or(Wrong::Order("no frame was pushed yet"))
+    }
+}
+
+impl Sequence {
+    /// Does `work` without the GIL, alone.
+    fn alone<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl Send + FnOnce(&mut State) -> Result<R, Wrong>,
+    ) -> Result<R, Wrong> {
+        detached(py, || {
+            let state: Result<MutexGuard<'_, State>, _> = self.state.lock();
+            let mut state = state.map_err(|_| Wrong::Order("a bug has broken it: make a new one"))?;
+            work(&mut state)
+        })
+    }
+
+    /// Does `work` with the arrays of a frame; on a GPU, with copies without gaps where there are gaps.
+    fn with_frame<R: Send>(
+        &self,
+        object: &Bound<'_, PyAny>,
+        work: impl Send + Sync + Fn(&mut Video, &Arrays) -> Result<R, Wrong>,
+    ) -> PyResult<R> {
+        let maker = maker(object)?;
+        let done = |arrays: &Arrays| {
+            self.alone(object.py(), |state| {
+                state.maker = maker;
+                work(state.video(arrays, &self.notes)?, arrays)
+            })
+        };
+        match done(&Arrays::of(object)?) {
+            Err(Wrong::Gaps) => Ok(done(&Arrays::of(&without_gaps(object)?)?)?),
+            other => Ok(other?),
+        }
+    }
+
+    /// A result as the caller gets it.
+    fn result<'py>(
+        &self,
+        py: Python<'py>,
+        output: Option<Output>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(output) = output else { return Ok(None) };
+        let (layout, maker) = self.alone(py, |state| {
+            let maker = state.maker;
+            let video = state.open()?;
+            Ok((video.layout.clone(), (maker, video.place)))
+        })?;
+        delivered(py, &output, &layout, maker, out).map(Some)
+    }
+}
+
+#[pymethods]
+impl Sequence {
+    #[new]
+    #[pyo3(signature = (**options))]
+    fn new(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let state = State { asked: asked(options)?, survey: None, video: None, maker: Maker::NumPy };
+        Ok(Sequence { state: Mutex::new(state), notes: Notes::default() })
+    }
+
+    /// Takes a frame in, and returns the oldest one that is done, or None. It is written into `out` if one is given, which is
+    /// returned then.
+    #[pyo3(signature = (array, *, out = None))]
+    fn push<'py>(
+        &self,
+        array: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let done = self.with_frame(array, |video, arrays| video.push(arrays))?;
+        self.result(array.py(), done, out)
+    }
+
+    /// The oldest frame that needs no later one, waiting until it is done, or None. For cameras: after each push.
+    #[pyo3(signature = (*, out = None))]
+    fn collect<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let collect = |state: &mut State| match &mut state.video {
+            Some(video) => Ok(video.equalizer.collect()?),
+            None => Ok(None),
+        };
+        let done = self.alone(py, collect)?;
+        self.result(py, done, out)
+    }
+
+    /// Ends the video. The frames that are left come out of the iterator.
+    fn finish(slf: Bound<'_, Self>) -> PyResult<Frames> {
+        slf.get().end(slf.py())?;
+        Ok(Frames { sequence: slf.unbind(), source: Mutex::new(None), out: None })
+    }
+
+    /// All of `frames` through the equalizer: as many come out, in their order. With `out` each is written there, over the one
+    /// before.
+    #[pyo3(signature = (frames, *, out = None))]
+    fn iterate(slf: Bound<'_, Self>, frames: &Bound<'_, PyAny>, out: Option<Py<PyAny>>) -> PyResult<Frames> {
+        let source = Mutex::new(Some(frames.try_iter()?.unbind()));
+        Ok(Frames { sequence: slf.unbind(), source, out })
+    }
+
+    /// Other options for the frames that are pushed from now on. What is not in `histeq.options()` stays as it was given.
+    #[pyo3(signature = (**options))]
+    fn set(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let mut changes = Vec::new();
+        for (name, value) in options.into_iter().flatten() {
+            let name: String = name.extract()?;
+            changes.push((crate::asked::text(&name, &value)?, name));
+        }
+        let mut failed = Ok(());
+        self.alone(py, |state| {
+            let mut asked = state.asked.clone();
+            if let Some(error) = changes.iter().find_map(|(text, name)| asked.set_option(name, text).err()) {
+                failed = Err(error);
+                return Ok(());
+            }
+            if let Some(video) = &mut state.video {
+                let before = video.equalizer.options();
+                if (asked.options.gray, asked.options.output_depth) != (before.gray, before.output_depth) {
+                    return Err(Wrong::Order("gray and output_depth stay as they were for the first frame"));
+                }
+                video.equalizer.change(&asked.options)?;
+            }
+            state.asked = asked;
+            Ok(())
+        })?;
+        failed
+    }
+
+    /// The first pass for smooth="scene": all frames, before the first push.
+    fn survey(&self, frames: &Bound<'_, PyAny>) -> PyResult<()> {
+        for frame in frames.try_iter()? {
+            let arrays = Arrays::of(&frame?)?;
+            self.alone(frames.py(), |state| {
+                if state.video.is_some() {
+                    return Err(Wrong::Order("a survey comes before the first frame"));
+                }
+                if arrays.place() != Place::Host {
+                    return Err(Wrong::Value("a survey takes frames on the host".to_owned()));
+                }
+                if state.survey.is_none() {
+                    let layout = arrays.layout(state.asked.format, state.asked.size())?;
+                    state.survey = Some((state.asked.builder(layout.format, layout.size)?.survey()?, layout));
+                }
+                let Some((survey, layout)) = &mut state.survey else { return Ok(()) };
+                arrays.check(layout)?;
+                Ok(with_input(&arrays, layout, |input| survey.push(input))?)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Begins another video, or another part of this one, whose next frame has this number.
+    #[pyo3(signature = (number = 0))]
+    fn restart(&self, py: Python<'_>, number: u64) -> PyResult<()> {
+        let restart = |state: &mut State| match &mut state.video {
+            Some(video) => Ok(video.equalizer.restart(number)?),
+            None => Ok(()),
+        };
+        Ok(self.alone(py, restart)?)
+    }
+
+    /// Takes in a frame from before those that are wanted: it is counted, and does not come out.
+    fn warm_up(&self, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.with_frame(array, |video, arrays| {
+            video.check(arrays)?;
+            match video.place {
+                Place::Host => Ok(with_input(arrays, &video.layout, |input| video.equalizer.warm_up(input))?),
+                Place::Cuda(_) => Err(Wrong::Value("frames to warm up with are on the host".to_owned())),
+            }
+        })
+    }
+
+    /// On how many frames before it, and behind it, the result of a frame depends. Known from the first frame on.
+    #[getter]
+    fn reach(&self, py: Python<'_>) -> PyResult<(u32, u32)> {
+        let reach = self.alone(py, |state| Ok(state.open()?.equalizer.reach()))?;
+        Ok((reach.before, reach.behind))
+    }
+
+    /// What does the work: "cpu (avx2, 2 threads)". Known from the first frame on.
+    #[getter]
+    fn backend(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.alone(py, |state| Ok(state.open()?.equalizer.backend_name()))?)
+    }
+
+    /// What a caller may not expect: the CPU works in place of a GPU.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+}
+
+impl Sequence {
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
+        let finish = |state: &mut State| {
+            if let Some(video) = &mut state.video {
+                drop(video.equalizer.finish()?);
+            }
+            Ok(())
+        };
+        Ok(self.alone(py, finish)?)
+    }
+}
+
+/// Frames as they come out.
+#[pyclass(frozen, module = "histeq")]
+pub struct Frames {
+    sequence: Py<Sequence>,
+    /// Where they come from, as long as there are more.
+    source: Mutex<Option<Py<PyIterator>>>,
+    out: Option<Py<PyAny>>,
+}
+
+impl Frames {
+    fn source(&self) -> MutexGuard<'_, Option<Py<PyIterator>>> {
+        self.source.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Frames {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (sequence, out) = (self.sequence.get(), self.out.as_ref().map(|out| out.bind(py)));
+        loop {
+            // Not locked while code of the caller makes the next frame.
+            let source = self.source().as_ref().map(|source| source.clone_ref(py));
+            let Some(source) = source else { return sequence.collect(py, out) };
+            match source.into_bound(py).next() {
+                Some(frame) => {
+                    if let Some(done) = sequence.push(&frame?, out)? {
+                        return Ok(Some(done));
+                    }
+                }
+                None => {
+                    sequence.end(py)?;
+                    *self.source() = None;
+                }
+            }
+            py.check_signals()?;
+        }
+    }
+}
+
+/// What these options ask for.
+pub fn asked(options: Option<&Bound<'_, PyDict>>) -> PyResult<Asked> {
+    let mut asked = Asked::default();
+    for (name, value) in options.into_iter().flatten() {
+        let name: String = name.extract()?;
+        match &*name {
+            "mask" if value.is_none() => {}
+            "mask" => asked.mask = Some(Arrays::of(&value)?.into_mask().map_err(PyTypeError::new_err)?),
+            _ => asked.set(&name, &value)?,
+        }
+    }
+    Ok(asked)
+}

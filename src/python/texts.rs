@@ -1,0 +1,161 @@
+//! What Python's help and type checkers say, made of the table of options: nothing here names an option of it. The
+//! tests write `histeq.pyi` with it.
+
+use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use std::fmt::Write as _;
+
+/// Options that are not in the table: name, type, default, and what it is.
+pub const OTHERS: [(&str, &str, &str, &str); 12] = [
+    ("format", "str", "None", "Pixel format, by FFmpeg's name (`FORMATS`): None takes it from shape and type."),
+    ("width", "int", "None", "Columns of arrays that do not tell them: bytes, flat arrays."),
+    ("height", "int", "None", "Rows of such arrays."),
+    ("mask", "Any", "None", "A weight for each pixel, 0 to 255, with which it is counted: uint8, (height, width)."),
+    ("rate", "float", "25", "Frames a second, on which the lengths of temporal windows depend."),
+    ("range", "Literal[\"limited\", \"full\"]", "None", "Range of luma codes: None is limited for YUV, full for gray."),
+    ("matrix", "Literal[\"bt601\", \"bt709\", \"bt2020\"]", "'bt601'", "Matrix between RGB and YUV."),
+    ("transfer", "Literal[\"sdr\", \"pq\", \"hlg\"]", "'sdr'", "What codes stand for: SDR, or HDR by PQ or HLG."),
+    ("live", "bool", "False", "Frames come as they are filmed: by default none waits for later ones."),
+    (
+        "backend",
+        "Literal[\"auto\", \"cpu\", \"cuda\"]",
+        "'auto'",
+        "Where the work is done: auto is a GPU if there is one.",
+    ),
+    ("gpu", "int", "None", "Index of the GPU: None is that of the first array, or 0."),
+    ("threads", "int", "None", "Threads of the CPU: None is one for each core, at most 8; one for a single picture."),
+];
+
+/// What the module is.
+pub const ABOUT: &str = "Brings out what pictures and video hide: histogram equalization and more, on the CPU or an NVIDIA GPU to the \
+                     same byte.";
+
+/// What `equalize` is.
+pub const EQUALIZE: &str = "\
+One picture, equalized.
+
+array: uint8 or uint16 of NumPy, PyTorch, CuPy or whatever has the buffer protocol or DLPack, with any strides, on the host or \
+on a GPU. (height, width) is gray, (height, width, 3) RGB, (height, width, 4) RGBA, (3, height, width) planar RGB. A tuple has \
+the planes of YUV: (Y, U, V). `format` names others: BGR (\"bgr24\"), rows of all planes below each other (\"yuv420p\"), 10 and \
+12 bits in words of 16.
+
+The result is an array of the same library, on the same device. With `out` it is written there, and `out` is returned.";
+
+/// What `Equalizer` is.
+pub const EQUALIZER: &str = "\
+A video on its way: frames go in and come out in their order, some calls later, because the newest wait for those behind them.
+
+The first frame decides on format and size. Each call releases the GIL while it works. An equalizer may be used from several \
+threads, one at a time.";
+
+/// The name of an option in Python: `max_gain`.
+pub fn python_name(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// The name of an option in the table: `max-gain`.
+pub fn option_name(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// A text of the library, with names of options as Python has them: `--max-gain` is `max_gain`.
+pub fn in_python(text: &str) -> String {
+    let mut parts = text.split("--");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(part.len());
+        let name = part[..end].trim_end_matches('-');
+        if name.is_empty() {
+            out.push_str("--");
+        }
+        out.push_str(&python_name(name));
+        out.push_str(&part[name.len()..]);
+    }
+    out
+}
+
+/// The default of an option as Python writes it; None where the look decides.
+fn default(option: &OptionInfo) -> String {
+    match option.kind {
+        ValueKind::Flag => "False".to_owned(),
+        ValueKind::Number { .. } if option.default.parse::<f64>().is_ok() => option.default.to_owned(),
+        ValueKind::Choice(choices) if choices().iter().any(|(name, _)| *name == option.default) => {
+            format!("'{}'", option.default)
+        }
+        _ => "None".to_owned(),
+    }
+}
+
+/// What an option is, with its values.
+pub fn about(option: &OptionInfo) -> String {
+    let mut text = format!("{}.", in_python(option.summary));
+    if let ValueKind::Choice(choices) = option.kind {
+        let names: Vec<String> =
+            choices().iter().map(|(name, about)| format!("{name}: {}", in_python(about))).collect();
+        let _ = write!(text, " {}.", names.join("; "));
+    }
+    if !option.details.is_empty() {
+        let _ = write!(text, " {}", in_python(option.details));
+    }
+    text
+}
+
+/// `text` in lines of at most 100 letters, each after `indent`.
+pub fn wrapped(text: &str, indent: &str) -> String {
+    let mut lines = String::new();
+    for paragraph in text.split('\n') {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && indent.len() + line.len() + word.len() >= 100 {
+                let _ = writeln!(lines, "{indent}{line}");
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        let _ = writeln!(lines, "{}", if line.is_empty() { String::new() } else { format!("{indent}{line}") });
+    }
+    lines
+}
+
+/// All options below each other.
+fn list() -> String {
+    let mut text = String::new();
+    for (name, _, default, about) in OTHERS {
+        let _ = write!(text, "{name} = {default}\n{}", wrapped(about, "    "));
+    }
+    for option in &OPTIONS {
+        let _ = write!(text, "{} = {}\n{}", python_name(option.name), default(option), wrapped(&about(option), "    "));
+    }
+    text
+}
+
+/// The options in a signature.
+fn parameters() -> String {
+    let others = OTHERS.iter().map(|(name, _, default, _)| format!("{name}={default}"));
+    let options = OPTIONS.iter().map(|option| format!("{}={}", python_name(option.name), default(option)));
+    others.chain(options).collect::<Vec<_>>().join(", ")
+}
+
+/// The help of the module.
+pub fn module_doc() -> String {
+    wrapped(ABOUT, "").trim_end().to_owned()
+}
+
+/// `equalize` in Python, with a signature that names every option; `_equalize` does the work.
+pub fn equalize_code() -> String {
+    let help = format!("{}\nOptions\n-------\n{}", wrapped(EQUALIZE, ""), list());
+    let names = OTHERS.iter().map(|(name, ..)| (*name).to_owned());
+    let names = names.chain(OPTIONS.iter().map(|option| python_name(option.name)));
+    let passed: String = names.map(|name| format!(", {name}={name}")).collect();
+    format!(
+        "def equalize(array, *, out=None, {}):\n    {help:?}\n    return _equalize(array, out=out{passed})\n",
+        parameters()
+    )
+}
+
+/// The help of `Equalizer`.
+pub fn equalizer_doc() -> String {
+    format!("{}\nOptions\n-------\n{}", wrapped(EQUALIZER, ""), list())
+}
