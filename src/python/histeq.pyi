@@ -100,6 +100,11 @@ class _Options(TypedDict, total=False):
     With other methods it goes from every frame. A frame is made clean with the two before it and,
     of files, the two behind it, never across a cut. Not with smooth scene and load_curves.
     """
+    denoise_effort: Literal["fast", "best"] | None
+    """How much is done to remove noise. fast: A frame is made clean with the two on either side; best:
+    With the four on either side, in about twice the time: less noise is left. Frames of a camera
+    are made clean with those before them, and with look_ahead with two behind them.
+    """
     tiles: str | float | None
     """Number of tiles of method clahe, across and down, 1 to 256 each. More tiles bring out smaller
     structures, and their noise.

@@ -260,7 +260,7 @@ pub static OPTIONS: [OptionInfo; 17] = [
         kind: ValueKind::Choice(choices::<Effort>),
         placeholder: "EFFORT",
         values: "the name of an effort",
-        default: "fast",
+        default: "fast, where noise goes",
         summary: "How much is done to remove noise",
         details: "Frames of a camera are made clean with those before them, and with --look-ahead with two behind them.",
         parse: |options, text| Effort::from_name(text).map(|effort| options.denoise_effort = Some(effort)),
