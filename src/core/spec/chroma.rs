@@ -186,10 +186,15 @@ pub fn scaled_far(offset: i32, gain: u32) -> i32 {
 /// The components of an RGB pixel after its luminance has moved from `from` to `to`, with this gain of colour; `max` is the
 /// highest code.
 pub fn moved_with_gain(rgb: [u16; 3], from: u16, to: u16, gain: u32, max: u16) -> [u16; 3] {
-    rgb.map(|code| {
-        let offset = scaled_far(i32::from(code) - i32::from(from), gain);
-        (i32::from(to) + offset).clamp(0, i32::from(max)) as u16
-    })
+    rgb.map(|code| component_with_gain(code, from, to, gain, max))
+}
+
+/// One of them.
+#[inline(always)]
+pub fn component_with_gain(code: u16, from: u16, to: u16, gain: u32, max: u16) -> u16 {
+    let offset = scaled_far(i32::from(code) - i32::from(from), gain);
+    // As `clamp`, which would look whether its bounds are in order.
+    (i32::from(to) + offset).max(0).min(i32::from(max)) as u16
 }
 
 /// The components of an RGB pixel after its luminance has moved from `from` to `to`; `max` is the highest code.

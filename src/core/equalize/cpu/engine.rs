@@ -10,7 +10,7 @@ use super::simd::Kernels;
 use super::word_histogram::WordHistogram;
 use crate::equalize::Work;
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
-use crate::spec::chroma::{moved_with_gain, rescaled};
+use crate::spec::chroma::rescaled;
 use crate::spec::{Counts, Curve, Histogram, Rect, moved};
 use std::ops::Range;
 
@@ -209,18 +209,18 @@ impl Engine {
             for (plane, to) in planes.iter_mut().enumerate() {
                 to.row_mut(y).copy_from_slice(frame.planes()[plane].row(y));
             }
-            for (x, &gain) in gains.iter().enumerate() {
-                let (before, after) = if sample.bytes == 1 {
-                    (u16::from(bytes.before[x]), u16::from(bytes.after[x]))
-                } else {
-                    (codes.before[x], codes.after[x])
-                };
-                let places = [r, g, b].map(|of| (of.plane, of.offset + x * of.step));
-                let rgb = places.map(|(plane, index)| sample.read(frame.planes()[plane].row(y), index));
-                let moved = moved_with_gain(rgb, before, after, gain, sample.max());
-                for ((plane, index), code) in places.into_iter().zip(moved) {
-                    sample.write(planes[plane].row_mut(y), index, code);
-                }
+            let wide = |bytes: &[u8]| bytes.iter().map(|byte| u16::from(*byte)).collect::<Vec<u16>>();
+            let of_bytes = (sample.bytes == 1).then(|| [wide(&bytes.before), wide(&bytes.after)]);
+            let [before, after] = match &of_bytes {
+                Some([before, after]) => [before, after],
+                None => [&codes.before, &codes.after],
+            };
+            let mut moved = vec![0; frame.width()];
+            for of in [r, g, b] {
+                let place = [of.offset, of.step];
+                (kernels.gather)(frame.planes()[of.plane].row(y), sample, place, &mut moved);
+                (kernels.move_with_gains)(&gains, before, after, sample.max(), &mut moved);
+                (kernels.scatter)(&moved, sample, place, planes[of.plane].row_mut(y));
             }
             return;
         }

@@ -57,6 +57,7 @@ macro_rules! every_kernel {
             chroma::scale_pairs(colours: &Colours, samples: i32, sums: [&[i32]; 2], pairs: [&mut [u16]; 2]);
             blend::ramp(from: u64, step: i64, area: u64, to: &mut [u32]);
             chroma::follow(gains: &[u32], colours: &Colours, codes: &mut [u16]);
+            chroma::move_with_gains(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: &mut [u16]);
             chroma::gather(row: &[u8], sample: Sample, place: [usize; 2], codes: &mut [u16]);
             chroma::scatter(codes: &[u16], sample: Sample, place: [usize; 2], row: &mut [u8]);
             chroma::rescale_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
