@@ -55,6 +55,10 @@ impl Instance {
                 return self.tell(&error.to_string());
             }
         }
+        if options.has_whole_scenes() {
+            self.values[index] = before;
+            return self.tell("smooth is a number of seconds here: a scene takes the whole file");
+        }
         self.has_changed |= options != self.options;
         self.options = options;
     }

@@ -48,7 +48,8 @@ fn parameter(option: &'static OptionInfo) -> Option<Parameter> {
     };
     let names = match option.kind {
         ValueKind::Choice(choices) => choices().iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
-        _ => option.values.to_owned(),
+        // A host gives a frame at a time, not a scene.
+        _ => option.values.replace(", or scene", ""),
     };
     let explanation = text(&format!("{}: {names}", option.summary));
     Some(Parameter { option, name: text(option.name), explanation, kind, default: text(&default) })

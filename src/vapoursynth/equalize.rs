@@ -66,8 +66,7 @@ fn builder(clip: &Clip, arguments: &Arguments<'_>) -> Result<(Builder, PixelForm
         return Err("the frames of the clip have to be of one format and size".to_owned());
     }
     let format = picture::format(&clip.format).ok_or_else(|| {
-        let (depth, kind) = (clip.format.depth, if clip.format.is_float { "floats" } else { "integers" });
-        format!("clips of {kind} of {depth} bits are not supported: make them YUV, RGB or gray of 16 bits with resize")
+        format!("{} is not supported: make it YUV444P16, RGB48 or GRAY16 with resize", picture::name(&clip.format))
     })?;
     let mut builder = Equalizer::builder(format, size.0, size.1);
     if clip.rate.0 > 0 && clip.rate.1 > 0 {

@@ -30,6 +30,25 @@ pub fn format(host: &Format) -> Option<PixelFormat> {
     PixelFormat::from_name(&format!("{subsampling}{depth}"))
 }
 
+/// A format as VapourSynth's presets are named, as far as that goes.
+pub fn name(host: &Format) -> String {
+    let family = match host.family {
+        GRAY => "gray",
+        RGB => "RGB",
+        _ => "YUV",
+    };
+    let subsampling = match (host.family, host.log2_width, host.log2_height) {
+        (YUV, 0, 0) => ", 4:4:4".to_owned(),
+        (YUV, 1, 0) => ", 4:2:2".to_owned(),
+        (YUV, 1, 1) => ", 4:2:0".to_owned(),
+        (YUV, 2, 0) => ", 4:1:1".to_owned(),
+        (YUV, width, height) => format!(", subsampled {width} and {height} times"),
+        _ => String::new(),
+    };
+    let kind = if host.is_float { "floats" } else { "integers" };
+    format!("{family}{subsampling}, {kind} of {} bits,", host.depth)
+}
+
 /// VapourSynth's format for what comes out of one like `input`.
 pub fn host_format(format: PixelFormat, input: &Format) -> Format {
     let is_gray = format.descriptor().model == Model::Gray;
@@ -56,6 +75,9 @@ pub fn frame(of: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> 
         (None, None) if is_rgb => Range::Full,
         _ => Range::Limited,
     };
+    if is_rgb && range == Range::Limited {
+        return Err("RGB of limited range is not supported: make it full with resize (range=1)".to_owned());
+    }
     let matrix = match of.integer("_Matrix") {
         Some(1) => Matrix::Bt709,
         Some(9 | 10) => Matrix::Bt2020,

@@ -82,7 +82,7 @@ fn a_file_through_a_gpu_that_is_still_opening_has_the_bytes_of_the_cpu() {
         dir.ffmpeg("-i cpu.mkv -f framemd5 cpu.md5");
         for backend in if options.is_empty() { &["auto", "cuda"][..] } else { &["cuda"] } {
             let run = dir.succeeds(&format!("--encoder ffv1 {options} --backend {backend} -y in.mkv gpu.mkv"));
-            assert!(run.stderr.contains(" by cuda ("), "{options}: {}", run.stderr);
+            assert!(run.stderr.contains("by cuda ("), "{options}: {}", run.stderr);
             dir.ffmpeg("-i gpu.mkv -f framemd5 gpu.md5");
             assert_eq!(dir.read("gpu.md5"), dir.read("cpu.md5"), "{backend} {options}");
         }

@@ -100,7 +100,13 @@ impl OptionInfo {
     /// # Errors
     /// When `text` is none of its values.
     pub fn set(&self, options: &mut Options, text: &str) -> Result<(), OptionError> {
-        (self.parse)(options, text).ok_or_else(|| OptionError::value(self.name, self.values, text))
+        (self.parse)(options, text).ok_or_else(|| match self.kind {
+            ValueKind::Choice(choices) => {
+                let names: Vec<_> = choices().into_iter().map(|(name, _)| name).collect();
+                OptionError::value(self.name, &format!("one of {}", names.join(", ")), text)
+            }
+            _ => OptionError::value(self.name, self.values, text),
+        })
     }
 
     /// The value that holds in a video with these settings; `None` where it has no effect. Times are in frames.

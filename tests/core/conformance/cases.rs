@@ -79,7 +79,7 @@ const MAIN: [(&str, &str); 7] = [
 ];
 
 /// Options beside looks and methods.
-const OPTIONS_ALONE: [&str; 31] = [
+const OPTIONS_ALONE: [&str; 34] = [
     "strength=0.5",
     "strength=0",
     "look=night strength=0.3",
@@ -101,6 +101,9 @@ const OPTIONS_ALONE: [&str; 31] = [
     "denoise=0",
     "denoise=0.5",
     "method=global denoise=1",
+    "denoise-effort=fast",
+    "denoise-effort=best",
+    "method=global denoise=1 denoise-effort=best",
     "method=clahe tiles=3x5 max-gain=4",
     "method=clahe tiles=1x1 look=exact",
     "bins=32 look=exact smooth=1",

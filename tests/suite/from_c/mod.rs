@@ -64,7 +64,7 @@ fn a_c_program_gives_the_bytes_of_the_program() {
         }
     }
     let wrong = Run::of(&mut dir.other_command(dir.path("program"), "gray 4 4 look dusk"), "look dusk");
-    wrong.exits_with(1).says(&["equalize: look is the name of a look, not dusk"]);
+    wrong.exits_with(1).says(&["equalize: look is one of natural, "]);
 }
 
 #[test]
