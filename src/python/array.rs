@@ -5,7 +5,7 @@ use dlpark::ffi::{DLDataTypeCode, DLDevice, DLDeviceType};
 use dlpark::python::{DlpackStream, ImportRequest, ImportedDlpack, StreamArg, consumer};
 use dlpark::{DlpackFlags, TensorRef};
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -68,8 +68,10 @@ unsafe impl DlpackStream for DefaultStream {
 impl Array {
     /// The array behind `object`.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let about = describe(object);
-        if let Ok(buffer) = PyUntypedBuffer::get(object) {
+        // Calls into other libraries would swallow it.
+        object.py().check_signals()?;
+        let about = describe(object)?;
+        if let Some(buffer) = unless_interrupted(object.py(), PyUntypedBuffer::get(object))? {
             return Array::of_buffer(buffer, about);
         }
         if !object.hasattr("__dlpack__")? {
@@ -148,26 +150,39 @@ fn wrong_type(about: &str) -> PyErr {
     PyTypeError::new_err(format!("{about}: samples are uint8 or uint16 (floats from 0 to 1: times 255, rounded)"))
 }
 
+/// What `result` has, if it has something. That the user has interrupted the program (Ctrl-C), which any call into Python may
+/// raise, stays an error.
+fn unless_interrupted<T>(py: Python<'_>, result: PyResult<T>) -> PyResult<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// `uint8 array of shape (1080, 1920)`; with the device of what is not on the host.
-pub fn describe(object: &Bound<'_, PyAny>) -> String {
-    let text =
-        |name: &str| object.getattr(name).ok().filter(|value| !value.is_callable()).map(|value| value.to_string());
-    let kind = object.get_type().fully_qualified_name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+pub fn describe(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = object.py();
+    let text = |name: &str| {
+        let value = unless_interrupted(py, object.getattr(name))?.filter(|value| !value.is_callable());
+        value.map(|value| value.str()?.extract::<String>()).transpose()
+    };
+    let kind = object.get_type().fully_qualified_name()?.extract::<String>()?;
     let kind = kind.trim_start_matches("builtins.");
-    match (text("shape"), text("dtype")) {
+    Ok(match (text("shape")?, text("dtype")?) {
         (Some(shape), Some(dtype)) => {
             let shape =
                 shape.trim_start_matches("torch.Size(").trim_start_matches('[').trim_end_matches([']', ')', '(']);
             let shape = shape.trim_start_matches('(');
             let device =
-                text("device").filter(|device| device != "cpu").map_or_else(String::new, |on| format!(" on {on}"));
+                text("device")?.filter(|device| device != "cpu").map_or_else(String::new, |on| format!(" on {on}"));
             format!("{kind} of {}, shape ({shape}){device}", dtype.trim_start_matches("torch."))
         }
-        _ => match object.len() {
-            Ok(len) => format!("{kind} of length {len}"),
-            Err(_) => kind.to_owned(),
+        _ => match unless_interrupted(py, object.len())? {
+            Some(len) => format!("{kind} of length {len}"),
+            None => kind.to_owned(),
         },
-    }
+    })
 }
 
 impl Samples {

@@ -126,13 +126,13 @@ pub fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(flag.is_true().to_string());
     }
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
-        return Ok(value.str()?.to_string());
+        return value.str()?.extract();
     }
     // Numbers of other libraries.
     if let Ok(number) = value.extract::<f64>() {
         return Ok(number.to_string());
     }
-    let kind = value.get_type().name()?.to_string();
+    let kind = value.get_type().name()?.extract::<String>()?;
     Err(PyTypeError::new_err(format!("{name} is a text, a number or a truth value, not {kind}")))
 }
 

@@ -130,6 +130,7 @@ fn _equalize<'py>(
         other => other,
     };
     let (output, layout) = done?;
+    py.check_signals()?;
     delivered(py, &output, &layout, (maker(array)?, arrays.place()), out)
 }
 

@@ -85,7 +85,7 @@ pub fn maker(object: &Bound<'_, PyAny>) -> PyResult<Maker> {
     if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
         return if object.is_empty()? { Ok(Maker::NumPy) } else { maker(&object.get_item(0)?) };
     }
-    let module = object.get_type().module()?.to_string();
+    let module = object.get_type().module()?.extract::<String>()?;
     Ok(match module.split('.').next() {
         Some("torch") => Maker::Torch,
         Some("cupy") => Maker::CuPy,
@@ -229,13 +229,13 @@ pub fn delivered<'py>(
     let named = |text: String| PyValueError::new_err(if out.is_some() { format!("out: {text}") } else { text });
     arrays.check(&layout).map_err(named)?;
     if !arrays.arrays.iter().all(|array| array.is_writable) {
-        return Err(PyBufferError::new_err(format!("out: {}: it is read-only", describe(&object))));
+        return Err(PyBufferError::new_err(format!("out: {}: it is read-only", describe(&object)?)));
     }
     match crate::detached(py, || write(output, &arrays, &layout)) {
         Ok(()) => Ok(object),
         Err(Refusal::Error(error)) => Err(crate::raised(error)),
         Err(Refusal::Gaps) => {
-            Err(PyValueError::new_err(format!("out: {}: rows without gaps are needed on a GPU", describe(&object))))
+            Err(PyValueError::new_err(format!("out: {}: rows without gaps are needed on a GPU", describe(&object)?)))
         }
     }
 }

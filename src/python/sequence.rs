@@ -193,6 +193,7 @@ impl Sequence {
             let video = state.open()?;
             Ok((video.layout.clone(), (maker, video.place)))
         })?;
+        py.check_signals()?;
         delivered(py, &output, &layout, maker, out).map(Some)
     }
 }
