@@ -22,7 +22,7 @@ use asked::Asked;
 use histeq::options::{OPTIONS, ValueKind};
 use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
 use layout::Layout;
-use picture::{Arrays, delivered, maker, without_gaps};
+use picture::{Arrays, check_memory, delivered, maker, target, without_gaps};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -87,7 +87,13 @@ fn video_for(asked: &Asked, layout: Layout, place: Place) -> Result<Video, Wrong
 /// One picture through an equalizer, which waits for the next one then.
 fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> {
     let layout = arrays.layout(asked.format, asked.size())?;
-    let mut video = video_for(asked, layout.clone(), arrays.place())?;
+    if check_memory(layout.bytes()).is_err()
+        && let Ok(mut idle) = IDLE.try_lock()
+    {
+        idle.clear();
+    }
+    check_memory(layout.bytes())?;
+    let mut video = video_for(asked, layout, arrays.place())?;
     let mut done = video.push(arrays)?;
     // What depends on no other frame leaves nothing behind, and needs no end.
     let is_alone = video.equalizer.reach() == Reach::default();
@@ -100,13 +106,14 @@ fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> 
     if !is_alone {
         video.equalizer.restart(0)?;
     }
+    let result = video.result.clone();
     if let Ok(mut idle) = IDLE.try_lock() {
         idle.push(Idle { process: std::process::id(), asked: asked.clone(), video });
         if idle.len() > MOST_IDLE {
             idle.remove(0);
         }
     }
-    Ok((done, layout))
+    Ok((done, result))
 }
 
 /// What `equalize` calls: `texts.rs` makes that, with its signature and help.
@@ -122,6 +129,11 @@ fn _equalize<'py>(
     // One thread works on a picture: others would only be started.
     asked.threads.get_or_insert(1);
     let arrays = Arrays::of(array)?;
+    if let Some(out) = out {
+        let layout = arrays.layout(asked.format, asked.size()).map_err(Wrong::from)?;
+        let format = asked.builder(layout.format, layout.size).and_then(|builder| builder.output_format());
+        target(out, &layout.of_result(format.map_err(raised)?))?;
+    }
     let done = match detached(py, || equalized(&asked, &arrays)) {
         Err(Wrong::Gaps) => {
             let arrays = Arrays::of(&without_gaps(array)?)?;

@@ -3,10 +3,12 @@
 use crate::array::Place;
 use crate::asked::Asked;
 use crate::layout::Layout;
-use crate::picture::{Arrays, Maker, Refusal, delivered, maker, push_device, with_input, without_gaps};
+use crate::picture::{
+    Arrays, Maker, NoMemory, Refusal, delivered, maker, of_argument, push_device, target, with_input, without_gaps,
+};
 use crate::{detached, raised};
 use histeq::{Backend, Equalizer, Error, Note, Output, SceneSurvey, Scenes};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// An equalizer for arrays of one shape.
 pub struct Video {
     pub layout: Layout,
+    /// That of results.
+    pub result: Layout,
     pub place: Place,
     pub equalizer: Equalizer,
 }
@@ -26,7 +30,14 @@ pub enum Wrong {
     Order(&'static str),
     /// Rows on a GPU that have gaps.
     Gaps,
+    NoMemory(NoMemory),
     Error(Error),
+}
+
+impl From<NoMemory> for Wrong {
+    fn from(none: NoMemory) -> Self {
+        Wrong::NoMemory(none)
+    }
 }
 
 impl From<Error> for Wrong {
@@ -45,6 +56,7 @@ impl From<Refusal> for Wrong {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Gaps => Wrong::Gaps,
+            Refusal::NoMemory(none) => Wrong::NoMemory(none),
             Refusal::Error(error) => Wrong::Error(error),
         }
     }
@@ -56,6 +68,7 @@ impl From<Wrong> for PyErr {
             Wrong::Value(text) => PyValueError::new_err(text),
             Wrong::Order(text) => PyRuntimeError::new_err(text),
             Wrong::Gaps => PyValueError::new_err("rows without gaps are needed on a GPU"),
+            Wrong::NoMemory(NoMemory(bytes)) => PyMemoryError::new_err(format!("no memory for {bytes} bytes")),
             Wrong::Error(error) => raised(error),
         }
     }
@@ -71,6 +84,7 @@ impl Video {
         scenes: Option<&Scenes>,
     ) -> Result<Self, Wrong> {
         let mut builder = Video::builder(asked, &layout, place)?;
+        let result = layout.of_result(builder.output_format()?);
         if let Some(scenes) = scenes {
             builder = builder.scenes(scenes);
         }
@@ -80,7 +94,7 @@ impl Video {
                 notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(text.clone());
             }
         };
-        Ok(Video { equalizer: builder.on_note(tell).build()?, layout, place })
+        Ok(Video { equalizer: builder.on_note(tell).build()?, layout, result, place })
     }
 
     fn builder(asked: &Asked, layout: &Layout, place: Place) -> Result<histeq::Builder, Wrong> {
@@ -191,7 +205,7 @@ impl Sequence {
         let (layout, maker) = self.alone(py, |state| {
             let maker = state.maker;
             let video = state.open()?;
-            Ok((video.layout.clone(), (maker, video.place)))
+            Ok((video.result.clone(), (maker, video.place)))
         })?;
         py.check_signals()?;
         delivered(py, &output, &layout, maker, out).map(Some)
@@ -215,6 +229,11 @@ impl Sequence {
         array: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(out) = out {
+            // Before the frame is taken in, and another one comes out, which would be lost.
+            let checked = |video: &mut Video, arrays: &Arrays| video.check(arrays).map(|()| video.result.clone());
+            target(out, &self.with_frame(array, checked)?)?;
+        }
         let done = self.with_frame(array, |video, arrays| video.push(arrays))?;
         self.result(array.py(), done, out)
     }
@@ -222,6 +241,11 @@ impl Sequence {
     /// The oldest frame that needs no later one, waiting until it is done, or None. For cameras: after each push.
     #[pyo3(signature = (*, out = None))]
     fn collect<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(out) = out
+            && let Some(result) = self.alone(py, |state| Ok(state.video.as_ref().map(|video| video.result.clone())))?
+        {
+            target(out, &result)?;
+        }
         let collect = |state: &mut State| match &mut state.video {
             Some(video) => Ok(video.equalizer.collect()?),
             None => Ok(None),
@@ -398,7 +422,10 @@ pub fn asked(options: Option<&Bound<'_, PyDict>>) -> PyResult<Asked> {
         let name: String = name.extract()?;
         match &*name {
             "mask" if value.is_none() => {}
-            "mask" => asked.mask = Some(Arrays::of(&value)?.into_mask().map_err(PyTypeError::new_err)?),
+            "mask" => {
+                let weights = Arrays::of_mask(&value).and_then(|arrays| Ok(arrays.into_mask()?));
+                asked.mask = Some(weights.map_err(|error| of_argument("mask", value.py(), error))?);
+            }
             _ => asked.set(&name, &value)?,
         }
     }
