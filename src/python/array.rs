@@ -161,8 +161,11 @@ fn strides(tensor: &TensorRef<'_>) -> Result<Vec<i64>, String> {
     tensor.strides_or_compact().map(|strides| strides.into_owned()).map_err(|error| error.to_string())
 }
 
+/// The way out for pictures of floats.
+pub const OF_FLOATS: &str = " (floats from 0 to 1: times 255, rounded)";
+
 fn wrong_type(about: &str) -> PyErr {
-    let hint = if about.contains(" of float") { " (floats from 0 to 1: times 255, rounded)" } else { "" };
+    let hint = if about.contains(" of float") { OF_FLOATS } else { "" };
     PyTypeError::new_err(format!("{about}: samples are uint8 or uint16{hint}"))
 }
 

@@ -39,6 +39,9 @@ fn detached<R: Send>(py: Python<'_>, work: impl Send + FnOnce() -> R) -> R {
 fn raised(error: Error) -> PyErr {
     let text = texts::in_python(&match &error {
         Error::Option(error) => error.with_prefix("--"),
+        Error::NotSurveyed { frame } => {
+            format!("frame {frame} was not in the survey, which takes all frames that are pushed then")
+        }
         error => error.to_string(),
     });
     match error {
@@ -126,6 +129,10 @@ fn _equalize<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let mut asked = asked(options)?;
+    if asked.options.has_whole_scenes() {
+        let text = "smooth scene is for videos: push their frames through an Equalizer, with a survey first";
+        return Err(PyValueError::new_err(text));
+    }
     // One thread works on a picture: others would only be started.
     asked.threads.get_or_insert(1);
     let arrays = Arrays::of(array)?;
@@ -183,7 +190,8 @@ fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let globals = PyDict::new(py);
     globals.set_item("__name__", "histeq")?;
     globals.set_item("_equalize", wrap_pyfunction!(_equalize, module)?)?;
-    py.run(&CString::new(texts::equalize_code())?, Some(&globals), None)?;
+    globals.set_item("_Equalizer", py.get_type::<Sequence>())?;
+    py.run(&CString::new(texts::code())?, Some(&globals), None)?;
     module.add("__doc__", texts::module_doc())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("equalize", globals.get_item("equalize")?)?;

@@ -2,10 +2,10 @@
 //! the caller uses.
 #![allow(unsafe_code, reason = "rows in memory of other libraries")]
 
-use crate::array::{Array, Item, Place, Samples, describe};
+use crate::array::{Array, Item, OF_FLOATS, Place, Samples, describe};
 use crate::layout::{Block, Layout};
 use crate::sequence::Wrong;
-use histeq::frame::{DevicePlanes, DeviceRows};
+use histeq::frame::{DevicePlanes, DeviceRows, limits};
 use histeq::{Equalizer, Error, Input, Output, PlaneInput};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -106,6 +106,9 @@ fn room(bytes: usize) -> Result<Vec<u8>, NoMemory> {
 /// Pictures of fewer bytes than this are not looked at: there is always room for them.
 const LARGE: usize = 1 << 24;
 
+/// Of pictures from this size on, the system is asked how much memory there is.
+const HUGE: usize = 1 << 30;
+
 /// As many pictures as the library makes of one: its copy, the result, and what it works with.
 const COPIES: usize = 4;
 
@@ -113,6 +116,10 @@ const COPIES: usize = 4;
 pub fn check_memory(bytes: usize) -> Result<(), NoMemory> {
     if bytes >= LARGE {
         drop(room(bytes.saturating_mul(COPIES))?);
+    }
+    // Systems that promise more memory than they have would end the process later.
+    if bytes >= HUGE && limits::available().is_some_and(|available| bytes.saturating_mul(COPIES) > available) {
+        return Err(NoMemory(bytes));
     }
     Ok(())
 }
@@ -274,7 +281,10 @@ pub fn target(out: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<Arrays> {
 /// An error of an argument that is not the picture begins with its name.
 pub fn of_argument(name: &str, py: Python<'_>, error: PyErr) -> PyErr {
     match error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
-        true => PyErr::from_type(error.get_type(py), format!("{name}: {}", error.value(py))),
+        true => {
+            let text = error.value(py).to_string();
+            PyErr::from_type(error.get_type(py), format!("{name}: {}", text.trim_end_matches(OF_FLOATS)))
+        }
         false => error,
     }
 }

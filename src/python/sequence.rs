@@ -143,6 +143,9 @@ struct State {
     /// From the first frame on.
     video: Option<Video>,
     maker: Maker,
+    /// How often `iterate` was called, and whether the next one has to begin a new video.
+    iterated: u64,
+    is_iterating: bool,
 }
 
 impl State {
@@ -217,7 +220,7 @@ impl Sequence {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let state = State { asked: asked(options)?, survey: None, video: None, maker: Maker::NumPy };
+        let state = State { asked: asked(options)?, survey: None, video: None, maker: Maker::NumPy, iterated: 0, is_iterating: false };
         Ok(Sequence { state: Mutex::new(state), notes: Notes::default() })
     }
 
@@ -257,15 +260,23 @@ impl Sequence {
     /// Ends the video. The frames that are left come out of the iterator.
     fn finish(slf: Bound<'_, Self>) -> PyResult<Frames> {
         slf.get().end(slf.py())?;
-        Ok(Frames { sequence: slf.unbind(), source: Mutex::new(None), out: None })
+        Ok(Frames { sequence: slf.unbind(), source: Mutex::new(None), out: None, iterated: None })
     }
 
     /// All of `frames` through the equalizer: as many come out, in their order. With `out` each is written there, over the one
-    /// before.
+    /// before. Begins a new video if another iteration came before, also one that was left before its end.
     #[pyo3(signature = (frames, *, out = None))]
     fn iterate(slf: Bound<'_, Self>, frames: &Bound<'_, PyAny>, out: Option<Py<PyAny>>) -> PyResult<Frames> {
         let source = Mutex::new(Some(frames.try_iter()?.unbind()));
-        Ok(Frames { sequence: slf.unbind(), source, out })
+        let iterated = slf.get().alone(slf.py(), |state| {
+            if let Some(video) = state.video.as_mut().filter(|_| state.is_iterating) {
+                video.equalizer.restart(0)?;
+            }
+            state.is_iterating = true;
+            state.iterated += 1;
+            Ok(state.iterated)
+        })?;
+        Ok(Frames { sequence: slf.unbind(), source, out, iterated: Some(iterated) })
     }
 
     /// Other options for the frames that are pushed from now on. What is not in `histeq.options()` stays as it was given.
@@ -322,9 +333,12 @@ impl Sequence {
     /// Begins another video, or another part of this one, whose next frame has this number.
     #[pyo3(signature = (number = 0))]
     fn restart(&self, py: Python<'_>, number: u64) -> PyResult<()> {
-        let restart = |state: &mut State| match &mut state.video {
-            Some(video) => Ok(video.equalizer.restart(number)?),
-            None => Ok(()),
+        let restart = |state: &mut State| {
+            state.is_iterating = false;
+            match &mut state.video {
+                Some(video) => Ok(video.equalizer.restart(number)?),
+                None => Ok(()),
+            }
         };
         Ok(self.alone(py, restart)?)
     }
@@ -347,10 +361,11 @@ impl Sequence {
         Ok((reach.before, reach.behind))
     }
 
-    /// What does the work: "cpu (avx2, 2 threads)". Known from the first frame on.
+    /// What does the work: "cpu (avx2, 2 threads)". Known from the first frame on, and None before.
     #[getter]
-    fn backend(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.alone(py, |state| Ok(state.open()?.equalizer.backend_name()))?)
+    fn backend(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let name = |state: &mut State| Ok(state.video.as_ref().map(|video| video.equalizer.backend_name()));
+        Ok(self.alone(py, name)?)
     }
 
     /// What a caller may not expect: the CPU works in place of a GPU.
@@ -379,6 +394,8 @@ pub struct Frames {
     /// Where they come from, as long as there are more.
     source: Mutex<Option<Py<PyIterator>>>,
     out: Option<Py<PyAny>>,
+    /// Which call of `iterate` it comes from, if from one.
+    iterated: Option<u64>,
 }
 
 impl Frames {
@@ -395,6 +412,12 @@ impl Frames {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (sequence, out) = (self.sequence.get(), self.out.as_ref().map(|out| out.bind(py)));
+        if let Some(own) = self.iterated {
+            sequence.alone(py, |state| match state.iterated == own {
+                true => Ok(()),
+                false => Err(Wrong::Order("another iteration of this Equalizer has begun")),
+            })?;
+        }
         loop {
             // Not locked while code of the caller makes the next frame.
             let source = self.source().as_ref().map(|source| source.clone_ref(py));

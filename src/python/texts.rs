@@ -143,15 +143,23 @@ pub fn module_doc() -> String {
     wrapped(ABOUT, "").trim_end().to_owned()
 }
 
-/// `equalize` in Python, with a signature that names every option; `_equalize` does the work.
-pub fn equalize_code() -> String {
+/// The names of all options.
+pub fn names() -> impl Iterator<Item = String> {
+    let others = OTHERS.iter().map(|(name, ..)| (*name).to_owned());
+    others.chain(OPTIONS.iter().map(|option| python_name(option.name)))
+}
+
+/// `equalize` in Python; `_equalize` does the work. Its signature and that of `_Equalizer` name every option.
+pub fn code() -> String {
     let help = format!("{}\nOptions\n-------\n{}", wrapped(EQUALIZE, ""), list());
-    let names = OTHERS.iter().map(|(name, ..)| (*name).to_owned());
-    let names = names.chain(OPTIONS.iter().map(|option| python_name(option.name)));
-    let passed: String = names.map(|name| format!(", {name}={name}")).collect();
+    let parameters = parameters();
     format!(
-        "def equalize(array, *, out=None, {}):\n    {help:?}\n    return _equalize(array, out=out{passed})\n",
-        parameters()
+        "import inspect\n\
+         def equalize(array, *, out=None, **options):\n    {help:?}\n    return _equalize(array, out=out, **options)\n\
+         def _all(array, *, out=None, {parameters}): ...\n\
+         equalize.__signature__ = inspect.signature(_all)\n\
+         def _all(*, {parameters}): ...\n\
+         _Equalizer.__signature__ = inspect.signature(_all)\n"
     )
 }
 
