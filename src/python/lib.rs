@@ -26,7 +26,7 @@ use picture::{Arrays, check_memory, delivered, maker, target, without_gaps};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use sequence::{Sequence, Video, Wrong, asked};
+use sequence::{Frames, Sequence, Video, Wrong, asked};
 use std::ffi::CString;
 use std::sync::Mutex;
 
@@ -196,6 +196,7 @@ fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("equalize", globals.get_item("equalize")?)?;
     module.add_class::<Sequence>()?;
+    module.add_class::<Frames>()?;
     py.get_type::<Sequence>().setattr("__doc__", texts::equalizer_doc())?;
     module.add_function(wrap_pyfunction!(options, module)?)?;
     module.add("FORMATS", PyTuple::new(py, PixelFormat::ALL.iter().map(|format| format.name()))?)?;
