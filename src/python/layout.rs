@@ -243,9 +243,8 @@ impl Layout {
         // Alpha is where no colour is, and so is what stands for it without a meaning, which does not come out.
         let alpha = (0..own[0].step).find(|offset| own.iter().all(|colour| colour.offset != *offset));
         let alpha = alpha.filter(|_| format.has_alpha());
-        let place = |offset: usize| {
-            own.iter().map(|colour| colour.offset).chain(alpha).filter(|other| *other < offset).count()
-        };
+        let place =
+            |offset: usize| own.iter().map(|colour| colour.offset).chain(alpha).filter(|other| *other < offset).count();
         let mut places = vec![0; count];
         own.iter().zip(&result).for_each(|(from, to)| places[to.plane] = place(from.offset));
         if let Some(offset) = alpha {

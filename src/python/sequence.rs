@@ -220,7 +220,14 @@ impl Sequence {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let state = State { asked: asked(options)?, survey: None, video: None, maker: Maker::NumPy, iterated: 0, is_iterating: false };
+        let state = State {
+            asked: asked(options)?,
+            survey: None,
+            video: None,
+            maker: Maker::NumPy,
+            iterated: 0,
+            is_iterating: false,
+        };
         Ok(Sequence { state: Mutex::new(state), notes: Notes::default() })
     }
 

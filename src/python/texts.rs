@@ -9,7 +9,12 @@ pub const OTHERS: [(&str, &str, &str, &str); 12] = [
     ("format", "str", "None", "Pixel format, by FFmpeg's name (`FORMATS`): None takes it from shape and type."),
     ("width", "int", "None", "Columns of arrays that do not tell them: bytes, flat arrays."),
     ("height", "int", "None", "Rows of such arrays."),
-    ("mask", "Any", "None", "A weight for each pixel, 0 to 255, with which it is counted: uint8 or bool (True is 255), (height, width)."),
+    (
+        "mask",
+        "Any",
+        "None",
+        "A weight for each pixel, 0 to 255, with which it is counted: uint8 or bool (True is 255), (height, width).",
+    ),
     ("rate", "float", "25", "Frames a second, on which the lengths of temporal windows depend."),
     ("range", "Literal[\"limited\", \"full\"]", "None", "Range of luma codes: None is limited for YUV, full for gray."),
     ("matrix", "Literal[\"bt601\", \"bt709\", \"bt2020\"]", "'bt601'", "Matrix between RGB and YUV."),
