@@ -5,7 +5,7 @@ use dlpark::ffi::{DLDataTypeCode, DLDevice, DLDeviceType};
 use dlpark::python::{DlpackStream, ImportRequest, ImportedDlpack, StreamArg, consumer};
 use dlpark::{DlpackFlags, TensorRef};
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -15,6 +15,8 @@ pub struct Array {
     pub samples: Samples,
     pub place: Place,
     pub is_writable: bool,
+    /// Whether samples are truth values, in bytes.
+    pub is_bool: bool,
     /// What it is, for messages: `uint8 array of shape (1080, 1920)`.
     pub about: String,
     _owner: Owner,
@@ -68,9 +70,20 @@ unsafe impl DlpackStream for DefaultStream {
 impl Array {
     /// The array behind `object`.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let about = describe(object);
-        if let Ok(buffer) = PyUntypedBuffer::get(object) {
-            return Array::of_buffer(buffer, about);
+        Array::taking(object, false)
+    }
+
+    /// The array behind `object`, whose samples may be truth values.
+    pub fn of_mask(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Array::taking(object, true)
+    }
+
+    fn taking(object: &Bound<'_, PyAny>, takes_bools: bool) -> PyResult<Self> {
+        // Calls into other libraries would swallow it.
+        object.py().check_signals()?;
+        let about = describe(object)?;
+        if let Some(buffer) = unless_interrupted(object.py(), PyUntypedBuffer::get(object))? {
+            return Array::of_buffer(buffer, about, takes_bools);
         }
         if !object.hasattr("__dlpack__")? {
             let text = format!("{about}: an array of uint8 or uint16 is needed (NumPy, PyTorch, CuPy, bytes, DLPack)");
@@ -79,11 +92,13 @@ impl Array {
         let request = ImportRequest::new(object.as_borrowed())?;
         // What tells no device has no streams either.
         let stream: Option<&dyn DlpackStream> = request.device().is_ok().then_some(&DefaultStream);
-        Array::of_tensor(request.import(stream, None)?, about)
+        Array::of_tensor(request.import(stream, None)?, about, takes_bools)
     }
 
-    fn of_buffer(buffer: PyUntypedBuffer, about: String) -> PyResult<Self> {
+    fn of_buffer(buffer: PyUntypedBuffer, about: String, takes_bools: bool) -> PyResult<Self> {
+        let is_bool = takes_bools && matches!(buffer.format().to_bytes(), b"?" | b"@?" | b"=?" | b"<?" | b">?" | b"!?");
         let item = match buffer.format().to_bytes() {
+            _ if is_bool => Item { bytes: 1, is_big_endian: false },
             b"B" | b"@B" | b"=B" | b"<B" | b">B" | b"!B" => Item { bytes: 1, is_big_endian: false },
             b"H" | b"@H" | b"=H" => Item { bytes: 2, is_big_endian: cfg!(target_endian = "big") },
             b"<H" => Item { bytes: 2, is_big_endian: false },
@@ -100,14 +115,16 @@ impl Array {
             return Err(PyValueError::new_err(format!("{about}: its rows are somewhere else, behind pointers")));
         }
         let is_writable = !buffer.readonly();
-        Ok(Array { samples, place: Place::Host, is_writable, about, _owner: Owner::Buffer(buffer) })
+        Ok(Array { samples, place: Place::Host, is_writable, is_bool, about, _owner: Owner::Buffer(buffer) })
     }
 
-    fn of_tensor(imported: ImportedDlpack, about: String) -> PyResult<Self> {
+    fn of_tensor(imported: ImportedDlpack, about: String, takes_bools: bool) -> PyResult<Self> {
         let wrong = |text: String| PyValueError::new_err(format!("{about}: {text}"));
         let tensor = imported.validate().map_err(|error| wrong(error.to_string()))?;
         let (dtype, device) = (tensor.dtype(), tensor.device());
+        let is_bool = takes_bools && (dtype.code, dtype.bits, dtype.lanes) == (DLDataTypeCode::BOOL, 8, 1);
         let item = match (dtype.code, dtype.bits, dtype.lanes) {
+            _ if is_bool => Item { bytes: 1, is_big_endian: false },
             (DLDataTypeCode::UINT, 8, 1) => Item { bytes: 1, is_big_endian: false },
             (DLDataTypeCode::UINT, 16, 1) => Item { bytes: 2, is_big_endian: cfg!(target_endian = "big") },
             _ => return Err(wrong_type(&about)),
@@ -131,7 +148,7 @@ impl Array {
                 .collect(),
         };
         let is_writable = !imported.flags().contains(DlpackFlags::READ_ONLY);
-        Ok(Array { samples, place, is_writable, about, _owner: Owner::Tensor(imported) })
+        Ok(Array { samples, place, is_writable, is_bool, about, _owner: Owner::Tensor(imported) })
     }
 }
 
@@ -144,36 +161,53 @@ fn strides(tensor: &TensorRef<'_>) -> Result<Vec<i64>, String> {
     tensor.strides_or_compact().map(|strides| strides.into_owned()).map_err(|error| error.to_string())
 }
 
+/// The way out for pictures of floats.
+pub const OF_FLOATS: &str = " (floats from 0 to 1: times 255, rounded)";
+
 fn wrong_type(about: &str) -> PyErr {
-    PyTypeError::new_err(format!("{about}: samples are uint8 or uint16 (floats from 0 to 1: times 255, rounded)"))
+    let hint = if about.contains(" of float") { OF_FLOATS } else { "" };
+    PyTypeError::new_err(format!("{about}: samples are uint8 or uint16{hint}"))
+}
+
+/// What `result` has, if it has something. That the user has interrupted the program (Ctrl-C), which any call into Python may
+/// raise, stays an error.
+fn unless_interrupted<T>(py: Python<'_>, result: PyResult<T>) -> PyResult<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// `uint8 array of shape (1080, 1920)`; with the device of what is not on the host.
-pub fn describe(object: &Bound<'_, PyAny>) -> String {
-    let text =
-        |name: &str| object.getattr(name).ok().filter(|value| !value.is_callable()).map(|value| value.to_string());
-    let kind = object.get_type().fully_qualified_name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+pub fn describe(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = object.py();
+    let text = |name: &str| {
+        let value = unless_interrupted(py, object.getattr(name))?.filter(|value| !value.is_callable());
+        value.map(|value| value.str()?.extract::<String>()).transpose()
+    };
+    let kind = object.get_type().fully_qualified_name()?.extract::<String>()?;
     let kind = kind.trim_start_matches("builtins.");
-    match (text("shape"), text("dtype")) {
+    Ok(match (text("shape")?, text("dtype")?) {
         (Some(shape), Some(dtype)) => {
             let shape =
                 shape.trim_start_matches("torch.Size(").trim_start_matches('[').trim_end_matches([']', ')', '(']);
             let shape = shape.trim_start_matches('(');
             let device =
-                text("device").filter(|device| device != "cpu").map_or_else(String::new, |on| format!(" on {on}"));
+                text("device")?.filter(|device| device != "cpu").map_or_else(String::new, |on| format!(" on {on}"));
             format!("{kind} of {}, shape ({shape}){device}", dtype.trim_start_matches("torch."))
         }
-        _ => match object.len() {
-            Ok(len) => format!("{kind} of length {len}"),
-            Err(_) => kind.to_owned(),
+        _ => match unless_interrupted(py, object.len())? {
+            Some(len) => format!("{kind} of length {len}"),
+            None => kind.to_owned(),
         },
-    }
+    })
 }
 
 impl Samples {
-    /// The bytes of all samples.
+    /// The bytes of all samples. Views may have more than there is memory.
     pub fn bytes(&self) -> usize {
-        self.shape.iter().product::<usize>() * self.item.bytes
+        self.shape.iter().fold(self.item.bytes, |bytes, &count| bytes.saturating_mul(count))
     }
 
     /// The one at `index` of the first dimension.
@@ -183,6 +217,17 @@ impl Samples {
             item: self.item,
             shape: self.shape[1..].to_vec(),
             strides: self.strides[1..].to_vec(),
+        }
+    }
+
+    /// Those at `index` of the last dimension.
+    pub fn at_last(&self, index: usize) -> Samples {
+        let last = self.shape.len() - 1;
+        Samples {
+            address: self.address.wrapping_add_signed(self.strides[last] * index as isize),
+            item: self.item,
+            shape: self.shape[..last].to_vec(),
+            strides: self.strides[..last].to_vec(),
         }
     }
 

@@ -1,15 +1,18 @@
 //! What is asked for, by names: the options of the table, and what a caller says of the pictures and of the machine.
 
-use crate::texts::{in_python, option_name};
+use crate::texts::{in_python, names, option_name};
 use histeq::frame::Transfer;
-use histeq::options::OptionInfo;
+use histeq::options::{OptionInfo, ValueKind};
 use histeq::{Backend, Builder, Equalizer, Matrix, Named, Options, PixelFormat, Range};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// The most threads that are asked for.
 const MOST_THREADS: usize = 1024;
+
+/// The most names that are offered for one that is not there.
+const MOST_NEAR: usize = 3;
 
 /// What is asked for.
 #[derive(Clone, Default, PartialEq)]
@@ -47,7 +50,10 @@ impl Asked {
         };
         match name {
             "format" => {
-                let unknown = || wrong("one of histeq.FORMATS");
+                let unknown = || {
+                    let near = near(&text, PixelFormat::ALL.iter().map(|format| format.name().to_owned()));
+                    PyValueError::new_err(format!("format is one of histeq.FORMATS, not {text}{near}"))
+                };
                 self.format = Some(PixelFormat::from_name(&text).ok_or_else(unknown)?);
             }
             "width" => self.width = Some(number(1, 1 << 20, "a number of columns")?),
@@ -91,7 +97,16 @@ impl Asked {
     /// Sets an option of the table.
     pub fn set_option(&mut self, name: &str, text: &str) -> PyResult<()> {
         let option = OptionInfo::named(&option_name(name)).ok_or_else(|| unknown(name))?;
-        option.set(&mut self.options, text).map_err(|error| PyValueError::new_err(in_python(&error.with_prefix("--"))))
+        option.set(&mut self.options, text).map_err(|error| {
+            PyValueError::new_err(match option.kind {
+                ValueKind::Choice(choices) => {
+                    let names: Vec<_> = choices().iter().map(|(name, _)| (*name).to_owned()).collect();
+                    let near = near(text, names.iter().cloned());
+                    format!("{name} is one of {}, not {text}{near}", names.join(", "))
+                }
+                _ => in_python(&error.with_prefix("--")),
+            })
+        })
     }
 
     /// A builder for pictures of this format and size.
@@ -126,16 +141,50 @@ pub fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(flag.is_true().to_string());
     }
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
-        return Ok(value.str()?.to_string());
+        return value.str()?.extract();
+    }
+    // As options have it: (8, 8) tiles are 8x8, a rectangle is X,Y,W,H.
+    if value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>() {
+        let option = OptionInfo::named(&option_name(name)).filter(|option| matches!(option.kind, ValueKind::Text));
+        let between = option.and_then(|option| match option.placeholder {
+            "CxR" => Some("x"),
+            "X,Y,W,H" => Some(","),
+            _ => None,
+        });
+        if let Some(between) = between {
+            let numbers = value.try_iter()?.map(|number| number?.str()?.extract::<String>());
+            return Ok(numbers.collect::<PyResult<Vec<_>>>()?.join(between));
+        }
     }
     // Numbers of other libraries.
     if let Ok(number) = value.extract::<f64>() {
         return Ok(number.to_string());
     }
-    let kind = value.get_type().name()?.to_string();
-    Err(PyTypeError::new_err(format!("{name} is a text, a number or a truth value, not {kind}")))
+    let kind = value.get_type().name()?.extract::<String>()?;
+    let values = match OptionInfo::named(&option_name(name)) {
+        Some(option) => format!("{name} is {}", option.values),
+        None => format!("{name} is a text, a number or a truth value"),
+    };
+    Err(PyTypeError::new_err(format!("{values}, not {kind}")))
 }
 
 fn unknown(name: &str) -> PyErr {
-    PyTypeError::new_err(format!("there is no option {name}; histeq.options() lists them"))
+    let near = near(name, names());
+    PyTypeError::new_err(format!("there is no option {name}{near}; histeq.options() lists them"))
+}
+
+/// ` (night?)`: which of `names` may be meant by `text`; nothing where none is like it.
+fn near(text: &str, names: impl Iterator<Item = String>) -> String {
+    let text = text.to_lowercase();
+    let mut near: Vec<(bool, usize, String)> = names
+        .map(|name| (!name.starts_with(&text), strsim::osa_distance(&text, &name), name))
+        .filter(|(is_other, distance, name)| !is_other || *distance <= 1 + name.len() / 5)
+        .collect();
+    near.sort();
+    // Names that begin so are meant before those that look alike.
+    let begins = near.first().is_some_and(|(is_other, ..)| !is_other);
+    near.retain(|(is_other, ..)| begins != *is_other);
+    near.truncate(MOST_NEAR);
+    let names: Vec<String> = near.into_iter().map(|(.., name)| name).collect();
+    if text.is_empty() || names.is_empty() { String::new() } else { format!(" ({}?)", names.join(", ")) }
 }

@@ -4,7 +4,7 @@ GPU to the same byte.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, TypedDict, TypeVar, final
+from typing import Any, Literal, TypedDict, TypeVar, final, overload
 
 from typing_extensions import Unpack
 
@@ -13,12 +13,14 @@ __version__: str
 FORMATS: tuple[str, ...]
 """The names of all pixel formats, which are FFmpeg's."""
 
-LOOKS: tuple[str, ...]
+LOOKS: tuple[Literal["natural", "night", "haze", "underwater", "thermal", "exact"], ...]
 """The names of all looks."""
 
+_Look = Literal["natural", "night", "haze", "underwater", "thermal", "exact"] | Literal["auto"]
 _Array = TypeVar("_Array")
+_Out = TypeVar("_Out")
 
-class _Options(TypedDict, total=False):
+class _SameType(TypedDict, total=False):
     format: str | None
     """Pixel format, by FFmpeg's name (`FORMATS`): None takes it from shape and type."""
     width: int | None
@@ -26,7 +28,9 @@ class _Options(TypedDict, total=False):
     height: int | None
     """Rows of such arrays."""
     mask: Any | None
-    """A weight for each pixel, 0 to 255, with which it is counted: uint8, (height, width)."""
+    """A weight for each pixel, 0 to 255, with which it is counted: uint8 or bool (True is 255),
+    (height, width).
+    """
     rate: float | None
     """Frames a second, on which the lengths of temporal windows depend."""
     range: Literal["limited", "full"] | None
@@ -43,7 +47,7 @@ class _Options(TypedDict, total=False):
     """Index of the GPU: None is that of the first array, or 0."""
     threads: int | None
     """Threads of the CPU: None is one for each core, at most 8; one for a single picture."""
-    look: Literal["natural", "night", "haze", "underwater", "thermal", "exact"] | None
+    look: _Look | str | None
     """Preset for a kind of footage. natural: What each scene lacks; gray video of more than 8 bits
     gets thermal; night: The same, sure that it is dark; haze: The same, sure of haze, fog, smoke;
     underwater: The same, sure of a cast, as under water; thermal: Thermal cameras, and other
@@ -105,7 +109,7 @@ class _Options(TypedDict, total=False):
     With the four on either side, in about twice the time: less noise is left. Frames of a camera
     are made clean with those before them, and with look_ahead with two behind them.
     """
-    tiles: str | float | None
+    tiles: str | tuple[int, int] | None
     """Number of tiles of method clahe, across and down, 1 to 256 each. More tiles bring out smaller
     structures, and their noise.
     """
@@ -117,9 +121,7 @@ class _Options(TypedDict, total=False):
     """What happens to colour. keep: Colour stays as it is; follow: Saturation grows with the contrast
     of the stretched levels; scale: Saturation rises and falls with brightness.
     """
-    gray: bool | None
-    """Write luma only."""
-    roi: str | float | None
+    roi: str | tuple[int, int, int, int] | None
     """Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but
     black bars. X,Y is the upper left corner, counted from 0,0. The curve applies to the whole
     picture. Without effect on method clahe, which counts each tile.
@@ -129,6 +131,12 @@ class _Options(TypedDict, total=False):
     look-ahead, the first frames of a scene flicker no more than the rest. It delays the output by
     its length and holds that many frames in memory; 0 delays nothing.
     """
+
+class _Options(_SameType, total=False):
+    """With those that change shape and type of results."""
+
+    gray: bool | None
+    """Write luma only."""
     output_depth: Literal["auto", "8", 8, "10", 10] | None
     """Bits of the output: against bands in skies and other smooth areas of 8-bit video. auto: As many
     as the input has, without noise; 8: 8; video of more bits is dithered; 10: 10; video of more
@@ -150,7 +158,8 @@ class _Option(TypedDict):
 def options() -> list[_Option]:
     """All options of equalization: names, values, ranges, defaults, help."""
 
-def equalize(array: _Array, *, out: Any = None, **options: Unpack[_Options]) -> _Array:
+@overload
+def equalize(array: bytes | bytearray | memoryview, *, out: None = None, **options: Unpack[_Options]) -> bytes:
     """One picture, equalized.
 
     array: uint8 or uint16 of NumPy, PyTorch, CuPy or whatever has the buffer protocol or DLPack,
@@ -159,9 +168,24 @@ def equalize(array: _Array, *, out: Any = None, **options: Unpack[_Options]) -> 
     V). `format` names others: BGR ("bgr24"), rows of all planes below each other ("yuv420p"), 10
     and 12 bits in words of 16.
 
-    The result is an array of the same library, on the same device. With `out` it is written there,
-    and `out` is returned.
+    The result is an array of the same library, on the same device; of the same shape and type,
+    unless `gray` or `output_depth` change them. With `out` it is written there, and `out` is
+    returned.
     """
+
+@overload
+def equalize(array: _Array, *, out: None = None, **options: Unpack[_SameType]) -> _Array: ...
+@overload
+def equalize(array: Any, *, out: None = None, **options: Unpack[_Options]) -> Any: ...
+@overload
+def equalize(array: Any, *, out: _Out, **options: Unpack[_Options]) -> _Out: ...
+
+@final
+class Frames(Iterator[Any]):
+    """Frames as they come out."""
+
+    def __iter__(self) -> Frames: ...
+    def __next__(self) -> Any: ...
 
 @final
 class Equalizer:
@@ -180,12 +204,12 @@ class Equalizer:
     def collect(self, *, out: Any = None) -> Any | None:
         """The oldest frame that needs no later one, waiting until it is done, or None. For cameras: after each push."""
 
-    def finish(self) -> Iterator[Any]:
+    def finish(self) -> Frames:
         """Ends the video. The frames that are left come out of the iterator."""
 
-    def iterate(self, frames: Iterable[Any], *, out: Any = None) -> Iterator[Any]:
+    def iterate(self, frames: Iterable[Any], *, out: Any = None) -> Frames:
         """All of `frames` through the equalizer: as many come out, in their order. With `out` each is written there, over
-        the one before."""
+        the one before. Begins a new video if another iteration came before, also one that was left before its end."""
 
     def set(self, **options: Unpack[_Options]) -> None:
         """Other options for the frames that are pushed from now on. What is not in `options()` stays as it was given."""
@@ -204,8 +228,8 @@ class Equalizer:
         """On how many frames before it, and behind it, the result of a frame depends."""
 
     @property
-    def backend(self) -> str:
-        """What does the work: "cpu (avx2, 2 threads)"."""
+    def backend(self) -> str | None:
+        """What does the work: "cpu (avx2, 2 threads)". None before the first frame."""
 
     @property
     def notes(self) -> list[str]:

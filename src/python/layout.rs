@@ -2,7 +2,7 @@
 
 use crate::array::{Item, Samples};
 use histeq::PixelFormat;
-use histeq::frame::{Endian, Model};
+use histeq::frame::{Endian, Luminance, Model};
 use std::ops::Range;
 
 /// How arrays hold a picture.
@@ -24,6 +24,8 @@ enum Parts {
     Whole,
     /// In one array, each at this index of the first dimension.
     First(Vec<usize>),
+    /// In one array, each at this index of the last dimension: as packed pixels look.
+    Last(Vec<usize>),
     /// Each in an array of its own.
     Each,
 }
@@ -216,11 +218,44 @@ impl Layout {
         if count == 1 && descriptor.model == Model::Gray && descriptor.planes()[0].samples == 1 {
             return of(vec![vec![height, width]], Parts::Whole);
         }
+        if let Some(places) = self.channels(format) {
+            return of(vec![vec![height, width, count]], Parts::Last(places));
+        }
         // Deeper samples in the same planes.
         if count == self.format.descriptor().planes().len() {
             return of(self.shapes.clone(), self.parts.clone());
         }
         of(vec![vec![packed_bytes(format, self.size) / bytes]], Parts::Whole)
+    }
+
+    /// Where pixels of arrays like these have the planes of `format`, red, green, blue and alpha in their order.
+    fn channels(&self, format: PixelFormat) -> Option<Vec<usize>> {
+        let rgb = |format: PixelFormat| match format.descriptor().luminance {
+            Luminance::FromRgb { r, g, b } => Some([r, g, b]),
+            Luminance::Stored(_) => None,
+        };
+        let (own, result) = (rgb(self.format)?, rgb(format)?);
+        let is_packed = self.format.descriptor().planes().len() == 1 && self.shapes[0].len() == 3;
+        let count = format.descriptor().planes().len();
+        if !is_packed || self.parts != Parts::Whole || count < own.len() {
+            return None;
+        }
+        // Alpha is where no colour is, and so is what stands for it without a meaning, which does not come out.
+        let alpha = (0..own[0].step).find(|offset| own.iter().all(|colour| colour.offset != *offset));
+        let alpha = alpha.filter(|_| format.has_alpha());
+        let place =
+            |offset: usize| own.iter().map(|colour| colour.offset).chain(alpha).filter(|other| *other < offset).count();
+        let mut places = vec![0; count];
+        own.iter().zip(&result).for_each(|(from, to)| places[to.plane] = place(from.offset));
+        if let Some(offset) = alpha {
+            *places.last_mut()? = place(offset);
+        }
+        Some(places)
+    }
+
+    /// Whether planes look as packed pixels.
+    pub fn has_channels(&self) -> bool {
+        matches!(self.parts, Parts::Last(_))
     }
 
     /// The samples of arrays of these shapes, by the planes that they hold.
@@ -231,6 +266,13 @@ impl Layout {
             Parts::First(places) => {
                 let block =
                     |(plane, index): (usize, &usize)| Block { samples: arrays[0].at(*index), planes: plane..plane + 1 };
+                places.iter().enumerate().map(block).collect()
+            }
+            Parts::Last(places) => {
+                let block = |(plane, index): (usize, &usize)| Block {
+                    samples: arrays[0].at_last(*index),
+                    planes: plane..plane + 1,
+                };
                 places.iter().enumerate().map(block).collect()
             }
             Parts::Each => {

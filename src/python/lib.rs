@@ -22,11 +22,11 @@ use asked::Asked;
 use histeq::options::{OPTIONS, ValueKind};
 use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
 use layout::Layout;
-use picture::{Arrays, delivered, maker, without_gaps};
+use picture::{Arrays, check_memory, delivered, maker, target, without_gaps};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use sequence::{Sequence, Video, Wrong, asked};
+use sequence::{Frames, Sequence, Video, Wrong, asked};
 use std::ffi::CString;
 use std::sync::Mutex;
 
@@ -39,6 +39,9 @@ fn detached<R: Send>(py: Python<'_>, work: impl Send + FnOnce() -> R) -> R {
 fn raised(error: Error) -> PyErr {
     let text = texts::in_python(&match &error {
         Error::Option(error) => error.with_prefix("--"),
+        Error::NotSurveyed { frame } => {
+            format!("frame {frame} was not in the survey, which takes all frames that are pushed then")
+        }
         error => error.to_string(),
     });
     match error {
@@ -87,7 +90,13 @@ fn video_for(asked: &Asked, layout: Layout, place: Place) -> Result<Video, Wrong
 /// One picture through an equalizer, which waits for the next one then.
 fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> {
     let layout = arrays.layout(asked.format, asked.size())?;
-    let mut video = video_for(asked, layout.clone(), arrays.place())?;
+    if check_memory(layout.bytes()).is_err()
+        && let Ok(mut idle) = IDLE.try_lock()
+    {
+        idle.clear();
+    }
+    check_memory(layout.bytes())?;
+    let mut video = video_for(asked, layout, arrays.place())?;
     let mut done = video.push(arrays)?;
     // What depends on no other frame leaves nothing behind, and needs no end.
     let is_alone = video.equalizer.reach() == Reach::default();
@@ -100,13 +109,14 @@ fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> 
     if !is_alone {
         video.equalizer.restart(0)?;
     }
+    let result = video.result.clone();
     if let Ok(mut idle) = IDLE.try_lock() {
         idle.push(Idle { process: std::process::id(), asked: asked.clone(), video });
         if idle.len() > MOST_IDLE {
             idle.remove(0);
         }
     }
-    Ok((done, layout))
+    Ok((done, result))
 }
 
 /// What `equalize` calls: `texts.rs` makes that, with its signature and help.
@@ -119,9 +129,18 @@ fn _equalize<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let mut asked = asked(options)?;
+    if asked.options.has_whole_scenes() {
+        let text = "smooth scene is for videos: push their frames through an Equalizer, with a survey first";
+        return Err(PyValueError::new_err(text));
+    }
     // One thread works on a picture: others would only be started.
     asked.threads.get_or_insert(1);
     let arrays = Arrays::of(array)?;
+    if let Some(out) = out {
+        let layout = arrays.layout(asked.format, asked.size()).map_err(Wrong::from)?;
+        let format = asked.builder(layout.format, layout.size).and_then(|builder| builder.output_format());
+        target(out, &layout.of_result(format.map_err(raised)?))?;
+    }
     let done = match detached(py, || equalized(&asked, &arrays)) {
         Err(Wrong::Gaps) => {
             let arrays = Arrays::of(&without_gaps(array)?)?;
@@ -130,6 +149,7 @@ fn _equalize<'py>(
         other => other,
     };
     let (output, layout) = done?;
+    py.check_signals()?;
     delivered(py, &output, &layout, (maker(array)?, arrays.place()), out)
 }
 
@@ -170,11 +190,13 @@ fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let globals = PyDict::new(py);
     globals.set_item("__name__", "histeq")?;
     globals.set_item("_equalize", wrap_pyfunction!(_equalize, module)?)?;
-    py.run(&CString::new(texts::equalize_code())?, Some(&globals), None)?;
+    globals.set_item("_Equalizer", py.get_type::<Sequence>())?;
+    py.run(&CString::new(texts::code())?, Some(&globals), None)?;
     module.add("__doc__", texts::module_doc())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("equalize", globals.get_item("equalize")?)?;
     module.add_class::<Sequence>()?;
+    module.add_class::<Frames>()?;
     py.get_type::<Sequence>().setattr("__doc__", texts::equalizer_doc())?;
     module.add_function(wrap_pyfunction!(options, module)?)?;
     module.add("FORMATS", PyTuple::new(py, PixelFormat::ALL.iter().map(|format| format.name()))?)?;

@@ -2,11 +2,12 @@
 //! the caller uses.
 #![allow(unsafe_code, reason = "rows in memory of other libraries")]
 
-use crate::array::{Array, Item, Place, Samples, describe};
+use crate::array::{Array, Item, OF_FLOATS, Place, Samples, describe};
 use crate::layout::{Block, Layout};
-use histeq::frame::{DevicePlanes, DeviceRows};
+use crate::sequence::Wrong;
+use histeq::frame::{DevicePlanes, DeviceRows, limits};
 use histeq::{Equalizer, Error, Input, Output, PlaneInput};
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
@@ -27,6 +28,11 @@ pub enum Maker {
 }
 
 impl Arrays {
+    /// The array of a mask.
+    pub fn of_mask(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Arrays { arrays: vec![Array::of_mask(object)?], is_tuple: false })
+    }
+
     /// One array, or a tuple of planes.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let is_tuple = object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>();
@@ -68,16 +74,54 @@ impl Arrays {
     }
 
     /// The weights of a mask.
-    pub fn into_mask(self) -> Result<Vec<u8>, String> {
-        let [array] = &self.arrays[..] else { return Err("a mask is one array".to_owned()) };
+    pub fn into_mask(self) -> Result<Vec<u8>, Wrong> {
+        let [array] = &self.arrays[..] else { return Err(Wrong::Value("a mask is one array".to_owned())) };
         if array.samples.item.bytes != 1 || array.place != Place::Host {
-            return Err(format!("{}: a mask is uint8, and on the host", array.about));
+            return Err(Wrong::Value(format!("{}: a mask is uint8 or bool, and on the host", array.about)));
         }
-        let mut weights = vec![0; array.samples.bytes()];
-        // SAFETY: the array is there, and is read where it has samples; the vector has as many bytes.
-        unsafe { array.samples.copy(weights.as_mut_ptr(), false) };
+        let mut weights = room(array.samples.bytes())?;
+        // SAFETY: the array is there, and is read where it has samples; the vector has room for as many bytes, and all are written.
+        unsafe {
+            array.samples.copy(weights.as_mut_ptr(), false);
+            weights.set_len(array.samples.bytes());
+        }
+        if array.is_bool {
+            weights.iter_mut().for_each(|weight| *weight = if *weight == 0 { 0 } else { u8::MAX });
+        }
         Ok(weights)
     }
+}
+
+/// There is no memory for so many bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct NoMemory(pub usize);
+
+/// Room for bytes, which are written through its address.
+fn room(bytes: usize) -> Result<Vec<u8>, NoMemory> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(bytes).map_err(|_| NoMemory(bytes))?;
+    Ok(room)
+}
+
+/// Pictures of fewer bytes than this are not looked at: there is always room for them.
+const LARGE: usize = 1 << 24;
+
+/// Of pictures from this size on, the system is asked how much memory there is.
+const HUGE: usize = 1 << 30;
+
+/// As many pictures as the library makes of one: its copy, the result, and what it works with.
+const COPIES: usize = 4;
+
+/// Checks that there is memory for a picture of so many bytes on its way: the library ends the process where there is none.
+pub fn check_memory(bytes: usize) -> Result<(), NoMemory> {
+    if bytes >= LARGE {
+        drop(room(bytes.saturating_mul(COPIES))?);
+    }
+    // Systems that promise more memory than they have would end the process later.
+    if bytes >= HUGE && limits::available().is_some_and(|available| bytes.saturating_mul(COPIES) > available) {
+        return Err(NoMemory(bytes));
+    }
+    Ok(())
 }
 
 /// What an array was made by.
@@ -85,7 +129,7 @@ pub fn maker(object: &Bound<'_, PyAny>) -> PyResult<Maker> {
     if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
         return if object.is_empty()? { Ok(Maker::NumPy) } else { maker(&object.get_item(0)?) };
     }
-    let module = object.get_type().module()?.to_string();
+    let module = object.get_type().module()?.extract::<String>()?;
     Ok(match module.split('.').next() {
         Some("torch") => Maker::Torch,
         Some("cupy") => Maker::CuPy,
@@ -151,17 +195,23 @@ impl Block {
 }
 
 /// Calls `push` with the planes of `arrays`, which are on the host.
-pub fn with_input<R>(arrays: &Arrays, layout: &Layout, push: impl FnOnce(Input<'_>) -> R) -> R {
+pub fn with_input<R>(
+    arrays: &Arrays,
+    layout: &Layout,
+    push: impl FnOnce(Input<'_>) -> Result<R, Error>,
+) -> Result<R, Refusal> {
+    check_memory(layout.bytes())?;
     let (mut copies, mut rows) = (Vec::new(), Vec::new());
     for block in layout.blocks(&arrays.samples()) {
-        rows.extend(block.rows(layout).unwrap_or_else(|| {
-            let mut copy = vec![0; block.samples.bytes()];
-            // SAFETY: `arrays` keeps the memory of these samples, and the copy has as many bytes.
-            unsafe { block.samples.copy(copy.as_mut_ptr(), false) };
-            let planes = block.packed(layout, copy.as_ptr() as usize);
-            copies.push(copy);
-            planes
-        }));
+        if let Some(planes) = block.rows(layout) {
+            rows.extend(planes);
+            continue;
+        }
+        let mut copy = room(block.samples.bytes())?;
+        // SAFETY: `arrays` keeps the memory of these samples, and the copy has room for as many bytes, all of which are written.
+        unsafe { block.samples.copy(copy.as_mut_ptr(), false) };
+        rows.extend(block.packed(layout, copy.as_ptr() as usize));
+        copies.push(copy);
     }
     let plane = |rows: &Rows| {
         let (lowest, bytes) = rows.span();
@@ -171,7 +221,7 @@ pub fn with_input<R>(arrays: &Arrays, layout: &Layout, push: impl FnOnce(Input<'
         PlaneInput { bytes, stride: rows.stride }
     };
     let planes: Vec<PlaneInput<'_>> = rows.iter().map(plane).collect();
-    push(Input::planes(&planes))
+    Ok(push(Input::planes(&planes))?)
 }
 
 /// The planes of `arrays` on a GPU; `None` if they do not lie as planes do.
@@ -190,7 +240,14 @@ fn on_device(arrays: &Arrays, layout: &Layout, context: usize) -> Option<DeviceP
 pub enum Refusal {
     /// Its rows have gaps, which copies on a GPU do not reach.
     Gaps,
+    NoMemory(NoMemory),
     Error(Error),
+}
+
+impl From<NoMemory> for Refusal {
+    fn from(none: NoMemory) -> Self {
+        Refusal::NoMemory(none)
+    }
 }
 
 impl From<Error> for Refusal {
@@ -208,7 +265,31 @@ pub fn push_device(equalizer: &mut Equalizer, arrays: &Arrays, layout: &Layout) 
     Ok(unsafe { equalizer.push_device(&planes) }?)
 }
 
-/// The result in a new array, or in `out`.
+/// The arrays of `out`, if a result of this layout can be written there.
+pub fn target(out: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<Arrays> {
+    let arrays = Arrays::of(out).map_err(|error| of_argument("out", out.py(), error))?;
+    arrays.check(layout).map_err(|text| PyValueError::new_err(format!("out: {text}")))?;
+    if !arrays.arrays.iter().all(|array| array.is_writable) {
+        return Err(PyBufferError::new_err(format!("out: {}: it is read-only", describe(out)?)));
+    }
+    if matches!(arrays.place(), Place::Cuda(_)) && on_device(&arrays, layout, 0).is_none() {
+        return Err(PyValueError::new_err(format!("out: {}: rows without gaps are needed on a GPU", describe(out)?)));
+    }
+    Ok(arrays)
+}
+
+/// An error of an argument that is not the picture begins with its name.
+pub fn of_argument(name: &str, py: Python<'_>, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
+        true => {
+            let text = error.value(py).to_string();
+            PyErr::from_type(error.get_type(py), format!("{name}: {}", text.trim_end_matches(OF_FLOATS)))
+        }
+        false => error,
+    }
+}
+
+/// The result, which has this layout, in a new array, or in `out`.
 pub fn delivered<'py>(
     py: Python<'py>,
     output: &Output,
@@ -216,28 +297,17 @@ pub fn delivered<'py>(
     maker: (Maker, Place),
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let layout = layout.of_result(output.format());
     let object = match (out, maker.0) {
         (Some(out), _) => out.clone(),
         (None, Maker::Bytes) if !layout.is_tuple() => {
             return Ok(PyBytes::new_with(py, layout.bytes(), |bytes| output.copy_into(bytes).map_err(crate::raised))?
                 .into_any());
         }
-        (None, _) => new_arrays(py, &layout, maker)?,
+        (None, _) => new_arrays(py, layout, maker)?,
     };
-    let arrays = Arrays::of(&object)?;
-    let named = |text: String| PyValueError::new_err(if out.is_some() { format!("out: {text}") } else { text });
-    arrays.check(&layout).map_err(named)?;
-    if !arrays.arrays.iter().all(|array| array.is_writable) {
-        return Err(PyBufferError::new_err(format!("out: {}: it is read-only", describe(&object))));
-    }
-    match crate::detached(py, || write(output, &arrays, &layout)) {
-        Ok(()) => Ok(object),
-        Err(Refusal::Error(error)) => Err(crate::raised(error)),
-        Err(Refusal::Gaps) => {
-            Err(PyValueError::new_err(format!("out: {}: rows without gaps are needed on a GPU", describe(&object))))
-        }
-    }
+    let arrays = target(&object, layout)?;
+    crate::detached(py, || write(output, &arrays, layout)).map_err(Wrong::from)?;
+    Ok(object)
 }
 
 /// Writes the result to `arrays`, which can be written to.
@@ -265,9 +335,9 @@ fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Refusa
         match block.rows(layout) {
             Some(planes) => fill(planes),
             None => {
-                let mut packed = vec![0; block.samples.bytes()];
+                let mut packed = room(block.samples.bytes())?;
                 fill(block.packed(layout, packed.as_mut_ptr() as usize));
-                // SAFETY: the samples can be written to, and are as many bytes as `packed` has.
+                // SAFETY: the samples can be written to, and are as many bytes as were written to `packed`.
                 unsafe { block.samples.copy(packed.as_mut_ptr(), true) };
             }
         }
@@ -277,8 +347,13 @@ fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Refusa
 
 /// New arrays for a result.
 fn new_arrays<'py>(py: Python<'py>, layout: &Layout, (maker, place): (Maker, Place)) -> PyResult<Bound<'py, PyAny>> {
-    let new = |shape: &Vec<usize>| new_array(py, shape, layout.item, maker, place);
-    let mut arrays = layout.shapes.iter().map(new).collect::<PyResult<Vec<_>>>()?;
+    let new = |shape: &[usize]| new_array(py, shape, layout.item, maker, place);
+    if let (Place::Cuda(_), true, [rows, columns, samples]) = (place, layout.has_channels(), &layout.shapes[0][..]) {
+        // Copies on a GPU reach planes, which are seen as pixels then.
+        let planes = new(&[*samples, *rows, *columns])?;
+        return planes.call_method1(if maker == Maker::Torch { "permute" } else { "transpose" }, (1, 2, 0));
+    }
+    let mut arrays = layout.shapes.iter().map(|shape| new(shape)).collect::<PyResult<Vec<_>>>()?;
     match layout.is_tuple() {
         true => Ok(PyTuple::new(py, arrays)?.into_any()),
         false => Ok(arrays.remove(0)),

@@ -3,10 +3,12 @@
 use crate::array::Place;
 use crate::asked::Asked;
 use crate::layout::Layout;
-use crate::picture::{Arrays, Maker, Refusal, delivered, maker, push_device, with_input, without_gaps};
+use crate::picture::{
+    Arrays, Maker, NoMemory, Refusal, delivered, maker, of_argument, push_device, target, with_input, without_gaps,
+};
 use crate::{detached, raised};
 use histeq::{Backend, Equalizer, Error, Note, Output, SceneSurvey, Scenes};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// An equalizer for arrays of one shape.
 pub struct Video {
     pub layout: Layout,
+    /// That of results.
+    pub result: Layout,
     pub place: Place,
     pub equalizer: Equalizer,
 }
@@ -26,7 +30,14 @@ pub enum Wrong {
     Order(&'static str),
     /// Rows on a GPU that have gaps.
     Gaps,
+    NoMemory(NoMemory),
     Error(Error),
+}
+
+impl From<NoMemory> for Wrong {
+    fn from(none: NoMemory) -> Self {
+        Wrong::NoMemory(none)
+    }
 }
 
 impl From<Error> for Wrong {
@@ -45,6 +56,7 @@ impl From<Refusal> for Wrong {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Gaps => Wrong::Gaps,
+            Refusal::NoMemory(none) => Wrong::NoMemory(none),
             Refusal::Error(error) => Wrong::Error(error),
         }
     }
@@ -56,6 +68,7 @@ impl From<Wrong> for PyErr {
             Wrong::Value(text) => PyValueError::new_err(text),
             Wrong::Order(text) => PyRuntimeError::new_err(text),
             Wrong::Gaps => PyValueError::new_err("rows without gaps are needed on a GPU"),
+            Wrong::NoMemory(NoMemory(bytes)) => PyMemoryError::new_err(format!("no memory for {bytes} bytes")),
             Wrong::Error(error) => raised(error),
         }
     }
@@ -71,6 +84,7 @@ impl Video {
         scenes: Option<&Scenes>,
     ) -> Result<Self, Wrong> {
         let mut builder = Video::builder(asked, &layout, place)?;
+        let result = layout.of_result(builder.output_format()?);
         if let Some(scenes) = scenes {
             builder = builder.scenes(scenes);
         }
@@ -80,7 +94,7 @@ impl Video {
                 notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(text.clone());
             }
         };
-        Ok(Video { equalizer: builder.on_note(tell).build()?, layout, place })
+        Ok(Video { equalizer: builder.on_note(tell).build()?, layout, result, place })
     }
 
     fn builder(asked: &Asked, layout: &Layout, place: Place) -> Result<histeq::Builder, Wrong> {
@@ -129,6 +143,9 @@ struct State {
     /// From the first frame on.
     video: Option<Video>,
     maker: Maker,
+    /// How often `iterate` was called, and whether the next one has to begin a new video.
+    iterated: u64,
+    is_iterating: bool,
 }
 
 impl State {
@@ -191,8 +208,9 @@ impl Sequence {
         let (layout, maker) = self.alone(py, |state| {
             let maker = state.maker;
             let video = state.open()?;
-            Ok((video.layout.clone(), (maker, video.place)))
+            Ok((video.result.clone(), (maker, video.place)))
         })?;
+        py.check_signals()?;
         delivered(py, &output, &layout, maker, out).map(Some)
     }
 }
@@ -202,7 +220,14 @@ impl Sequence {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let state = State { asked: asked(options)?, survey: None, video: None, maker: Maker::NumPy };
+        let state = State {
+            asked: asked(options)?,
+            survey: None,
+            video: None,
+            maker: Maker::NumPy,
+            iterated: 0,
+            is_iterating: false,
+        };
         Ok(Sequence { state: Mutex::new(state), notes: Notes::default() })
     }
 
@@ -214,6 +239,11 @@ impl Sequence {
         array: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(out) = out {
+            // Before the frame is taken in, and another one comes out, which would be lost.
+            let checked = |video: &mut Video, arrays: &Arrays| video.check(arrays).map(|()| video.result.clone());
+            target(out, &self.with_frame(array, checked)?)?;
+        }
         let done = self.with_frame(array, |video, arrays| video.push(arrays))?;
         self.result(array.py(), done, out)
     }
@@ -221,6 +251,11 @@ impl Sequence {
     /// The oldest frame that needs no later one, waiting until it is done, or None. For cameras: after each push.
     #[pyo3(signature = (*, out = None))]
     fn collect<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(out) = out
+            && let Some(result) = self.alone(py, |state| Ok(state.video.as_ref().map(|video| video.result.clone())))?
+        {
+            target(out, &result)?;
+        }
         let collect = |state: &mut State| match &mut state.video {
             Some(video) => Ok(video.equalizer.collect()?),
             None => Ok(None),
@@ -232,15 +267,23 @@ impl Sequence {
     /// Ends the video. The frames that are left come out of the iterator.
     fn finish(slf: Bound<'_, Self>) -> PyResult<Frames> {
         slf.get().end(slf.py())?;
-        Ok(Frames { sequence: slf.unbind(), source: Mutex::new(None), out: None })
+        Ok(Frames { sequence: slf.unbind(), source: Mutex::new(None), out: None, iterated: None })
     }
 
     /// All of `frames` through the equalizer: as many come out, in their order. With `out` each is written there, over the one
-    /// before.
+    /// before. Begins a new video if another iteration came before, also one that was left before its end.
     #[pyo3(signature = (frames, *, out = None))]
     fn iterate(slf: Bound<'_, Self>, frames: &Bound<'_, PyAny>, out: Option<Py<PyAny>>) -> PyResult<Frames> {
         let source = Mutex::new(Some(frames.try_iter()?.unbind()));
-        Ok(Frames { sequence: slf.unbind(), source, out })
+        let iterated = slf.get().alone(slf.py(), |state| {
+            if let Some(video) = state.video.as_mut().filter(|_| state.is_iterating) {
+                video.equalizer.restart(0)?;
+            }
+            state.is_iterating = true;
+            state.iterated += 1;
+            Ok(state.iterated)
+        })?;
+        Ok(Frames { sequence: slf.unbind(), source, out, iterated: Some(iterated) })
     }
 
     /// Other options for the frames that are pushed from now on. What is not in `histeq.options()` stays as it was given.
@@ -297,9 +340,12 @@ impl Sequence {
     /// Begins another video, or another part of this one, whose next frame has this number.
     #[pyo3(signature = (number = 0))]
     fn restart(&self, py: Python<'_>, number: u64) -> PyResult<()> {
-        let restart = |state: &mut State| match &mut state.video {
-            Some(video) => Ok(video.equalizer.restart(number)?),
-            None => Ok(()),
+        let restart = |state: &mut State| {
+            state.is_iterating = false;
+            match &mut state.video {
+                Some(video) => Ok(video.equalizer.restart(number)?),
+                None => Ok(()),
+            }
         };
         Ok(self.alone(py, restart)?)
     }
@@ -322,10 +368,11 @@ impl Sequence {
         Ok((reach.before, reach.behind))
     }
 
-    /// What does the work: "cpu (avx2, 2 threads)". Known from the first frame on.
+    /// What does the work: "cpu (avx2, 2 threads)". Known from the first frame on, and None before.
     #[getter]
-    fn backend(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.alone(py, |state| Ok(state.open()?.equalizer.backend_name()))?)
+    fn backend(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let name = |state: &mut State| Ok(state.video.as_ref().map(|video| video.equalizer.backend_name()));
+        Ok(self.alone(py, name)?)
     }
 
     /// What a caller may not expect: the CPU works in place of a GPU.
@@ -354,6 +401,8 @@ pub struct Frames {
     /// Where they come from, as long as there are more.
     source: Mutex<Option<Py<PyIterator>>>,
     out: Option<Py<PyAny>>,
+    /// Which call of `iterate` it comes from, if from one.
+    iterated: Option<u64>,
 }
 
 impl Frames {
@@ -370,6 +419,12 @@ impl Frames {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (sequence, out) = (self.sequence.get(), self.out.as_ref().map(|out| out.bind(py)));
+        if let Some(own) = self.iterated {
+            sequence.alone(py, |state| match state.iterated == own {
+                true => Ok(()),
+                false => Err(Wrong::Order("another iteration of this Equalizer has begun")),
+            })?;
+        }
         loop {
             // Not locked while code of the caller makes the next frame.
             let source = self.source().as_ref().map(|source| source.clone_ref(py));
@@ -397,7 +452,10 @@ pub fn asked(options: Option<&Bound<'_, PyDict>>) -> PyResult<Asked> {
         let name: String = name.extract()?;
         match &*name {
             "mask" if value.is_none() => {}
-            "mask" => asked.mask = Some(Arrays::of(&value)?.into_mask().map_err(PyTypeError::new_err)?),
+            "mask" => {
+                let weights = Arrays::of_mask(&value).and_then(|arrays| Ok(arrays.into_mask()?));
+                asked.mask = Some(weights.map_err(|error| of_argument("mask", value.py(), error))?);
+            }
             _ => asked.set(&name, &value)?,
         }
     }

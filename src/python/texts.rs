@@ -9,7 +9,12 @@ pub const OTHERS: [(&str, &str, &str, &str); 12] = [
     ("format", "str", "None", "Pixel format, by FFmpeg's name (`FORMATS`): None takes it from shape and type."),
     ("width", "int", "None", "Columns of arrays that do not tell them: bytes, flat arrays."),
     ("height", "int", "None", "Rows of such arrays."),
-    ("mask", "Any", "None", "A weight for each pixel, 0 to 255, with which it is counted: uint8, (height, width)."),
+    (
+        "mask",
+        "Any",
+        "None",
+        "A weight for each pixel, 0 to 255, with which it is counted: uint8 or bool (True is 255), (height, width).",
+    ),
     ("rate", "float", "25", "Frames a second, on which the lengths of temporal windows depend."),
     ("range", "Literal[\"limited\", \"full\"]", "None", "Range of luma codes: None is limited for YUV, full for gray."),
     ("matrix", "Literal[\"bt601\", \"bt709\", \"bt2020\"]", "'bt601'", "Matrix between RGB and YUV."),
@@ -38,7 +43,8 @@ on a GPU. (height, width) is gray, (height, width, 3) RGB, (height, width, 4) RG
 the planes of YUV: (Y, U, V). `format` names others: BGR (\"bgr24\"), rows of all planes below each other (\"yuv420p\"), 10 and \
 12 bits in words of 16.
 
-The result is an array of the same library, on the same device. With `out` it is written there, and `out` is returned.";
+The result is an array of the same library, on the same device; of the same shape and type, unless `gray` or `output_depth` \
+change them. With `out` it is written there, and `out` is returned.";
 
 /// What `Equalizer` is.
 pub const EQUALIZER: &str = "\
@@ -143,15 +149,23 @@ pub fn module_doc() -> String {
     wrapped(ABOUT, "").trim_end().to_owned()
 }
 
-/// `equalize` in Python, with a signature that names every option; `_equalize` does the work.
-pub fn equalize_code() -> String {
+/// The names of all options.
+pub fn names() -> impl Iterator<Item = String> {
+    let others = OTHERS.iter().map(|(name, ..)| (*name).to_owned());
+    others.chain(OPTIONS.iter().map(|option| python_name(option.name)))
+}
+
+/// `equalize` in Python; `_equalize` does the work. Its signature and that of `_Equalizer` name every option.
+pub fn code() -> String {
     let help = format!("{}\nOptions\n-------\n{}", wrapped(EQUALIZE, ""), list());
-    let names = OTHERS.iter().map(|(name, ..)| (*name).to_owned());
-    let names = names.chain(OPTIONS.iter().map(|option| python_name(option.name)));
-    let passed: String = names.map(|name| format!(", {name}={name}")).collect();
+    let parameters = parameters();
     format!(
-        "def equalize(array, *, out=None, {}):\n    {help:?}\n    return _equalize(array, out=out{passed})\n",
-        parameters()
+        "import inspect\n\
+         def equalize(array, *, out=None, **options):\n    {help:?}\n    return _equalize(array, out=out, **options)\n\
+         def _all(array, *, out=None, {parameters}): ...\n\
+         equalize.__signature__ = inspect.signature(_all)\n\
+         def _all(*, {parameters}): ...\n\
+         _Equalizer.__signature__ = inspect.signature(_all)\n"
     )
 }
 

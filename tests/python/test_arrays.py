@@ -2,6 +2,7 @@
 
 import array
 import ast
+import contextlib
 import gc
 import inspect
 import itertools
@@ -9,7 +10,10 @@ import multiprocessing
 import pathlib
 import pickle
 import resource
+import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -122,6 +126,24 @@ class Shapes(unittest.TestCase):
         rows = np.zeros((72, 64), np.uint8)
         self.assertEqual(equalize(rows, format="yuv420p", output_depth=10).shape, (72, 64))
         self.assertEqual(equalize(rows, format="yuv420p", gray=True).shape, (48, 64))
+        # Pixels stay pixels: channels in the order in which they came, alpha where it was.
+        deep = equalize(rgb, output_depth=10)
+        self.assertEqual((deep.shape, deep.dtype), (rgb.shape, np.uint16))
+        self.assertLess(np.abs(deep / 4 - equalize(rgb, output_depth=8)).max(), 6)
+        flat = equalize(rgb.tobytes(), format="rgb24", width=64, height=48, output_depth=10)
+        planes = np.frombuffer(flat, np.uint16).reshape(3, 48, 64)
+        self.assertTrue(np.array_equal(np.dstack([planes[2], planes[0], planes[1]]), deep), "green, blue, red")
+        for name, order in {"bgr24": "bgr", "rgba": "rgba", "bgra": "bgra", "argb": "argb", "abgr": "abgr", "0rgb": "0rgb", "bgr0": "bgr0"}.items():
+            places = [(*"rgb", "a").index(letter) for letter in order.replace("0", "a")]
+            rgba = np.dstack([rgb, rgb[..., :1] + np.uint8(50)])
+            expected = np.dstack([deep, 4 * rgba[..., 3].astype(np.uint16) + (rgba[..., 3] >> 6)])[..., places]
+            expected = expected[..., [place for place, letter in enumerate(order) if letter != "0"]]
+            before = np.ascontiguousarray(rgba[..., places])
+            out = np.zeros_like(expected)
+            found = equalize(before, format=name, output_depth=10)
+            self.assertTrue(np.array_equal(found, expected), name)
+            self.assertIs(equalize(before, format=name, output_depth=10, out=out), out)
+            self.assertTrue(np.array_equal(out, expected), name)
         packed = equalize(rows.tobytes(), format="yuv420p", width=64, height=48, output_depth=10)
         self.assertEqual((type(packed), len(packed)), (bytes, 2 * 72 * 64))
 
@@ -133,6 +155,7 @@ class Shapes(unittest.TestCase):
                 equalize(before, **{option["name"]: value})
         names = set(inspect.signature(histeq.equalize).parameters)
         self.assertLess({option["name"] for option in histeq.options()}, names)
+        self.assertEqual(set(inspect.signature(histeq.Equalizer).parameters), names - {"array", "out"})
         for text in (histeq.equalize.__doc__, histeq.Equalizer.__doc__):
             for option in histeq.options():
                 self.assertIn(f"\n{option['name']} = ", text)
@@ -144,7 +167,13 @@ class Shapes(unittest.TestCase):
         classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
         methods = {node.name for node in classes["Equalizer"].body if isinstance(node, ast.FunctionDef)}
         self.assertEqual(methods - {"__init__"}, {name for name in dir(histeq.Equalizer) if not name.startswith("_")})
-        options = {node.target.id for node in classes["_Options"].body if isinstance(node, ast.AnnAssign)}
+        fields = [node for name in ("_SameType", "_Options") for node in classes[name].body]
+        options = {node.target.id for node in fields if isinstance(node, ast.AnnAssign)}
+        self.assertEqual(methods & {"__next__"}, set())
+        frames = {node.name for node in classes["Frames"].body if isinstance(node, ast.FunctionDef)}
+        self.assertEqual(frames, {"__iter__", "__next__"})
+        looks = next(node for node in stub.body if isinstance(node, ast.AnnAssign) and node.target.id == "LOOKS")
+        self.assertEqual(ast.unparse(looks.annotation), f"tuple[Literal[{', '.join(map(repr, histeq.LOOKS))}], ...]")
         self.assertEqual(options, set(inspect.signature(histeq.equalize).parameters) - {"array", "out"})
         self.assertTrue(all(getattr(histeq.Equalizer, name).__doc__ for name in methods - {"__init__"}))
 
@@ -154,6 +183,8 @@ class Shapes(unittest.TestCase):
         masked = equalize(before, look="exact", mask=mask)
         self.assertFalse(np.array_equal(masked, equalize(before, look="exact")))
         self.assertTrue(np.array_equal(masked, equalize(before, look="exact", mask=np.asfortranarray(mask))))
+        for truth in (mask > 0, OnlyDLPack(mask > 0)):
+            self.assertTrue(np.array_equal(masked, equalize(before, look="exact", mask=truth)))
 
 
 class Strides(unittest.TestCase):
@@ -214,6 +245,7 @@ class Errors(unittest.TestCase):
             (gray.astype(np.float32), TypeError, ["float32", "(48, 64)", "uint8 or uint16"]),
             (gray.astype(np.int8), TypeError, ["int8", "(48, 64)"]),
             (gray > 3, TypeError, ["bool", "(48, 64)"]),
+            (gray.astype(np.float16), TypeError, ["times 255"]),
             (None, TypeError, ["NoneType"]),
             ([[1, 2], [3, 4]], TypeError, ["list of length 2"]),
             ("text", TypeError, ["str"]),
@@ -241,17 +273,86 @@ class Errors(unittest.TestCase):
 
     def test_options(self):
         gray = picture(48, 64)
-        self.fails(TypeError, ["lok"], equalize, gray, lok="night")
-        self.fails(TypeError, ["no option lok", "histeq.options()"], histeq.Equalizer, lok="night")
-        self.fails(ValueError, ["look", "nigth"], equalize, gray, look="nigth")
+        for call in (equalize, lambda _, **options: histeq.Equalizer(**options)):
+            self.fails(TypeError, ["no option lok (look?)", "histeq.options()"], call, gray, lok="night")
+            self.fails(TypeError, ["no option maxgain (max_gain?)"], call, gray, maxgain=2)
+            self.fails(ValueError, ["look is one of natural, night", "not nigth (night?)"], call, gray, look="nigth")
+            self.fails(ValueError, ["method is one of global, clahe", "not hist"], call, gray, method="hist")
+            self.fails(ValueError, ["not bgr (", "bgr24"], call, gray, format="bgr")
+            self.fails(ValueError, ["not yuv42p ("], call, gray, format="yuv42p")
         self.fails(ValueError, ["strength is a number from 0 to 1, not 2"], equalize, gray, strength=2)
         self.fails(ValueError, ["max_gain is", "0.5"], equalize, gray, max_gain=0.5)
-        self.fails(TypeError, ["tiles is a text", "tuple"], equalize, gray, tiles=(3, 5))
+        self.fails(TypeError, ["tiles is two numbers from 1 to 256 like 8x8, not dict"], equalize, gray, tiles={})
+        self.fails(ValueError, ["tiles is two numbers", "8x8", "not 8x8x8"], equalize, gray, tiles=(8, 8, 8))
+        self.fails(ValueError, ["roi is X,Y,W,H in pixels", "not 1,2"], equalize, gray, roi=(1, 2))
+        self.fails(TypeError, ["strength", "tuple"], equalize, gray, strength=(1, 2))
         self.fails(ValueError, ["format is one of histeq.FORMATS, not rgb"], equalize, gray, format="rgb")
         self.fails(ValueError, ["rate"], equalize, gray, rate=0)
         self.fails(ValueError, ["range is limited or full, not tv"], equalize, gray, range="tv")
-        self.fails(ValueError, ["make a survey first"], equalize, gray, smooth="scene")
+        self.fails(ValueError, ["for videos", "Equalizer"], equalize, gray, smooth="scene")
+        self.fails(ValueError, ["make a survey first"], histeq.Equalizer(smooth="scene").push, gray)
         self.fails(ValueError, ["48"], equalize, gray, mask=np.ones((3, 3), np.uint8))
+
+    def test_tuples_are_what_their_texts_are(self):
+        gray = picture(48, 64)
+        pairs = [({"tiles": (3, 5)}, {"tiles": "3x5"}), ({"tiles": [3, np.int64(5)]}, {"tiles": "3x5"})]
+        for given, text in pairs:
+            found = equalize(gray, method="clahe", **given)
+            self.assertTrue(np.array_equal(found, equalize(gray, method="clahe", **text)))
+            self.assertFalse(np.array_equal(found, equalize(gray, method="clahe")))
+        found = equalize(gray, look="exact", roi=(0, 1, 20, 10))
+        self.assertTrue(np.array_equal(found, equalize(gray, look="exact", roi="0,1,20,10")))
+        self.assertFalse(np.array_equal(found, equalize(gray, look="exact")))
+        equalizer = histeq.Equalizer(method="clahe", tiles=(3, 5), backend="cpu")
+        equalizer.set(tiles=(2, 2))
+
+    def test_errors_of_arguments_begin_with_their_names(self):
+        gray = picture(48, 64)
+        for bad in (gray.astype(np.float32), gray.astype(np.uint16), "text", gray.astype(np.int8)):
+            for name in ("mask", "out"):
+                with self.assertRaises((TypeError, ValueError)) as caught:
+                    equalize(gray, **{name: bad})
+                self.assertRegex(str(caught.exception), f"^{name}: ")
+                self.assertNotIn("times 255", str(caught.exception))
+
+    def test_a_bad_target_loses_no_frame(self):
+        frames = [picture(48, 64) + np.uint8(n) for n in range(12)]
+        expected = list(histeq.Equalizer(backend="cpu", rate=4).iterate(frames))
+        fixed = np.zeros((48, 64), np.uint8)
+        fixed.flags.writeable = False
+        equalizer, found = histeq.Equalizer(backend="cpu", rate=4), []
+        bad = [(np.zeros((3, 3), np.uint8), ValueError), (np.zeros((48, 64), np.uint16), ValueError), (fixed, BufferError), (3, TypeError)]
+        for number, frame in enumerate(frames):
+            target, kind = bad[number % len(bad)]
+            self.fails(kind, ["out"], equalizer.push, frame, out=target)
+            done = equalizer.push(frame)
+            found += [] if done is None else [done]
+            self.fails(kind, ["out"], equalizer.collect, out=target)
+        found += equalizer.finish()
+        self.assertTrue(all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True)))
+
+    def test_pictures_for_which_there_is_no_memory(self):
+        self.fails(MemoryError, ["no memory"], equalize, np.broadcast_to(np.uint8(3), (1 << 20, 1 << 20)))
+        self.fails(MemoryError, ["no memory"], histeq.Equalizer(backend="cpu").push, np.broadcast_to(np.uint8(3), (1 << 20, 1 << 20)))
+        mask = np.broadcast_to(np.uint8(3), (1 << 22, 1 << 22))
+        self.fails(MemoryError, ["no memory"], equalize, picture(48, 64), mask=mask)
+        code = """if True:
+            import resource, sys, numpy, histeq
+            small, large = numpy.zeros((48, 64), "u1"), numpy.zeros((8000, 8000, 3), "u1")
+            expected = histeq.equalize(large, look="exact", backend="cpu").tobytes() == large.tobytes()
+            used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+            for more in (100, 200, 300, 500):
+                resource.setrlimit(resource.RLIMIT_AS, (used + (more << 20), resource.RLIM_INFINITY))
+                for call in (histeq.equalize, histeq.Equalizer(backend="cpu", threads=1).push):
+                    try:
+                        call(large, **({"backend": "cpu", "look": "night"} if call is histeq.equalize else {}))
+                    except MemoryError as error:
+                        print("refused", error)
+            print(histeq.equalize(small, backend="cpu").shape)
+        """
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+        self.assertEqual((ended.returncode, ended.stdout.splitlines()[-1:]), (0, ["(48, 64)"]), ended.stderr)
+        self.assertIn("refused no memory for", ended.stdout)
 
     def test_targets(self):
         gray, fixed = picture(48, 64), np.zeros((48, 64), np.uint8)
@@ -340,6 +441,40 @@ class Process(unittest.TestCase):
         self.assertEqual(len(found), 40)
         self.assertTrue(all(np.array_equal(one, equalize(frame, look="exact")) for one in found))
 
+    def test_ctrl_c_ends_what_is_under_way(self):
+        code = """if True:
+            import itertools, sys, numpy, histeq
+            frame, out = numpy.full((480, 640, 3), 60, "u1"), numpy.zeros((480, 640, 3), "u1")
+            equalizer = histeq.Equalizer(backend="cpu", threads=1)
+            calls = {
+                "equalize": lambda: histeq.equalize(frame, backend="cpu"),
+                "out": lambda: histeq.equalize(frame, out=out, backend="cpu"),
+                "push": lambda: equalizer.push(frame),
+                "iterate": lambda: [None for _ in equalizer.iterate(itertools.repeat(frame), out=out)],
+            }
+            calls[sys.argv[1]]()
+            print("begun", flush=True)
+            try:
+                while True:
+                    calls[sys.argv[1]]()
+            except KeyboardInterrupt:
+                print("interrupted", flush=True)
+        """
+        # Until the interrupt comes, iterate is not over: it begins at once.
+        code_of = {"iterate": code.replace("calls[sys.argv[1]]()\n            print", "print", 1)}
+        for name in ("equalize", "out", "push", "iterate"):
+            for pause in (0.3, 0.313, 0.327):
+                program = [sys.executable, "-c", code_of.get(name, code), name]
+                with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                    try:
+                        self.assertEqual(process.stdout.readline(), "begun\n")
+                        time.sleep(pause)
+                        process.send_signal(signal.SIGINT)
+                        found, errors = process.communicate(timeout=10)
+                    finally:
+                        process.kill()
+                self.assertEqual((found, errors), ("interrupted\n", ""), name)
+
     def test_processes_that_are_forked(self):
         pictures = [picture(48, 64) for _ in range(8)]
         expected = [histeq.equalize(one) for one in pictures]
@@ -412,6 +547,18 @@ class Sequences(unittest.TestCase):
         stack = np.stack(frames)
         self.assertTrue(np.array_equal(np.stack(list(histeq.Equalizer(backend="cpu").iterate(stack))), np.stack(expected)))
 
+    def test_an_iteration_that_was_left_is_not_in_the_next_one(self):
+        frames = self.frames()
+        expected = list(histeq.Equalizer(backend="cpu").iterate(frames))
+        equalizer = histeq.Equalizer(backend="cpu")
+        left = equalizer.iterate(frames)
+        self.assertTrue(np.array_equal(next(left), expected[0]))
+        for _ in range(2):
+            again = list(equalizer.iterate(frames))
+            self.assertTrue(all(np.array_equal(a, b) for a, b in zip(expected, again, strict=True)))
+        with self.assertRaisesRegex(RuntimeError, "another iteration"):
+            next(left)
+
     def test_an_error_of_the_iterator_comes_through(self):
         def broken():
             yield from self.frames(3)
@@ -435,6 +582,7 @@ class Sequences(unittest.TestCase):
         equalizer = histeq.Equalizer(backend="cpu", method="global", rate=10)
         with self.assertRaises(RuntimeError):
             equalizer.reach
+        self.assertIsNone(equalizer.backend)
         equalizer.push(frames[0])
         before, behind = equalizer.reach
         self.assertRegex(equalizer.backend, "cpu")
@@ -454,6 +602,10 @@ class Sequences(unittest.TestCase):
         equalizer.survey(frames)
         found = list(equalizer.iterate(frames))
         self.assertEqual((len(found), equalizer.reach), (len(frames), (0, 0)))
+        more = histeq.Equalizer(backend="cpu", smooth="scene", method="global")
+        more.survey(frames[:3])
+        with self.assertRaisesRegex(RuntimeError, "was not in the survey"):
+            list(more.iterate(frames))
         with self.assertRaises(RuntimeError):
             equalizer.survey(frames)
 
@@ -471,6 +623,40 @@ class Sequences(unittest.TestCase):
     def at_once(self, equalizer, frame):
         done = equalizer.push(frame)
         return equalizer.collect() if done is None else done
+
+
+class Documents(unittest.TestCase):
+    DOCUMENT = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+
+    def test_the_loop_over_a_video(self):
+        try:
+            import cv2
+        except ImportError:
+            self.skipTest("SKIPPED the loop over a video: OpenCV is not installed")
+        section = self.DOCUMENT.read_text().split("\n## A video\n")[1]
+        code = section.split("```python\n")[1].split("```")[0]
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            writer = cv2.VideoWriter("night.mp4", cv2.VideoWriter_fourcc(*"mp4v"), 25, (96, 64))
+            for n in range(12):
+                writer.write(picture(64, 96, 3) // 2 + np.uint8(n))
+            writer.release()
+            exec(code, {})
+            before, after = (
+                np.stack([frame for _, frame in iter(cv2.VideoCapture(name).read, (False, None))]).astype(int)
+                for name in ("night.mp4", "clear.mp4")
+            )
+            self.assertEqual((len(before), len(after)), (12, 12))
+            equalizer = histeq.Equalizer(look="night", format="bgr24", rate=25)
+            expected = np.stack(list(equalizer.iterate(before.astype(np.uint8)))).astype(int)
+            # The codec takes a little.
+            self.assertLess(np.abs(after - expected).mean(), 8)
+            self.assertGreater(np.abs(before - expected).mean(), 20)
+
+    def test_deep_gray_gets_the_look_that_is_named(self):
+        deep = picture(48, 64, dtype=np.uint16)
+        for options in ({}, {"look": "natural"}, {"look": "auto"}):
+            self.assertTrue(np.array_equal(equalize(deep, **options), equalize(deep, look="thermal")))
+        self.assertFalse(np.array_equal(equalize(deep, method="natural"), equalize(deep, look="thermal")))
 
 
 class Tensors(unittest.TestCase):

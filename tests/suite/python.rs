@@ -5,6 +5,7 @@
 mod texts;
 
 use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use histeq::{Look, Named};
 use std::fmt::Write as _;
 use texts::{ABOUT, EQUALIZE, EQUALIZER, OTHERS, about, in_python, python_name, wrapped};
 
@@ -35,8 +36,14 @@ fn kind(option: &OptionInfo) -> String {
     match option.kind {
         ValueKind::Flag => "bool".to_owned(),
         ValueKind::Number { .. } => "float".to_owned(),
+        // What LOOKS has may come from elsewhere as a text.
+        ValueKind::Choice(_) if option.name == "look" => "_Look | str".to_owned(),
         ValueKind::Choice(choices) => literal(choices().iter().map(|(name, _)| *name)),
-        ValueKind::Text => "str | float".to_owned(),
+        ValueKind::Text => match option.placeholder {
+            "CxR" => "str | tuple[int, int]".to_owned(),
+            "X,Y,W,H" => "str | tuple[int, int, int, int]".to_owned(),
+            _ => "str | float".to_owned(),
+        },
     }
 }
 
@@ -49,13 +56,14 @@ fn literal<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// `histeq.pyi`: types and help for editors and type checkers.
 fn stub() -> String {
-    let mut options = String::new();
+    let (mut options, mut others) = (String::new(), String::new());
     for (name, kind, _, about) in OTHERS {
         let _ = write!(options, "    {name}: {kind} | None\n{}", docstring(about, "    "));
     }
     for option in &OPTIONS {
+        let changes_type = matches!(option.name, "gray" | "output-depth");
         let _ = write!(
-            options,
+            if changes_type { &mut others } else { &mut options },
             "    {}: {} | None\n{}",
             python_name(option.name),
             kind(option),
@@ -64,6 +72,8 @@ fn stub() -> String {
     }
     STUB.replace("ABOUT", docstring(ABOUT, "").trim_end())
         .replace("    OPTIONS\n", &options)
+        .replace("    OTHERS\n", &others)
+        .replace("NAMES", &literal(Look::ALL.iter().map(|look| look.name())))
         .replace("    EQUALIZER\n", &docstring(EQUALIZER, "    "))
         .replace("    EQUALIZE\n", &docstring(EQUALIZE, "    "))
 }
@@ -82,7 +92,7 @@ const STUB: &str = r#"# Generated: HISTEQ_REGENERATE=1 cargo test -p histeq-vide
 ABOUT
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, TypedDict, TypeVar, final
+from typing import Any, Literal, TypedDict, TypeVar, final, overload
 
 from typing_extensions import Unpack
 
@@ -91,13 +101,20 @@ __version__: str
 FORMATS: tuple[str, ...]
 """The names of all pixel formats, which are FFmpeg's."""
 
-LOOKS: tuple[str, ...]
+LOOKS: tuple[NAMES, ...]
 """The names of all looks."""
 
+_Look = NAMES | Literal["auto"]
 _Array = TypeVar("_Array")
+_Out = TypeVar("_Out")
 
-class _Options(TypedDict, total=False):
+class _SameType(TypedDict, total=False):
     OPTIONS
+
+class _Options(_SameType, total=False):
+    """With those that change shape and type of results."""
+
+    OTHERS
 
 class _Option(TypedDict):
     name: str
@@ -112,8 +129,23 @@ class _Option(TypedDict):
 def options() -> list[_Option]:
     """All options of equalization: names, values, ranges, defaults, help."""
 
-def equalize(array: _Array, *, out: Any = None, **options: Unpack[_Options]) -> _Array:
+@overload
+def equalize(array: bytes | bytearray | memoryview, *, out: None = None, **options: Unpack[_Options]) -> bytes:
     EQUALIZE
+
+@overload
+def equalize(array: _Array, *, out: None = None, **options: Unpack[_SameType]) -> _Array: ...
+@overload
+def equalize(array: Any, *, out: None = None, **options: Unpack[_Options]) -> Any: ...
+@overload
+def equalize(array: Any, *, out: _Out, **options: Unpack[_Options]) -> _Out: ...
+
+@final
+class Frames(Iterator[Any]):
+    """Frames as they come out."""
+
+    def __iter__(self) -> Frames: ...
+    def __next__(self) -> Any: ...
 
 @final
 class Equalizer:
@@ -127,12 +159,12 @@ class Equalizer:
     def collect(self, *, out: Any = None) -> Any | None:
         """The oldest frame that needs no later one, waiting until it is done, or None. For cameras: after each push."""
 
-    def finish(self) -> Iterator[Any]:
+    def finish(self) -> Frames:
         """Ends the video. The frames that are left come out of the iterator."""
 
-    def iterate(self, frames: Iterable[Any], *, out: Any = None) -> Iterator[Any]:
+    def iterate(self, frames: Iterable[Any], *, out: Any = None) -> Frames:
         """All of `frames` through the equalizer: as many come out, in their order. With `out` each is written there, over
-        the one before."""
+        the one before. Begins a new video if another iteration came before, also one that was left before its end."""
 
     def set(self, **options: Unpack[_Options]) -> None:
         """Other options for the frames that are pushed from now on. What is not in `options()` stays as it was given."""
@@ -151,8 +183,8 @@ class Equalizer:
         """On how many frames before it, and behind it, the result of a frame depends."""
 
     @property
-    def backend(self) -> str:
-        """What does the work: "cpu (avx2, 2 threads)"."""
+    def backend(self) -> str | None:
+        """What does the work: "cpu (avx2, 2 threads)". None before the first frame."""
 
     @property
     def notes(self) -> list[str]:
