@@ -244,6 +244,37 @@ fn noise_goes_from_rgb_too() {
 }
 
 #[test]
+fn rgb_that_is_lifted_is_as_bright_with_its_noise_as_without() {
+    for format in [PixelFormat::Gbrp, PixelFormat::Gbrp12le] {
+        let sample = format.descriptor().sample;
+        let dark = |number: usize| {
+            let mut random = Random::new(number as u64 + 7);
+            let pool = HostPool::default();
+            let plane = |at: usize| {
+                let mut plane = pool.plane(format.row_bytes(at, SIZE.0), format.rows(at, SIZE.1));
+                for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
+                    let of_16 = (truth(0, number, x, y) / 4 + noise(&mut random, 64)).max(0);
+                    let code = if sample.depth == 8 { of_16 >> 4 } else { of_16 };
+                    sample.write(plane.row_mut(y), x, code as u16);
+                }
+                plane.freeze()
+            };
+            let planes = (0..3).map(plane).collect();
+            Frame::new(format, SIZE, Range::Full, Matrix::Bt709, planes).expect("a frame")
+        };
+        let dark: Vec<Frame> = (0..12).map(dark).collect();
+        let mean = |share: f64| {
+            let frames = run(&dark, 0, settings(share, true, true), 0);
+            let codes = (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x)));
+            codes.map(|(y, x)| f64::from(sample.read(frames[8].planes()[0].row(y), x))).sum::<f64>()
+        };
+        let (noisy, clean) = (mean(0.0), mean(1.0));
+        assert!((clean - noisy).abs() < 0.1 * noisy, "{format}: {clean}, not {noisy}");
+        assert_ne!(clean, noisy, "{format}: noise goes");
+    }
+}
+
+#[test]
 fn fields_are_made_clean_as_pictures_of_their_own() {
     let format = PixelFormat::Yuv422p10le;
     // Each field is of a time of its own.

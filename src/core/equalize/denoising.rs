@@ -511,7 +511,8 @@ fn cleaned(
                 let moved = moved(x);
                 let code = match from.depth {
                     DEPTH.. => code + (moved << (from.depth - DEPTH)),
-                    depth => code + ((moved + (1 << (DEPTH - depth - 1))) >> (DEPTH - depth)),
+                    // As many bits as the result has: 10 of 8.
+                    depth => ((code << (DEPTH - depth)) + moved + (1 << (DEPTH - to.depth - 1))) >> (DEPTH - to.depth),
                 };
                 to.write(out, into.at.offset + x * into.at.step, code.clamp(0, i32::from(to.max())) as u16);
             }
