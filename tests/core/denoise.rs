@@ -244,8 +244,8 @@ fn noise_goes_from_rgb_too() {
 }
 
 #[test]
-fn rgb_that_is_lifted_is_as_bright_with_its_noise_as_without() {
-    for format in [PixelFormat::Gbrp, PixelFormat::Gbrp12le] {
+fn full_range_that_is_lifted_is_as_bright_without_its_noise_as_with_it() {
+    for format in [PixelFormat::Gbrp, PixelFormat::Gbrp12le, PixelFormat::Gray] {
         let sample = format.descriptor().sample;
         let dark = |number: usize| {
             let mut random = Random::new(number as u64 + 7);
@@ -254,12 +254,12 @@ fn rgb_that_is_lifted_is_as_bright_with_its_noise_as_without() {
                 let mut plane = pool.plane(format.row_bytes(at, SIZE.0), format.rows(at, SIZE.1));
                 for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
                     let of_16 = (truth(0, number, x, y) / 4 + noise(&mut random, 64)).max(0);
-                    let code = if sample.depth == 8 { of_16 >> 4 } else { of_16 };
-                    sample.write(plane.row_mut(y), x, code as u16);
+                    let code = if sample.depth == 8 { of_16 >> 4 } else { of_16 } as u16;
+                    sample.write(plane.row_mut(y), x, code);
                 }
                 plane.freeze()
             };
-            let planes = (0..3).map(plane).collect();
+            let planes = (0..format.descriptor().planes().len()).map(plane).collect();
             Frame::new(format, SIZE, Range::Full, Matrix::Bt709, planes).expect("a frame")
         };
         let dark: Vec<Frame> = (0..12).map(dark).collect();

@@ -9,7 +9,7 @@ use super::{Role, Work, threads};
 use crate::cuda::Gpu;
 use crate::denoise::sheet::Sheet;
 use crate::denoise::{Around, Engine, Measured, Picture, Step, Steps};
-use crate::frame::{Frame, HostPool, Model};
+use crate::frame::{Frame, HostPool, Model, Range};
 use crate::spec::{Change, Denoise, Strength};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -497,11 +497,14 @@ fn cleaned(
                 i32::from(clean[x]) - i32::from(noisy[x])
             };
             let moved = |x: usize| (change(is_rgb, index, |plane| of(plane, x)) * share + 128) >> 8;
+            // White of 8 bits becomes white of 10, as where frames are lifted ([`Lift`](super::depth)).
+            let is_full = from.depth == 8 && part.kind == Kind::Light && frame.range() == Range::Full;
+            let to_white = |code: i32| code + if is_full { code >> 8 } else { 0 };
             if from.depth == 8 && !is_rgb && into.at.step == 1 && to.bytes == 2 {
                 let [noisy, clean] = rows[0];
                 for ((out, noisy), clean) in out.as_chunks_mut::<2>().0.iter_mut().zip(noisy).zip(clean) {
                     let moved = ((i32::from(*clean) - i32::from(*noisy)) * share + 128) >> 8;
-                    let code = (i32::from(*noisy) + 2048 + moved + 2) >> 2;
+                    let code = to_white((i32::from(*noisy) + 2048 + moved + 2) >> 2);
                     *out = (code.clamp(0, 1023) as u16).to_le_bytes();
                 }
                 continue;
@@ -512,11 +515,50 @@ fn cleaned(
                 let code = match from.depth {
                     DEPTH.. => code + (moved << (from.depth - DEPTH)),
                     // As many bits as the result has: 10 of 8.
-                    depth => ((code << (DEPTH - depth)) + moved + (1 << (DEPTH - to.depth - 1))) >> (DEPTH - to.depth),
+                    depth => {
+                        let of_12 = (code << (DEPTH - depth)) + moved;
+                        to_white((of_12 + (1 << (DEPTH - to.depth - 1))) >> (DEPTH - to.depth))
+                    }
                 };
                 to.write(out, into.at.offset + x * into.at.step, code.clamp(0, i32::from(to.max())) as u16);
             }
         }
     }
     like(frame, to_format, planes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::equalize::{Depth, OutputDepth};
+    use crate::frame::{Matrix, PixelFormat};
+
+    #[test]
+    fn what_does_not_change_comes_back_as_it_was() {
+        let pool = HostPool::default();
+        for format in [PixelFormat::Gray, PixelFormat::Gbrp, PixelFormat::Rgba, PixelFormat::Yuv444p] {
+            for range in [Range::Full, Range::Limited] {
+                let mut planes = super::planes(&pool, &film(format, range), format);
+                for plane in &mut planes {
+                    let codes = |row: &mut [u8]| (0..).zip(row).for_each(|(x, code)| *code = x as u8);
+                    (0..4).for_each(|y| codes(plane.row_mut(y)));
+                }
+                let frame = like(&film(format, range), format, planes).expect("a frame");
+                let before = Rows::of(&frame).into_iter().map(|rows| Arc::new(sheets(&frame, rows)));
+                let pictures: Vec<_> = before.map(|before| (before.clone(), before.to_vec())).collect();
+                let cleaned = cleaned(&frame, &pictures, Strength::FULL, &pool).expect("a frame");
+                let back = Depth::new(OutputDepth::default()).dithered(&cleaned, format).expect("a frame");
+                for (plane, expected) in back.planes().iter().zip(frame.planes()) {
+                    (0..4).for_each(|y| assert_eq!(plane.row(y), expected.row(y), "{format} {range:?}"));
+                }
+            }
+        }
+    }
+
+    fn film(format: PixelFormat, range: Range) -> Frame {
+        let pool = HostPool::default();
+        let plane = |at| pool.plane(format.row_bytes(at, 256), format.rows(at, 4)).freeze();
+        let planes = (0..format.descriptor().planes().len()).map(plane).collect();
+        Frame::new(format, (256, 4), range, Matrix::Bt709, planes).expect("a frame")
+    }
 }
