@@ -9,7 +9,7 @@
 
 use super::cast;
 use super::line;
-use super::points::{Occurrences, Points, WHITE, luma, of_255, ratio, saturation, share_of_level, times};
+use super::points::{Occurrences, Points, WHITE, luma, of_255, ratio, saturation, times};
 use super::tuning::belief::*;
 
 /// How far each part is believed, in 4096ths.
@@ -42,7 +42,7 @@ impl Belief {
         let bright_tint = saturation(points.corners(5_000)[1]);
         let lit = || points.rgb_where(cast::is_lit);
         // Levels stand for 2048ths here.
-        let warmth = Occurrences::of(lit().map(|[r, g, b]| share_of_level(r, g.max(b)) / 2));
+        let warmth = Occurrences::of(lit().map(|[r, g, b]| ratio(r, g.max(b)) / 2));
         let warmest = 2 * warmth.at(980_000);
         let variety = variety(lit());
         let (above, count) =
@@ -93,7 +93,7 @@ fn variety(colours: impl Iterator<Item = [i32; 3]>) -> i32 {
     let tints: Vec<[i32; 2]> = colours
         .map(|rgb| {
             let gray = luma(rgb);
-            [rgb[0], rgb[2]].map(|level| share_of_level(level - gray, gray).clamp(-4096, 2 * 4096))
+            [rgb[0], rgb[2]].map(|level| ratio(level - gray, gray).clamp(-4096, 2 * 4096))
         })
         .collect();
     let count = tints.len().max(1) as i64;

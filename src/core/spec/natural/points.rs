@@ -25,24 +25,6 @@ pub fn times(whole: i32, of_4096: i32) -> i32 {
     ((i64::from(whole) * i64::from(of_4096) + 2048) >> 12) as i32
 }
 
-/// `part / whole` in 4096ths, of levels of points, from `-WHITE` to [`WHITE`]; `whole` counts as 1 at least.
-///
-/// It multiplies by the inverse, in 2^36ths, rounded up: the product of a part below 2^24 with the error, below 2^12, leaves the
-/// quotient as it is.
-pub fn share_of_level(part: i32, whole: i32) -> i32 {
-    static INVERSES: [u64; WHITE as usize + 1] = {
-        let mut inverses = [1 << 36; WHITE as usize + 1];
-        let mut whole = 1;
-        while whole < inverses.len() {
-            inverses[whole] = (1_u64 << 36).div_ceil(whole as u64);
-            whole += 1;
-        }
-        inverses
-    };
-    let share = ((u64::from(part.unsigned_abs()) << 12) * INVERSES[whole.clamp(0, WHITE) as usize]) >> 36;
-    if part < 0 { -(share as i32) } else { share as i32 }
-}
-
 /// `part / whole` in 4096ths; `whole` counts as 1 at least.
 pub fn ratio(part: i32, whole: i32) -> i32 {
     (4096 * i64::from(part) / i64::from(whole.max(1))) as i32
@@ -267,7 +249,7 @@ pub fn luma([r, g, b]: [i32; 3]) -> i32 {
 
 /// How far a colour is from gray, in 4096ths.
 pub fn saturation([r, g, b]: [i32; 3]) -> i32 {
-    4096 - share_of_level(r.min(g).min(b), r.max(g).max(b))
+    4096 - ratio(r.min(g).min(b), r.max(g).max(b))
 }
 
 /// A colour with another luma, and this gain of what lies beside it, in 4096ths.
@@ -292,19 +274,5 @@ impl Occurrences {
             below > rank
         });
         reached.unwrap_or(0) as i32
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_share_of_a_level_is_the_quotient() {
-        for whole in 0..=WHITE {
-            for part in [-WHITE, 1 - whole, -whole, -1, 0, 1, whole / 2, whole - 1, whole, WHITE - 1, WHITE] {
-                assert_eq!(share_of_level(part, whole), ratio(part, whole), "{part} / {whole}");
-            }
-        }
     }
 }
