@@ -92,7 +92,7 @@ impl Arrays {
     }
 }
 
-/// There is no memory for so many bytes.
+/// An allocation of this number of bytes failed.
 #[derive(Clone, Copy, Debug)]
 pub struct NoMemory(pub usize);
 
@@ -103,16 +103,17 @@ fn room(bytes: usize) -> Result<Vec<u8>, NoMemory> {
     Ok(room)
 }
 
-/// Pictures of fewer bytes than this are not looked at: there is always room for them.
+/// The least size of a picture, in bytes, for which memory is checked.
 const LARGE: usize = 1 << 24;
 
-/// Of pictures from this size on, the system is asked how much memory there is.
+/// The least size of a picture, in bytes, for which the system is also asked how much memory is free.
 const HUGE: usize = 1 << 30;
 
-/// As many pictures as the library makes of one: its copy, the result, and what it works with.
+/// How many times the size of a picture the library needs: for its copy, the result, and its own work.
 const COPIES: usize = 4;
 
-/// Checks that there is memory for a picture of so many bytes on its way: the library ends the process where there is none.
+/// Checks that there is memory to equalize a picture of this number of bytes. Without the check, the process would end: the library
+/// does not survive a failed allocation.
 pub fn check_memory(bytes: usize) -> Result<(), NoMemory> {
     if bytes >= LARGE {
         drop(room(bytes.saturating_mul(COPIES))?);

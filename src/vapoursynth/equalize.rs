@@ -116,7 +116,7 @@ struct Reading {
 
 impl Filter for Reader {
     fn frame(&self, segment: usize, reason: Reason, request: &mut Request<'_>) -> Result<Option<NewFrame>, String> {
-        // Requests come one by one, so that nobody waits here.
+        // VapourSynth calls this node for one frame at a time, so the lock is always free.
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let read = match reason {
             Reason::Begins if self.decisions.has(segment) => Ok(true),

@@ -224,7 +224,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// By the steps between pictures that lie one behind the other, of so many planes, of which picture `at` becomes clean.
+    /// Measures consecutive pictures with this number of planes each, of which picture `at` becomes clean. `steps` are the steps from
+    /// each picture to the next one.
     pub fn of<F>(steps: &[&Step<F>], planes: usize, at: usize) -> Self {
         let calm = steps.iter().map(|step| step.calm).min().unwrap_or(LEAST_CALM);
         let mut frozen = 256;

@@ -73,7 +73,7 @@ pub fn failure_of(failed: &[ChildError]) -> anyhow::Error {
     kind.error(format!("{} failed: {}", of(list.len()), list.join("; ")))
 }
 
-/// So many files.
+/// The number of files in words: `1 file`, `2 files`.
 fn of(count: usize) -> String {
     format!("{count} file{}", if count == 1 { "" } else { "s" })
 }
