@@ -106,6 +106,16 @@ class Cuda(unittest.TestCase):
             self.assertTrue(np.array_equal(down(found), on_cpu(rows, format="yuv420p")))
             deeper = histeq.equalize(up(library, planes[0]), output_depth=10)
             self.assertTrue(np.array_equal(down(deeper), on_cpu(planes[0], output_depth=10)))
+            for shape, form in [((120, 160, 3), "rgb24"), ((120, 160, 3), "bgr24"), ((120, 160, 4), "rgba")]:
+                before = picture(*shape)
+                source = up(library, before)
+                deeper = histeq.equalize(source, output_depth=10, format=form)
+                expected = on_cpu(before, output_depth=10, format=form)
+                self.assertEqual(expected.shape, shape)
+                self.assertTrue(np.array_equal(down(deeper), expected), (library, form))
+                into = empty(deeper)
+                histeq.equalize(source, output_depth=10, format=form, out=into)
+                self.assertTrue(np.array_equal(down(into), expected), (library, form, "out"))
 
     def test_strides(self):
         for library in LIBRARIES:
