@@ -15,15 +15,20 @@ impl Engine {
             (Luminance::Stored(_), None) => {
                 self.map(frame, &Curve::of_balanced_gray(balance, levels), super::Colour::Keep)
             }
-            (Luminance::FromRgb { r, g, b }, _) => self.rewrite_all(frame, |y, planes| {
-                for x in 0..frame.width() {
-                    let places = [r, g, b].map(|of| (of.plane, of.offset + x * of.step));
-                    let rgb = places.map(|(plane, index)| sample.read(frame.planes()[plane].row(y), index));
-                    for ((plane, index), code) in places.into_iter().zip(balance.rgb(rgb, sample.max())) {
-                        sample.write(planes[plane].row_mut(y), index, code);
+            (Luminance::FromRgb { r, g, b }, _) => {
+                // What each code of red, green and blue becomes.
+                let codes: Vec<[u16; 3]> =
+                    (0..=sample.max()).map(|code| balance.rgb([code; 3], sample.max())).collect();
+                let mut row = vec![0; frame.width()];
+                self.rewrite_all(frame, |y, planes| {
+                    for (channel, of) in [r, g, b].into_iter().enumerate() {
+                        let place = [of.offset, of.step];
+                        (self.kernels.gather)(frame.planes()[of.plane].row(y), sample, place, &mut row);
+                        row.iter_mut().for_each(|code| *code = codes[usize::from(*code)][channel]);
+                        (self.kernels.scatter)(&row, sample, place, planes[of.plane].row_mut(y));
                     }
-                }
-            }),
+                })
+            }
             (Luminance::Stored(luma), Some(chroma)) => {
                 let sums = BalanceOfYuv::new(balance, &frame.colours(), frame.weights());
                 match sums.narrow(levels, &frame.colours()) {
