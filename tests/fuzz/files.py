@@ -259,6 +259,9 @@ class Tester:
         wrong = []
         if is_hung:
             wrong.append(f"not over after {PATIENCE} s")
+        elif code == 2 and "no frame at or after --start" in said:
+            # What is left of the input ends before the run's start, which is an option's fault.
+            code = 7
         elif code != 0 and code not in FAILURES:
             wrong.append(f"exit code {code}")
         if "panicked" in said:
