@@ -69,6 +69,9 @@ use crate::options::EventsTo;
 use crate::options::{Job, answer_shell, examples};
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events};
 use histeq::equalize::gpu_may_be_opening;
+use histeq_media::source::isolated;
+#[cfg(unix)]
+use histeq_media::sys::close_but;
 use histeq_media::sys::{print_line, print_text};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -89,6 +92,9 @@ fn main() -> ExitCode {
     }
     #[cfg(unix)]
     close_inherited(&job);
+    if job.isolates() {
+        isolated::start();
+    }
     job.time().into_iter().for_each(signals::limit_time);
     let verbosity = job.verbosity();
     let console = match open_events(&job) {
@@ -102,6 +108,7 @@ fn main() -> ExitCode {
     let result = commands::run(job, &console);
     let code = commands::exit_code(result, may_be_tried_again, &console);
     let code = console.end(code);
+    isolated::end();
     if gpu_may_be_opening() { stdout::leave(code) } else { ExitCode::from(code) }
 }
 
@@ -114,7 +121,7 @@ fn close_inherited(job: &Job) {
     if let EventsTo::File(name) = job.events() {
         kept.extend(name.parse::<i32>());
     }
-    inherited::close_but(kept);
+    close_but(kept);
 }
 
 /// Prints what is wrong with the command line, or the requested help, and ends the program.

@@ -153,9 +153,9 @@ pub fn check_room(bytes: usize) -> Result<(), NoRoom> {
     Err(NoRoom { frame: bytes, in_use, most, needed, looks_ahead: ahead > 0 })
 }
 
-/// Bytes of a buffer, which count until this is dropped.
+/// Bytes of a buffer of a [`Pool`](super::Pool), which count among those of all frames until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Counted(usize);
+pub struct Counted(usize);
 
 impl Counted {
     /// Counts `bytes` bytes.

@@ -1,18 +1,28 @@
-//! An FFmpeg I/O context that reads from a Rust [`Read`].
+//! An FFmpeg I/O context that reads from a Rust [`Read`], or from an open file.
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::{Error, OUT_OF_MEMORY, check};
+use crate::sys::read_at;
 use ffmpeg_next::ffi;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
+use std::fs::File;
 use std::io::Read;
+use std::mem::ManuallyDrop;
 
 /// Bytes of FFmpeg's read buffer.
 const BUFFER: usize = 1 << 16;
 
+/// What an `AVIOContext` reads from.
+enum Input {
+    /// From its beginning to its end.
+    Stream(Box<dyn Read + Send>),
+    /// Anywhere in a file. Copies of its descriptor share no position with it.
+    File { file: File, position: u64 },
+}
+
 /// An `AVIOContext` over a reader. It must outlive the format context that reads from it.
 pub struct CustomIo {
     context: *mut ffi::AVIOContext,
-    reader: *mut Box<dyn Read + Send>,
 }
 
 // SAFETY: the reader is Send, and the context is used by the thread that owns the demuxer only.
@@ -24,24 +34,20 @@ impl CustomIo {
     /// # Errors
     /// When memory runs out.
     pub fn new(reader: Box<dyn Read + Send>) -> Result<Self, Error> {
-        let reader = Box::into_raw(Box::new(reader));
-        // SAFETY: FFmpeg allocates the buffer, and may replace it. If no context takes buffer and reader, both are freed
-        // here; else they live as long as the context.
-        unsafe {
-            let mut buffer = ffi::av_malloc(BUFFER);
-            let context = match buffer.is_null() {
-                true => std::ptr::null_mut(),
-                false => {
-                    ffi::avio_alloc_context(buffer.cast(), BUFFER as i32, 0, reader.cast(), Some(read), None, None)
-                }
-            };
-            if context.is_null() {
-                ffi::av_freep((&raw mut buffer).cast());
-                drop(Box::from_raw(reader));
-                return Err(OUT_OF_MEMORY);
-            }
-            Ok(CustomIo { context, reader })
-        }
+        Ok(CustomIo { context: allocate(Input::Stream(reader))? })
+    }
+
+    /// Wraps `file`, from its beginning.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn of_file(file: File) -> Result<Self, Error> {
+        Ok(CustomIo { context: allocate(Input::File { file, position: 0 })? })
+    }
+
+    /// The context, for who frees it with [`free`].
+    pub(super) fn into_context(self) -> *mut ffi::AVIOContext {
+        ManuallyDrop::new(self).context
     }
 
     /// The demuxer for the first bytes, which stay in the buffer and are read again.
@@ -65,23 +71,90 @@ impl CustomIo {
 
 impl Drop for CustomIo {
     fn drop(&mut self) {
-        // SAFETY: both were made in `new` and are freed nowhere else; the buffer is the context's current one.
-        unsafe {
-            ffi::av_freep((&raw mut (*self.context).buffer).cast());
-            ffi::avio_context_free(&mut self.context);
-            drop(Box::from_raw(self.reader));
-        }
+        // SAFETY: made by `allocate`, and freed nowhere else.
+        unsafe { free(self.context) };
     }
 }
 
-unsafe extern "C" fn read(reader: *mut std::ffi::c_void, buffer: *mut u8, size: i32) -> i32 {
-    // SAFETY: `reader` is the pointer that `new` passed, and FFmpeg calls this on one thread at a time.
-    let reader = unsafe { &mut *reader.cast::<Box<dyn Read + Send>>() };
-    // SAFETY: FFmpeg passes a buffer of this size.
-    let buffer = unsafe { std::slice::from_raw_parts_mut(buffer, size as usize) };
-    match reader.read(buffer) {
+fn allocate(input: Input) -> Result<*mut ffi::AVIOContext, Error> {
+    let seek: Option<Seek> = if let Input::File { .. } = input { Some(seek) } else { None };
+    let input = Box::into_raw(Box::new(input));
+    // SAFETY: FFmpeg allocates the buffer, and may replace it. If no context takes buffer and input, both are freed here; else they
+    // live as long as the context.
+    unsafe {
+        let mut buffer = ffi::av_malloc(BUFFER);
+        let context = match buffer.is_null() {
+            true => std::ptr::null_mut(),
+            false => ffi::avio_alloc_context(buffer.cast(), BUFFER as i32, 0, input.cast(), Some(read), None, seek),
+        };
+        if context.is_null() {
+            ffi::av_freep((&raw mut buffer).cast());
+            drop(Box::from_raw(input));
+            return Err(OUT_OF_MEMORY);
+        }
+        Ok(context)
+    }
+}
+
+/// Is the context one of a [`CustomIo`]?
+///
+/// # Safety
+/// `context` is valid.
+pub(super) unsafe fn is_custom(context: *const ffi::AVIOContext) -> bool {
+    type Reads = unsafe extern "C" fn(*mut c_void, *mut u8, i32) -> i32;
+    // SAFETY: by the caller's promise.
+    unsafe { (*context).read_packet }.is_some_and(|function| std::ptr::fn_addr_eq(function, read as Reads))
+}
+
+/// Frees a context and what it reads from.
+///
+/// # Safety
+/// `context` is that of a [`CustomIo`], and is not used any more.
+pub(super) unsafe fn free(mut context: *mut ffi::AVIOContext) {
+    // SAFETY: by the caller's promise; the buffer is the context's current one.
+    unsafe {
+        let input = (*context).opaque.cast::<Input>();
+        ffi::av_freep((&raw mut (*context).buffer).cast());
+        ffi::avio_context_free(&mut context);
+        drop(Box::from_raw(input));
+    }
+}
+
+unsafe extern "C" fn read(input: *mut c_void, buffer: *mut u8, size: i32) -> i32 {
+    // SAFETY: `input` is the pointer from `allocate`, and FFmpeg calls this on one thread at a time, with a buffer of this size.
+    let (input, buffer) =
+        unsafe { (&mut *input.cast::<Input>(), std::slice::from_raw_parts_mut(buffer, size as usize)) };
+    let count = match input {
+        Input::Stream(reader) => reader.read(buffer),
+        Input::File { file, position } => read_at(file, buffer, *position).inspect(|&count| *position += count as u64),
+    };
+    match count {
         Ok(0) => ffi::AVERROR_EOF,
         Ok(count) => count as i32,
         Err(error) => ffi::AVERROR(error.raw_os_error().unwrap_or(libc::EIO)),
+    }
+}
+
+type Seek = unsafe extern "C" fn(*mut c_void, i64, i32) -> i64;
+
+unsafe extern "C" fn seek(input: *mut c_void, offset: i64, whence: i32) -> i64 {
+    // SAFETY: as in `read`.
+    let Input::File { file, position } = (unsafe { &mut *input.cast::<Input>() }) else { return -1 };
+    let length = || file.metadata().map(|file| file.len() as i64);
+    let failed = |error: std::io::Error| i64::from(ffi::AVERROR(error.raw_os_error().unwrap_or(libc::EIO)));
+    let from = match whence & !(ffi::AVSEEK_FORCE as i32) {
+        libc::SEEK_SET => Ok(0),
+        libc::SEEK_CUR => Ok(*position as i64),
+        libc::SEEK_END => length(),
+        whence if whence == ffi::AVSEEK_SIZE as i32 => return length().unwrap_or_else(failed),
+        _ => return i64::from(ffi::AVERROR(libc::EINVAL)),
+    };
+    match from.map(|from| from.checked_add(offset).and_then(|to| u64::try_from(to).ok())) {
+        Ok(Some(to)) => {
+            *position = to;
+            to as i64
+        }
+        Ok(None) => i64::from(ffi::AVERROR(libc::EINVAL)),
+        Err(error) => failed(error),
     }
 }

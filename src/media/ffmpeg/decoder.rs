@@ -9,6 +9,7 @@ use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::limits::{self, NoRoom};
 use histeq::frame::{HostPool, Pool};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A result of [`Decoder::receive`].
@@ -34,7 +35,7 @@ pub enum Delay {
 }
 
 /// Where decoding runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub enum DecodeOn {
     /// On as many threads as there are cores.
     #[default]

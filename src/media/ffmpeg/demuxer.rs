@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::custom_io::CustomIo;
+use super::images::Images;
 use super::log::refused_protocol;
 use super::media::{CodecParameters, entries, set_entries};
 use super::opens::Opens;
@@ -9,13 +10,14 @@ use super::packet::Packet;
 use super::protocols::{self, OpenError};
 use super::{
     Chapter, Error, Interrupt, Media, MediaType, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check,
-    location, text, timecode_of,
+    location, microseconds, rescale, text, timecode_of,
 };
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::{HostPool, Pool, limits};
 use std::collections::VecDeque;
 use std::ffi::CStr;
+use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,6 +52,21 @@ impl Drop for Opening {
     }
 }
 
+/// What an input is read from.
+pub enum ReadFrom {
+    /// What its name, a file or a URL, leads to.
+    Url,
+    /// A pipe.
+    Reader(Box<dyn Read + Send>),
+    /// This file. Nothing else is opened.
+    File(File),
+    /// Numbered images.
+    Images(Images),
+}
+
+/// FFmpeg's demuxer for images.
+const IMAGES: &str = "image2";
+
 /// An open input.
 pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
@@ -61,6 +78,8 @@ pub struct Demuxer {
     copies: Option<Arc<dyn Pool>>,
     /// Packets that were read ahead.
     ahead: VecDeque<Packet>,
+    /// Numbered images, of which the context has read the first.
+    images: Option<Images>,
     // The context uses both until it is closed (see `Drop`).
     _io: Option<CustomIo>,
     opens: Box<Opens>,
@@ -70,14 +89,14 @@ pub struct Demuxer {
 unsafe impl Send for Demuxer {}
 
 impl Demuxer {
-    /// Opens `url`, or reads from `reader` if there is one, and probes the streams. `format` is FFmpeg's name of a demuxer,
-    /// for inputs that cannot be probed. `interrupt` ends a read that waits.
+    /// Opens `url`, or reads what `from` says, and probes the streams. `format` is FFmpeg's name of a demuxer, for inputs that
+    /// cannot be probed. `interrupt` ends a read that waits.
     ///
     /// # Errors
     /// When it cannot be opened, FFmpeg does not recognize it, or it refers to a protocol that is not allowed for it.
     pub fn open(
         url: &str,
-        reader: Option<Box<dyn Read + Send>>,
+        from: ReadFrom,
         format: Option<&str>,
         options: &[(String, String)],
         interrupt: impl Into<Interrupt>,
@@ -86,7 +105,20 @@ impl Demuxer {
         let _opening = Opening::begin();
         super::last_message();
         refused_protocol();
-        let io = reader.map(CustomIo::new).transpose()?;
+        let opens = Box::new(Opens::new(interrupt.into()));
+        let mut images = None;
+        let io = match from {
+            ReadFrom::Url => None,
+            ReadFrom::Reader(reader) => Some(CustomIo::new(reader)?),
+            ReadFrom::File(file) => Some(CustomIo::of_file(file)?),
+            ReadFrom::Images(mut of) => {
+                let failed = |error: std::io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
+                opens.serve(of.open_first().map_err(failed)?);
+                images = Some(of);
+                None
+            }
+        };
+        let format = if images.is_some() { Some(IMAGES) } else { format };
         let found = match (format, &io) {
             (Some(name), _) => demuxer_named(name)?,
             (None, Some(io)) => io.probe(&location(url))?,
@@ -104,16 +136,21 @@ impl Demuxer {
             Some(_) => Some(protocols::of_pipe(format).to_owned()),
             None => Some(protocols::of_url(&place.to_string_lossy())),
         };
-        let whitelist = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
-        let options: Vec<(String, String)> = options.iter().cloned().chain(whitelist).collect();
-        let opens = Box::new(Opens::new(interrupt.into()));
+        let own = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
+        // The name of the first image is no pattern, even if it has a per cent sign.
+        let own = own.chain(images.iter().map(|_| ("pattern_type".to_owned(), "none".to_owned())));
+        let options: Vec<(String, String)> = options.iter().cloned().chain(own).collect();
         let opened = Self::open_as(&place, io, found, is_device, &options, opens);
-        let opened = opened.map_err(|error| match (refused_protocol(), allowed) {
+        let mut opened = opened.map_err(|error| match (refused_protocol(), allowed) {
             (Some(protocol), Some(allowed)) => {
                 OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
             }
             _ => error,
         })?;
+        if let (Some(images), 1) = (&images, opened.media.streams.len()) {
+            opened.media.set_images(0, usize::try_from(images.count()).unwrap_or(usize::MAX));
+        }
+        opened.images = images;
         opened.media.check_bounds()?;
         Ok(opened)
     }
@@ -153,7 +190,8 @@ impl Demuxer {
                 true => Some(Arc::new(HostPool::default())),
                 false => None,
             };
-            let mut demuxer = Demuxer { ptr, media, ignored, copies, ahead: VecDeque::new(), _io: io, opens };
+            let mut demuxer =
+                Demuxer { ptr, media, ignored, copies, ahead: VecDeque::new(), images: None, _io: io, opens };
             demuxer.check_pictures()?;
             demuxer.probe().map_err(|error| demuxer.opens.error(error))?;
             demuxer.opens.streams_are_known().map_or(Ok(()), Err)?;
@@ -285,6 +323,13 @@ impl Demuxer {
     /// When the input cannot seek.
     pub fn seek(&mut self, time: i64) -> Result<(), Error> {
         self.ahead.clear();
+        if let Some(images) = &mut self.images {
+            let base = self.media.streams[0].time_base;
+            // The last one that begins at or before this moment.
+            let place = rescale(time, microseconds(), base);
+            images.go_to(if rescale(place, base, microseconds()) > time { place - 1 } else { place });
+            return Ok(());
+        }
         // SAFETY: the context is open.
         check(unsafe { ffi::avformat_seek_file(self.ptr, -1, i64::MIN, time, time, 0) })?;
         Ok(())
@@ -296,6 +341,10 @@ impl Demuxer {
     /// When the input cannot seek.
     pub fn rewind(&mut self) -> Result<(), Error> {
         self.ahead.clear();
+        if let Some(images) = &mut self.images {
+            images.go_to(0);
+            return Ok(());
+        }
         // Where the clock may jump, several packets may have the start time: seek by bytes.
         let (start, flags) = match self.media.may_jump {
             true => (0, ffi::AVSEEK_FLAG_BYTE),
@@ -318,6 +367,9 @@ impl Demuxer {
     }
 
     fn read_next(&mut self) -> Result<Option<Packet>, Error> {
+        if let Some(images) = &mut self.images {
+            return if self.opens.is_due() { Err(Error::Exit) } else { images.read() };
+        }
         loop {
             let mut packet = Packet::new();
             // SAFETY: the context is open, the packet valid.
@@ -399,7 +451,7 @@ pub fn opens_more(name: &str) -> bool {
     let Ok(found) = demuxer_named(name) else { return false };
     // SAFETY: a constant of the library.
     let (name, flags) = unsafe { (text((*found).name), (*found).flags) };
-    protocols::is_playlist(&name) || name != "image2" && flags & ffi::AVFMT_NOFILE != 0
+    protocols::is_playlist(&name) || name != IMAGES && flags & ffi::AVFMT_NOFILE != 0
 }
 
 /// Is it an input device (a camera, say) rather than a container?

@@ -66,7 +66,7 @@ pub struct Stream {
 pub struct CodecParameters(Parameters);
 
 impl CodecParameters {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let parameters = Parameters::new();
         // SAFETY: the pointer is read, not what it points to.
         if unsafe { parameters.as_ptr() }.is_null() {
@@ -281,7 +281,10 @@ const MOST_ATTACHED: usize = 256 << 20;
 
 impl Media {
     /// Checks that the description is of a size that files of cameras and films have.
-    pub(super) fn check_bounds(&self) -> Result<(), OpenError> {
+    ///
+    /// # Errors
+    /// When it is larger.
+    pub(crate) fn check_bounds(&self) -> Result<(), OpenError> {
         let texts = self.streams.iter().map(|stream| &stream.metadata);
         let texts = texts.chain(self.chapters.iter().map(|chapter| &chapter.metadata)).chain([&self.metadata]);
         let texts = texts.flatten().map(|(key, value)| key.len() + value.len()).sum();

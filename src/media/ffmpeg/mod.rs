@@ -7,11 +7,13 @@
 //! | file | what it is |
 //! |---|---|
 //! | `demuxer.rs`, `custom_io.rs`, `protocols.rs`, `opens.rs`, `interrupt.rs` | opens an input and reads its packets |
+//! | `images.rs` | numbered images |
 //! | `media.rs`, `side_data.rs` | the description of an input and its streams |
 //! | `packet.rs` | a compressed packet (AVPacket) |
 //! | `decoder.rs`, `decoder_buffers.rs` | decodes packets into memory of a pool |
 //! | `nvdec.rs`, `surface.rs` | decodes on a GPU, and converts its surfaces |
 //! | `picture.rs`, `colour.rs`, `raw_format.rs` | a picture (AVFrame), its colour properties, its pixel format |
+//! | `wire.rs` | streams, packets and properties of pictures as they come from a decoding process |
 //! | `shared_planes.rs` | picture to frame and back, without a copy |
 //! | `converter.rs`, `filter_graph.rs` | converts pictures, runs them through libavfilter's filters |
 //! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
@@ -34,6 +36,7 @@ mod encoded_video;
 mod encoder;
 mod encoder_info;
 mod filter_graph;
+mod images;
 mod interrupt;
 mod log;
 mod media;
@@ -52,12 +55,13 @@ mod sound;
 mod still;
 mod subtitle;
 mod surface;
+mod wire;
 
 pub use colour::{Colour, LogTransfer};
 pub use container::Container;
 pub use converter::{Converter, VideoFormat};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
-pub use demuxer::{Demuxer, is_opening, opens_more};
+pub use demuxer::{Demuxer, ReadFrom, is_opening, opens_more};
 pub use devices::{Device, input_devices};
 pub use encoded_video::EncodedVideo;
 pub use encoder::{VideoEncoder, VideoOptions};
@@ -67,6 +71,7 @@ pub use ffmpeg_next::codec::Id as CodecId;
 pub use ffmpeg_next::media::Type as MediaType;
 pub use ffmpeg_next::{FieldOrder, Rational};
 pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
+pub use images::{Images, OpenImage};
 pub use interrupt::Interrupt;
 pub use log::{first_message, has_ended_early, last_message, silence_encoders};
 pub use media::{Chapter, Media, Metadata, Stream};
@@ -82,10 +87,12 @@ pub use side_data::StreamSideData;
 pub use sound::SoundTranscoder;
 pub use still::Still;
 pub use subtitle::SubtitleTranscoder;
+pub use wire::{Lie, WireChapter, WirePacket, WireProperties, WireStream};
 
 use ffmpeg_next::Rescale;
 use std::ffi::{CStr, CString};
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The error of a call to FFmpeg.
 pub type Error = ffmpeg_next::Error;
@@ -103,9 +110,26 @@ pub fn init() {
     });
 }
 
+/// What [`limit_allocations`] was called with; 0 before.
+static ALLOCATION: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether FFmpeg's own messages are printed.
+static IS_VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// The most bytes of a single allocation, if they are limited.
+pub fn allocation_limit() -> Option<usize> {
+    Some(ALLOCATION.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)
+}
+
+/// Whether FFmpeg's own messages are printed on stderr.
+pub fn is_verbose() -> bool {
+    IS_VERBOSE.load(Ordering::Relaxed)
+}
+
 /// Has FFmpeg refuse single allocations of more than `bytes` bytes, and, as it does by default, of more than 2 GiB.
 #[allow(unsafe_code, reason = "FFI")]
 pub fn limit_allocations(bytes: usize) {
+    ALLOCATION.store(bytes, Ordering::Relaxed);
     // SAFETY: sets an atomic number.
     unsafe { ffmpeg_next::ffi::av_max_alloc(bytes.min(i32::MAX as usize)) };
 }
@@ -114,6 +138,7 @@ pub fn limit_allocations(bytes: usize) {
 pub fn set_verbose(verbose: bool) {
     init();
     if verbose {
+        IS_VERBOSE.store(true, Ordering::Relaxed);
         log::print_messages();
     }
 }

@@ -3,15 +3,17 @@
 //! own: there the depth of the stack is the bound.
 #![allow(unsafe_code, reason = "C callbacks")]
 
+use super::custom_io::{self, CustomIo};
 use super::log::message_names;
 use super::protocols::OpenError;
 use super::{Error, Interrupt};
 use ffmpeg_next::ffi;
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
+use std::fs::File;
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The most streams of an input.
 pub(super) const MOST_STREAMS: usize = 1000;
@@ -52,6 +54,8 @@ pub(super) struct Opens {
     has_too_many: AtomicBool,
     has_too_many_streams: AtomicBool,
     is_too_deep: AtomicBool,
+    /// The file that is opened next, whatever its name is.
+    served: Mutex<Option<File>>,
 }
 
 impl Opens {
@@ -64,7 +68,18 @@ impl Opens {
             has_too_many: AtomicBool::new(false),
             has_too_many_streams: AtomicBool::new(false),
             is_too_deep: AtomicBool::new(false),
+            served: Mutex::new(None),
         }
+    }
+
+    /// Has the context read from `file` where it opens one next.
+    pub fn serve(&self, file: File) {
+        *self.served.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+    }
+
+    /// What reads from the file that is served, if one is.
+    fn served(&self) -> Option<Result<CustomIo, Error>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).take().map(CustomIo::of_file)
     }
 
     /// Has `context` and those within it keep to the bounds. The calling thread opens it next.
@@ -192,7 +207,14 @@ unsafe extern "C" fn io_open(
         if opens.is_some_and(|opens| !opens.admit()) {
             return ffi::AVERROR_EXIT;
         }
-        let result = open(context, pb, url, flags, options);
+        let result = match opens.and_then(Opens::served) {
+            Some(Ok(io)) => {
+                *pb = io.into_context();
+                0
+            }
+            Some(Err(error)) => error.into(),
+            None => open(context, pb, url, flags, options),
+        };
         if let (0.., Some(opens)) = (result, opens) {
             opens.open.fetch_add(1, Ordering::Relaxed);
         }
@@ -208,6 +230,10 @@ unsafe extern "C" fn io_close(context: *mut ffi::AVFormatContext, pb: *mut ffi::
             // What a context within opened by FFmpeg's own function was not counted.
             let less = |open: usize| Some(open.saturating_sub(1));
             let _ = opens.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        }
+        if !pb.is_null() && custom_io::is_custom(pb) {
+            custom_io::free(pb);
+            return 0;
         }
         close(context, pb)
     }

@@ -6,6 +6,8 @@ use super::{Error, check};
 use crate::sys::out_of_memory;
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::Buffer;
+use std::fs::File;
+use std::io::Read;
 
 /// A packet of any stream. Its bytes are reference-counted, and may outlive the input.
 pub struct Packet {
@@ -42,6 +44,29 @@ impl Packet {
         fields.duration = duration;
         fields.flags = if is_key { ffi::AV_PKT_FLAG_KEY } else { 0 };
         packet
+    }
+
+    /// A key frame that is a whole file, with these times and this duration.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is too large.
+    pub(super) fn of_file(mut file: &File, times: [i64; 2], duration: i64) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
+        let size = i32::try_from(file.metadata().map_err(failed)?.len()).map_err(|_| super::OUT_OF_MEMORY)?;
+        let mut packet = Packet::new();
+        // SAFETY: the packet is valid and empty.
+        check(unsafe { ffi::av_new_packet(packet.ptr, size) })?;
+        // SAFETY: the packet has `size` bytes at `data`, which nothing else uses. The allocator has not written to them.
+        let bytes = unsafe {
+            std::ptr::write_bytes((*packet.ptr).data, 0, size as usize);
+            std::slice::from_raw_parts_mut((*packet.ptr).data, size as usize)
+        };
+        file.read_exact(bytes).map_err(failed)?;
+        let fields = packet.get_mut();
+        [fields.pts, fields.dts] = times;
+        fields.duration = duration;
+        fields.flags = ffi::AV_PKT_FLAG_KEY;
+        Ok(packet)
     }
 
     /// A copy of the packet in `buffer`, which must have [`Packet::padded_len`] bytes.

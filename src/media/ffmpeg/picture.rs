@@ -103,20 +103,7 @@ impl Picture {
         if let Some(ratio) = properties.sample_aspect_ratio {
             frame.sample_aspect_ratio = ratio.into();
         }
-        if let Some(top_field_first) = properties.interlaced {
-            #[cfg(not(ffmpeg_6_1))]
-            {
-                frame.interlaced_frame = 1;
-                frame.top_field_first = top_field_first.into();
-            }
-            #[cfg(ffmpeg_6_1)]
-            {
-                frame.flags |= ffi::AV_FRAME_FLAG_INTERLACED as i32;
-                if top_field_first {
-                    frame.flags |= ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32;
-                }
-            }
-        }
+        picture.set_interlaced(properties.interlaced);
         picture
     }
 
@@ -285,14 +272,46 @@ impl Picture {
 
     /// Marks it as progressive.
     pub(super) fn set_progressive(&mut self) {
+        self.set_interlaced(None);
+    }
+
+    /// Marks it as interlaced, `Some(top field first?)`, or as progressive.
+    pub(super) fn set_interlaced(&mut self, top_field_first: Option<bool>) {
         let frame = self.get_mut();
         #[cfg(not(ffmpeg_6_1))]
         {
-            frame.interlaced_frame = 0;
+            frame.interlaced_frame = top_field_first.is_some().into();
+            frame.top_field_first = top_field_first.unwrap_or_default().into();
         }
         #[cfg(ffmpeg_6_1)]
+        for (flag, is_set) in [
+            (ffi::AV_FRAME_FLAG_INTERLACED, top_field_first.is_some()),
+            (ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST, top_field_first == Some(true)),
+        ] {
+            if is_set { frame.flags |= flag as i32 } else { frame.flags &= !(flag as i32) }
+        }
+    }
+
+    /// Is it a key frame?
+    pub(super) fn is_key(&self) -> bool {
+        #[cfg(not(ffmpeg_6_1))]
+        return self.get().key_frame != 0;
+        #[cfg(ffmpeg_6_1)]
+        return self.get().flags & ffi::AV_FRAME_FLAG_KEY as i32 != 0;
+    }
+
+    /// Marks it as a key frame, or as none.
+    pub(super) fn set_key(&mut self, is_key: bool) {
+        let frame = self.get_mut();
+        #[cfg(not(ffmpeg_6_1))]
         {
-            frame.flags &= !(ffi::AV_FRAME_FLAG_INTERLACED as i32);
+            frame.key_frame = is_key.into();
+        }
+        #[cfg(ffmpeg_6_1)]
+        if is_key {
+            frame.flags |= ffi::AV_FRAME_FLAG_KEY as i32;
+        } else {
+            frame.flags &= !(ffi::AV_FRAME_FLAG_KEY as i32);
         }
     }
 

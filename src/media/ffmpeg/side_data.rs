@@ -4,6 +4,7 @@
 
 use super::Picture;
 use super::display_matrix::Rotation;
+use super::media::CodecParameters;
 use crate::sys::out_of_memory;
 use ffmpeg_next::ffi;
 
@@ -58,6 +59,45 @@ impl StreamSideData {
             })
             .collect();
         StreamSideData { entries }
+    }
+
+    /// These entries.
+    pub(super) fn of_entries(entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>) -> Self {
+        StreamSideData { entries }
+    }
+
+    /// All entries.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (ffi::AVPacketSideDataType, &[u8])> {
+        self.entries.iter().map(|(kind, bytes)| (*kind, bytes.as_slice()))
+    }
+
+    /// Adds all entries to the parameters of a stream, where FFmpeg keeps them there.
+    #[cfg_attr(not(ffmpeg_6_1), allow(unused_variables, clippy::unused_self))]
+    pub(super) fn add_to_parameters(&self, parameters: &mut CodecParameters) {
+        #[cfg(ffmpeg_6_1)]
+        // SAFETY: the parameters are valid.
+        unsafe {
+            self.add(parameters.as_mut_ptr());
+        }
+    }
+
+    /// Adds all entries to parameters.
+    ///
+    /// # Safety
+    /// `parameters` points to valid parameters.
+    #[cfg(ffmpeg_6_1)]
+    unsafe fn add(&self, parameters: *mut ffi::AVCodecParameters) {
+        for (kind, bytes) in &self.entries {
+            // SAFETY: by the caller's promise; the new side data has room for exactly these bytes.
+            unsafe {
+                let (list, count) = (&mut (*parameters).coded_side_data, &mut (*parameters).nb_coded_side_data);
+                let entry = ffi::av_packet_side_data_new(list, count, *kind, bytes.len(), 0);
+                if entry.is_null() {
+                    out_of_memory();
+                }
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*entry).data, bytes.len());
+            }
+        }
     }
 
     /// Adds the mastering display of the first picture, if the container has none. HEVC streams often have it only in the
@@ -144,23 +184,16 @@ impl StreamSideData {
     /// # Safety
     /// `stream` is a valid stream of an output whose header has not been written.
     pub(super) unsafe fn apply(&self, stream: *mut ffi::AVStream) {
+        #[cfg(ffmpeg_6_1)]
+        // SAFETY: by the caller's promise; a stream has parameters.
+        unsafe {
+            self.add((*stream).codecpar);
+        }
+        #[cfg(not(ffmpeg_6_1))]
         for (kind, bytes) in &self.entries {
             // SAFETY: by the caller's promise; the new side data has room for exactly these bytes.
             unsafe {
-                #[cfg(not(ffmpeg_6_1))]
                 let data = ffi::av_stream_new_side_data(stream, *kind, bytes.len());
-                #[cfg(ffmpeg_6_1)]
-                let data = {
-                    let parameters = (*stream).codecpar;
-                    let entry = ffi::av_packet_side_data_new(
-                        &mut (*parameters).coded_side_data,
-                        &mut (*parameters).nb_coded_side_data,
-                        *kind,
-                        bytes.len(),
-                        0,
-                    );
-                    if entry.is_null() { std::ptr::null_mut() } else { (*entry).data }
-                };
                 if data.is_null() {
                     out_of_memory();
                 }

@@ -3,10 +3,11 @@
 use super::failure::FailureKind;
 use anyhow::Result;
 use histeq::{Note, Notes};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The level of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Level {
     /// A detail, shown with `-v`.
     Detail,
@@ -54,6 +55,16 @@ impl Notices {
     /// Drops all messages.
     pub fn silent() -> Self {
         Notices::new(false, |_, _| {})
+    }
+
+    /// Whether warnings are errors.
+    pub fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// Prints a message of this level, as one that has passed all checks elsewhere.
+    pub fn print(&self, level: Level, message: &str) {
+        (self.print)(level, message);
     }
 
     /// Prints a detail.

@@ -146,6 +146,13 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
+    /// A source elsewhere has decoded `decoded` frames in all, up to `position` microseconds; `damaged` frames and packets were.
+    pub fn follow(&self, decoded: u64, position: i64, damaged: u64) {
+        self.decoded.store(decoded, Ordering::Relaxed);
+        self.position.store(position, Ordering::Relaxed);
+        self.damaged.store(damaged, Ordering::Relaxed);
+    }
+
     /// Counts a damaged frame or packet.
     pub fn count_damaged(&self) {
         self.damaged.fetch_add(1, Ordering::Relaxed);

@@ -23,7 +23,7 @@ pub struct Delivery {
 }
 
 /// Position of a frame relative to the requested part of the video.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub enum PartPosition {
     /// Inside.
     #[default]

@@ -144,6 +144,9 @@ const OF_DECODERS: &[c_long] = &[
     SYS_landlock_restrict_self,
 ];
 
+/// What is said between the program and a process that decodes for it, on connections that both have from the beginning.
+const OF_CONNECTION: &[c_long] = &[SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_ftruncate];
+
 /// Older calls, which newer systems do not have.
 const OLDER_OF_DECODERS: &[c_long] = of_x86_64![
     SYS_stat,
@@ -179,6 +182,8 @@ const OF_PROCESS: &[c_long] = &[
     SYS_unlinkat,
     SYS_mkdirat,
     SYS_umask,
+    // The end of the process that the decoding ones come from.
+    SYS_wait4,
 ];
 
 /// Older ones of this kind.
@@ -224,6 +229,7 @@ const REFUSED: &[c_long] = &[
     SYS_sched_setattr,
     SYS_execve,
     SYS_execveat,
+    SYS_openat,
     SYS_socket,
     SYS_socketpair,
     SYS_connect,
@@ -237,8 +243,8 @@ const REFUSED: &[c_long] = &[
 ///
 /// # Errors
 /// When the kernel has no such filters.
-pub fn answer_decoders() -> Result<()> {
-    answer(&of_decoders())
+pub fn answer_decoders(network: bool) -> Result<()> {
+    answer(&of_decoders(network))
 }
 
 /// From now on, the kernel answers only what a run needs, to the calling thread and those that it starts.
@@ -275,14 +281,19 @@ fn program(calls: &Calls, error: c_int) -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(calls, refuse, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-fn of_decoders() -> Calls {
-    let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS]);
-    calls.extend(of_own_process());
-    // Only to read. With Landlock, only the input and the system's files can be opened.
-    let changes = O_ACCMODE | O_CREAT | O_TRUNC;
-    calls.insert(SYS_openat, vec![vec![without(2, changes)]]);
-    #[cfg(target_arch = "x86_64")]
-    calls.insert(SYS_open, vec![vec![without(1, changes)]]);
+fn of_decoders(network: bool) -> Calls {
+    let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS, OF_CONNECTION]);
+    calls.extend(of_own_process(network));
+    // Memory that frames are shared by: of ordinary pages, which can be kept from shrinking.
+    calls.insert(SYS_memfd_create, vec![vec![int(1, i64::from(MFD_CLOEXEC | MFD_ALLOW_SEALING))]]);
+    calls.entry(SYS_fcntl).or_default().push(vec![int(1, F_ADD_SEALS.into())]);
+    if network {
+        // Only to read. With Landlock, only the system's files can be opened.
+        let changes = O_ACCMODE | O_CREAT | O_TRUNC;
+        calls.insert(SYS_openat, vec![vec![without(2, changes)]]);
+        #[cfg(target_arch = "x86_64")]
+        calls.insert(SYS_open, vec![vec![without(1, changes)]]);
+    }
     calls
 }
 
@@ -296,19 +307,16 @@ fn of_process(network: bool, replaces: bool) -> Calls {
         (SYS_open, vec![vec![without(1, makes)], vec![without(2, rights)]]),
         (SYS_creat, vec![vec![without(1, rights)]]),
     ]);
-    calls.extend(of_own_process());
+    calls.extend(of_own_process(network));
+    calls.extend(whole(&[OF_CONNECTION]));
+    // Connections to decoding processes, which no other process can reach.
+    calls.entry(SYS_socketpair).or_insert_with(|| vec![vec![int(0, AF_UNIX.into())]]);
     if replaces {
         calls.insert(SYS_fchown, Vec::new());
         calls.insert(SYS_fchmod, vec![vec![without(1, rights)]]);
     }
     // libx265 takes its threads back behind others. Of one's own thread alone: 0 is the group with another first argument.
     calls.insert(SYS_setpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
-    if network {
-        calls.extend(whole(&[OF_NETWORK, OLDER_OF_NETWORK]));
-        // The numbers of network cards, of which addresses like fe80::1%eth0 have names.
-        let requests = [SIOCGIFINDEX as i64, SIOCGIFNAME as i64];
-        calls.entry(SYS_ioctl).or_default().extend(requests.map(|request| vec![int(1, request)]));
-    }
     calls
 }
 
@@ -317,8 +325,8 @@ fn whole(lists: &[&[c_long]]) -> Calls {
 }
 
 /// What both walls leave of the calls that could reach others: new threads, but no new processes; signals to this process, and
-/// what is to be known of it; what descriptors are, but not who gets signals from them.
-fn of_own_process() -> Calls {
+/// what is to be known of it; what descriptors are, but not who gets signals from them; and the network, if it is used.
+fn of_own_process(network: bool) -> Calls {
     let own = i64::from(std::process::id());
     let thread = CLONE_THREAD as u64;
     let spaces =
@@ -347,10 +355,16 @@ fn of_own_process() -> Calls {
     calls.insert(SYS_ioctl, ioctl);
     // O_ASYNC has the kernel send signals, to whom F_SETOWN says.
     let mut commands = vec![vec![int(1, F_SETFL.into()), without(2, O_ASYNC)]];
-    let kept = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GETPIPE_SZ, F_SETPIPE_SZ];
+    let kept = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GETPIPE_SZ, F_SETPIPE_SZ, F_GET_SEALS];
     let locks = [F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW];
     commands.extend(kept.into_iter().chain(locks).map(|command| vec![int(1, command.into())]));
     calls.insert(SYS_fcntl, commands);
+    if network {
+        calls.extend(whole(&[OF_NETWORK, OLDER_OF_NETWORK]));
+        // The numbers of network cards, of which addresses like fe80::1%eth0 have names.
+        let requests = [SIOCGIFINDEX as i64, SIOCGIFNAME as i64];
+        calls.entry(SYS_ioctl).or_default().extend(requests.map(|request| vec![int(1, request)]));
+    }
     calls
 }
 
@@ -376,6 +390,8 @@ mod tests {
         (SYS_ioctl, &[32, 32]),
         (SYS_fcntl, &[32, 32, 32]),
         (SYS_openat, &[32, 64, 32, 32]),
+        (SYS_memfd_create, &[64, 32]),
+        (SYS_socketpair, &[32]),
         #[cfg(target_arch = "x86_64")]
         (SYS_open, &[64, 32, 32]),
         #[cfg(target_arch = "x86_64")]
@@ -424,10 +440,11 @@ mod tests {
         }
     }
 
-    fn walls() -> [Wall; 4] {
+    fn walls() -> [Wall; 5] {
         let wall = |name, calls| Wall { name, programs: programs(&calls).expect("filters"), calls };
         [
-            wall("inner", of_decoders()),
+            wall("inner", of_decoders(false)),
+            wall("inner, with network", of_decoders(true)),
             wall("outer", of_process(false, false)),
             wall("outer, where files are replaced", of_process(false, true)),
             wall("outer, with network", of_process(true, false)),
@@ -541,7 +558,7 @@ mod tests {
             // A thread of one's own has such a number.
             assert_eq!(wall.error(SYS_sched_getaffinity, [1, 8, 0, 0, 0, 0]), None, "{}", wall.name);
             assert_eq!(wall.error(SYS_sched_setscheduler, [0; 6]), Some(EPERM), "{}", wall.name);
-            let error = (wall.name != "outer, with network").then_some(EPERM);
+            let error = (!wall.name.ends_with("with network")).then_some(EPERM);
             assert_eq!(wall.error(SYS_socket, [0; 6]), error, "{}", wall.name);
             let error = (wall.name != "outer, where files are replaced").then_some(ENOSYS);
             assert_eq!(wall.error(SYS_fchmod, [3, 0o644, 0, 0, 0, 0]), error, "{}", wall.name);

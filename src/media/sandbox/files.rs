@@ -38,6 +38,22 @@ const SYSTEM: [&str; 18] = [
     "/sys/fs/cgroup",
 ];
 
+/// What tells of the names and certificates of the network.
+const OF_NETWORK: [&str; 12] = [
+    "/etc/resolv.conf",
+    "/run/systemd/resolve",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/nsswitch.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/ssl",
+    "/etc/pki",
+    "/etc/ca-certificates",
+    "/etc/crypto-policies",
+];
+
 const READ: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
 
 const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
@@ -52,6 +68,19 @@ const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 /// # Errors
 /// When the kernel has no Landlock, or it is off, or when a place cannot be opened though it is there.
 pub fn close(places: Option<&Places>, network: bool) -> Result<i32> {
+    restrict(places, &SYSTEM.map(PathBuf::from), network)
+}
+
+/// The same for decoders, which can open nothing; with `network`, what is needed to reach a server can be read.
+///
+/// # Errors
+/// Those of [`close`].
+pub fn close_to_decoders(network: bool) -> Result<i32> {
+    let system: Vec<PathBuf> = SYSTEM.iter().chain(&OF_NETWORK).map(PathBuf::from).collect();
+    restrict(Some(&Places::default()), if network { &system } else { &[] }, network)
+}
+
+fn restrict(places: Option<&Places>, system: &[PathBuf], network: bool) -> Result<i32> {
     let restrict = || -> Result<_> {
         let mut ruleset = Ruleset::default().scope(Scope::from_all(RULES))?;
         if !network {
@@ -61,7 +90,6 @@ pub fn close(places: Option<&Places>, network: bool) -> Result<i32> {
         // What leads to no file, as the end of a pipe does, is open to all.
         let resolved =
             |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().flat_map(|path| path.canonicalize()).collect() };
-        let system = SYSTEM.map(PathBuf::from);
         let mut ruleset = ruleset.handle_access(AccessFs::from_all(RULES))?.create()?;
         for (paths, access) in
             [(system.to_vec(), READ), (resolved(&places.read), READ), (resolved(&places.written), WRITE)]

@@ -16,15 +16,13 @@ mod places;
 pub use places::Places;
 
 use anyhow::Result;
-use std::path::PathBuf;
 
-/// The wall around the threads that demux and decode one input. Inside, nothing can be opened but the input, for reading, and
-/// what is installed on the system; there is no network, no other program, and no other process.
-///
-/// The threads share the memory of the process: a decoder that is taken over can overwrite what other threads work with. What
-/// these can do is up to the [`ProcessWall`].
+/// The wall around a process that demuxes and decodes one input. Inside, nothing can be opened; there is no other program and
+/// no other process, and no network unless the input comes from there: then what tells of names and certificates can be read.
 #[derive(Clone, Copy, Debug)]
 pub struct DecoderWall {
+    /// Whether the network can be used.
+    pub network: bool,
     /// Whether it is an error that the kernel has no such wall.
     pub is_required: bool,
 }
@@ -43,25 +41,15 @@ pub struct ProcessWall {
 }
 
 impl DecoderWall {
-    /// Puts it up around the calling thread and those that it starts from now on, which can only read these files and folders.
+    /// Puts it up around the calling thread and those that it starts from now on.
     ///
     /// # Errors
     /// When the kernel has no such wall, and it is required.
     #[cfg(target_os = "linux")]
-    pub(crate) fn close(self, read: Vec<PathBuf>) -> Result<()> {
-        let places = Places { read, written: Vec::new() };
+    pub(crate) fn close(self) -> Result<()> {
         let unless_lacking = |error| unless_lacking(self.is_required, error);
-        files::close(Some(&places), false).map(drop).or_else(unless_lacking)?;
-        calls::answer_decoders().or_else(unless_lacking)
-    }
-
-    /// Other systems have none.
-    ///
-    /// # Errors
-    /// When it is required.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn close(self, _read: Vec<PathBuf>) -> Result<()> {
-        if self.is_required { Err(elsewhere()) } else { Ok(()) }
+        files::close_to_decoders(self.network).map(drop).or_else(unless_lacking)?;
+        calls::answer_decoders(self.network).or_else(unless_lacking)
     }
 }
 

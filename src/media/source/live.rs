@@ -1,9 +1,12 @@
 //! Reads a camera, a network stream or a pipe live, and waits for it when it is lost.
 
 use super::clock::{LiveClock, StartTime};
+use super::file::FileInput;
+use super::isolated;
 use super::live_input::{CameraOptions, LiveInput};
 use super::native::ToNative;
 use super::open_input::{OpenInput, TIMEOUT};
+use super::options::Isolation;
 use super::sound::SoundStreams;
 use super::video_reader::{Damage, ReaderEvent};
 use crate::camera::NotOpened;
@@ -41,19 +44,49 @@ pub struct LiveSource {
     delivered: u64,
 }
 
+/// What a live input is opened by.
+pub(super) enum Found {
+    /// The options: it is searched for.
+    Options,
+    /// What was found, and what it is read from if that is a pipe or a file.
+    Input(LiveInput, Option<FileInput>),
+}
+
+/// Opens a live input, in a process of its own if the options say so and it is not a device. Its first frame sets `start`.
+///
+/// # Errors
+/// When there is no camera, or the input does not open.
+pub fn open_live(
+    options: CameraOptions,
+    start: StartTime,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    if options.isolation != Isolation::Off && isolated::is_ready() {
+        let input = LiveInput::find(&options, &notices)?;
+        if input.is_isolated() {
+            return isolated::open_live(input, options, start, cancel, notices, progress);
+        }
+    }
+    let (source, input) = LiveSource::open(options, Found::Options, start, cancel, notices, progress)?;
+    Ok((Box::new(source), input))
+}
+
 impl LiveSource {
     /// Opens the input. Its first frame sets `start`.
     ///
     /// # Errors
     /// When there is no camera, or the input does not open.
-    pub fn open(
+    pub(super) fn open(
         options: CameraOptions,
+        found: Found,
         start: StartTime,
         cancel: &Cancel,
         notices: Notices,
         progress: Arc<Progress>,
     ) -> Result<(Self, Input)> {
-        let (live_input, mut open) = open_first(&options, cancel, &notices).map_err(|error| {
+        let (live_input, mut open) = open_first(&options, found, cancel, &notices).map_err(|error| {
             // An interrupted open fails with misleading errors: report the interrupt.
             let name = options.camera.as_deref().unwrap_or("camera");
             if cancel.is_cancelled() { anyhow!("{name}: interrupted before the first frame") } else { error }
@@ -143,7 +176,7 @@ impl LiveSource {
             // A different camera may be plugged in.
             self.live_input = LiveInput::find(&self.options, &self.notices)?;
         }
-        OpenInput::open(&self.live_input, &self.cancel, Duration::MAX)
+        OpenInput::open(&self.live_input, None, &self.cancel, Duration::MAX)
     }
 
     /// Tries to open the input until it is back; `false` when the run is cancelled.
@@ -168,15 +201,24 @@ impl LiveSource {
 }
 
 /// Finds and opens the input for the first time, and waits for it as long as `options.wait` says, unless no attempt can succeed.
-fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Result<(LiveInput, OpenInput)> {
+fn open_first(
+    options: &CameraOptions,
+    found: Found,
+    cancel: &Cancel,
+    notices: &Notices,
+) -> Result<(LiveInput, OpenInput)> {
+    let (known, mut from) = match found {
+        Found::Options => (None, None),
+        Found::Input(input, from) => (Some(input), from),
+    };
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
     // An attempt that the end of the wait cuts short says only that nothing came.
     let mut before: Option<anyhow::Error> = None;
     let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
     loop {
-        let found = LiveInput::find(options, notices);
+        let found = known.clone().map_or_else(|| LiveInput::find(options, notices), Ok);
         let name = found.as_ref().ok().map(|found| found.name.clone());
-        match found.and_then(|found| OpenInput::open(&found, cancel, left()).map(|open| (found, open))) {
+        match found.and_then(|found| OpenInput::open(&found, from.take(), cancel, left()).map(|open| (found, open))) {
             Err(error) if options.wait.is_some() && !is_final(&error) && !cancel.is_cancelled() => {
                 let is_cut_short =
                     error.downcast_ref::<NotOpened>().is_some_and(|error| error.error == Some(Error::Exit));

@@ -1,11 +1,13 @@
 //! Finds a live input and the options to open it with: a camera of this machine in one of its modes, a network stream, a
 //! pipe, a file in real time, or a filter source.
 
+use super::options::{Isolation, names_others};
 use crate::camera::{INPUT, NotOpened, Wanted, cameras, choose, modes, other_than_camera};
-use crate::ffmpeg::{DecodeOn, Rational};
+use crate::ffmpeg::{DecodeOn, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
 use crate::sys::{is_pipe, without_password};
 use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The time-out for a reply of an RTSP server. The connection is then tried again.
@@ -34,9 +36,12 @@ pub struct CameraOptions {
     pub with_sound: bool,
     /// Where to decode.
     pub decode_on: DecodeOn,
+    /// Whether what is not a device is opened and decoded in a process of its own.
+    pub isolation: Isolation,
 }
 
 /// A live input before it is opened. It may be opened many times.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LiveInput {
     /// Its name in messages.
     pub name: String,
@@ -118,6 +123,16 @@ impl LiveInput {
             is_paced,
             decode_on: options.decode_on,
         })
+    }
+}
+
+impl LiveInput {
+    /// Can it be opened and decoded in a process of its own? A device cannot, nor what makes pictures of nothing or names other files.
+    pub fn is_isolated(&self) -> bool {
+        let opens_more = self.format.as_deref().is_some_and(opens_more);
+        let is_on_cpu = !matches!(self.decode_on, DecodeOn::Nvdec(_));
+        let is_stream = self.is_pipe || self.is_paced || is_url(&self.url);
+        is_stream && is_on_cpu && !self.is_camera && !opens_more && !names_others(&self.url)
     }
 }
 

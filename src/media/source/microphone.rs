@@ -2,7 +2,9 @@
 
 use super::clock::StartTime;
 use crate::camera::Microphone;
-use crate::ffmpeg::{Demuxer, Error, Interrupt, Packet, Rational, Stream, last_message, microseconds, rescale};
+use crate::ffmpeg::{
+    Demuxer, Error, Interrupt, Packet, Rational, ReadFrom, Stream, last_message, microseconds, rescale,
+};
 use crate::pipeline::{Cancel, Delivery, Notices, Pauses, Source};
 use anyhow::{Result, anyhow};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -127,7 +129,7 @@ impl Source for MicrophoneSource {
 
 fn open(device: &Microphone, interrupt: &Interrupt) -> Result<Demuxer, Error> {
     interrupt.set_timeout(TIMEOUT);
-    let demuxer = Demuxer::open(&device.url, None, Some(&device.input), &[], interrupt.clone())?;
+    let demuxer = Demuxer::open(&device.url, ReadFrom::Url, Some(&device.input), &[], interrupt.clone())?;
     last_message();
     if demuxer.media().streams.is_empty() { Err(Error::StreamNotFound) } else { Ok(demuxer) }
 }

@@ -5,7 +5,8 @@
 //! | `options.rs`, `part.rs` | what to read, and which part of it |
 //! | `open.rs` | detects the kind of an input, and opens its source |
 //! | `file` | files and other inputs of FFmpeg |
-//! | `walled.rs` | a source on a thread that can do nothing else |
+//! | `isolated` | an input that a process of its own opens and decodes |
+//! | `failure.rs` | the kinds of errors |
 //! | `raw.rs` | raw frames and y4m |
 //! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again when they are lost, timestamped |
 //! | `sound.rs`, `microphone.rs` | the audio of a live input, and of a microphone |
@@ -17,9 +18,12 @@
 //! | `native.rs` | converts pictures that are not native to native frames |
 
 mod clock;
+mod failure;
 mod file;
 mod filtered;
 mod filters;
+#[cfg_attr(not(target_os = "linux"), path = "not_isolated.rs")]
+pub mod isolated;
 mod live;
 mod live_input;
 mod log;
@@ -34,17 +38,17 @@ mod picture;
 mod raw;
 mod sound;
 mod video_reader;
-mod walled;
 
 pub use clock::{LiveClock, StartTime};
+pub use failure::kind_of_cause;
 pub use filtered::{developed, filtered, filtered_after, shrunk};
 pub use filters::Filters;
-pub use live::LiveSource;
+pub use live::open_live;
 pub use live_input::CameraOptions;
 pub use log::{LogChoice, LogCurve, NamedLog};
 pub use microphone::MicrophoneSource;
 pub use open::open;
-pub use options::{InputOptions, RawOptions};
+pub use options::{InputOptions, Isolation, RawOptions};
 pub use packets::{Chunk, InputChanged, PacketSurvey, PlannedPart, Reading};
 pub use part::Part;
 pub use picture::first_picture;

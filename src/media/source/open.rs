@@ -1,10 +1,10 @@
 //! Detects the kind of an input, and opens its source.
 
-use super::file::FileSource;
+use super::file::{FileInput, FileSource, Sequence};
 use super::filtered::in_sdr;
-use super::options::{InputOptions, RawOptions, check_size};
+use super::isolated;
+use super::options::{InputOptions, Isolation, RawOptions, check_size};
 use super::raw::RawSource;
-use super::walled::WalledSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
@@ -67,15 +67,18 @@ fn open_by_kind(
         let video = rawvideo::parse(&line).with_context(|| name.to_owned())?;
         return raw(reader, video, true);
     }
-    open_file(options, name, Some(reader), cancel, notices, progress).map_err(|error| {
-        // An input that FFmpeg does not recognize is most likely raw frames.
-        let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
-        let may_be_raw = options.format.is_none() && !error.is::<OpenError>();
-        if may_be_raw { FailureKind::Damage.error(format!("{error:#} ({hint})")) } else { error }
-    })
+    open_file(options, name, Some(reader), cancel, notices, progress)
 }
 
-/// Opens what FFmpeg reads, from `reader` if there is one; behind a wall if the options say so.
+/// The error of an input from a pipe that FFmpeg does not recognize, which most likely is raw frames. `is_named` says whether its
+/// format was given.
+pub(super) fn with_hint(error: anyhow::Error, is_named: bool) -> anyhow::Error {
+    let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
+    let may_be_raw = !is_named && !error.is::<OpenError>();
+    if may_be_raw { FailureKind::Damage.error(format!("{error:#} ({hint})")) } else { error }
+}
+
+/// Opens what FFmpeg reads, from `reader` if there is one; in a process of its own if the options say so.
 fn open_file(
     options: &InputOptions,
     name: &str,
@@ -84,22 +87,29 @@ fn open_file(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let (wall, readable, url) = (options.wall, options.readable(), options.url.clone());
-    let (options, name, cancel) = (options.clone(), name.to_owned(), cancel.clone());
-    let open = move || {
-        let source = FileSource::open(options, &name, reader, &cancel, notices, progress)?;
-        let input = source.input().clone();
-        Ok((Box::new(source) as Box<dyn Source>, input))
+    let is_pipe = reader.is_some();
+    let from = match (reader, Sequence::of(options, &notices)?) {
+        (Some(reader), _) => FileInput::Pipe(reader),
+        (None, Some(sequence)) => FileInput::Images(sequence, Sequence::by_name(&options.url)),
+        (None, None) => FileInput::Url,
     };
-    match wall {
-        Some(wall) => WalledSource::open(wall, readable, open).map_err(|error| match is_playlist(Path::new(&url)) {
+    if options.isolation != Isolation::Off && isolated::is_ready() {
+        let opened = isolated::open_file(options, name, from, cancel, notices, progress);
+        return opened.map_err(|error| match is_playlist(Path::new(&options.url)) {
             true => error.context(
                 "the sandbox opens no file that a playlist names (say with -f that it is one, or use --sandbox off)",
             ),
             false => error,
-        }),
-        None => open(),
+        });
     }
+    ensure!(
+        options.isolation != Isolation::Required,
+        "{name}: --sandbox on: no process to decode in could be started (--sandbox auto goes on without)"
+    );
+    let source = FileSource::open(options.clone(), name, from, cancel, notices, progress);
+    let source = source.map_err(|error| if is_pipe { with_hint(error, options.format.is_some()) } else { error })?;
+    let input = source.input().clone();
+    Ok((Box::new(source), input))
 }
 
 /// Does this file begin as a playlist does?

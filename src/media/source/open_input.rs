@@ -1,15 +1,14 @@
 //! An open live input: its packets, read with a time-out, and the decoder of its video.
 
-use super::file::no_decoder;
+use super::file::{FileInput, no_decoder};
 use super::live_input::LiveInput;
 use super::sound::{SoundRoute, SoundStreams};
 use super::video_reader::{ReadPackets, VideoReader};
 use crate::camera::NotOpened;
-use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, Stream, last_message};
+use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, ReadFrom, Stream, last_message};
 use crate::pipeline::{Cancel, FailureKind};
 use crate::sys::Reader;
 use anyhow::{Context, Result};
-use std::io::Read;
 use std::time::{Duration, Instant};
 
 /// The time-out for opening: a network stream is recognized by its next key frame.
@@ -34,25 +33,31 @@ pub struct OpenInput {
 }
 
 impl OpenInput {
-    /// Opens the input, `within` this time where it is given less than usual.
+    /// Opens the input, or what it is read from if that is open, `within` this time where it is given less than usual.
     ///
     /// # Errors
     /// When it does not open, holds no video, or none that can be decoded.
-    pub fn open(input: &LiveInput, cancel: &Cancel, within: Duration) -> Result<Self> {
+    pub fn open(input: &LiveInput, from: Option<FileInput>, cancel: &Cancel, within: Duration) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
-        let reader = input.is_pipe.then(|| open_pipe(input, cancel)).transpose()?;
-        let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
+        let from = match from {
+            Some(FileInput::File(file)) => ReadFrom::File(file),
+            Some(FileInput::Pipe(reader)) => ReadFrom::Reader(Box::new(with_first_byte(reader, input)?)),
+            _ if input.is_pipe => {
+                let reader = Reader::open(&input.url, cancel.flag()).with_context(|| input.name.clone())?;
+                ReadFrom::Reader(Box::new(with_first_byte(reader, input)?))
+            }
+            _ => ReadFrom::Url,
+        };
         interrupt.set_timeout(OPEN_TIMEOUT.min(within));
         let format = input.format.as_deref();
-        let demuxer =
-            Demuxer::open(&input.url, reader, format, &input.options, interrupt.clone()).map_err(|error| {
-                // FFmpeg reports various errors for an interrupted read.
-                let error = if interrupt.is_due() { OpenError::Ffmpeg(Error::Exit) } else { error };
-                match error {
-                    OpenError::Ffmpeg(error) => NotOpened::new(&input.name, format, error),
-                    refused => NotOpened::for_good(format!("{}: {refused}", input.name)),
-                }
-            })?;
+        let demuxer = Demuxer::open(&input.url, from, format, &input.options, interrupt.clone()).map_err(|error| {
+            // FFmpeg reports various errors for an interrupted read.
+            let error = if interrupt.is_due() { OpenError::Ffmpeg(Error::Exit) } else { error };
+            match error {
+                OpenError::Ffmpeg(error) => NotOpened::new(&input.name, format, error),
+                refused => NotOpened::for_good(format!("{}: {refused}", input.name)),
+            }
+        })?;
         last_message();
         let video = demuxer.best_video().with_context(|| format!("{}: no video in it", input.name))?;
         let stream = demuxer.media().streams[video].clone();
@@ -132,8 +137,7 @@ impl ReadPackets for LivePackets {
 }
 
 /// Waits for the first byte, without a time-out.
-fn open_pipe(input: &LiveInput, cancel: &Cancel) -> Result<Reader> {
-    let mut reader = Reader::open(&input.url, cancel.flag()).with_context(|| input.name.clone())?;
+fn with_first_byte(mut reader: Reader, input: &LiveInput) -> Result<Reader> {
     let anything = !reader.peek(1).with_context(|| input.name.clone())?.is_empty();
     match anything {
         true => Ok(reader),

@@ -2,9 +2,8 @@
 
 use super::packets::Reading;
 use super::part::Part;
-use crate::ffmpeg::{DecodeOn, Demuxer, Rational, is_url};
+use crate::ffmpeg::{DecodeOn, Demuxer, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
-use crate::sandbox::DecoderWall;
 use crate::sys::{is_pipe, number_pattern, numbered, numbers_there};
 use anyhow::Result;
 use histeq::frame::limits;
@@ -33,9 +32,21 @@ pub struct InputOptions {
     /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for long
     /// files that can be cut at key frames; 0 and 1 are one.
     pub decoders: usize,
-    /// The wall behind which FFmpeg opens and decodes it, if there is one. Other files than the input and those of a numbered
-    /// sequence are out of reach there: playlists, devices, URLs and NVDEC need to do without.
-    pub wall: Option<DecoderWall>,
+    /// Whether FFmpeg opens and decodes it in a process of its own.
+    pub isolation: Isolation,
+}
+
+/// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and those of a
+/// numbered sequence are out of reach there, and so are devices: playlists, cameras and NVDEC need to do without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// In this process.
+    #[default]
+    Off,
+    /// In a process of its own, with the walls that the kernel has, if the system has such processes.
+    Auto,
+    /// With all walls, or not at all.
+    Required,
 }
 
 impl InputOptions {
@@ -65,6 +76,20 @@ impl InputOptions {
         })
     }
 
+    /// Why it cannot be opened and decoded in a process of its own, if it cannot.
+    pub fn obstacle(&self) -> Option<&'static str> {
+        let folder = Path::new(&self.url).parent().map(|folder| folder.to_string_lossy());
+        let is_in_folder = folder.is_some_and(|folder| folder.contains('%')) && !Path::new(&self.url).exists();
+        match self.format.as_deref() {
+            _ if matches!(self.decode_on, DecodeOn::Nvdec(_)) => Some("NVDEC opens devices"),
+            Some(format) if opens_more(format) => Some("an input in this format opens devices or other files"),
+            _ if is_url(&self.url) => None,
+            _ if is_in_folder => Some("the number of its files is in the name of a folder"),
+            None if names_others(&self.url) => Some("such a file names others, which are opened, too"),
+            _ => None,
+        }
+    }
+
     /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence lead to.
     pub fn readable(&self) -> Vec<PathBuf> {
         let path = Path::new(&self.url);
@@ -86,6 +111,15 @@ pub struct RawOptions {
     pub pixel_format: Option<String>,
     /// Frames a second.
     pub rate: Option<Rational>,
+}
+
+/// Names of files that name other files.
+const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
+
+/// Does a file of this name name other files? What comes from the network does not name files of this machine.
+pub(super) fn names_others(name: &str) -> bool {
+    let extension = Path::new(name).extension().map(|text| text.to_string_lossy().to_lowercase());
+    !is_url(name) && extension.is_some_and(|extension| LISTS.contains(&extension.as_str()))
 }
 
 impl RawOptions {

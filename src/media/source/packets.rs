@@ -37,7 +37,7 @@ pub struct Chunk {
 }
 
 /// What all packets of an input tell.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub struct PacketSurvey {
     /// The times of all frames that are shown, in the time base of the video, in the order of the file.
     pub times: Vec<i64>,
@@ -54,7 +54,7 @@ pub struct PacketSurvey {
 }
 
 /// A part of a video whose packets are known.
-#[derive(Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PlannedPart {
     /// The times of the frames: those of the lead-in, of the part, and of the look-ahead.
     pub times: Vec<i64>,

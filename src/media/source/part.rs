@@ -1,7 +1,9 @@
 //! The part of an input to read.
 
+use serde::{Deserialize, Serialize};
+
 /// The part of an input to read, as given by the user.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Part {
     /// Where to begin, in microseconds.
     pub start: Option<i64>,

@@ -1,6 +1,6 @@
 //! Reads a single picture.
 
-use super::{InputOptions, open};
+use super::{InputOptions, Isolation, open};
 use crate::pipeline::{Cancel, Notices};
 use anyhow::{Context, Result};
 use histeq::frame::Frame;
@@ -11,7 +11,10 @@ use std::sync::Arc;
 /// # Errors
 /// When it cannot be read, or has no picture; both name the file.
 pub fn first_picture(name: &str) -> Result<Frame> {
-    let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
+    let mut options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
+    if options.obstacle().is_none() {
+        options.isolation = Isolation::Auto;
+    }
     let (mut source, _) = open(&options, &Cancel::default(), Notices::silent(), Arc::default())?;
     loop {
         let delivery = source.next()?.with_context(|| format!("{name}: no picture in it"))?;

@@ -2,6 +2,8 @@
 //! numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of formats.
 
 mod by_name;
+#[cfg(unix)]
+mod descriptors;
 mod fifo;
 mod give_up;
 mod hash;
@@ -18,13 +20,15 @@ mod virtual_camera;
 mod writer;
 
 pub use by_name::{open_regular, read_regular, read_whole};
+#[cfg(unix)]
+pub use descriptors::close_but;
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
 pub use give_up::{Allocator, end_is_explained, give_up, give_up_with, give_up_with_an_event, out_of_memory};
 pub use hash::{Hash, Hasher};
 pub use limit::{limit_of, no_thread};
-pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
+pub use numbered::{number_pattern, numbered, numbers_there};
 pub use private_folder::PrivateFolder;
-pub use read_ahead::{Filled, Filling};
+pub use read_ahead::{Filled, Filling, read_at};
 pub use reader::Reader;
 pub use resident::Resident;
 pub use terminal::{one_line, print_line, print_text, printable};

@@ -17,13 +17,6 @@ pub fn number_pattern(name: &str) -> Option<(Range<usize>, usize)> {
     })
 }
 
-/// The pattern for FFmpeg, with all other per cent signs doubled.
-pub fn escaped_pattern(name: &str) -> String {
-    let Some((place, _)) = number_pattern(name) else { return name.to_owned() };
-    let escaped = |part: &str| unescaped(part).replace('%', "%%");
-    format!("{}{}{}", escaped(&name[..place.start]), &name[place.clone()], escaped(&name[place.end..]))
-}
-
 /// A part of a pattern as in file names: the user may have doubled per cent signs, as FFmpeg requires it.
 fn unescaped(part: &str) -> String {
     part.replace("%%", "%")
@@ -64,8 +57,6 @@ mod tests {
         assert_eq!(number_pattern("100%.png"), None);
         assert_eq!(number_pattern("20%d/a.png"), None);
         assert_eq!(number_pattern("a%999999d.png"), None);
-        assert_eq!(escaped_pattern("100%/a%03d.png"), "100%%/a%03d.png");
-        assert_eq!(escaped_pattern("100%%/a%03d.png"), "100%%/a%03d.png");
     }
 
     #[test]

@@ -29,6 +29,16 @@ impl Reader {
         Ok(Reader { file, peeked: Vec::new(), interrupt, ahead: None })
     }
 
+    /// Reads from an open file or pipe, after these bytes.
+    pub fn of(file: File, peeked: Vec<u8>, interrupt: Arc<AtomicBool>) -> Self {
+        Reader { file, peeked, interrupt, ahead: None }
+    }
+
+    /// What it reads from, and the bytes that were peeked.
+    pub fn into_parts(self) -> (File, Vec<u8>) {
+        (self.file, self.peeked)
+    }
+
     /// The next bytes, up to `len`, without consuming them.
     ///
     /// # Errors

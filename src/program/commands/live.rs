@@ -16,7 +16,7 @@ use histeq_media::pipeline::live::{
 };
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
 use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Target, VIRTUAL_CAMERA};
-use histeq_media::source::{LiveSource, MicrophoneSource, StartTime};
+use histeq_media::source::{MicrophoneSource, StartTime, open_live};
 use histeq_media::sys::without_password;
 use std::path::Path;
 
@@ -142,9 +142,9 @@ fn film<'a>(
     let microphone = job.microphone.as_deref().map(Microphone::find);
     let microphone = microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone()));
     let mut microphone = microphone.transpose()?;
-    let (source, input) = LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
+    let (source, input) = open_live(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
     let mut prepared =
-        prepare((Box::new(source), input), &job.equalize, &job.filters, Some(builder), Around::BySource, [notices; 2])?;
+        prepare((source, input), &job.equalize, &job.filters, Some(builder), Around::BySource, [notices; 2])?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut prepared.input.media.streams));
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     shared_settings.set(settings);

@@ -17,6 +17,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use histeq_media::sink::Overwrite;
+use histeq_media::source::Isolation;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -128,6 +129,19 @@ pub enum Job {
 }
 
 impl Job {
+    /// Does it decode inputs in processes of their own?
+    pub fn isolates(&self) -> bool {
+        match self {
+            Job::File(job) => !job.sandbox.is_off(),
+            Job::Live(jobs) => jobs.iter().any(|job| job.camera.isolation != Isolation::Off),
+            Job::Compare(job) => !job.sandbox.is_off(),
+            Job::Restore(job) => !job.sandbox.is_off(),
+            Job::Preview(job) => !job.sandbox.is_off(),
+            Job::Many(..) | Job::Plan(_) | Job::Run(_) | Job::Join(_) => true,
+            _ => false,
+        }
+    }
+
     /// What this command line asks for.
     pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();

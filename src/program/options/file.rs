@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
 use histeq_media::sink::OutputKind;
-use histeq_media::source::{InputOptions, Reading};
+use histeq_media::source::{InputOptions, Isolation, Reading};
 use histeq_media::sys::is_pipe;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -301,10 +301,10 @@ impl FileJob {
             to_sdr: purpose == Some(Purpose::Web),
             decode_on: args.decoder.on(args.device.gpu),
             decoders: decoders.into(),
-            wall: None,
+            isolation: Isolation::Off,
         };
         let has_filters = args.filters.filter.is_some() || args.filter_after.is_some();
-        let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, &mut input, has_filters)?;
+        let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, has_filters)?;
         Ok(FileJob {
             input,
             output,

@@ -7,6 +7,7 @@ use super::filter::{FilterArgs, FilterOptions};
 use super::limits::{Limits, ThreadArgs};
 use super::option_args::{LIVE, OUTPUT, OptionArgs};
 use super::output::OutputArgs;
+use super::sandbox::SandboxArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, input_name, number, output_name, rate, size, usage};
 use clap::Args;
@@ -110,6 +111,8 @@ pub struct LiveArgs {
 
     /// How many threads there are.
     #[command(flatten)]
+    pub sandbox: SandboxArgs,
+    #[command(flatten)]
     pub threads: ThreadArgs,
 
     /// What is printed on stderr, and what is an error.
@@ -191,6 +194,7 @@ impl LiveJob {
                 wait: wait(args.wait)?,
                 with_sound: keeps_sound && args.audio.is_none(),
                 decode_on: args.decoder.on(args.device.gpu),
+                isolation: args.sandbox.isolation(),
             },
             record: args.record.map(output_name),
             overwrite: args.output_options.overwrite(false),

@@ -7,21 +7,18 @@ use clap::{Args, ValueEnum};
 use histeq::cuda;
 use histeq::equalize::{Backend, BackendChoice};
 use histeq_media::ffmpeg::{Container, DecodeOn, Encoder, is_url, opens_more};
-use histeq_media::sandbox::{DecoderWall, Places, ProcessWall};
-use histeq_media::source::InputOptions;
-use std::path::{Path, PathBuf};
-
-/// Names of files that name other files.
-const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
+use histeq_media::sandbox::{Places, ProcessWall};
+use histeq_media::source::{InputOptions, Isolation};
+use std::path::PathBuf;
 
 /// The option, as typed.
 #[derive(Args, Debug)]
 pub struct SandboxArgs {
-    /// Take from the program, and from its decoders even more, what they do not need: files, network, other programs
+    /// Decode in a process of its own, and take from it and from the program what they do not need: files, network, other programs
     ///
-    /// auto takes what the kernel can take and the run can do without. Where a GPU may be used, and for URLs, devices and
-    /// playlists, it takes nothing from decoders. on takes it all, leaves a GPU alone, or is an error. docs/limits.md lists what
-    /// is left.
+    /// auto takes what the kernel can take and the run can do without. Devices, playlists and NVDEC are read by the program itself,
+    /// and where a GPU is used, nothing is taken from the program. on takes it all, leaves a GPU alone, or is an error. off decodes
+    /// in the program. docs/limits.md lists what is left.
     #[arg(long, value_enum, ignore_case = true, default_value_t = SandboxArg::Auto, value_name = "WHEN")]
     #[arg(help_heading = "Limits", hide_short_help = true)]
     pub sandbox: SandboxArg,
@@ -50,6 +47,15 @@ pub struct Sandbox {
 }
 
 impl SandboxArgs {
+    /// Whether inputs are decoded in processes of their own.
+    pub(super) fn isolation(&self) -> Isolation {
+        match self.sandbox {
+            SandboxArg::Auto => Isolation::Auto,
+            SandboxArg::On => Isolation::Required,
+            SandboxArg::Off => Isolation::Off,
+        }
+    }
+
     /// The walls of a run without a GPU that reads `inputs`, which get theirs, and writes `output`.
     pub(super) fn check<'a>(
         self,
@@ -66,10 +72,10 @@ impl SandboxArgs {
             return refuse(&output.name, "an output of this kind is a connection");
         }
         for input in inputs {
-            match opens(input) {
+            match input.obstacle() {
                 Some(what) if is_required => return refuse(&input.url, what),
-                None if when != SandboxArg::Off => input.wall = Some(DecoderWall { is_required }),
-                _ => {}
+                None => input.isolation = self.isolation(),
+                Some(_) => {}
             }
         }
         let named = encoder.encoder.as_deref().and_then(Encoder::find);
@@ -85,13 +91,13 @@ impl SandboxArgs {
 }
 
 impl Sandbox {
+    /// Is there none?
+    pub fn is_off(self) -> bool {
+        self.when == SandboxArg::Off
+    }
+
     /// The same for a run on this backend, with `filters` if there are any.
-    pub(super) fn with(
-        mut self,
-        backend: &mut BackendChoice,
-        input: &mut InputOptions,
-        has_filters: bool,
-    ) -> Result<Self, clap::Error> {
+    pub(super) fn with(mut self, backend: &mut BackendChoice, has_filters: bool) -> Result<Self, clap::Error> {
         self.with_other_files |= has_filters;
         if self.when == SandboxArg::On {
             if backend.backend.needs_gpu() {
@@ -104,8 +110,6 @@ impl Sandbox {
         let is_there = || !cuda::find_driver().is_err_and(|error| error.is_no_driver());
         if self.when == SandboxArg::Auto && backend.backend.may_use_gpu() && is_there() {
             self.with_driver = true;
-            // Decoders fill memory that the driver shares with the GPU.
-            input.wall = None;
         }
         Ok(self)
     }
@@ -120,9 +124,9 @@ impl Sandbox {
         replaces: bool,
     ) -> Option<ProcessWall> {
         let is_required = self.when == SandboxArg::On;
-        let network = is_url(output) || inputs.iter().any(|input| is_url(&input.url));
-        let is_behind_wall = inputs.iter().all(|input| input.wall.is_some());
-        let knows_places = is_required || is_behind_wall && !network && !self.with_other_files;
+        let is_isolated = |input: &&InputOptions| input.isolation != Isolation::Off;
+        let network = is_url(output) || inputs.iter().any(|input| is_url(&input.url) && !is_isolated(input));
+        let knows_places = is_required || inputs.iter().all(is_isolated) && !network && !self.with_other_files;
         let places = || Places {
             read: inputs.iter().flat_map(|input| input.readable()).collect(),
             written: written.into_iter().chain([PathBuf::from("/dev/null")]).collect(),
@@ -135,21 +139,5 @@ impl Sandbox {
 
 /// Is it read from a device, whose library may do anything?
 fn is_device(input: &&InputOptions) -> bool {
-    input.format.as_deref().is_some_and(opens_more) || input.decode_on != DecodeOn::Cpu
-}
-
-/// What this input is that opens more than its file.
-fn opens(input: &InputOptions) -> Option<&'static str> {
-    let extension = Path::new(&input.url).extension().map(|text| text.to_string_lossy().to_lowercase());
-    let is_list = input.format.is_none() && extension.is_some_and(|extension| LISTS.contains(&extension.as_str()));
-    let folder = Path::new(&input.url).parent().map(|folder| folder.to_string_lossy());
-    let is_in_folder = folder.is_some_and(|folder| folder.contains('%')) && !Path::new(&input.url).exists();
-    match input.format.as_deref() {
-        _ if input.decode_on != DecodeOn::Cpu => Some("NVDEC opens devices"),
-        _ if is_url(&input.url) => Some("a URL is a connection"),
-        Some(format) if opens_more(format) => Some("an input in this format opens devices or other files"),
-        _ if is_in_folder => Some("the number of its files is in the name of a folder"),
-        _ if is_list => Some("such a file names others, which are opened, too"),
-        _ => None,
-    }
+    input.format.as_deref().is_some_and(opens_more) || matches!(input.decode_on, DecodeOn::Nvdec(_))
 }

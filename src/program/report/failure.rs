@@ -1,12 +1,10 @@
 //! The kind of failure that an error is, by what caused it.
 
-use histeq::{cuda, frame::NoRoom};
-use histeq_media::camera::NotOpened;
-use histeq_media::ffmpeg::{Error as FfmpegError, OpenError};
-use histeq_media::pipeline::{Failure, FailureKind};
+use histeq::cuda;
+use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::{TargetError, TooLarge};
+use histeq_media::source::kind_of_cause;
 use std::error::Error;
-use std::io;
 
 /// The exit code of a run that has done nothing, because the output exists.
 pub const SKIPPED: u8 = 3;
@@ -17,22 +15,8 @@ pub fn kind_of(error: &anyhow::Error) -> FailureKind {
 }
 
 fn of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
-    if let Some(failure) = cause.downcast_ref::<Failure>() {
-        failure.kind
-    } else if let Some(error) = cause.downcast_ref::<TargetError>() {
+    if let Some(error) = cause.downcast_ref::<TargetError>() {
         of_target(error)
-    } else if let Some(error) = cause.downcast_ref::<io::Error>() {
-        error.raw_os_error().map_or(FailureKind::Failed, FailureKind::of_errno)
-    } else if let Some(error) = cause.downcast_ref::<FfmpegError>() {
-        of_ffmpeg(error)
-    } else if let Some(error) = cause.downcast_ref::<NotOpened>() {
-        error.error.as_ref().map_or(FailureKind::Device, of_ffmpeg)
-    } else if let Some(error) = cause.downcast_ref::<OpenError>() {
-        match error {
-            OpenError::Ffmpeg(error) => of_ffmpeg(error),
-            OpenError::Playlist(_) | OpenError::Protocol { .. } => FailureKind::Refused,
-            _ => FailureKind::Limit,
-        }
     } else if let Some(error) = cause.downcast_ref::<histeq::Error>() {
         match error {
             histeq::Error::NoRoom(_) => FailureKind::Limit,
@@ -41,10 +25,10 @@ fn of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
         }
     } else if cause.is::<cuda::Error>() {
         FailureKind::Device
-    } else if cause.is::<NoRoom>() || cause.is::<TooLarge>() {
+    } else if cause.is::<TooLarge>() {
         FailureKind::Limit
     } else {
-        FailureKind::Failed
+        kind_of_cause(cause)
     }
 }
 
@@ -61,16 +45,5 @@ fn of_target(error: &TargetError) -> FailureKind {
         TargetError::NotWritable(..) => FailureKind::Refused,
         TargetError::NotWritten(..) | TargetError::Kept { .. } => FailureKind::Disk,
         TargetError::NoReader(_) => FailureKind::Failed,
-    }
-}
-
-fn of_ffmpeg(error: &FfmpegError) -> FailureKind {
-    match error {
-        FfmpegError::InvalidData => FailureKind::Damage,
-        FfmpegError::HttpUnauthorized | FfmpegError::HttpForbidden => FailureKind::Refused,
-        FfmpegError::HttpNotFound | FfmpegError::Exit => FailureKind::Missing,
-        FfmpegError::Other { errno: libc::ETIMEDOUT } => FailureKind::Missing,
-        FfmpegError::Other { errno } => FailureKind::of_errno(*errno),
-        _ => FailureKind::Failed,
     }
 }

@@ -59,9 +59,7 @@ impl Session<'_> {
         let replaces = target.replaces_file() || records.replace_files();
         if let Some(wall) = sandbox.around_process(inputs, target.name(), written, replaces) {
             let holds = wall.close()?;
-            let has_another = inputs.iter().all(|input| input.wall.is_some());
-            let decoders = if has_another { "; decoders can do even less" } else { "" };
-            self.notices.detail(&format!("sandbox: the program {holds}{decoders}"));
+            self.notices.detail(&format!("sandbox: the program {holds}"));
         }
         let temporary = target.leftover().into_iter().chain(records.leftovers()).collect();
         self.listen_for_signals(temporary, answer)

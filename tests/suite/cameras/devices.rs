@@ -5,7 +5,7 @@ use super::loopback::LABELS;
 use super::{Live, SMALL, Vivid, frames_counted, nodes};
 use crate::program::{Dir, Run};
 use crate::skip::skip;
-use histeq_media::ffmpeg::{Demuxer, Packet};
+use histeq_media::ffmpeg::{Demuxer, Packet, ReadFrom};
 use rustix::process::Signal;
 use std::process::Command;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ fn packets_outlive_a_camera_that_was_opened_by_its_name_alone() {
         assert!(run.status.success() && said.contains("1 passed"), "{said}");
         return;
     };
-    let mut demuxer = Demuxer::open(&camera, None, None, &[], Arc::<AtomicBool>::default()).expect("a camera");
+    let mut demuxer = Demuxer::open(&camera, ReadFrom::Url, None, &[], Arc::<AtomicBool>::default()).expect("a camera");
     let packets: Vec<Packet> = (0..3).map(|_| demuxer.read().expect("a packet").expect("no end")).collect();
     let bytes: Vec<Vec<u8>> = packets.iter().map(|packet| packet.data().to_vec()).collect();
     drop(demuxer);

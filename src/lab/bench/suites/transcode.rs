@@ -6,7 +6,7 @@
 use crate::bench::child::{self, ResourceUsage};
 use crate::bench::{Row, Setup, Table, TranscodeBackend, Unit, Value};
 use anyhow::{Context, Result, anyhow, ensure};
-use histeq_media::ffmpeg::Demuxer;
+use histeq_media::ffmpeg::{Demuxer, ReadFrom};
 use histeq_media::pipeline::FailureKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -186,8 +186,8 @@ impl Contender {
 /// The number of pictures in the video of a file.
 fn count_pictures(file: &Path) -> Result<u64> {
     let name = file.to_string_lossy();
-    let mut demuxer =
-        Demuxer::open(&name, None, None, &[], Arc::new(AtomicBool::new(false))).with_context(|| name.to_string())?;
+    let mut demuxer = Demuxer::open(&name, ReadFrom::Url, None, &[], Arc::new(AtomicBool::new(false)))
+        .with_context(|| name.to_string())?;
     let video = demuxer.best_video();
     let mut pictures = 0;
     while let Some(packet) = demuxer.read()? {

@@ -34,9 +34,10 @@ use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progr
 use anyhow::{Context, Result, bail};
 use chunks::{Planned, Survey};
 use histeq::frame::{Frame, Pool};
-pub(super) use open::no_decoder;
+pub(super) use open::{FileInput, no_decoder};
 use other_streams::OtherStreams;
 use packets::FilePackets;
+pub(super) use sequence::Sequence;
 use several::Several;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,6 +59,8 @@ pub struct FileSource {
     to_native: ToNative,
     /// Is it a pipe, which cannot seek?
     is_pipe: bool,
+    /// Bytes of the file that it is; `None` if it is something else.
+    size: Option<u64>,
     notices: Notices,
     progress: Arc<Progress>,
     /// Set on cancellation: an early end of the input is no error then.

@@ -7,47 +7,68 @@ use super::packets::FilePackets;
 use super::sequence::Sequence;
 use super::several::Several;
 use crate::ffmpeg::{
-    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OpenError, Stream, last_message, microseconds, rescale,
+    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OpenError, OpenImage, ReadFrom, Stream, last_message,
+    microseconds, rescale,
 };
 use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress};
 use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
 use crate::source::video_reader::VideoReader;
-use crate::sys::{Reader, limit_of};
+use crate::sys::{Reader, limit_of, numbered};
 use anyhow::{Result, anyhow};
-use std::io::Read;
-use std::path::Path;
+use std::fs::File;
 use std::sync::Arc;
 
+/// What a [`FileSource`] reads from.
+pub enum FileInput {
+    /// What its name, a file or a URL, leads to.
+    Url,
+    /// A pipe.
+    Pipe(Reader),
+    /// This file. Nothing else is opened.
+    File(File),
+    /// Numbered images, and what opens them.
+    Images(Sequence, OpenImage),
+}
+
+impl FileInput {
+    /// Bytes of the file that the input `url` is; `None` if it is something else.
+    fn file_size(&self, url: &str) -> Option<u64> {
+        let found = match self {
+            FileInput::Url => std::fs::metadata(url).ok()?,
+            FileInput::File(file) => file.metadata().ok()?,
+            FileInput::Pipe(_) | FileInput::Images(..) => return None,
+        };
+        found.is_file().then(|| found.len())
+    }
+}
+
 impl FileSource {
-    /// Opens the input, which is called `name` in messages, and its decoder. It is read from `reader` if there is one.
+    /// Opens the input, which is called `name` in messages, and its decoder. It is read from `from`.
     ///
     /// # Errors
     /// When it cannot be opened, has no video, or no decoder for it.
     pub fn open(
         options: InputOptions,
         name: &str,
-        reader: Option<Reader>,
+        from: FileInput,
         cancel: &Cancel,
         notices: Notices,
         progress: Arc<Progress>,
     ) -> Result<Self> {
         let name = name.to_owned();
-        let is_pipe = reader.is_some();
-        let sequence = Sequence::of(&options, &notices)?;
-        let demuxer = open_demuxer(&options, &name, reader, cancel, sequence.as_ref())?;
+        let (is_pipe, size) = (matches!(from, FileInput::Pipe(_)), from.file_size(&options.url));
+        let first_number = if let FileInput::Images(sequence, _) = &from { Some(sequence.first) } else { None };
+        let demuxer = open_demuxer(&options, &name, from, size, cancel)?;
         options.raw.check_used(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options)?;
         if let Some(size) = demuxer.media().streams[video].size() {
             check_size(&name, size)?;
         }
-        let first_number = sequence.as_ref().map(|sequence| sequence.first);
-        let is_sequence = sequence.is_some();
-        let before_gap = sequence.and_then(|sequence| sequence.before_gap);
         let mut media = demuxer.media().clone();
-        let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone(), before_gap);
-        if media.is_images() && media.streams[video].codec == "tiff" && !is_sequence {
+        let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone());
+        if media.is_images() && media.streams[video].codec == "tiff" && first_number.is_none() {
             media.set_images(video, packets.read_pages());
         }
         let input = Input { first_number, ..input_of(media, name, video, &options) };
@@ -67,14 +88,14 @@ impl FileSource {
                 planned = Some(Planned::new(part.clone()));
             }
         }
-        let is_file = !is_pipe && Path::new(&options.url).is_file();
         let to_native = ToNative::new(input.video_stream(), notices.clone());
         Ok(FileSource {
-            several: Several::new(&input, &options, is_file, &notices),
+            several: Several::new(&input, &options, size.is_some(), &notices),
             to_native: if options.to_sdr { to_native.for_sdr() } else { to_native },
             others: OtherStreams::new(&input.media.streams, bounds),
             video,
             is_pipe,
+            size,
             input,
             options,
             notices,
@@ -156,19 +177,24 @@ const CUT_OFF: [Error; 2] = [Error::Eof, Error::Other { errno: libc::EIO }];
 fn open_demuxer(
     options: &InputOptions,
     name: &str,
-    reader: Option<Reader>,
+    from: FileInput,
+    size: Option<u64>,
     cancel: &Cancel,
-    sequence: Option<&Sequence>,
 ) -> Result<Demuxer> {
-    let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
     let rate = options.raw.rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
-    let first = sequence.map(|sequence| ("start_number".to_owned(), sequence.first.to_string()));
     // An existing file is not a pattern, even if its folders have a per cent sign.
-    let is_file = options.url.contains('%') && Path::new(&options.url).is_file();
-    let plain = is_file.then(|| ("pattern_type".to_owned(), "none".to_owned()));
-    let given: Vec<(String, String)> = rate.into_iter().chain(first).chain(plain).collect();
-    let url = sequence.map_or(options.url.as_str(), |sequence| &sequence.pattern);
-    let opened = Demuxer::open(url, reader, options.format.as_deref(), &given, cancel.flag());
+    let is_plain = size.is_some() && options.url.contains('%');
+    let plain = is_plain.then(|| ("pattern_type".to_owned(), "none".to_owned()));
+    let given: Vec<(String, String)> = rate.into_iter().chain(plain).collect();
+    let first = if let FileInput::Images(of, _) = &from { Some(numbered(&options.url, of.first)) } else { None };
+    let from = match from {
+        FileInput::Url => ReadFrom::Url,
+        FileInput::Pipe(reader) => ReadFrom::Reader(Box::new(reader)),
+        FileInput::File(file) => ReadFrom::File(file),
+        FileInput::Images(sequence, open) => ReadFrom::Images(sequence.images(open)),
+    };
+    let opened =
+        Demuxer::open(first.as_ref().unwrap_or(&options.url), from, options.format.as_deref(), &given, cancel.flag());
     let damage = |message| FailureKind::Damage.error(message);
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
@@ -177,9 +203,9 @@ fn open_demuxer(
             refused => return anyhow::Error::new(refused).context(name.to_owned()),
         };
         match error {
-            Error::InvalidData if is_empty(name) => damage(format!("{name}: the file is empty")),
+            Error::InvalidData if size == Some(0) => damage(format!("{name}: the file is empty")),
             Error::InvalidData => damage(format!("{name}: not a video, or damaged beyond recognition{detail}")),
-            error if CUT_OFF.contains(&error) && Path::new(name).is_file() => {
+            error if CUT_OFF.contains(&error) && size.is_some() => {
                 damage(format!("{name}: not a video, or damaged beyond recognition ({error})"))
             }
             Error::DemuxerNotFound => anyhow!(
@@ -198,10 +224,6 @@ fn open_demuxer(
         true => Err(damage(format!("{name}: a text file, not a video (-f tty reads it as a picture of a terminal)"))),
         false => Ok(demuxer),
     }
-}
-
-fn is_empty(name: &str) -> bool {
-    std::fs::metadata(name).is_ok_and(|file| file.is_file() && file.len() == 0)
 }
 
 fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result<usize> {

@@ -22,8 +22,6 @@ pub struct FilePackets {
     /// The name of the input in messages.
     name: String,
     notices: Notices,
-    /// For numbered images with a gap, how many images before the gap are not read yet.
-    before_gap: Option<u64>,
     /// Present where the container's clock may jump.
     continuity: Option<Continuity>,
     /// End of the last packet of any stream, in microseconds of the container's clock.
@@ -46,12 +44,7 @@ impl ReadPackets for FilePackets {
     }
 
     fn read(&mut self) -> Result<Option<Packet>, Error> {
-        let read = match self.read_page() {
-            // FFmpeg searches for the last image in steps, and may find one after a gap.
-            Err(error) if error != Error::Exit && self.is_at_gap() => None,
-            read => read?,
-        };
-        let Some(mut packet) = read else { return Ok(None) };
+        let Some(mut packet) = self.read_page()? else { return Ok(None) };
         let stream = &self.demuxer.media().streams[packet.stream()];
         if let Some(time) = packet.time() {
             let end = rescale(time + packet.duration(), stream.time_base, microseconds());
@@ -70,7 +63,6 @@ impl ReadPackets for FilePackets {
             if self.jumps == 1 { self.notices.note(&message) } else { self.notices.detail(&message) }
         }
         if packet.stream() == self.video {
-            self.before_gap = self.before_gap.map(|images| images.saturating_sub(1));
             self.check.iter_mut().for_each(|check| check.add(&packet));
         }
         Ok(Some(packet))
@@ -91,9 +83,8 @@ impl ReadPackets for FilePackets {
 }
 
 impl FilePackets {
-    /// Reads from `demuxer`; `video` is the index of the stream that is decoded. `before_gap` is the number of images before
-    /// the first missing one, if one is missing.
-    pub fn new(demuxer: Demuxer, video: usize, name: String, notices: Notices, before_gap: Option<u64>) -> Self {
+    /// Reads from `demuxer`; `video` is the index of the stream that is decoded.
+    pub fn new(demuxer: Demuxer, video: usize, name: String, notices: Notices) -> Self {
         let continuity = demuxer.media().may_jump.then(Continuity::default);
         let (furthest, last_of_video, jumps) = (i64::MIN / 2, None, 0);
         FilePackets {
@@ -101,7 +92,6 @@ impl FilePackets {
             video,
             name,
             notices,
-            before_gap,
             continuity,
             furthest,
             last_of_video,
@@ -159,11 +149,6 @@ impl FilePackets {
         self.jumps > 0
     }
 
-    /// Are all images before the first missing one read?
-    fn is_at_gap(&self) -> bool {
-        self.before_gap == Some(0)
-    }
-
     /// The actual and the stored number of frames of the video, at the end of an input that was read from its beginning;
     /// `None` where none are missing, or the container stores no number.
     pub fn too_few_frames(&self) -> Option<(u64, u64)> {
@@ -187,9 +172,6 @@ impl FilePackets {
 
     /// A message if the input is shorter than its duration. Demuxers report a normal end for a file that was cut off.
     pub fn missing(&self) -> Option<String> {
-        if self.is_at_gap() {
-            return None;
-        }
         let media = self.demuxer.media();
         let duration = media.duration?;
         // Matroska stores the duration from zero, other containers from their first timestamp.

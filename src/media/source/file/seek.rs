@@ -63,8 +63,7 @@ impl FileSource {
 
     /// Does the input's clock jump? Large files are not searched. Leaves the demuxer at the beginning.
     fn clock_jumps(&mut self) -> Result<bool> {
-        let size = std::fs::metadata(&self.options.url).map_or(u64::MAX, |file| file.len());
-        if !self.input.media.may_jump || size > READ_THROUGH {
+        if !self.input.media.may_jump || self.size.is_none_or(|size| size > READ_THROUGH) {
             return Ok(false);
         }
         let mut continuity = Continuity::default();

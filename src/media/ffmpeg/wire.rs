@@ -1,0 +1,631 @@
+//! The wire format of what a decoding process tells: streams, packets, and the properties of pictures as plain data. Who reads it
+//! trusts nothing: numbers of enumerations have to be known to FFmpeg, and side data has to be of a kind and size that FFmpeg's
+//! code may be given.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::media::{CodecParameters, entries, set_entries};
+use super::{
+    Chapter, MediaType, Metadata, Packet, Picture, Rational, RawFormat, Stream, StreamSideData, c_string, text,
+};
+use crate::sys::out_of_memory;
+use ffmpeg_next::{FieldOrder, ffi};
+use serde::{Deserialize, Serialize};
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+
+/// What was told is not so.
+#[derive(Debug, thiserror::Error)]
+#[error("the decoder's process tells of {0} that cannot be")]
+pub struct Lie(pub &'static str);
+
+/// Bytes of a name or a layout of channels.
+const LONGEST_NAME: usize = 4096;
+
+/// Channels of a sound, at most.
+const MOST_CHANNELS: i32 = 1024;
+
+/// FFmpeg's functions that know the numbers of its enumerations, which take any number; the bindings' versions take known ones
+/// only.
+mod named {
+    use super::{c_char, c_int, c_void, ffi};
+    // SAFETY: the C functions of these names. A number is an `int` there, or an enumeration, which is passed as one.
+    unsafe extern "C" {
+        pub fn av_color_range_name(number: c_int) -> *const c_char;
+        pub fn av_color_primaries_name(number: c_int) -> *const c_char;
+        pub fn av_color_transfer_name(number: c_int) -> *const c_char;
+        pub fn av_color_space_name(number: c_int) -> *const c_char;
+        pub fn av_chroma_location_name(number: c_int) -> *const c_char;
+        pub fn av_get_pix_fmt_name(number: c_int) -> *const c_char;
+        pub fn av_get_sample_fmt_name(number: c_int) -> *const c_char;
+        pub fn avcodec_descriptor_get(number: c_int) -> *const c_void;
+        // Of structures that the bindings lack; each is allocated, and its size written.
+        pub fn av_content_light_metadata_alloc(size: *mut usize) -> *mut c_void;
+        pub fn av_dovi_alloc(size: *mut usize) -> *mut c_void;
+        pub fn av_mastering_display_metadata_create_side_data(frame: *mut ffi::AVFrame) -> *mut c_void;
+    }
+}
+
+/// Range, primaries, transfer, matrix, and where chroma samples lie, by FFmpeg's numbers.
+type Colours = [i32; 5];
+
+/// Checks that FFmpeg knows these numbers.
+fn check_colours(colours: Colours) -> Result<(), Lie> {
+    let [range, primaries, transfer, matrix, chroma] = colours;
+    // SAFETY: the functions take any number, and return a constant or null.
+    let are_known = unsafe {
+        !named::av_color_range_name(range).is_null()
+            && !named::av_color_primaries_name(primaries).is_null()
+            && !named::av_color_transfer_name(transfer).is_null()
+            && !named::av_color_space_name(matrix).is_null()
+            && !named::av_chroma_location_name(chroma).is_null()
+    };
+    if are_known { Ok(()) } else { Err(Lie("a colour")) }
+}
+
+/// The five fields of a structure of FFmpeg's, from numbers that were [checked](check_colours).
+macro_rules! set_colours {
+    ($to:expr, $transfer:ident, $space:ident, $colours:expr) => {{
+        let [range, primaries, transfer, matrix, chroma] = $colours;
+        (&raw mut (*$to).color_range).cast::<i32>().write(range);
+        (&raw mut (*$to).color_primaries).cast::<i32>().write(primaries);
+        (&raw mut (*$to).color_trc).cast::<i32>().write(transfer);
+        (&raw mut (*$to).$space).cast::<i32>().write(matrix);
+        (&raw mut (*$to).chroma_location).cast::<i32>().write(chroma);
+    }};
+}
+
+/// A fraction, with any numbers.
+type Fraction = [i32; 2];
+
+fn fraction(of: Rational) -> Fraction {
+    [of.numerator(), of.denominator()]
+}
+
+/// A fraction above zero.
+fn positive([numerator, denominator]: Fraction) -> Result<Rational, Lie> {
+    if numerator > 0 && denominator > 0 { Ok(Rational::new(numerator, denominator)) } else { Err(Lie("a fraction")) }
+}
+
+/// Width to height of a pixel, which FFmpeg gives as 0/1 where it is not known.
+fn ratio([num, den]: Fraction) -> Result<ffi::AVRational, Lie> {
+    if num >= 0 && den >= 0 { Ok(ffi::AVRational { num, den }) } else { Err(Lie("a shape of pixels")) }
+}
+
+/// Side data: FFmpeg's number of its kind, and its bytes.
+type SideData = Vec<(u32, Vec<u8>)>;
+
+/// The sizes that side data of a kind may have.
+enum Size {
+    Any,
+    Least(usize),
+    Exact(usize),
+}
+
+impl Size {
+    fn allows(&self, len: usize) -> bool {
+        match *self {
+            Size::Any => true,
+            Size::Least(least) => len >= least,
+            Size::Exact(exact) => len == exact,
+        }
+    }
+}
+
+/// Bytes of structures of this FFmpeg, which grow with its versions.
+struct Structures {
+    stereo: usize,
+    spherical: usize,
+    mastering: usize,
+    light: usize,
+    dolby_vision: usize,
+    buffering: usize,
+}
+
+impl Structures {
+    fn of_this_ffmpeg() -> &'static Self {
+        static SIZES: std::sync::OnceLock<Structures> = std::sync::OnceLock::new();
+        // SAFETY: each function allocates a structure and says how large it is; all are freed here. A frame takes side data that is
+        // made for it, and frees it.
+        SIZES.get_or_init(|| unsafe {
+            let mut sizes = [0_usize; 4];
+            let made: [*mut c_void; 4] = [
+                ffi::av_spherical_alloc(&mut sizes[0]).cast(),
+                named::av_content_light_metadata_alloc(&mut sizes[1]),
+                named::av_dovi_alloc(&mut sizes[2]),
+                ffi::av_cpb_properties_alloc(&mut sizes[3]).cast(),
+            ];
+            made.into_iter().for_each(|structure| ffi::av_free(structure));
+            let mut frame = ffi::av_frame_alloc();
+            if frame.is_null() {
+                out_of_memory();
+            }
+            let size = |kind| ffi::av_frame_get_side_data(frame, kind).as_ref().map_or(0, |side| side.size);
+            ffi::av_stereo3d_create_side_data(frame);
+            let stereo = size(ffi::AVFrameSideDataType::AV_FRAME_DATA_STEREO3D);
+            named::av_mastering_display_metadata_create_side_data(frame);
+            let mastering = size(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA);
+            ffi::av_frame_free(&mut frame);
+            let [spherical, light, dolby_vision, buffering] = sizes;
+            Structures { stereo, spherical, mastering, light, dolby_vision, buffering }
+        })
+    }
+}
+
+/// Bytes of a display matrix.
+const MATRIX: usize = 36;
+
+/// The side data of streams and packets that may come from a decoding process: what muxers, and the decoders of sound and
+/// subtitles, read without a look at its size has to have that size.
+fn of_packets() -> [(ffi::AVPacketSideDataType, Size); 23] {
+    use Size::{Any, Exact, Least};
+    use ffi::AVPacketSideDataType as Kind;
+    let sizes = Structures::of_this_ffmpeg();
+    [
+        (Kind::AV_PKT_DATA_PALETTE, Exact(1024)),
+        (Kind::AV_PKT_DATA_NEW_EXTRADATA, Any),
+        (Kind::AV_PKT_DATA_PARAM_CHANGE, Least(4)),
+        (Kind::AV_PKT_DATA_REPLAYGAIN, Exact(16)),
+        (Kind::AV_PKT_DATA_DISPLAYMATRIX, Exact(MATRIX)),
+        (Kind::AV_PKT_DATA_STEREO3D, Exact(sizes.stereo)),
+        (Kind::AV_PKT_DATA_AUDIO_SERVICE_TYPE, Exact(4)),
+        (Kind::AV_PKT_DATA_FALLBACK_TRACK, Exact(4)),
+        (Kind::AV_PKT_DATA_CPB_PROPERTIES, Exact(sizes.buffering)),
+        (Kind::AV_PKT_DATA_SKIP_SAMPLES, Exact(10)),
+        (Kind::AV_PKT_DATA_JP_DUALMONO, Exact(1)),
+        (Kind::AV_PKT_DATA_STRINGS_METADATA, Any),
+        (Kind::AV_PKT_DATA_SUBTITLE_POSITION, Exact(16)),
+        (Kind::AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, Least(8)),
+        (Kind::AV_PKT_DATA_WEBVTT_IDENTIFIER, Any),
+        (Kind::AV_PKT_DATA_WEBVTT_SETTINGS, Any),
+        (Kind::AV_PKT_DATA_METADATA_UPDATE, Any),
+        (Kind::AV_PKT_DATA_MPEGTS_STREAM_ID, Exact(1)),
+        (Kind::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, Exact(sizes.mastering)),
+        (Kind::AV_PKT_DATA_SPHERICAL, Exact(sizes.spherical)),
+        (Kind::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, Exact(sizes.light)),
+        (Kind::AV_PKT_DATA_DOVI_CONF, Exact(sizes.dolby_vision)),
+        (Kind::AV_PKT_DATA_ICC_PROFILE, Any),
+    ]
+}
+
+/// The side data of pictures, in the same way.
+fn of_pictures() -> [(ffi::AVFrameSideDataType, Size); 12] {
+    use Size::{Any, Exact, Least};
+    use ffi::AVFrameSideDataType as Kind;
+    let sizes = Structures::of_this_ffmpeg();
+    [
+        (Kind::AV_FRAME_DATA_A53_CC, Any),
+        (Kind::AV_FRAME_DATA_STEREO3D, Exact(sizes.stereo)),
+        (Kind::AV_FRAME_DATA_DISPLAYMATRIX, Exact(MATRIX)),
+        (Kind::AV_FRAME_DATA_AFD, Exact(1)),
+        (Kind::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, Exact(sizes.mastering)),
+        (Kind::AV_FRAME_DATA_GOP_TIMECODE, Exact(8)),
+        (Kind::AV_FRAME_DATA_SPHERICAL, Exact(sizes.spherical)),
+        (Kind::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, Exact(sizes.light)),
+        (Kind::AV_FRAME_DATA_ICC_PROFILE, Any),
+        (Kind::AV_FRAME_DATA_S12M_TIMECODE, Exact(16)),
+        (Kind::AV_FRAME_DATA_SEI_UNREGISTERED, Least(16)),
+        (Kind::AV_FRAME_DATA_DOVI_RPU_BUFFER, Any),
+    ]
+}
+
+/// The kind with this number, for bytes of a size that it may have.
+fn packet_kind(number: u32, len: usize) -> Option<ffi::AVPacketSideDataType> {
+    of_packets().into_iter().find(|(kind, size)| *kind as u32 == number && size.allows(len)).map(|(kind, _)| kind)
+}
+
+/// The parameters of a codec.
+#[derive(Debug, Deserialize, Serialize)]
+struct WireParameters {
+    kind: i32,
+    codec: i32,
+    tag: u32,
+    #[serde(with = "serde_bytes")]
+    header: Vec<u8>,
+    format: i32,
+    bit_rate: i64,
+    bits: [i32; 2],
+    profile: i32,
+    level: i32,
+    size: [i32; 2],
+    sample_aspect_ratio: Fraction,
+    fields: i32,
+    colours: Colours,
+    delay: i32,
+    channels: String,
+    sample_rate: i32,
+    block_align: i32,
+    frame_size: i32,
+    padding: [i32; 2],
+    preroll: i32,
+}
+
+impl WireParameters {
+    fn of(parameters: &CodecParameters) -> Self {
+        // SAFETY: the parameters are valid, have `extradata_size` bytes at `extradata`, and a valid layout of channels, which is
+        // written as text with an end into a buffer of this length.
+        unsafe {
+            let of = &*parameters.as_ptr();
+            let header = match usize::try_from(of.extradata_size) {
+                Ok(size) if !of.extradata.is_null() => std::slice::from_raw_parts(of.extradata, size).to_vec(),
+                _ => Vec::new(),
+            };
+            let mut channels = vec![0_u8; LONGEST_NAME];
+            let described =
+                ffi::av_channel_layout_describe(&of.ch_layout, channels.as_mut_ptr().cast(), channels.len());
+            let channels = if described > 0 && of.ch_layout.nb_channels > 0 {
+                text(channels.as_ptr().cast())
+            } else {
+                String::new()
+            };
+            WireParameters {
+                kind: of.codec_type as i32,
+                codec: of.codec_id as i32,
+                tag: of.codec_tag,
+                header,
+                format: of.format,
+                bit_rate: of.bit_rate,
+                bits: [of.bits_per_coded_sample, of.bits_per_raw_sample],
+                profile: of.profile,
+                level: of.level,
+                size: [of.width, of.height],
+                sample_aspect_ratio: [of.sample_aspect_ratio.num, of.sample_aspect_ratio.den],
+                fields: of.field_order as i32,
+                colours: [
+                    of.color_range as i32,
+                    of.color_primaries as i32,
+                    of.color_trc as i32,
+                    of.color_space as i32,
+                    of.chroma_location as i32,
+                ],
+                delay: of.video_delay,
+                channels,
+                sample_rate: of.sample_rate,
+                block_align: of.block_align,
+                frame_size: of.frame_size,
+                padding: [of.initial_padding, of.trailing_padding],
+                preroll: of.seek_preroll,
+            }
+        }
+    }
+
+    fn checked(self) -> Result<CodecParameters, Lie> {
+        check_colours(self.colours)?;
+        let media = [
+            ffi::AVMediaType::AVMEDIA_TYPE_UNKNOWN,
+            ffi::AVMediaType::AVMEDIA_TYPE_VIDEO,
+            ffi::AVMediaType::AVMEDIA_TYPE_AUDIO,
+            ffi::AVMediaType::AVMEDIA_TYPE_DATA,
+            ffi::AVMediaType::AVMEDIA_TYPE_SUBTITLE,
+            ffi::AVMediaType::AVMEDIA_TYPE_ATTACHMENT,
+        ];
+        let kind = media.into_iter().find(|kind| *kind as i32 == self.kind).ok_or(Lie("a medium"))?;
+        // SAFETY: the functions take any number, and return a constant or null.
+        let (has_codec, has_format) = unsafe {
+            let format = match kind {
+                ffi::AVMediaType::AVMEDIA_TYPE_VIDEO => named::av_get_pix_fmt_name(self.format),
+                ffi::AVMediaType::AVMEDIA_TYPE_AUDIO => named::av_get_sample_fmt_name(self.format),
+                _ => ptr::null(),
+            };
+            let codec = named::avcodec_descriptor_get(self.codec);
+            // The number 0 is that of no codec.
+            (self.codec == 0 || !codec.is_null(), self.format == -1 || !format.is_null())
+        };
+        let (has_fields, numbers) = ((0..=5).contains(&self.fields), [self.size, self.bits, self.padding].concat());
+        let others = [self.delay, self.sample_rate, self.block_align, self.frame_size, self.preroll];
+        let are_counts = numbers.iter().chain(&others).all(|&number| number >= 0);
+        if !has_codec || !has_format || !has_fields || !are_counts || self.bit_rate < 0 {
+            return Err(Lie("a codec"));
+        }
+        let shape = ratio(self.sample_aspect_ratio)?;
+        let header_size = c_int::try_from(self.header.len()).map_err(|_| Lie("a header"))?;
+        let mut parameters = CodecParameters::new();
+        // SAFETY: the parameters are valid and new. The header is allocated by FFmpeg, with padding, and freed with them. Numbers of
+        // enumerations are known to FFmpeg. The layout of channels comes from a text with an end.
+        unsafe {
+            let to = parameters.as_mut_ptr();
+            (*to).codec_type = kind;
+            (&raw mut (*to).codec_id).cast::<i32>().write(self.codec);
+            (*to).codec_tag = self.tag;
+            (*to).format = self.format;
+            (*to).bit_rate = self.bit_rate;
+            [(*to).bits_per_coded_sample, (*to).bits_per_raw_sample] = self.bits;
+            ((*to).profile, (*to).level) = (self.profile, self.level);
+            [(*to).width, (*to).height] = self.size;
+            (*to).sample_aspect_ratio = shape;
+            (&raw mut (*to).field_order).cast::<i32>().write(self.fields);
+            set_colours!(to, color_trc, color_space, self.colours);
+            (*to).video_delay = self.delay;
+            (*to).sample_rate = self.sample_rate;
+            (*to).block_align = self.block_align;
+            (*to).frame_size = self.frame_size;
+            [(*to).initial_padding, (*to).trailing_padding] = self.padding;
+            (*to).seek_preroll = self.preroll;
+            if !self.channels.is_empty() {
+                let layout = &mut (*to).ch_layout;
+                let is_short = self.channels.len() <= LONGEST_NAME;
+                let is_layout = is_short
+                    && ffi::av_channel_layout_from_string(layout, c_string(&self.channels).as_ptr()) >= 0
+                    && ffi::av_channel_layout_check(layout) != 0;
+                if !is_layout || layout.nb_channels > MOST_CHANNELS {
+                    return Err(Lie("channels"));
+                }
+            }
+            if header_size > 0 {
+                let padded = self.header.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
+                (*to).extradata = ffi::av_mallocz(padded).cast();
+                if (*to).extradata.is_null() {
+                    out_of_memory();
+                }
+                ptr::copy_nonoverlapping(self.header.as_ptr(), (*to).extradata, self.header.len());
+                (*to).extradata_size = header_size;
+            }
+        }
+        Ok(parameters)
+    }
+}
+
+/// A [`Stream`].
+#[derive(Debug, Deserialize, Serialize)]
+pub struct WireStream {
+    codec: String,
+    parameters: WireParameters,
+    time_base: Fraction,
+    frame_rate: Option<Fraction>,
+    base_rate: Option<Fraction>,
+    sample_aspect_ratio: Option<Fraction>,
+    container_aspect_ratio: Option<Fraction>,
+    start: Option<i64>,
+    frames: Option<u64>,
+    metadata: Metadata,
+    disposition: i32,
+    side_data: SideData,
+    #[serde(with = "serde_bytes")]
+    cover: Option<Vec<u8>>,
+}
+
+impl WireStream {
+    /// Describes `stream`.
+    pub fn of(stream: &Stream) -> Self {
+        WireStream {
+            codec: stream.codec.clone(),
+            parameters: WireParameters::of(&stream.parameters),
+            time_base: fraction(stream.time_base),
+            frame_rate: stream.frame_rate.map(fraction),
+            base_rate: stream.base_rate.map(fraction),
+            sample_aspect_ratio: stream.sample_aspect_ratio.map(fraction),
+            container_aspect_ratio: stream.container_aspect_ratio.map(fraction),
+            start: stream.start,
+            frames: stream.frames,
+            metadata: stream.metadata.clone(),
+            disposition: stream.disposition,
+            side_data: stream.side_data.entries().map(|(kind, bytes)| (kind as u32, bytes.to_vec())).collect(),
+            cover: stream.cover.clone(),
+        }
+    }
+
+    /// The stream with this index in its input. Side data of other kinds or sizes is left out.
+    ///
+    /// # Errors
+    /// When something of it cannot be.
+    pub fn checked(self, index: usize) -> Result<Stream, Lie> {
+        let mut parameters = self.parameters.checked()?;
+        // SAFETY: the parameters are valid, and their numbers were checked.
+        let (kind, order) = unsafe { ((*parameters.as_ptr()).codec_type, (*parameters.as_ptr()).field_order) };
+        let known =
+            self.side_data.into_iter().filter_map(|(kind, bytes)| Some((packet_kind(kind, bytes.len())?, bytes)));
+        let side_data = StreamSideData::of_entries(known.collect());
+        side_data.add_to_parameters(&mut parameters);
+        // SAFETY: FFmpeg knows the number of the codec, which was checked.
+        let codec = unsafe { text(ffi::avcodec_get_name((*parameters.as_ptr()).codec_id)) };
+        if codec != self.codec {
+            return Err(Lie("a codec"));
+        }
+        Ok(Stream {
+            index,
+            kind: MediaType::from(kind),
+            codec,
+            parameters,
+            time_base: positive(self.time_base)?,
+            frame_rate: self.frame_rate.map(positive).transpose()?,
+            base_rate: self.base_rate.map(positive).transpose()?,
+            sample_aspect_ratio: self.sample_aspect_ratio.map(positive).transpose()?,
+            container_aspect_ratio: self.container_aspect_ratio.map(positive).transpose()?,
+            field_order: FieldOrder::from(order),
+            start: self.start,
+            frames: self.frames,
+            metadata: self.metadata,
+            disposition: self.disposition,
+            side_data,
+            cover: self.cover,
+        })
+    }
+}
+
+/// A [`Chapter`].
+#[derive(Debug, Deserialize, Serialize)]
+pub struct WireChapter {
+    id: i64,
+    time_base: Fraction,
+    period: [i64; 2],
+    metadata: Metadata,
+}
+
+impl WireChapter {
+    /// Describes `chapter`.
+    pub fn of(chapter: &Chapter) -> Self {
+        let Chapter { id, time_base, start, end, metadata } = chapter;
+        WireChapter { id: *id, time_base: fraction(*time_base), period: [*start, *end], metadata: metadata.clone() }
+    }
+
+    /// The chapter.
+    ///
+    /// # Errors
+    /// When its unit of time cannot be.
+    pub fn checked(self) -> Result<Chapter, Lie> {
+        let [start, end] = self.period;
+        Ok(Chapter { id: self.id, time_base: positive(self.time_base)?, start, end, metadata: self.metadata })
+    }
+}
+
+/// A [`Packet`].
+#[derive(Debug, Deserialize, Serialize)]
+pub struct WirePacket {
+    stream: u32,
+    /// Presentation and decoding time.
+    times: [i64; 2],
+    duration: i64,
+    flags: i32,
+    #[serde(with = "serde_bytes")]
+    data: Vec<u8>,
+    side_data: SideData,
+}
+
+impl WirePacket {
+    /// Describes `packet`.
+    pub fn of(packet: &Packet) -> Self {
+        // SAFETY: the packet is valid, with `side_data_elems` entries, each with `size` bytes at `data`.
+        unsafe {
+            let of = &*packet.as_ptr();
+            let entries = (0..of.side_data_elems.max(0) as usize).map(|index| &*of.side_data.add(index));
+            let bytes = |side: &ffi::AVPacketSideData| match side.data.is_null() {
+                true => Vec::new(),
+                false => std::slice::from_raw_parts(side.data, side.size).to_vec(),
+            };
+            WirePacket {
+                stream: of.stream_index.max(0) as u32,
+                times: [of.pts, of.dts],
+                duration: of.duration,
+                flags: of.flags,
+                data: packet.data().to_vec(),
+                side_data: entries.map(|side| (side.type_ as u32, bytes(side))).collect(),
+            }
+        }
+    }
+
+    /// The packet of an input with this many streams. Side data of other kinds or sizes is left out.
+    ///
+    /// # Errors
+    /// When something of it cannot be.
+    pub fn checked(self, streams: usize) -> Result<Packet, Lie> {
+        let stream = self.stream as usize;
+        if stream >= streams || self.duration < 0 || c_int::try_from(self.data.len()).is_err() {
+            return Err(Lie("a packet"));
+        }
+        let mut packet = Packet::of_bytes(&self.data, self.times, self.duration, false);
+        packet.set_stream(stream);
+        // Not those that say how FFmpeg itself treats its bytes.
+        let known =
+            ffi::AV_PKT_FLAG_KEY | ffi::AV_PKT_FLAG_CORRUPT | ffi::AV_PKT_FLAG_DISCARD | ffi::AV_PKT_FLAG_DISPOSABLE;
+        // SAFETY: the packet is valid and new; the new side data has room for exactly these bytes.
+        unsafe {
+            (*packet.as_mut_ptr()).flags = self.flags & known;
+            for (number, bytes) in self.side_data {
+                let Some(kind) = packet_kind(number, bytes.len()) else { continue };
+                let data = ffi::av_packet_new_side_data(packet.as_mut_ptr(), kind, bytes.len());
+                if data.is_null() {
+                    out_of_memory();
+                }
+                ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
+            }
+        }
+        Ok(packet)
+    }
+}
+
+/// The properties of a [`Picture`], without its samples.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct WireProperties {
+    format: i32,
+    colours: Colours,
+    sample_aspect_ratio: Fraction,
+    /// `Some(top field first?)` where it is interlaced.
+    interlaced: Option<bool>,
+    repeats: i32,
+    is_key: bool,
+    is_damaged: bool,
+    time: Option<i64>,
+    duration: i64,
+    metadata: Metadata,
+    side_data: SideData,
+}
+
+impl WireProperties {
+    /// Those of `picture`.
+    pub fn of(picture: &Picture) -> Self {
+        let of = picture.get();
+        // SAFETY: the picture is valid, with `nb_side_data` entries, each with `size` bytes at `data`; its metadata is null or valid.
+        let (side_data, metadata) = unsafe {
+            let all = (0..of.nb_side_data.max(0) as usize).map(|index| &**of.side_data.add(index));
+            let bytes = |side: &ffi::AVFrameSideData| std::slice::from_raw_parts(side.data, side.size).to_vec();
+            let known = all.filter(|side| of_pictures().iter().any(|(kind, _)| *kind == side.type_));
+            (known.map(|side| (side.type_ as u32, bytes(side))).collect(), entries(of.metadata))
+        };
+        WireProperties {
+            format: of.format,
+            colours: [
+                of.color_range as i32,
+                of.color_primaries as i32,
+                of.color_trc as i32,
+                of.colorspace as i32,
+                of.chroma_location as i32,
+            ],
+            sample_aspect_ratio: [of.sample_aspect_ratio.num, of.sample_aspect_ratio.den],
+            interlaced: picture.interlaced(),
+            repeats: of.repeat_pict,
+            is_key: picture.is_key(),
+            is_damaged: picture.is_damaged(),
+            time: picture.time(),
+            duration: picture.duration(),
+            metadata,
+            side_data,
+        }
+    }
+
+    /// A picture with these properties. Side data of other kinds or sizes is left out.
+    ///
+    /// # Errors
+    /// When something of it cannot be.
+    pub fn checked(self) -> Result<Picture, Lie> {
+        check_colours(self.colours)?;
+        let shape = ratio(self.sample_aspect_ratio)?;
+        // SAFETY: the function takes any number, and returns a constant or null.
+        let is_format = self.format == -1 || unsafe { !named::av_get_pix_fmt_name(self.format).is_null() };
+        if !is_format || self.duration < 0 || !(0..=8).contains(&self.repeats) {
+            return Err(Lie("a picture"));
+        }
+        // SAFETY: the number is one that FFmpeg has a name for, or that of no format.
+        let mut picture = Picture::empty(unsafe { RawFormat::from_number(self.format) }, (0, 0));
+        picture.set_time(self.time);
+        picture.set_duration(self.duration);
+        picture.set_interlaced(self.interlaced);
+        picture.set_key(self.is_key);
+        if self.is_damaged {
+            picture.mark_damaged();
+        }
+        // SAFETY: the picture is valid and new, and the numbers of its colours are known to FFmpeg. The new side data has room for
+        // exactly these bytes, and belongs to the picture, as its metadata does.
+        unsafe {
+            let to = picture.as_mut_ptr();
+            (*to).sample_aspect_ratio = shape;
+            (*to).repeat_pict = self.repeats;
+            set_colours!(to, color_trc, colorspace, self.colours);
+            set_entries(&mut (*to).metadata, &self.metadata);
+            for (number, bytes) in self.side_data {
+                let known =
+                    of_pictures().into_iter().find(|(kind, size)| *kind as u32 == number && size.allows(bytes.len()));
+                // A timecode begins with how many there are, of three.
+                let counts = |kind| {
+                    kind != ffi::AVFrameSideDataType::AV_FRAME_DATA_S12M_TIMECODE
+                        || bytes[0] <= 3 && bytes[1..4] == [0; 3]
+                };
+                let Some((kind, _)) = known.filter(|(kind, _)| counts(*kind)) else { continue };
+                let side = ffi::av_frame_new_side_data(to, kind, bytes.len());
+                if side.is_null() {
+                    out_of_memory();
+                }
+                ptr::copy_nonoverlapping(bytes.as_ptr(), (*side).data, bytes.len());
+            }
+        }
+        Ok(picture)
+    }
+}

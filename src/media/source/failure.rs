@@ -1,0 +1,42 @@
+//! The kinds of the errors of inputs.
+
+use crate::camera::NotOpened;
+use crate::ffmpeg::{Error as FfmpegError, OpenError};
+use crate::pipeline::{Failure, FailureKind};
+use histeq::frame::NoRoom;
+use std::error::Error;
+use std::io;
+
+/// The kind of an error by this cause, one of its chain; [`FailureKind::Failed`] if the cause is none of an input.
+pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
+    if let Some(failure) = cause.downcast_ref::<Failure>() {
+        failure.kind
+    } else if let Some(error) = cause.downcast_ref::<io::Error>() {
+        error.raw_os_error().map_or(FailureKind::Failed, FailureKind::of_errno)
+    } else if let Some(error) = cause.downcast_ref::<FfmpegError>() {
+        of_ffmpeg(error)
+    } else if let Some(error) = cause.downcast_ref::<NotOpened>() {
+        error.error.as_ref().map_or(FailureKind::Device, of_ffmpeg)
+    } else if let Some(error) = cause.downcast_ref::<OpenError>() {
+        match error {
+            OpenError::Ffmpeg(error) => of_ffmpeg(error),
+            OpenError::Playlist(_) | OpenError::Protocol { .. } => FailureKind::Refused,
+            _ => FailureKind::Limit,
+        }
+    } else if cause.is::<NoRoom>() {
+        FailureKind::Limit
+    } else {
+        FailureKind::Failed
+    }
+}
+
+fn of_ffmpeg(error: &FfmpegError) -> FailureKind {
+    match error {
+        FfmpegError::InvalidData => FailureKind::Damage,
+        FfmpegError::HttpUnauthorized | FfmpegError::HttpForbidden => FailureKind::Refused,
+        FfmpegError::HttpNotFound | FfmpegError::Exit => FailureKind::Missing,
+        FfmpegError::Other { errno: libc::ETIMEDOUT } => FailureKind::Missing,
+        FfmpegError::Other { errno } => FailureKind::of_errno(*errno),
+        _ => FailureKind::Failed,
+    }
+}

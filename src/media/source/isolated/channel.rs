@@ -1,0 +1,139 @@
+//! Messages between processes: a length and the bytes of a value, over a socket that also passes descriptors.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketFlags, SocketType, recvmsg, send, sendmsg, socketpair,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// The most bytes of a message: the description of an input with all files that it may have attached, and some more.
+const MOST_BYTES: usize = 320 << 20;
+
+/// The most descriptors that come with a message.
+pub const MOST_DESCRIPTORS: usize = 64;
+
+/// Bytes of a length.
+const LENGTH: usize = size_of::<u32>();
+
+/// One end of a connection between two processes.
+pub struct Channel(UnixStream);
+
+impl Channel {
+    /// Both ends of a new connection.
+    pub fn pair() -> io::Result<(Self, Self)> {
+        let (a, b) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        Ok((Channel(a.into()), Channel(b.into())))
+    }
+
+    /// The end that this descriptor is.
+    pub fn of(descriptor: OwnedFd) -> Self {
+        Channel(descriptor.into())
+    }
+
+    /// A second hold on this end.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Channel)
+    }
+
+    /// Sends a message with descriptors, of which the other side gets copies.
+    pub fn send(&self, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let text = postcard::to_extend(message, vec![0; LENGTH]).map_err(Error::other)?;
+        self.send_bytes(text, descriptors)
+    }
+
+    /// As [`send`](Channel::send), for bytes that begin with room for a length.
+    pub(super) fn send_bytes(&self, mut bytes: Vec<u8>, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let length = bytes.len() - LENGTH;
+        if length > MOST_BYTES || descriptors.len() > MOST_DESCRIPTORS {
+            return Err(Error::other("a message is too long"));
+        }
+        bytes[..LENGTH].copy_from_slice(&(length as u32).to_le_bytes());
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if !descriptors.is_empty() {
+            ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+        }
+        let mut sent = retried(|| sendmsg(&self.0, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL))?;
+        while sent < bytes.len() {
+            sent += retried(|| send(&self.0, &bytes[sent..], SendFlags::NOSIGNAL))?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next message. Its bytes may come from anyone.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` when the other side is gone, `InvalidData` when it sends something else.
+    pub fn receive<T: DeserializeOwned>(&self) -> io::Result<(T, Vec<OwnedFd>)> {
+        let (mut length, mut filled, mut descriptors) = ([0; LENGTH], 0, Vec::new());
+        while filled < LENGTH {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+            let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+            let mut part = [IoSliceMut::new(&mut length[filled..])];
+            let received = retried(|| recvmsg(&self.0, &mut part, &mut ancillary, RecvFlags::CMSG_CLOEXEC))?;
+            if received.bytes == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            filled += received.bytes;
+            for message in ancillary.drain() {
+                if let RecvAncillaryMessage::ScmRights(passed) = message {
+                    descriptors.extend(passed);
+                }
+            }
+        }
+        let length = u32::from_le_bytes(length) as usize;
+        if length > MOST_BYTES || descriptors.len() > MOST_DESCRIPTORS {
+            return Err(ErrorKind::InvalidData.into());
+        }
+        // What a length only claims takes no memory.
+        let mut bytes = Vec::with_capacity(length.min(1 << 16));
+        (&self.0).take(length as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        match postcard::take_from_bytes(&bytes) {
+            Ok((message, [])) => Ok((message, descriptors)),
+            _ => Err(ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Waits this long for the beginning of a message, or for the other side to go; answers whether it came.
+    pub fn wait(&self, time: Duration) -> io::Result<bool> {
+        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
+        let mut polled = [PollFd::new(&self.0, PollFlags::IN)];
+        match poll(&mut polled, Some(&time)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl From<Channel> for OwnedFd {
+    fn from(channel: Channel) -> Self {
+        channel.0.into()
+    }
+}
+
+/// Calls again after a signal.
+fn retried<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(rustix::io::Errno::INTR) => {}
+            result => return result.map_err(Error::from),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What runs in a decoding process: it opens the input behind walls, and delivers what it is asked for.
+
+use super::channel::Channel;
+use super::failure::WireError;
+use super::frames::described;
+use super::messages::{Event, Order, Start, WantsImage, What, WireDelivery, WireFrom, WireInput};
+use super::shared_memory::SharedPool;
+use crate::ffmpeg;
+use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
+use crate::sandbox::DecoderWall;
+use crate::source::file::{FileInput, FileSource};
+use crate::source::live::{Found, LiveSource};
+use crate::source::open::with_hint;
+use crate::source::packets::PacketSurvey;
+use crate::sys::{Reader, no_thread};
+use anyhow::{Context, Result};
+use crossbeam_channel::{Receiver, TryRecvError, unbounded};
+use histeq::frame::{Memory, limits};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::Instant;
+
+/// How many frames have to fit into the memory for those that are under way, before one is decoded ahead.
+const AHEAD: usize = 16;
+
+/// Bytes of its own memory that a thread takes.
+const THREAD: u64 = 16 << 20;
+
+/// What is said to the other process, by any thread.
+#[derive(Clone)]
+struct Events(Arc<Mutex<Channel>>);
+
+impl Events {
+    /// Without the other process, what is said does not matter.
+    fn send(&self, event: &Event, descriptors: &[OwnedFd]) {
+        let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(event, &descriptors);
+    }
+}
+
+/// Decodes what the other end of `channel` asks for, until that is gone.
+///
+/// # Errors
+/// When the connection fails before anything was asked for.
+pub fn run(channel: Channel, leave: impl Fn() + Send + 'static) -> Result<()> {
+    let (start, descriptors) = channel.receive::<Start>()?;
+    let orders = channel.try_clone()?;
+    let events = Events(Arc::new(Mutex::new(channel)));
+    match opened(start, descriptors, &events, orders, leave) {
+        Ok(child) => child.serve(),
+        Err(error) => events.send(&Event::Failed(WireError::of(&error)), &[]),
+    }
+    // The other process ends this one when it has read what was said.
+    loop {
+        std::thread::park();
+    }
+}
+
+/// An open input, and the way to the other process.
+struct Child {
+    source: Box<dyn Source>,
+    orders: Receiver<Order>,
+    events: Events,
+    pool: SharedPool,
+    progress: Arc<Progress>,
+    survey: Option<Arc<Mutex<PacketSurvey>>>,
+    /// Memory of deliveries that may not be copied yet, by their numbers.
+    held: VecDeque<(u64, Vec<Arc<dyn Memory>>)>,
+}
+
+/// Has the process keep to the limits, puts up the walls, and opens the input there.
+fn opened(
+    start: Start,
+    descriptors: Vec<OwnedFd>,
+    events: &Events,
+    channel: Channel,
+    leave: impl Fn() + Send + 'static,
+) -> Result<Child> {
+    let limits = start.limits;
+    limits::set(limits.pixels, limits.memory);
+    limits.threads.into_iter().for_each(limits::set_threads);
+    ffmpeg::set_verbose(limits.is_verbose);
+    limits.allocation.into_iter().for_each(ffmpeg::limit_allocations);
+    // What is written counts, not what is reserved.
+    let own = limits.own_memory.map(|own| own + THREAD * limits::threads() as u64);
+    setrlimit(Resource::Data, Rlimit { current: own, maximum: own })?;
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    DecoderWall { network: start.uses_network, is_required: start.needs_walls }.close()?;
+
+    let (ordered, orders) = unbounded();
+    let cancel = Cancel::default();
+    let heard = cancel.clone();
+    let listen = move || {
+        while let Ok((order, _)) = channel.receive() {
+            match order {
+                Order::Cancel { is_request: true } => heard.cancel(),
+                Order::Cancel { is_request: false } => heard.abandon(),
+                order => drop(ordered.send(order)),
+            }
+        }
+        leave();
+    };
+    Builder::new().name("orders".to_owned()).spawn(listen).map_err(|error| no_thread(&error))?;
+    let said = events.clone();
+    let notices = Notices::new(start.is_strict, move |level, message| {
+        said.send(&Event::Message(level, message.to_owned()), &[]);
+    });
+    let (progress, survey) = (Arc::<Progress>::default(), Arc::default());
+    let mut descriptors = descriptors.into_iter();
+    let mut next = || descriptors.next().context("a descriptor is missing");
+    let (mut source, input): (Box<dyn Source>, Input) = match start.what {
+        What::File { options, name, from } => {
+            let options = options.options(&survey);
+            let is_named = options.format.is_some();
+            let from = match from {
+                WireFrom::Url => FileInput::Url,
+                WireFrom::Pipe(peeked) => FileInput::Pipe(Reader::of(File::from(next()?), peeked, cancel.flag())),
+                WireFrom::File => FileInput::File(File::from(next()?)),
+                WireFrom::Images(sequence) => {
+                    let broker = Channel::of(next()?);
+                    FileInput::Images(sequence, Box::new(move |number| open_image(&broker, number)))
+                }
+            };
+            let is_pipe = matches!(from, FileInput::Pipe(_));
+            let source = FileSource::open(options, &name, from, &cancel, notices, progress.clone());
+            let source = source.map_err(|error| if is_pipe { with_hint(error, is_named) } else { error })?;
+            let input = source.input().clone();
+            (Box::new(source), input)
+        }
+        What::Live { input, options, peeked } => {
+            let from = match peeked {
+                Some(_) if input.is_paced => Some(FileInput::File(File::from(next()?))),
+                Some(peeked) => Some(FileInput::Pipe(Reader::of(File::from(next()?), peeked, cancel.flag()))),
+                None => None,
+            };
+            let options = options.options(&input);
+            let found = Found::Input(input, from);
+            let (source, input) = LiveSource::open(options, found, Arc::default(), &cancel, notices, progress.clone())?;
+            (Box::new(source), input)
+        }
+    };
+    let pool = SharedPool::default();
+    source.use_pool(Arc::new(pool.clone()));
+    events.send(&Event::Opened(Box::new(WireInput::of(&input))), &[]);
+    Ok(Child { source, orders, events: events.clone(), pool, progress, survey: Some(survey), held: VecDeque::new() })
+}
+
+/// Asks the other process for the image with this number.
+fn open_image(broker: &Channel, number: u64) -> io::Result<File> {
+    broker.send(&WantsImage(number), &[])?;
+    let (error, descriptors) = broker.receive::<Option<i32>>()?;
+    match (error, descriptors.into_iter().next()) {
+        (None, Some(image)) => Ok(image.into()),
+        (error, _) => Err(io::Error::from_raw_os_error(error.unwrap_or(libc::EIO))),
+    }
+}
+
+impl Child {
+    /// Does what is ordered. Behind a small frame, it delivers one more than was asked for.
+    fn serve(mut self) {
+        let (mut asked, mut delivered, mut ahead) = (0, 0, 0);
+        loop {
+            let may_deliver = delivered < asked + ahead;
+            let order = if may_deliver { self.orders.try_recv() } else { self.orders.recv().map_err(Into::into) };
+            match order {
+                Ok(Order::Next { copied }) => {
+                    asked += 1;
+                    while self.held.front().is_some_and(|(number, _)| *number < copied) {
+                        self.held.pop_front();
+                    }
+                }
+                Ok(Order::LookAround(before, behind)) => {
+                    limits::note_look_ahead(behind as usize);
+                    self.source.look_around(before, behind);
+                }
+                Ok(Order::Room(bytes)) => self.pool.set_room(bytes),
+                Ok(Order::Cancel { .. }) => {}
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => {
+                    match self.source.next().and_then(|delivery| self.deliver(delivery, delivered)) {
+                        Ok(Some(is_small)) => ahead = u64::from(is_small),
+                        Ok(None) => return,
+                        Err(error) => return self.events.send(&Event::Failed(WireError::of(&error)), &[]),
+                    }
+                    delivered += 1;
+                }
+            }
+        }
+    }
+
+    /// Sends the delivery of this number, and answers whether its frame is so small that there is room for another one ahead of
+    /// those that the engine lets be under way; `None` after the end.
+    fn deliver(&mut self, delivery: Option<Delivery>, number: u64) -> Result<Option<bool>> {
+        let Some(Delivery { packets, frame, position, read_at }) = delivery else {
+            let survey = self
+                .survey
+                .take()
+                .map(|survey| std::mem::take(&mut *survey.lock().unwrap_or_else(PoisonError::into_inner)));
+            self.events.send(&Event::End(survey), &[]);
+            return Ok(None);
+        };
+        let is_small = frame.as_ref().is_none_or(|frame| AHEAD * frame.bytes() <= limits::under_way());
+        let frame = match frame {
+            Some(frame) => {
+                let (wire, kept) = described(&frame, &self.pool)?;
+                self.held.push_back((number, kept));
+                Some(wire)
+            }
+            None => None,
+        };
+        let (new, gone) = self.pool.changes();
+        let (new, descriptors): (Vec<_>, Vec<_>) = new.into_iter().unzip();
+        let progress = (self.progress.decoded(), self.progress.position(), self.progress.damaged());
+        let packets = packets.iter().map(crate::ffmpeg::WirePacket::of).collect();
+        let age = read_at.map(|at| Instant::now().saturating_duration_since(at));
+        let delivery = WireDelivery { packets, frame, position, age, progress, new, gone };
+        self.events.send(&Event::Delivery(Box::new(delivery)), &descriptors);
+        Ok(Some(is_small))
+    }
+}

@@ -1,0 +1,139 @@
+//! Frames on their way from one process to the other: where their rows lie in shared memory, and the copy that this program works
+//! on. The copy is what makes them its own: what was checked of them stays so.
+
+use super::messages::{Place, WireFrame, checked_size};
+use super::shared_memory::{SharedPool, Slots};
+use crate::ffmpeg::{Lie, Picture, WireProperties};
+use anyhow::Result;
+use histeq::frame::{
+    Buffer, Frame, HostPool, Matrix, Memory, MemoryError, NoRoom, PixelFormat, Plane, PlaneMut, Pool, Range, Transfer,
+    limits,
+};
+use std::sync::Arc;
+
+const MATRICES: [Matrix; 3] = [Matrix::Bt601, Matrix::Bt709, Matrix::Bt2020];
+
+const TRANSFERS: [Transfer; 3] = [Transfer::Sdr, Transfer::Pq, Transfer::Hlg];
+
+/// Bytes behind the last row of a buffer, which vectors may read.
+const SPARE: usize = PlaneMut::ALIGNMENT;
+
+/// Describes `frame`, whose planes lie in memory of `pool`, or are copied there. What is returned besides has to be kept until the
+/// other process has copied it.
+///
+/// # Errors
+/// When there is no memory for a copy.
+pub fn described(frame: &Frame, pool: &SharedPool) -> Result<(WireFrame, Vec<Arc<dyn Memory>>)> {
+    let mut kept = Vec::new();
+    let mut planes = Vec::new();
+    for plane in frame.planes() {
+        let place = match pool.place_of(plane.row(0)) {
+            Some((slot, start)) => {
+                kept.push(plane.memory().clone());
+                Place { slot, start, stride: plane.stride() as i64 }
+            }
+            None => {
+                let mut buffer = pool.buffer(plane.row_bytes() * plane.rows())?;
+                for (y, row) in buffer.chunks_exact_mut(plane.row_bytes()).take(plane.rows()).enumerate() {
+                    row.copy_from_slice(plane.row(y));
+                }
+                let (slot, start) = pool.place_of(&buffer[..1]).ok_or(Lie("memory"))?;
+                kept.push(buffer.freeze());
+                Place { slot, start, stride: plane.row_bytes() as i64 }
+            }
+        };
+        planes.push(place);
+    }
+    let place = |found: Option<usize>| found.unwrap_or_default() as u8;
+    let properties = frame.attachment.as_ref().and_then(|attachment| attachment.downcast_ref::<Picture>());
+    let wire = WireFrame {
+        format: frame.format().name().to_owned(),
+        size: (frame.width(), frame.height()),
+        is_full_range: frame.range() == Range::Full,
+        matrix: place(MATRICES.iter().position(|matrix| *matrix == frame.matrix())),
+        transfer: place(TRANSFERS.iter().position(|transfer| *transfer == frame.transfer)),
+        is_interlaced: frame.is_interlaced,
+        time: frame.pts,
+        properties: properties.map(WireProperties::of),
+        planes,
+    };
+    Ok((wire, kept))
+}
+
+/// Memory for frames that come from another process.
+pub struct FramePool {
+    pool: Arc<dyn Pool>,
+    /// For the planes that the pool does not serve.
+    others: HostPool,
+}
+
+impl Default for FramePool {
+    fn default() -> Self {
+        FramePool { pool: Arc::new(HostPool::default()), others: HostPool::default() }
+    }
+}
+
+impl FramePool {
+    /// Takes memory from `pool` from now on.
+    pub fn replace(&mut self, pool: Arc<dyn Pool>) {
+        self.pool = pool;
+    }
+
+    /// A copy of the frame that `wire` describes.
+    ///
+    /// # Errors
+    /// When something of it cannot be, or there is no memory for it.
+    pub fn copied(&self, wire: WireFrame, slots: &Slots) -> Result<Frame> {
+        let format = PixelFormat::from_name(&wire.format).ok_or(Lie("a format"))?;
+        let (width, height) = checked_size(wire.size)?;
+        let matrix = *MATRICES.get(usize::from(wire.matrix)).ok_or(Lie("a matrix"))?;
+        let transfer = *TRANSFERS.get(usize::from(wire.transfer)).ok_or(Lie("a transfer"))?;
+        let shapes: Vec<(usize, usize)> = (0..format.descriptor().planes().len())
+            .map(|index| (format.row_bytes(index, width), format.rows(index, height)))
+            .collect();
+        if wire.planes.len() != shapes.len() {
+            return Err(Lie("planes").into());
+        }
+        limits::check_room(shapes.iter().map(|(row_bytes, rows)| row_bytes * rows).sum())?;
+        let served = self.pool.planes(format);
+        let split = if served.start > 0 { 0 } else { served.end.min(shapes.len()) };
+        let mut planes = Vec::new();
+        for (part, pool) in [(0..split, &*self.pool), (split..shapes.len(), &self.others as &dyn Pool)] {
+            if part.is_empty() {
+                continue;
+            }
+            let bytes = |&(row_bytes, rows): &(usize, usize)| PlaneMut::stride_for(row_bytes) * rows;
+            let mut buffer = self.buffer(pool, shapes[part.clone()].iter().map(bytes).sum::<usize>() + SPARE)?;
+            let mut starts = Vec::new();
+            let mut start = 0;
+            for (shape, place) in shapes[part.clone()].iter().zip(&wire.planes[part.clone()]) {
+                let stride = PlaneMut::stride_for(shape.0);
+                slots.copy(*place, shape.0, &mut buffer[start..start + bytes(shape)], stride)?;
+                starts.push(start);
+                start += bytes(shape);
+            }
+            let memory = buffer.freeze();
+            for (&(row_bytes, rows), start) in shapes[part].iter().zip(starts) {
+                let stride = PlaneMut::stride_for(row_bytes) as isize;
+                planes.push(Plane::new(memory.clone(), start, stride, row_bytes, rows).ok_or(Lie("planes"))?);
+            }
+        }
+        let range = if wire.is_full_range { Range::Full } else { Range::Limited };
+        let mut frame = Frame::new(format, (width, height), range, matrix, planes)?;
+        frame.transfer = transfer;
+        frame.is_interlaced = wire.is_interlaced;
+        frame.pts = wire.time;
+        if let Some(properties) = wire.properties {
+            frame.attachment = Some(Arc::new(properties.checked()?));
+        }
+        Ok(frame)
+    }
+
+    /// A buffer of `pool`, or of the host where that has none left.
+    fn buffer(&self, pool: &dyn Pool, len: usize) -> Result<Box<dyn Buffer>, MemoryError> {
+        pool.buffer(len).or_else(|error| match error.inner().is::<NoRoom>() {
+            true => Err(error),
+            false => self.others.buffer(len),
+        })
+    }
+}

@@ -1,0 +1,331 @@
+//! What the two processes say to each other. Orders come from this program and are taken as they are; what the decoding process
+//! says is data of a stranger until it is `checked`.
+
+use super::failure::WireError;
+use crate::ffmpeg::{
+    DecodeOn, Lie, Media, Metadata, Rational, RawFormat, WireChapter, WirePacket, WireProperties, WireStream,
+};
+use crate::pipeline::{Input, Level, PartPosition};
+use crate::source::file::Sequence;
+use crate::source::live_input::{CameraOptions, LiveInput};
+use crate::source::options::{InputOptions, RawOptions};
+use crate::source::packets::{PacketSurvey, PlannedPart, Reading};
+use crate::source::part::Part;
+use histeq::frame::limits;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What a new process decodes, and within which limits.
+#[derive(Deserialize, Serialize)]
+pub struct Start {
+    pub what: What,
+    pub limits: Limits,
+    /// Warnings are errors.
+    pub is_strict: bool,
+    /// Without walls of the kernel, nothing is decoded.
+    pub needs_walls: bool,
+    /// The input is a connection.
+    pub uses_network: bool,
+}
+
+/// The limits of the program, which a process that began before them does not know.
+#[derive(Deserialize, Serialize)]
+pub struct Limits {
+    pub pixels: u64,
+    pub memory: usize,
+    pub threads: Option<usize>,
+    /// The most bytes that FFmpeg allocates at once.
+    pub allocation: Option<usize>,
+    pub is_verbose: bool,
+    /// Bytes of memory that the process may have beside what it began with.
+    pub own_memory: Option<u64>,
+}
+
+/// An input.
+#[derive(Deserialize, Serialize)]
+pub enum What {
+    File { options: Box<WireOptions>, name: String, from: WireFrom },
+    Live { input: LiveInput, options: WireCamera, peeked: Option<Vec<u8>> },
+}
+
+/// What an input is read from; its descriptor comes beside it.
+#[derive(Deserialize, Serialize)]
+pub enum WireFrom {
+    Url,
+    /// A pipe, of which these bytes were read.
+    Pipe(Vec<u8>),
+    File,
+    Images(Sequence),
+}
+
+/// [`InputOptions`].
+#[derive(Deserialize, Serialize)]
+pub struct WireOptions {
+    url: String,
+    format: Option<String>,
+    size: Option<(usize, usize)>,
+    pixel_format: Option<String>,
+    rate: Option<(i32, i32)>,
+    video_stream: Option<usize>,
+    part: Part,
+    reading: WireReading,
+    to_sdr: bool,
+    decode_on: DecodeOn,
+    decoders: usize,
+}
+
+/// [`Reading`].
+#[derive(Deserialize, Serialize)]
+enum WireReading {
+    Decoded,
+    Packets(Option<i64>),
+    Planned(PlannedPart),
+}
+
+fn pair(of: Rational) -> (i32, i32) {
+    (of.numerator(), of.denominator())
+}
+
+impl WireOptions {
+    pub fn of(options: &InputOptions) -> Self {
+        let RawOptions { size, pixel_format, rate } = options.raw.clone();
+        WireOptions {
+            url: options.url.clone(),
+            format: options.format.clone(),
+            size,
+            pixel_format,
+            rate: rate.map(pair),
+            video_stream: options.video_stream,
+            part: options.part,
+            reading: match &options.reading {
+                Reading::Decoded => WireReading::Decoded,
+                Reading::Packets(end, _) => WireReading::Packets(*end),
+                Reading::Planned(part) => WireReading::Planned(PlannedPart::clone(part)),
+            },
+            to_sdr: options.to_sdr,
+            decode_on: options.decode_on,
+            decoders: options.decoders,
+        }
+    }
+
+    /// The options; what packets tell is added up in `survey`.
+    pub fn options(self, survey: &Arc<Mutex<PacketSurvey>>) -> InputOptions {
+        let rate = self.rate.map(|(num, den)| Rational::new(num, den));
+        InputOptions {
+            url: self.url,
+            format: self.format,
+            raw: RawOptions { size: self.size, pixel_format: self.pixel_format, rate },
+            video_stream: self.video_stream,
+            part: self.part,
+            reading: match self.reading {
+                WireReading::Decoded => Reading::Decoded,
+                WireReading::Packets(end) => Reading::Packets(end, survey.clone()),
+                WireReading::Planned(part) => Reading::Planned(Arc::new(part)),
+            },
+            to_sdr: self.to_sdr,
+            decode_on: self.decode_on,
+            decoders: self.decoders,
+            ..InputOptions::default()
+        }
+    }
+}
+
+/// [`CameraOptions`], without what the [`LiveInput`] has taken over.
+#[derive(Deserialize, Serialize)]
+pub struct WireCamera {
+    rate: Option<(i32, i32)>,
+    duration: Option<i64>,
+    frames: Option<u64>,
+    wait: Option<Duration>,
+    with_sound: bool,
+}
+
+impl WireCamera {
+    pub fn of(options: &CameraOptions) -> Self {
+        let CameraOptions { rate, duration, frames, wait, with_sound, .. } = *options;
+        WireCamera { rate: rate.map(pair), duration, frames, wait, with_sound }
+    }
+
+    pub fn options(self, input: &LiveInput) -> CameraOptions {
+        CameraOptions {
+            camera: Some(input.url.clone()),
+            rate: self.rate.map(|(num, den)| Rational::new(num, den)),
+            duration: self.duration,
+            frames: self.frames,
+            wait: self.wait,
+            with_sound: self.with_sound,
+            decode_on: input.decode_on,
+            ..CameraOptions::default()
+        }
+    }
+}
+
+/// What a decoding process is told to do.
+#[derive(Deserialize, Serialize)]
+pub enum Order {
+    /// The next delivery is wanted. So many have been copied, and their memory is free.
+    Next { copied: u64 },
+    /// [`Source::look_around`](crate::pipeline::Source::look_around).
+    LookAround(u32, u32),
+    /// Frames of so many bytes may wait.
+    Room(usize),
+    /// Waiting for input is to end; a clean end was requested, or not.
+    Cancel { is_request: bool },
+}
+
+/// What a decoding process says.
+#[derive(Deserialize, Serialize)]
+pub enum Event {
+    Message(Level, String),
+    Opened(Box<WireInput>),
+    Delivery(Box<WireDelivery>),
+    /// The end, and what all packets tell, if that was asked for.
+    End(Option<PacketSurvey>),
+    Failed(WireError),
+}
+
+/// What the decoding process asks for, on a connection of its own: the image with this number. The answer is an error of the
+/// system, or none and a descriptor.
+#[derive(Deserialize, Serialize)]
+pub struct WantsImage(pub u64);
+
+/// [`Input`].
+#[derive(Deserialize, Serialize)]
+pub struct WireInput {
+    name: String,
+    demuxer: String,
+    streams: Vec<WireStream>,
+    chapters: Vec<WireChapter>,
+    metadata: Metadata,
+    start: Option<i64>,
+    length_of_media: Option<i64>,
+    may_jump: bool,
+    video: usize,
+    picture: Option<(String, (usize, usize))>,
+    shift: i64,
+    length: Option<i64>,
+    frames: Option<u64>,
+    duration: Option<i64>,
+    first_number: Option<u64>,
+}
+
+/// The largest time, in microseconds, and the largest number of frames that are believed: times are added up by those who read
+/// them.
+const MOST: u64 = 1 << 60;
+
+impl WireInput {
+    pub fn of(input: &Input) -> Self {
+        let Media { demuxer, streams, chapters, metadata, start, duration, may_jump } = &input.media;
+        WireInput {
+            name: input.name.clone(),
+            demuxer: demuxer.clone(),
+            streams: streams.iter().map(WireStream::of).collect(),
+            chapters: chapters.iter().map(WireChapter::of).collect(),
+            metadata: metadata.clone(),
+            start: *start,
+            length_of_media: *duration,
+            may_jump: *may_jump,
+            video: input.video,
+            picture: input.picture.map(|(format, size)| (format.name(), size)),
+            shift: input.shift,
+            length: input.length,
+            frames: input.frames,
+            duration: input.duration,
+            first_number: input.first_number,
+        }
+    }
+
+    /// The input, which is called `name` in messages.
+    ///
+    /// # Errors
+    /// When something of it cannot be.
+    pub fn checked(self, name: &str) -> Result<Input, Lie> {
+        let picture = match self.picture {
+            None => None,
+            Some((format, size)) => Some((RawFormat::from_name(&format).ok_or(Lie("a format"))?, checked_size(size)?)),
+        };
+        let streams = self.streams.into_iter().enumerate();
+        let media = Media {
+            demuxer: self.demuxer,
+            streams: streams.map(|(index, stream)| stream.checked(index)).collect::<Result<_, _>>()?,
+            chapters: self.chapters.into_iter().map(WireChapter::checked).collect::<Result<_, _>>()?,
+            metadata: self.metadata,
+            start: self.start,
+            duration: self.length_of_media,
+            may_jump: self.may_jump,
+        };
+        let times = [media.start, media.duration, Some(self.shift), self.length, self.duration];
+        let mut numbers =
+            times.into_iter().flatten().map(i64::unsigned_abs).chain(self.frames).chain(self.first_number);
+        if self.video >= media.streams.len() || numbers.any(|number| number > MOST) || media.check_bounds().is_err() {
+            return Err(Lie("an input"));
+        }
+        Ok(Input {
+            name: name.to_owned(),
+            media,
+            video: self.video,
+            picture,
+            shift: self.shift,
+            length: self.length,
+            frames: self.frames,
+            duration: self.duration,
+            first_number: self.first_number,
+        })
+    }
+}
+
+/// Pixels in a row and rows, if there may be so many.
+///
+/// # Errors
+/// When there may not.
+pub fn checked_size((width, height): (usize, usize)) -> Result<(usize, usize), Lie> {
+    let pixels = (width as u64).checked_mul(height as u64);
+    let is_allowed = pixels.is_some_and(|pixels| (1..=limits::pixels()).contains(&pixels));
+    if is_allowed && width.max(height) <= i32::MAX as usize { Ok((width, height)) } else { Err(Lie("a size")) }
+}
+
+/// A [`Delivery`](crate::pipeline::Delivery), and what has changed since the one before it.
+#[derive(Deserialize, Serialize)]
+pub struct WireDelivery {
+    pub packets: Vec<WirePacket>,
+    pub frame: Option<WireFrame>,
+    pub position: PartPosition,
+    /// How long ago the last byte of the frame was read.
+    pub age: Option<Duration>,
+    /// Frames decoded so far, the time of the last one, and damaged frames and packets.
+    pub progress: (u64, i64, u64),
+    /// Memory that is new, whose descriptors come in the same order, and numbers of memory that is gone.
+    pub new: Vec<Slot>,
+    pub gone: Vec<u32>,
+}
+
+/// A piece of shared memory: its number and its bytes.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub struct Slot {
+    pub number: u32,
+    pub len: u64,
+}
+
+/// Where rows lie: the memory, the first row's first byte in it, and the bytes from one row to the next.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub struct Place {
+    pub slot: u32,
+    pub start: u64,
+    pub stride: i64,
+}
+
+/// A [`Frame`](histeq::frame::Frame). Matrix and transfer are places in the lists of [`frames`](super::frames).
+#[derive(Deserialize, Serialize)]
+pub struct WireFrame {
+    /// The name of its pixel format.
+    pub format: String,
+    pub size: (usize, usize),
+    pub is_full_range: bool,
+    pub matrix: u8,
+    pub transfer: u8,
+    pub is_interlaced: bool,
+    pub time: Option<i64>,
+    pub properties: Option<WireProperties>,
+    pub planes: Vec<Place>,
+}

@@ -1,0 +1,30 @@
+//! Decoding in a process of its own: demuxers and decoders are C code that reads bytes of strangers. What takes one over has its
+//! process, which can do nothing but decode, and no memory of the program.
+//!
+//! ```text
+//! program                                    decoding process, behind walls
+//! IsolatedSource ── orders ───────────────>  Child ── FileSource or LiveSource: Demuxer -> Decoder
+//!                <─ packets, descriptions ──
+//!                <═ shared memory ═════════  SharedPool: decoders write frames there
+//! copies each frame, checks all it is told
+//! ```
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `source.rs` | the source of the program: gives orders, checks what comes, outlives a crash |
+//! | `zygote.rs` | the template that processes are forked from, and their supervisors |
+//! | `child.rs` | what runs in a decoding process |
+//! | `channel.rs`, `messages.rs`, `failure.rs` | messages and descriptors between processes, and what they say |
+//! | `shared_memory.rs`, `frames.rs` | frames in shared memory, and their copies |
+
+mod channel;
+mod child;
+mod failure;
+mod frames;
+mod messages;
+mod shared_memory;
+mod source;
+mod zygote;
+
+pub(super) use source::{open_file, open_live};
+pub use zygote::{end, is_ready, start};

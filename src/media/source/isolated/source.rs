@@ -1,0 +1,494 @@
+//! The source of the program for an input that another process decodes.
+
+use super::channel::Channel;
+use super::frames::FramePool;
+use super::messages::{Event, Limits, Order, Start, WantsImage, What, WireCamera, WireDelivery, WireFrom, WireOptions};
+use super::shared_memory::Slots;
+use super::zygote::{HowEnded, Process, spawn};
+use crate::ffmpeg::{self, Lie, OpenImage, Packet, is_url, microseconds, rescale};
+use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Notices, Pauses, Progress, Source};
+use crate::source::clock::StartTime;
+use crate::source::file::FileInput;
+use crate::source::live_input::{CameraOptions, LiveInput};
+use crate::source::options::{InputOptions, Isolation};
+use crate::source::packets::{PacketSurvey, Reading};
+use crate::sys::{Reader, no_thread, print_text, printable};
+use anyhow::{Context, Error, Result, bail};
+use histeq::frame::{Pool, host_room, limits};
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+/// How often a wait looks whether the run is to end, and how busy the process is.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long a process may take to end what it does after the run was told to end.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Time of processors without a frame, a packet or an error, after which a decoder hangs: this much, and more for each pixel, for
+/// each of its threads.
+const HANGS_AFTER: Duration = Duration::from_secs(10);
+const OF_PIXEL: Duration = Duration::from_nanos(500);
+
+/// Bytes that a process may take for itself, beside four times what frames may take.
+const OWN_MEMORY: u64 = 512 << 20;
+
+/// What is opened, and may be opened again.
+enum Opens {
+    File,
+    Live { input: LiveInput, options: CameraOptions, start: StartTime },
+}
+
+/// A source in a process of its own.
+pub struct IsolatedSource {
+    opens: Opens,
+    /// `None` once it has ended.
+    process: Option<Process>,
+    slots: Slots,
+    pool: FramePool,
+    input: Input,
+    /// Adds up what packets tell, if that is asked for.
+    survey: Option<Arc<Mutex<PacketSurvey>>>,
+    /// An end that comes too early is an error.
+    needs_all: bool,
+    cancel: Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+    has_cancelled: bool,
+    /// Deliveries that were copied, of this process.
+    copied: u64,
+    /// Frames delivered and damaged by processes before this one, and delivered in all.
+    before: (u64, u64),
+    frames: u64,
+    /// The time of the last frame, in its stream's time base.
+    last: Option<i64>,
+    /// Microseconds that are added to the times of a live input.
+    shift: Option<i64>,
+}
+
+/// Opens a file, a pipe, numbered images or a URL in a process of its own.
+///
+/// # Errors
+/// Those of [`FileSource::open`](crate::source::file::FileSource::open); when the input is attacked, or no process begins.
+pub fn open_file(
+    options: &InputOptions,
+    name: &str,
+    from: FileInput,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    let (from, descriptors) = match from {
+        FileInput::Url if is_url(&options.url) => (WireFrom::Url, Vec::new()),
+        FileInput::Url => {
+            let file = File::open(&options.url).map_err(|error| {
+                let text = error.to_string();
+                let text = text.split(" (os error").next().unwrap_or(&text).to_owned();
+                FailureKind::of_errno(error.raw_os_error().unwrap_or(0)).error(format!("{name}: {text}"))
+            })?;
+            (WireFrom::File, vec![OwnedFd::from(file)])
+        }
+        FileInput::File(file) => (WireFrom::File, vec![file.into()]),
+        FileInput::Pipe(reader) => {
+            let (file, peeked) = reader.into_parts();
+            (WireFrom::Pipe(peeked), vec![file.into()])
+        }
+        FileInput::Images(sequence, open) => {
+            let (ours, theirs) = Channel::pair()?;
+            let serve = move || serve_images(&ours, open);
+            Builder::new().name("images".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
+            (WireFrom::Images(sequence), vec![theirs.into()])
+        }
+    };
+    let what = What::File { options: Box::new(WireOptions::of(options)), name: name.to_owned(), from };
+    let (survey, needs_all) = match &options.reading {
+        Reading::Decoded => (None, false),
+        Reading::Packets(_, survey) => (Some(survey.clone()), true),
+        Reading::Planned(_) => (None, true),
+    };
+    let uses_network = is_url(&options.url);
+    let (process, input) = begin(what, descriptors, uses_network, options.isolation, name, cancel, &notices)?;
+    let source = IsolatedSource::new(Opens::File, process, input, cancel, notices, progress);
+    let source = IsolatedSource { survey, needs_all, ..source };
+    let input = source.input.clone();
+    Ok((Box::new(source), input))
+}
+
+/// Opens a live input in a process of its own. Its first frame sets `start`.
+///
+/// # Errors
+/// Those of [`LiveSource::open`](crate::source::LiveSource::open); when the input is attacked, or no process begins.
+pub fn open_live(
+    input: LiveInput,
+    options: CameraOptions,
+    start: StartTime,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    let (process, described) = begin_live(&input, &options, cancel, &notices)?;
+    let opens = Opens::Live { input, options, start };
+    let source = IsolatedSource::new(opens, process, described, cancel, notices, progress);
+    let input = source.input.clone();
+    Ok((Box::new(source), input))
+}
+
+fn begin_live(
+    input: &LiveInput,
+    options: &CameraOptions,
+    cancel: &Cancel,
+    notices: &Notices,
+) -> Result<(Process, Input)> {
+    let reader = match input.comes_back {
+        true => None,
+        false => Some(Reader::open(&input.url, cancel.flag()).with_context(|| input.name.clone())?),
+    };
+    let (peeked, descriptors) = match reader.map(Reader::into_parts) {
+        Some((file, peeked)) => (Some(peeked), vec![file.into()]),
+        None => (None, Vec::new()),
+    };
+    let what = What::Live { input: input.clone(), options: WireCamera::of(options), peeked };
+    begin(what, descriptors, input.comes_back, options.isolation, &input.name, cancel, notices)
+}
+
+/// Opens the images that are asked for, until nobody is there to ask.
+fn serve_images(channel: &Channel, mut open: OpenImage) {
+    while let Ok((WantsImage(number), _)) = channel.receive::<WantsImage>() {
+        let answered = match open(number) {
+            Ok(image) => channel.send(&None::<i32>, &[image.as_fd()]),
+            Err(error) => channel.send(&Some(error.raw_os_error().unwrap_or(libc::EIO)), &[]),
+        };
+        if answered.is_err() {
+            return;
+        }
+    }
+}
+
+/// Begins a process, and waits until it has opened its input.
+fn begin(
+    what: What,
+    descriptors: Vec<OwnedFd>,
+    uses_network: bool,
+    isolation: Isolation,
+    name: &str,
+    cancel: &Cancel,
+    notices: &Notices,
+) -> Result<(Process, Input)> {
+    let mut process = spawn(uses_network).map_err(|error| {
+        FailureKind::of_errno(error.raw_os_error().unwrap_or(0))
+            .error(format!("{name}: no process to decode in: {error} (--sandbox off decodes without one)"))
+    })?;
+    if let Some(stderr) = process.stderr.take() {
+        let print = move || {
+            // What is no text may have no end.
+            let mut lines = BufReader::new(stderr);
+            let mut line = Vec::new();
+            while std::io::Read::take(&mut lines, 1 << 16).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+                print_text(&format!("{}\n", printable(String::from_utf8_lossy(&line).trim_end())));
+                line.clear();
+            }
+        };
+        Builder::new().name("stderr".to_owned()).spawn(print).map_err(|error| no_thread(&error))?;
+    }
+    let memory = limits::memory();
+    let own = (memory as u64).saturating_mul(4).saturating_add(OWN_MEMORY);
+    let own = limits::available().map_or(own, |available| own.min((available as u64).max(OWN_MEMORY)));
+    let start = Start {
+        what,
+        limits: Limits {
+            pixels: limits::pixels(),
+            memory,
+            threads: limits::given_threads(),
+            allocation: ffmpeg::allocation_limit(),
+            is_verbose: ffmpeg::is_verbose(),
+            own_memory: Some(own),
+        },
+        is_strict: notices.is_strict(),
+        needs_walls: isolation == Isolation::Required,
+        uses_network,
+    };
+    let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+    // Where it cannot be sent, the process is gone, and the next message tells.
+    let _ = process.channel.send(&start, &descriptors);
+    let mut has_cancelled = false;
+    loop {
+        match next_event(&mut process, cancel, &mut has_cancelled, HANGS_AFTER.saturating_mul(3)) {
+            Ok((Event::Opened(input), _)) => match input.checked(name) {
+                Ok(input) => return Ok((process, input)),
+                Err(lie) => return Err(attacked(name, &lie)),
+            },
+            Ok((Event::Message(level, text), _)) => notices.print(level, &text),
+            Ok((Event::Failed(error), _)) => return Err(error.into()),
+            Ok(_) => return Err(attacked(name, &Lie("an order"))),
+            Err(Lost::Cancelled) => bail!("{name}: interrupted before the first frame"),
+            Err(lost) => {
+                let why = lost.describe(&mut process);
+                return Err(FailureKind::Damage.error(format!("{name}: {why} while it was opened")));
+            }
+        }
+    }
+}
+
+/// That something was told that cannot be.
+fn attacked(name: &str, lie: &Lie) -> Error {
+    FailureKind::Damage.error(format!("{name}: {lie}: it may be under attack by the input"))
+}
+
+/// Why there is no next event.
+enum Lost {
+    /// The run is to end, and the process does not.
+    Cancelled,
+    /// It works, and nothing comes.
+    Hangs(Duration),
+    /// It says what is no message.
+    Garbled,
+    Gone,
+}
+
+impl Lost {
+    fn describe(&self, process: &mut Process) -> String {
+        match self {
+            Lost::Cancelled => "the decoder does not end".to_owned(),
+            Lost::Hangs(time) => {
+                format!("the decoder hangs: {:.0} s of computing have given nothing", time.as_secs_f64())
+            }
+            Lost::Garbled => {
+                "the decoder's process sends what is no message: it may be under attack by the input".to_owned()
+            }
+            Lost::Gone => match process.how_ended() {
+                HowEnded::Killed(
+                    signal @ (libc::SIGSEGV | libc::SIGBUS | libc::SIGILL | libc::SIGFPE | libc::SIGABRT),
+                ) => {
+                    format!("the decoder has crashed (signal {signal})")
+                }
+                HowEnded::Killed(libc::SIGKILL) => {
+                    "the decoder's process was killed (by the system, if memory ran out)".to_owned()
+                }
+                HowEnded::Killed(libc::SIGSYS) => {
+                    "the decoder's process has made a forbidden call of the system".to_owned()
+                }
+                HowEnded::Killed(signal) => format!("the decoder's process has ended (signal {signal})"),
+                HowEnded::Exited(code) => format!("the decoder's process has ended (exit code {code})"),
+                HowEnded::Unknown => "the decoder's process has ended".to_owned(),
+            },
+        }
+    }
+}
+
+/// Waits for the next event. Tells the process when the run is to end.
+fn next_event(
+    process: &mut Process,
+    cancel: &Cancel,
+    has_cancelled: &mut bool,
+    patience: Duration,
+) -> Result<(Event, Vec<OwnedFd>), Lost> {
+    let (begin, mut busy_before, flag) = (Instant::now(), None, cancel.flag());
+    let mut cancelled_at = None;
+    while !process.channel.wait(TICK).map_err(|_| Lost::Gone)? {
+        if flag.load(std::sync::atomic::Ordering::Relaxed) {
+            let since = *cancelled_at.get_or_insert_with(Instant::now);
+            if !std::mem::replace(has_cancelled, true) {
+                let _ = process.channel.send(&Order::Cancel { is_request: cancel.is_cancelled() }, &[]);
+            }
+            if since.elapsed() > GRACE {
+                return Err(Lost::Cancelled);
+            }
+        }
+        // It cannot have computed for longer than it was waited for, times its threads.
+        if begin.elapsed() > Duration::from_secs(1) {
+            let Some(busy) = process.busy() else { continue };
+            let spent = busy.saturating_sub(*busy_before.get_or_insert(busy));
+            if spent > patience {
+                return Err(Lost::Hangs(spent));
+            }
+        }
+    }
+    process.channel.receive().map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => Lost::Garbled,
+        _ => Lost::Gone,
+    })
+}
+
+impl IsolatedSource {
+    fn new(
+        opens: Opens,
+        process: Process,
+        input: Input,
+        cancel: &Cancel,
+        notices: Notices,
+        progress: Arc<Progress>,
+    ) -> Self {
+        let mut source = IsolatedSource {
+            opens,
+            process: Some(process),
+            slots: Slots::default(),
+            pool: FramePool::default(),
+            input,
+            survey: None,
+            needs_all: false,
+            cancel: cancel.clone(),
+            notices,
+            progress,
+            has_cancelled: false,
+            copied: 0,
+            before: (0, 0),
+            frames: 0,
+            last: None,
+            shift: None,
+        };
+        source.order(&Order::Room(host_room()));
+        source
+    }
+
+    fn order(&mut self, order: &Order) {
+        // If the process is gone, the next delivery tells.
+        let _ = self.process.as_ref().map(|process| process.channel.send(order, &[]));
+    }
+
+    /// Time of processors without an event, after which the decoder hangs.
+    fn patience(&self) -> Duration {
+        let pixels = self.input.picture.map_or(0, |(_, (width, height))| width.saturating_mul(height));
+        let of_frame = HANGS_AFTER + OF_PIXEL.saturating_mul(u32::try_from(pixels).unwrap_or(u32::MAX));
+        of_frame.saturating_mul(u32::try_from(limits::threads()).unwrap_or(u32::MAX))
+    }
+
+    /// What a delivery tells, checked.
+    fn take(&mut self, wire: WireDelivery, descriptors: Vec<OwnedFd>) -> Result<Delivery> {
+        if wire.new.len() != descriptors.len() {
+            return Err(Lie("memory").into());
+        }
+        wire.gone.into_iter().for_each(|number| self.slots.remove(number));
+        for (slot, descriptor) in wire.new.into_iter().zip(&descriptors) {
+            self.slots.add(slot, descriptor)?;
+        }
+        let streams = self.input.media.streams.len();
+        let packets = wire.packets.into_iter().map(|packet| packet.checked(streams));
+        let mut packets = packets.collect::<Result<Vec<Packet>, Lie>>()?;
+        let frame = wire.frame.map(|frame| self.pool.copied(frame, &self.slots)).transpose();
+        let mut frame = frame.with_context(|| format!("frame {}", self.frames))?;
+        let (decoded, position, damaged) = wire.progress;
+        let (frames_before, damaged_before) = self.before;
+        self.progress.follow(frames_before.saturating_add(decoded), position, damaged_before.saturating_add(damaged));
+        let age = wire.age.map(|age| age.min(Duration::from_secs(3600)));
+        let read_at = age.and_then(|age| Instant::now().checked_sub(age));
+        if let Opens::Live { start, .. } = &self.opens {
+            if let (Some(at), Some(frame), None) = (read_at, &frame, self.shift) {
+                // The process counts from its own first frame.
+                let begun = *start.get_or_init(|| at);
+                self.shift =
+                    Some(at.saturating_duration_since(begun).as_micros() as i64 - frame.pts.unwrap_or(0).min(0));
+            }
+            let shift = self.shift.unwrap_or(0);
+            let streams = &self.input.media.streams;
+            if let Some(frame) = &mut frame {
+                frame.pts = frame.pts.map(|time| time.saturating_add(shift));
+            }
+            packets.iter_mut().for_each(|packet| {
+                packet.shift(rescale(shift, microseconds(), streams[packet.stream()].time_base));
+            });
+        }
+        if let Some(frame) = &frame {
+            self.frames += 1;
+            self.last = frame.pts.or(self.last);
+        }
+        Ok(Delivery { packets, frame, position: wire.position, read_at })
+    }
+
+    /// The process is lost. What it has delivered is kept; a live input is opened again.
+    fn lost(&mut self, lost: &Lost) -> Result<()> {
+        let Some(mut process) = self.process.take() else { return Ok(()) };
+        let name = self.input.name.clone();
+        if matches!(lost, Lost::Cancelled) || self.cancel.is_cancelled() {
+            return Ok(());
+        }
+        let why = lost.describe(&mut process);
+        drop(process);
+        let base = self.input.video_stream().time_base;
+        let place = self.last.map(|time| rescale(time, base, microseconds()) as f64 / 1e6);
+        let place = place.map(|seconds| format!(" behind {seconds:.3} s")).unwrap_or_default();
+        let message = format!("{name}: {}: {why}{place}", self.input.video_stream().describe());
+        if let Opens::Live { input, .. } = &self.opens
+            && input.comes_back
+        {
+            self.notices.waiting(&format!("{message}; waiting for it to come back"));
+            self.progress.count_damaged();
+            return self.open_again();
+        }
+        if self.needs_all || self.frames == 0 {
+            return Err(FailureKind::Damage.error(message));
+        }
+        self.progress.count_damaged();
+        self.notices.warn_of_damage(&format!("{message}: what was decoded before is kept, and nothing comes after it"))
+    }
+
+    /// Opens a live input in a new process, until it is there or the run is to end.
+    fn open_again(&mut self) -> Result<()> {
+        let Opens::Live { input, options, .. } = &self.opens else { return Ok(()) };
+        let (lost_at, mut pauses) = (Instant::now(), Pauses::default());
+        while pauses.wait(&self.cancel) {
+            // Its streams are those of before, as far as it has them.
+            match begin_live(input, options, &self.cancel, &self.notices) {
+                Ok((process, found)) if found.media.streams.len() <= self.input.media.streams.len() => {
+                    let seconds = lost_at.elapsed().as_secs_f64();
+                    self.notices.back(&format!("{}: back after {seconds:.1} s", input.name));
+                    self.process = Some(process);
+                    self.slots = Slots::default();
+                    self.copied = 0;
+                    self.before = (self.progress.decoded(), self.progress.damaged());
+                    self.shift = None;
+                    self.order(&Order::Next { copied: 0 });
+                    return Ok(());
+                }
+                Ok(_) => self.notices.detail(&format!("{}: it has other streams now", input.name)),
+                Err(error) => self.notices.detail(&format!("{error:#}")),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for IsolatedSource {
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        self.order(&Order::Next { copied: self.copied });
+        let patience = self.patience();
+        while let Some(process) = &mut self.process {
+            match next_event(process, &self.cancel, &mut self.has_cancelled, patience) {
+                Ok((Event::Delivery(delivery), descriptors)) => {
+                    let taken = self.take(*delivery, descriptors);
+                    self.copied += 1;
+                    return match taken {
+                        Err(error) if error.is::<Lie>() => Err(FailureKind::Damage
+                            .error(format!("{}: {error:#}: it may be under attack by the input", self.input.name))),
+                        Err(error) => Err(error.context(self.input.name.clone())),
+                        Ok(delivery) => Ok(Some(delivery)),
+                    };
+                }
+                Ok((Event::Message(level, text), _)) => self.notices.print(level, &text),
+                Ok((Event::End(found), _)) => {
+                    self.process = None;
+                    if let (Some(survey), Some(found)) = (&self.survey, found) {
+                        *survey.lock().unwrap_or_else(PoisonError::into_inner) = found;
+                    }
+                }
+                Ok((Event::Failed(error), _)) => {
+                    self.process = None;
+                    return Err(error.into());
+                }
+                Ok((Event::Opened(_), _)) => return Err(attacked(&self.input.name, &Lie("an order"))),
+                Err(lost) => self.lost(&lost)?,
+            }
+        }
+        Ok(None)
+    }
+
+    fn look_around(&mut self, before: u32, behind: u32) {
+        self.order(&Order::LookAround(before, behind));
+    }
+
+    fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.pool.replace(pool);
+    }
+}
