@@ -2,8 +2,8 @@
 //! through an equalizer. Not a library for others: it says what the program needs, and changes with it.
 //!
 //! ```text
-//! thread "source"    Source::next           Demuxer -> Decoder -> Frame (planes, shared by reference)
-//!                                           behind a wall (--sandbox): the same on the thread "decode"
+//! thread "source"    Source::next           Demuxer -> Decoder -> Frame (planes, shared by reference),
+//!                                           in a process of its own, and a copy of the frame
 //!                                           with filters: Frame -> FilterGraph -> Frame
 //! thread "equalize"  EqualizeStage          of the crate `histeq`
 //! thread "filter"    with --filter-after: Frame -> FilterGraph -> Frame

@@ -48,11 +48,13 @@ impl Running {
         Other(self.0.id()).signal(signal);
     }
 
-    /// The processes that it has started.
+    /// The processes that it has started, without the template of those that decode.
     pub fn children(&self) -> Vec<Other> {
         let id = self.0.id();
         let list = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-        list.split_whitespace().filter_map(|id| id.parse().ok()).map(Other).collect()
+        let name = |id: &u32| std::fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default();
+        let children = list.split_whitespace().filter_map(|id| id.parse().ok());
+        children.filter(|id| name(id).trim_end() != "template").map(Other).collect()
     }
 
     /// Waits until it has a say in what SIGINT does to it.

@@ -48,7 +48,7 @@ pub fn silence_encoders() {
 }
 
 /// Is the calling thread the only one of the process?
-fn is_only_thread() -> bool {
+pub fn is_only_thread() -> bool {
     #[cfg(target_os = "linux")]
     return std::fs::read_to_string("/proc/self/status")
         .is_ok_and(|status| status.lines().any(|line| line.split_whitespace().eq(["Threads:", "1"])));

@@ -73,7 +73,7 @@ pub use ffmpeg_next::{FieldOrder, Rational};
 pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
 pub use images::{Images, OpenImage};
 pub use interrupt::Interrupt;
-pub use log::{first_message, has_ended_early, last_message, silence_encoders};
+pub use log::{first_message, has_ended_early, is_only_thread, last_message, silence_encoders};
 pub use media::{Chapter, Media, Metadata, Stream};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;

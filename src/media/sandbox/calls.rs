@@ -309,8 +309,6 @@ fn of_process(network: bool, replaces: bool) -> Calls {
     ]);
     calls.extend(of_own_process(network));
     calls.extend(whole(&[OF_CONNECTION]));
-    // Connections to decoding processes, which no other process can reach.
-    calls.entry(SYS_socketpair).or_insert_with(|| vec![vec![int(0, AF_UNIX.into())]]);
     if replaces {
         calls.insert(SYS_fchown, Vec::new());
         calls.insert(SYS_fchmod, vec![vec![without(1, rights)]]);
@@ -391,7 +389,6 @@ mod tests {
         (SYS_fcntl, &[32, 32, 32]),
         (SYS_openat, &[32, 64, 32, 32]),
         (SYS_memfd_create, &[64, 32]),
-        (SYS_socketpair, &[32]),
         #[cfg(target_arch = "x86_64")]
         (SYS_open, &[64, 32, 32]),
         #[cfg(target_arch = "x86_64")]

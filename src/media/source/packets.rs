@@ -8,6 +8,7 @@
 
 use crate::sys::Hash;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 /// What is done with an input.
@@ -73,4 +74,4 @@ pub struct PlannedPart {
 /// The input is not the one that was planned.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: the input is not the one that was planned ({1}; plan again)")]
-pub struct InputChanged(pub String, pub &'static str);
+pub struct InputChanged(pub String, pub Cow<'static, str>);

@@ -110,7 +110,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     }
     let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
     if (&found.chunks, found.others) != (&file.chunks, file.others) {
-        return Err(InputChanged(file.input.clone(), "its packets are others").into());
+        return Err(InputChanged(file.input.clone(), "its packets are others".into()).into());
     }
     join_records(&folder, pieces, &records)?;
     let name = joined.finish(outcome)?;

@@ -144,7 +144,7 @@ fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJo
     let stream = input.video_stream();
     let time_base = [stream.time_base.numerator(), stream.time_base.denominator()];
     if (input.video, time_base) != (file.stream, file.time_base) {
-        return Err(InputChanged(file.input.clone(), "its video is another one").into());
+        return Err(InputChanged(file.input.clone(), "its video is another one".into()).into());
     }
     ensure!(settings == file.settings, "{}: its options come to other settings here (plan again)", file.input);
     let PieceEncoder { name: encoder, options, .. } = piece_encoder(input, &file.output, whole.output.options.clone())?;

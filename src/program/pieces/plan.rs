@@ -284,7 +284,7 @@ impl FilePlan {
     /// # Errors
     /// When they are not, or the run was interrupted.
     pub fn check_inputs(&self, cancel: &Cancel) -> Result<()> {
-        let changed = |name: &str, how| Err(InputChanged(name.to_owned(), how).into());
+        let changed = |name: &str, how: &'static str| Err(InputChanged(name.to_owned(), how.into()).into());
         let open = |name: &String| open_regular(name).with_context(|| name.clone());
         if open(&self.input)?.metadata()?.len() != self.bytes {
             return changed(&self.input, "it has another length");

@@ -6,6 +6,7 @@ mod damage;
 mod ends;
 mod faults;
 mod found;
+pub mod isolation;
 mod limits;
 mod memory;
 mod playlists;

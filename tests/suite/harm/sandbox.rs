@@ -106,7 +106,7 @@ int main(int count, char **words) {
 "#;
 
 #[test]
-fn on_a_kernel_without_landlock_files_stay_open_for_reading_or_the_run_is_refused() {
+fn on_a_kernel_without_landlock_files_stay_open_to_the_program_or_the_run_is_refused() {
     let Some(dir) = attacked() else { return };
     assert!(built(&dir, "older", "", OLDER));
     let run = |line: &str| {
@@ -119,7 +119,7 @@ fn on_a_kernel_without_landlock_files_stay_open_for_reading_or_the_run_is_refuse
     assert!(!dir.path("out/out.mkv").exists());
     let done = worked(&run("--backend cpu in.mkv out/out.mkv").exits_with(0));
     for who in ["demux", "decode", "thread"] {
-        assert_eq!(done[who], ["read"], "{who}");
+        assert_eq!(done[who], [""; 0], "{who}");
     }
     let of_files = ["read", "make", "change", "empty", "folder", "own-memory", "remove"];
     assert!(done["encode"].iter().all(|what| of_files.contains(&what.as_str())), "{:?}", done["encode"]);
@@ -312,7 +312,6 @@ fn walls_that_cannot_hold_are_refused() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v mpeg4 in.mkv");
     for (line, says) in [
-        ("http://127.0.0.1:1/x out.mkv", "http://127.0.0.1:1/x: a URL is a connection"),
         ("in.mkv rtmp://127.0.0.1:1/x", "rtmp://127.0.0.1:1/x: an output of this kind is a connection"),
         ("list.m3u8 out.mkv", "list.m3u8: such a file names others"),
         ("-f lavfi testsrc2 out.mkv", "testsrc2: an input in this format opens devices or other files"),

@@ -1,9 +1,11 @@
 //! A camera that speaks RTSP: it is filmed with, goes away and comes back, falls silent, refuses.
 
 use super::rtsp_server::{Answer, RtspServer};
-use super::{Beside, pause};
+use super::{Beside, pause, without_display};
+use crate::harm::isolation::{doing, with_decoder};
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const MPEG4: &str = "-c:v mpeg4 -g 10";
@@ -64,6 +66,25 @@ fn an_rtsp_camera_that_is_killed_and_started_again_goes_on_in_the_same_recording
     assert!(said.contains("waiting for it to come back") && said.contains("back after"), "{said}");
     let (gaps, before, after) = gaps(&dir);
     assert!(gaps.len() == 1 && before > 25 && after > 25, "{gaps:?}, {before} before, {after} after: {said}");
+}
+
+#[test]
+fn an_rtsp_camera_whose_decoder_crashes_is_opened_again_in_the_same_recording() {
+    let Some(dir) = with_decoder() else { return };
+    let server = RtspServer::start(&dir, 0, Answer::Pictures, MPEG4);
+    let line = format!("live --backend cpu --progress json --encoder mpeg4 --record out.mkv {}", server.url());
+    let mut command = without_display(dir.command(&line));
+    doing(&dir, &mut command, "crash", 30).env("DECODER_WIDTH", "320");
+    let live = Beside::start(command.stderr(Stdio::piped())).expect("the program runs");
+    live.until_it_says("crashed (signal 11)");
+    live.until_it_says("back after");
+    live.until_more_frames(40);
+    live.interrupt();
+    let (code, said) = live.end();
+    drop(server);
+    assert_eq!(code, Some(0), "{said}");
+    let times = dir.frame_times("out.mkv");
+    assert!(times.len() > 60 && times.windows(2).all(|pair| pair[1] > pair[0]), "{times:?}: {said}");
 }
 
 #[test]

@@ -189,6 +189,6 @@ impl FileSource {
     }
 
     fn changed(&self, how: &'static str) -> anyhow::Error {
-        InputChanged(self.input.name.clone(), how).into()
+        InputChanged(self.input.name.clone(), how.into()).into()
     }
 }

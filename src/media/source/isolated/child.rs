@@ -16,7 +16,7 @@ use crate::sys::{Reader, no_thread};
 use anyhow::{Context, Result};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use histeq::frame::{Memory, limits};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -47,11 +47,11 @@ impl Events {
 ///
 /// # Errors
 /// When the connection fails before anything was asked for.
-pub fn run(channel: Channel, leave: impl Fn() + Send + 'static) -> Result<()> {
+pub fn run(channel: Channel, images: Channel, leave: impl Fn() + Send + 'static) -> Result<()> {
     let (start, descriptors) = channel.receive::<Start>()?;
     let orders = channel.try_clone()?;
     let events = Events(Arc::new(Mutex::new(channel)));
-    match opened(start, descriptors, &events, orders, leave) {
+    match opened(start, descriptors, &events, (orders, images), leave) {
         Ok(child) => child.serve(),
         Err(error) => events.send(&Event::Failed(WireError::of(&error)), &[]),
     }
@@ -78,7 +78,7 @@ fn opened(
     start: Start,
     descriptors: Vec<OwnedFd>,
     events: &Events,
-    channel: Channel,
+    (channel, images): (Channel, Channel),
     leave: impl Fn() + Send + 'static,
 ) -> Result<Child> {
     let limits = start.limits;
@@ -89,6 +89,9 @@ fn opened(
     // What is written counts, not what is reserved.
     let own = limits.own_memory.map(|own| own + THREAD * limits::threads() as u64);
     setrlimit(Resource::Data, Rlimit { current: own, maximum: own })?;
+    // Each frame that waits to be copied has a descriptor.
+    let most = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most })?;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     DecoderWall { network: start.uses_network, is_required: start.needs_walls }.close()?;
 
@@ -122,8 +125,7 @@ fn opened(
                 WireFrom::Pipe(peeked) => FileInput::Pipe(Reader::of(File::from(next()?), peeked, cancel.flag())),
                 WireFrom::File => FileInput::File(File::from(next()?)),
                 WireFrom::Images(sequence) => {
-                    let broker = Channel::of(next()?);
-                    FileInput::Images(sequence, Box::new(move |number| open_image(&broker, number)))
+                    FileInput::Images(sequence, Box::new(move |number| open_image(&images, number)))
                 }
             };
             let is_pipe = matches!(from, FileInput::Pipe(_));
@@ -207,13 +209,14 @@ impl Child {
         let is_small = frame.as_ref().is_none_or(|frame| AHEAD * frame.bytes() <= limits::under_way());
         let frame = match frame {
             Some(frame) => {
-                let (wire, kept) = described(&frame, &self.pool)?;
+                let (wire, kept) = described(&frame, &self.pool);
                 self.held.push_back((number, kept));
                 Some(wire)
             }
             None => None,
         };
-        let (new, gone) = self.pool.changes();
+        let used = frame.as_ref().map(|frame| frame.planes.slots()).unwrap_or_default();
+        let (new, gone) = self.pool.changes(&used);
         let (new, descriptors): (Vec<_>, Vec<_>) = new.into_iter().unzip();
         let progress = (self.progress.decoded(), self.progress.position(), self.progress.damaged());
         let packets = packets.iter().map(crate::ffmpeg::WirePacket::of).collect();

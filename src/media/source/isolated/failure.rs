@@ -1,32 +1,40 @@
-//! Errors that pass from one process to another: their kind and their text.
+//! Errors that pass from one process to another.
 
 use crate::pipeline::{ErrorWithRemedy, Failure, FailureKind};
 use crate::source::failure::kind_of_cause;
+use crate::source::packets::InputChanged;
 use serde::{Deserialize, Serialize};
 
 /// An error.
 #[derive(Deserialize, Serialize)]
-pub struct WireError {
-    kind: FailureKind,
-    message: String,
-    /// The two parts of an [`ErrorWithRemedy`].
-    parts: Option<(String, String)>,
+pub enum WireError {
+    /// The kind, and the text.
+    Failure(FailureKind, String),
+    /// An [`ErrorWithRemedy`]: the cause, and the remedy.
+    WithRemedy(String, String),
+    /// [`InputChanged`].
+    Changed(String, String),
 }
 
 impl WireError {
     pub fn of(error: &anyhow::Error) -> Self {
+        if let Some(ErrorWithRemedy { cause, remedy }) = error.downcast_ref() {
+            return WireError::WithRemedy(cause.clone(), remedy.clone());
+        }
+        if let Some(InputChanged(name, how)) = error.downcast_ref() {
+            return WireError::Changed(name.clone(), how.clone().into_owned());
+        }
         let kind = error.chain().map(kind_of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default();
-        let parts = error.downcast_ref::<ErrorWithRemedy>();
-        let parts = parts.map(|ErrorWithRemedy { cause, remedy }| (cause.clone(), remedy.clone()));
-        WireError { kind, message: format!("{error:#}"), parts }
+        WireError::Failure(kind, format!("{error:#}"))
     }
 }
 
 impl From<WireError> for anyhow::Error {
-    fn from(WireError { kind, message, parts }: WireError) -> Self {
-        match parts {
-            Some((cause, remedy)) => ErrorWithRemedy { cause, remedy }.into(),
-            None => Failure { kind, message }.into(),
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Failure(kind, message) => Failure { kind, message }.into(),
+            WireError::WithRemedy(cause, remedy) => ErrorWithRemedy { cause, remedy }.into(),
+            WireError::Changed(name, how) => InputChanged(name, how.into()).into(),
         }
     }
 }

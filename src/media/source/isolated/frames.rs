@@ -1,7 +1,7 @@
 //! Frames on their way from one process to the other: where their rows lie in shared memory, and the copy that this program works
 //! on. The copy is what makes them its own: what was checked of them stays so.
 
-use super::messages::{Place, WireFrame, checked_size};
+use super::messages::{Place, Planes, WireFrame, checked_size};
 use super::shared_memory::{SharedPool, Slots};
 use crate::ffmpeg::{Lie, Picture, WireProperties};
 use anyhow::Result;
@@ -20,30 +20,14 @@ const SPARE: usize = PlaneMut::ALIGNMENT;
 
 /// Describes `frame`, whose planes lie in memory of `pool`, or are copied there. What is returned besides has to be kept until the
 /// other process has copied it.
-///
-/// # Errors
-/// When there is no memory for a copy.
-pub fn described(frame: &Frame, pool: &SharedPool) -> Result<(WireFrame, Vec<Arc<dyn Memory>>)> {
-    let mut kept = Vec::new();
-    let mut planes = Vec::new();
-    for plane in frame.planes() {
-        let place = match pool.place_of(plane.row(0)) {
-            Some((slot, start)) => {
-                kept.push(plane.memory().clone());
-                Place { slot, start, stride: plane.stride() as i64 }
-            }
-            None => {
-                let mut buffer = pool.buffer(plane.row_bytes() * plane.rows())?;
-                for (y, row) in buffer.chunks_exact_mut(plane.row_bytes()).take(plane.rows()).enumerate() {
-                    row.copy_from_slice(plane.row(y));
-                }
-                let (slot, start) = pool.place_of(&buffer[..1]).ok_or(Lie("memory"))?;
-                kept.push(buffer.freeze());
-                Place { slot, start, stride: plane.row_bytes() as i64 }
-            }
-        };
-        planes.push(place);
-    }
+pub fn described(frame: &Frame, pool: &SharedPool) -> (WireFrame, Vec<Arc<dyn Memory>>) {
+    let shared: Option<(Vec<Place>, _)> =
+        frame.planes().iter().map(|plane| in_place(plane, pool).or_else(|| copied_to(plane, pool))).collect();
+    let rows = || frame.planes().iter().flat_map(|plane| (0..plane.rows()).flat_map(|y| plane.row(y))).copied();
+    let (planes, kept) = match shared {
+        Some((places, kept)) => (Planes::Shared(places), kept),
+        None => (Planes::Sent(rows().collect()), Vec::new()),
+    };
     let place = |found: Option<usize>| found.unwrap_or_default() as u8;
     let properties = frame.attachment.as_ref().and_then(|attachment| attachment.downcast_ref::<Picture>());
     let wire = WireFrame {
@@ -57,7 +41,23 @@ pub fn described(frame: &Frame, pool: &SharedPool) -> Result<(WireFrame, Vec<Arc
         properties: properties.map(WireProperties::of),
         planes,
     };
-    Ok((wire, kept))
+    (wire, kept)
+}
+
+/// Where a plane lies in memory of `pool`, if it does.
+fn in_place(plane: &Plane, pool: &SharedPool) -> Option<(Place, Arc<dyn Memory>)> {
+    let (slot, start) = pool.place_of(plane.row(0))?;
+    Some((Place { slot, start, stride: plane.stride() as i64 }, plane.memory().clone()))
+}
+
+/// Where a copy of a plane lies in memory of `pool`; `None` if there is no such memory.
+fn copied_to(plane: &Plane, pool: &SharedPool) -> Option<(Place, Arc<dyn Memory>)> {
+    let mut buffer = pool.buffer(plane.row_bytes() * plane.rows()).ok()?;
+    for (y, row) in buffer.chunks_exact_mut(plane.row_bytes()).take(plane.rows()).enumerate() {
+        row.copy_from_slice(plane.row(y));
+    }
+    let (slot, start) = pool.place_of(&buffer[..1])?;
+    Some((Place { slot, start, stride: plane.row_bytes() as i64 }, buffer.freeze()))
 }
 
 /// Memory for frames that come from another process.
@@ -91,10 +91,15 @@ impl FramePool {
         let shapes: Vec<(usize, usize)> = (0..format.descriptor().planes().len())
             .map(|index| (format.row_bytes(index, width), format.rows(index, height)))
             .collect();
-        if wire.planes.len() != shapes.len() {
+        let bytes = |&(row_bytes, rows): &(usize, usize)| row_bytes * rows;
+        let is_whole = match &wire.planes {
+            Planes::Shared(places) => places.len() == shapes.len(),
+            Planes::Sent(sent) => sent.len() == shapes.iter().map(bytes).sum::<usize>(),
+        };
+        if !is_whole {
             return Err(Lie("planes").into());
         }
-        limits::check_room(shapes.iter().map(|(row_bytes, rows)| row_bytes * rows).sum())?;
+        limits::check_room(shapes.iter().map(bytes).sum())?;
         let served = self.pool.planes(format);
         let split = if served.start > 0 { 0 } else { served.end.min(shapes.len()) };
         let mut planes = Vec::new();
@@ -102,15 +107,23 @@ impl FramePool {
             if part.is_empty() {
                 continue;
             }
-            let bytes = |&(row_bytes, rows): &(usize, usize)| PlaneMut::stride_for(row_bytes) * rows;
-            let mut buffer = self.buffer(pool, shapes[part.clone()].iter().map(bytes).sum::<usize>() + SPARE)?;
+            let room = |&(row_bytes, rows): &(usize, usize)| PlaneMut::stride_for(row_bytes) * rows;
+            let mut buffer = self.buffer(pool, shapes[part.clone()].iter().map(room).sum::<usize>() + SPARE)?;
             let mut starts = Vec::new();
             let mut start = 0;
-            for (shape, place) in shapes[part.clone()].iter().zip(&wire.planes[part.clone()]) {
-                let stride = PlaneMut::stride_for(shape.0);
-                slots.copy(*place, shape.0, &mut buffer[start..start + bytes(shape)], stride)?;
+            for index in part.clone() {
+                let shape = &shapes[index];
+                let (stride, to) = (PlaneMut::stride_for(shape.0), &mut buffer[start..start + room(shape)]);
+                match &wire.planes {
+                    Planes::Shared(places) => slots.copy(places[index], shape.0, to, stride)?,
+                    Planes::Sent(sent) => {
+                        let begin: usize = shapes[..index].iter().map(bytes).sum();
+                        let rows = sent[begin..begin + bytes(shape)].chunks_exact(shape.0);
+                        to.chunks_exact_mut(stride).zip(rows).for_each(|(to, row)| to[..shape.0].copy_from_slice(row));
+                    }
+                }
                 starts.push(start);
-                start += bytes(shape);
+                start += room(shape);
             }
             let memory = buffer.freeze();
             for (&(row_bytes, rows), start) in shapes[part].iter().zip(starts) {

@@ -327,5 +327,23 @@ pub struct WireFrame {
     pub is_interlaced: bool,
     pub time: Option<i64>,
     pub properties: Option<WireProperties>,
-    pub planes: Vec<Place>,
+    pub planes: Planes,
+}
+
+/// Where the samples of a frame are.
+#[derive(Deserialize, Serialize)]
+pub enum Planes {
+    Shared(Vec<Place>),
+    /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not be as large.
+    Sent(#[serde(with = "serde_bytes")] Vec<u8>),
+}
+
+impl Planes {
+    /// The pieces of shared memory that they lie in.
+    pub fn slots(&self) -> Vec<u32> {
+        match self {
+            Planes::Shared(places) => places.iter().map(|place| place.slot).collect(),
+            Planes::Sent(_) => Vec::new(),
+        }
+    }
 }

@@ -21,6 +21,8 @@ mod channel;
 mod child;
 mod failure;
 mod frames;
+#[cfg(test)]
+mod lies;
 mod messages;
 mod shared_memory;
 mod source;

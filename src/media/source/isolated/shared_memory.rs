@@ -102,10 +102,13 @@ impl SharedPool {
         (address + bytes.len() <= end).then_some((number, (address - start) as u64))
     }
 
-    /// The pieces that are new since the last call, with their descriptors, and those that are gone.
-    pub fn changes(&self) -> (Vec<(Slot, OwnedFd)>, Vec<u32>) {
+    /// The pieces of these that the other side does not know of yet, with their descriptors, and those that are gone.
+    pub fn changes(&self, used: &[u32]) -> (Vec<(Slot, OwnedFd)>, Vec<u32>) {
         let mut state = self.state();
-        (std::mem::take(&mut state.new), std::mem::take(&mut state.gone))
+        let (used, others) =
+            std::mem::take(&mut state.new).into_iter().partition(|(slot, _)| used.contains(&slot.number));
+        state.new = others;
+        (used, std::mem::take(&mut state.gone))
     }
 
     fn make(&self, len: usize) -> io::Result<Piece> {
@@ -128,8 +131,10 @@ impl State {
     /// Gives up a piece, which is unmapped when the answer is dropped.
     fn forget(&mut self, piece: Piece) -> Piece {
         self.places.remove(&piece.mapping.start.as_ptr().addr());
-        self.new.retain(|(slot, _)| slot.number != piece.number);
-        self.gone.push(piece.number);
+        match self.new.iter().position(|(slot, _)| slot.number == piece.number) {
+            Some(index) => drop(self.new.swap_remove(index)),
+            None => self.gone.push(piece.number),
+        }
         piece
     }
 }

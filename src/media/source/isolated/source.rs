@@ -33,11 +33,14 @@ const GRACE: Duration = Duration::from_secs(10);
 const HANGS_AFTER: Duration = Duration::from_secs(10);
 const OF_PIXEL: Duration = Duration::from_nanos(500);
 
-/// Bytes that a process may take for itself, beside four times what frames may take.
-const OWN_MEMORY: u64 = 512 << 20;
+/// The exit code of [`give_up`](crate::sys::give_up).
+const GIVEN_UP: i32 = 1;
+
+/// Bytes that a process may take for itself, beside what frames may take.
+const OWN_MEMORY: u64 = 384 << 20;
 
 /// What is opened, and may be opened again.
-enum Opens {
+pub(super) enum Opens {
     File,
     Live { input: LiveInput, options: CameraOptions, start: StartTime },
 }
@@ -81,6 +84,7 @@ pub fn open_file(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
+    let mut images = None;
     let (from, descriptors) = match from {
         FileInput::Url if is_url(&options.url) => (WireFrom::Url, Vec::new()),
         FileInput::Url => {
@@ -97,10 +101,8 @@ pub fn open_file(
             (WireFrom::Pipe(peeked), vec![file.into()])
         }
         FileInput::Images(sequence, open) => {
-            let (ours, theirs) = Channel::pair()?;
-            let serve = move || serve_images(&ours, open);
-            Builder::new().name("images".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
-            (WireFrom::Images(sequence), vec![theirs.into()])
+            images = Some(open);
+            (WireFrom::Images(sequence), Vec::new())
         }
     };
     let what = What::File { options: Box::new(WireOptions::of(options)), name: name.to_owned(), from };
@@ -110,7 +112,7 @@ pub fn open_file(
         Reading::Planned(_) => (None, true),
     };
     let uses_network = is_url(&options.url);
-    let (process, input) = begin(what, descriptors, uses_network, options.isolation, name, cancel, &notices)?;
+    let (process, input) = begin(what, (descriptors, images), uses_network, options.isolation, name, cancel, &notices)?;
     let source = IsolatedSource::new(Opens::File, process, input, cancel, notices, progress);
     let source = IsolatedSource { survey, needs_all, ..source };
     let input = source.input.clone();
@@ -151,7 +153,7 @@ fn begin_live(
         None => (None, Vec::new()),
     };
     let what = What::Live { input: input.clone(), options: WireCamera::of(options), peeked };
-    begin(what, descriptors, input.comes_back, options.isolation, &input.name, cancel, notices)
+    begin(what, (descriptors, None), input.comes_back, options.isolation, &input.name, cancel, notices)
 }
 
 /// Opens the images that are asked for, until nobody is there to ask.
@@ -170,7 +172,7 @@ fn serve_images(channel: &Channel, mut open: OpenImage) {
 /// Begins a process, and waits until it has opened its input.
 fn begin(
     what: What,
-    descriptors: Vec<OwnedFd>,
+    (descriptors, images): (Vec<OwnedFd>, Option<OpenImage>),
     uses_network: bool,
     isolation: Isolation,
     name: &str,
@@ -193,9 +195,12 @@ fn begin(
         };
         Builder::new().name("stderr".to_owned()).spawn(print).map_err(|error| no_thread(&error))?;
     }
+    if let (Some(asked), Some(open)) = (process.images.take(), images) {
+        let serve = move || serve_images(&asked, open);
+        Builder::new().name("images".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
+    }
     let memory = limits::memory();
-    let own = (memory as u64).saturating_mul(4).saturating_add(OWN_MEMORY);
-    let own = limits::available().map_or(own, |available| own.min((available as u64).max(OWN_MEMORY)));
+    let own = (memory as u64).saturating_add(OWN_MEMORY);
     let start = Start {
         what,
         limits: Limits {
@@ -213,19 +218,22 @@ fn begin(
     let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
     // Where it cannot be sent, the process is gone, and the next message tells.
     let _ = process.channel.send(&start, &descriptors);
+    let input = opened(&mut process, name, cancel, notices)?;
+    Ok((process, input))
+}
+
+/// Waits until `process` has opened its input.
+pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices: &Notices) -> Result<Input> {
     let mut has_cancelled = false;
     loop {
-        match next_event(&mut process, cancel, &mut has_cancelled, HANGS_AFTER.saturating_mul(3)) {
-            Ok((Event::Opened(input), _)) => match input.checked(name) {
-                Ok(input) => return Ok((process, input)),
-                Err(lie) => return Err(attacked(name, &lie)),
-            },
+        match next_event(process, cancel, &mut has_cancelled, HANGS_AFTER.saturating_mul(3)) {
+            Ok((Event::Opened(input), _)) => return input.checked(name).map_err(|lie| attacked(name, &lie)),
             Ok((Event::Message(level, text), _)) => notices.print(level, &text),
             Ok((Event::Failed(error), _)) => return Err(error.into()),
             Ok(_) => return Err(attacked(name, &Lie("an order"))),
             Err(Lost::Cancelled) => bail!("{name}: interrupted before the first frame"),
             Err(lost) => {
-                let why = lost.describe(&mut process);
+                let why = lost.describe(process);
                 return Err(FailureKind::Damage.error(format!("{name}: {why} while it was opened")));
             }
         }
@@ -271,6 +279,9 @@ impl Lost {
                     "the decoder's process has made a forbidden call of the system".to_owned()
                 }
                 HowEnded::Killed(signal) => format!("the decoder's process has ended (signal {signal})"),
+                HowEnded::Exited(GIVEN_UP) => {
+                    "the decoder has no more memory (--max-memory gives more), or a library has ended it".to_owned()
+                }
                 HowEnded::Exited(code) => format!("the decoder's process has ended (exit code {code})"),
                 HowEnded::Unknown => "the decoder's process has ended".to_owned(),
             },
@@ -313,7 +324,7 @@ fn next_event(
 }
 
 impl IsolatedSource {
-    fn new(
+    pub(super) fn new(
         opens: Opens,
         process: Process,
         input: Input,

@@ -11,14 +11,14 @@
 use super::channel::Channel;
 use super::child;
 use crate::ffmpeg;
-use crate::sys::close_but;
+use crate::sys::{close_but, end_is_explained};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, setsid, wait, waitpid,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
-use rustix::thread::{UnshareFlags, unshare_unsafe};
+use rustix::thread::{UnshareFlags, set_name, unshare_unsafe};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -38,11 +38,15 @@ struct Template {
     channel: Mutex<Option<Channel>>,
 }
 
-/// What the template is asked for: a process, whose ends of three connections come along.
+/// What the template is asked for: a process.
 #[derive(Deserialize, Serialize)]
 struct Wanted {
     uses_network: bool,
 }
+
+/// What it answers, with the program's ends of three connections and of a pipe; or an error of the system. The program makes none
+/// itself, since it has no call for that behind its own wall.
+type Made = Option<i32>;
 
 /// What a supervisor says of its process.
 #[derive(Deserialize, Serialize)]
@@ -67,6 +71,8 @@ pub enum HowEnded {
 pub struct Process {
     /// The way to it.
     pub channel: Channel,
+    /// Where it asks for images.
+    pub images: Option<Channel>,
     watch: Channel,
     /// What it writes on stderr.
     pub stderr: Option<File>,
@@ -75,8 +81,7 @@ pub struct Process {
 
 /// Forks the template, unless there is one. Call it before the first thread is started: afterwards it does nothing.
 pub fn start() {
-    let has_threads = !matches!(std::fs::read_dir("/proc/self/task").map(Iterator::count), Ok(1));
-    if has_threads || TEMPLATE.get().is_some() {
+    if !ffmpeg::is_only_thread() || TEMPLATE.get().is_some() {
         return;
     }
     let Ok((ours, theirs)) = Channel::pair() else { return };
@@ -113,16 +118,26 @@ pub fn end() {
 pub fn spawn(uses_network: bool) -> io::Result<Process> {
     let gone = || io::Error::from(ErrorKind::NotConnected);
     let template = TEMPLATE.get().ok_or_else(gone)?;
-    let ((channel, its_channel), (watch, its_watch)) = (Channel::pair()?, Channel::pair()?);
-    let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
     let of_template = template.channel.lock().unwrap_or_else(PoisonError::into_inner);
-    let descriptors = [its_channel.as_fd(), its_watch.as_fd(), its_stderr.as_fd()];
-    of_template.as_ref().ok_or_else(gone)?.send(&Wanted { uses_network }, &descriptors)?;
-    drop(of_template);
-    Ok(Process { channel, watch, stderr: Some(stderr.into()), number: None })
+    let of_template = of_template.as_ref().ok_or_else(gone)?;
+    of_template.send(&Wanted { uses_network }, &[])?;
+    let (error, descriptors) = of_template.receive::<Made>()?;
+    match (error, <[OwnedFd; 4]>::try_from(descriptors)) {
+        (None, Ok([channel, images, watch, stderr])) => {
+            let [channel, images, watch] = [channel, images, watch].map(Channel::of);
+            Ok(Process { channel, images: Some(images), watch, stderr: Some(stderr.into()), number: None })
+        }
+        (error, _) => Err(error.map_or_else(gone, io::Error::from_raw_os_error)),
+    }
 }
 
 impl Process {
+    /// Whoever is at the other end of these connections.
+    #[cfg(test)]
+    pub fn of(channel: Channel, watch: Channel) -> Self {
+        Process { channel, images: None, watch, stderr: None, number: None }
+    }
+
     /// The time that it has spent on processors; `None` while it is not known.
     pub fn busy(&mut self) -> Option<Duration> {
         if self.number.is_none() && self.watch.wait(Duration::ZERO).ok()? {
@@ -168,17 +183,21 @@ fn leave(code: i32) -> ! {
 
 /// The template: forks what is asked for until the program is gone.
 fn serve(channel: Channel) -> ! {
+    let _ = set_name(c"template");
+    // Why a process has ended, the program says.
+    end_is_explained();
     // Ctrl-C is for the program, which then ends its processes.
     let _ = setsid();
     close_but(vec![channel.as_fd().as_raw_fd()]);
     // What all of them would do for themselves.
     ffmpeg::init();
-    while let Ok((Wanted { uses_network }, descriptors)) = channel.receive::<Wanted>() {
-        let Ok([its_channel, watch, stderr]) = <[OwnedFd; 3]>::try_from(descriptors) else { break };
-        // Where there is no room for another process, the program finds its connection closed.
-        if let Ok(None) = fork() {
-            drop(channel);
-            supervise(Channel::of(its_channel), Channel::of(watch), stderr, uses_network);
+    while let Ok((Wanted { uses_network }, _)) = channel.receive::<Wanted>() {
+        let made = make(uses_network);
+        let error: Made = made.as_ref().err().map(|error| error.raw_os_error().unwrap_or(libc::EIO));
+        let descriptors = made.unwrap_or_default();
+        let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+        if channel.send(&error, &descriptors).is_err() {
+            break;
         }
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
@@ -187,8 +206,24 @@ fn serve(channel: Channel) -> ! {
     leave(0)
 }
 
+/// Forks a supervisor with its decoding process. Answers with the program's ends of their connections.
+fn make(uses_network: bool) -> io::Result<Vec<OwnedFd>> {
+    let [(channel, its_channel), (images, its_images), (watch, its_watch)] =
+        [Channel::pair()?, Channel::pair()?, Channel::pair()?];
+    let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
+    if fork()?.is_none() {
+        drop((channel, images, watch, stderr));
+        supervise([its_channel, its_images], its_watch, its_stderr, uses_network);
+    }
+    Ok(vec![channel.into(), images.into(), watch.into(), stderr])
+}
+
 /// The supervisor: forks the decoding process, and tells of its end.
-fn supervise(channel: Channel, watch: Channel, stderr: OwnedFd, uses_network: bool) -> ! {
+fn supervise(connections: [Channel; 2], watch: Channel, stderr: OwnedFd, uses_network: bool) -> ! {
+    let _ = set_name(c"supervisor");
+    // The template's own connection is not for it.
+    let kept = [&connections[0], &connections[1], &watch].map(|end| end.as_fd().as_raw_fd());
+    close_but(kept.into_iter().chain([stderr.as_raw_fd()]).collect());
     let mut spaces = UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
     if !uses_network {
         spaces |= UnshareFlags::NEWNET;
@@ -199,11 +234,11 @@ fn supervise(channel: Channel, watch: Channel, stderr: OwnedFd, uses_network: bo
         Ok(Some(process)) => process,
         Ok(None) => {
             drop(watch);
-            begin(channel, stderr)
+            begin(connections, stderr)
         }
         Err(_) => leave(1),
     };
-    drop((channel, stderr));
+    drop((connections, stderr));
     let _ = watch.send(&Fate::Began(process.as_raw_nonzero().get()), &[]);
     let how = match until_end(process, &watch) {
         Some(status) => match (status.exit_status(), status.terminating_signal()) {
@@ -235,19 +270,20 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
 }
 
 /// The decoding process.
-fn begin(channel: Channel, stderr: OwnedFd) -> ! {
+fn begin([channel, images]: [Channel; 2], stderr: OwnedFd) -> ! {
+    let _ = set_name(c"decoder");
     let set_up = || -> io::Result<()> {
         let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
         dup2_stdin(&nothing)?;
         dup2_stdout(&nothing)?;
         dup2_stderr(&stderr)?;
         drop((nothing, stderr));
-        close_but(vec![channel.as_fd().as_raw_fd()]);
+        close_but([&channel, &images].map(|end| end.as_fd().as_raw_fd()).into());
         Ok(())
     };
     if set_up().is_err() {
         leave(1);
     }
-    let ran = child::run(channel, || leave(0));
+    let ran = child::run(channel, images, || leave(0));
     leave(if ran.is_ok() { 0 } else { 1 })
 }
