@@ -170,6 +170,7 @@ impl Decoder {
         // SAFETY: the context is open, the frame valid and empty.
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_mut_ptr()) }) {
             Ok(_) => {
+                super::note_activity();
                 let is_damaged = self.buffers.is_damaged(&picture);
                 let mut picture = self.out_of_nvdec(picture)?;
                 if is_damaged {

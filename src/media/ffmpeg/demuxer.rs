@@ -367,6 +367,7 @@ impl Demuxer {
     }
 
     fn read_next(&mut self) -> Result<Option<Packet>, Error> {
+        super::note_activity();
         if let Some(images) = &mut self.images {
             return if self.opens.is_due() { Err(Error::Exit) } else { images.read() };
         }

@@ -92,7 +92,7 @@ pub use wire::{Lie, WireChapter, WirePacket, WireProperties, WireStream};
 use ffmpeg_next::Rescale;
 use std::ffi::{CStr, CString};
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// The error of a call to FFmpeg.
 pub type Error = ffmpeg_next::Error;
@@ -108,6 +108,19 @@ pub fn init() {
         let _ = ffmpeg_next::init();
         log::install();
     });
+}
+
+/// How many packets were read and pictures decoded, by all threads.
+static ACTIVITY: AtomicU64 = AtomicU64::new(0);
+
+/// How many packets were read and pictures decoded so far: a decoder that computes and does not get on hangs.
+pub fn activity() -> u64 {
+    ACTIVITY.load(Ordering::Relaxed)
+}
+
+/// Counts a packet or a picture.
+fn note_activity() {
+    ACTIVITY.fetch_add(1, Ordering::Relaxed);
 }
 
 /// What [`limit_allocations`] was called with; 0 before.

@@ -20,6 +20,11 @@ pub fn give_up_with_an_event() {
     IS_AN_EVENT.store(true, Ordering::Relaxed);
 }
 
+/// Whether stderr has lines of JSON and nothing else.
+pub fn stderr_has_events() -> bool {
+    IS_AN_EVENT.load(Ordering::Relaxed)
+}
+
 /// Ends the program at once, with exit code 1 and this error on stderr. Outputs that are not whole have no names, so that nothing
 /// of them stays.
 pub fn give_up(error: &str) -> ! {

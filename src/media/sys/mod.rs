@@ -23,7 +23,9 @@ pub use by_name::{open_regular, read_regular, read_whole};
 #[cfg(unix)]
 pub use descriptors::close_but;
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
-pub use give_up::{Allocator, end_is_explained, give_up, give_up_with, give_up_with_an_event, out_of_memory};
+pub use give_up::{
+    Allocator, end_is_explained, give_up, give_up_with, give_up_with_an_event, out_of_memory, stderr_has_events,
+};
 pub use hash::{Hash, Hasher};
 pub use limit::{limit_of, no_thread};
 pub use numbered::{number_pattern, numbered, numbers_there};

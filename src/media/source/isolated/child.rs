@@ -23,10 +23,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many frames have to fit into the memory for those that are under way, before one is decoded ahead.
 const AHEAD: usize = 16;
+
+/// How often the process tells that it gets on.
+const PULSE: Duration = Duration::from_secs(1);
 
 /// Bytes of its own memory that a thread takes.
 const THREAD: u64 = 16 << 20;
@@ -36,10 +39,15 @@ const THREAD: u64 = 16 << 20;
 struct Events(Arc<Mutex<Channel>>);
 
 impl Events {
-    /// Without the other process, what is said does not matter.
-    fn send(&self, event: &Event, descriptors: &[OwnedFd]) {
+    /// # Errors
+    /// When the message is too long, or the other process is gone; then what is said does not matter.
+    fn send(&self, event: &Event, descriptors: &[OwnedFd]) -> io::Result<()> {
         let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(event, &descriptors);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).send(event, &descriptors)
+    }
+
+    fn fail(&self, error: &anyhow::Error) {
+        let _ = self.send(&Event::Failed(WireError::of(error)), &[]);
     }
 }
 
@@ -53,7 +61,7 @@ pub fn run(channel: Channel, images: Channel, leave: impl Fn() + Send + 'static)
     let events = Events(Arc::new(Mutex::new(channel)));
     match opened(start, descriptors, &events, (orders, images), leave) {
         Ok(child) => child.serve(),
-        Err(error) => events.send(&Event::Failed(WireError::of(&error)), &[]),
+        Err(error) => events.fail(&error),
     }
     // The other process ends this one when it has read what was said.
     loop {
@@ -109,9 +117,20 @@ fn opened(
         leave();
     };
     Builder::new().name("orders".to_owned()).spawn(listen).map_err(|error| no_thread(&error))?;
+    let (said, mut before) = (events.clone(), 0);
+    let tell = move || {
+        loop {
+            std::thread::sleep(PULSE);
+            let now = ffmpeg::activity();
+            if std::mem::replace(&mut before, now) != now {
+                let _ = said.send(&Event::Works, &[]);
+            }
+        }
+    };
+    Builder::new().name("pulse".to_owned()).spawn(tell).map_err(|error| no_thread(&error))?;
     let said = events.clone();
     let notices = Notices::new(start.is_strict, move |level, message| {
-        said.send(&Event::Message(level, message.to_owned()), &[]);
+        let _ = said.send(&Event::Message(level, message.to_owned()), &[]);
     });
     let (progress, survey) = (Arc::<Progress>::default(), Arc::default());
     let mut descriptors = descriptors.into_iter();
@@ -148,7 +167,7 @@ fn opened(
     };
     let pool = SharedPool::default();
     source.use_pool(Arc::new(pool.clone()));
-    events.send(&Event::Opened(Box::new(WireInput::of(&input))), &[]);
+    events.send(&Event::Opened(Box::new(WireInput::of(&input))), &[])?;
     Ok(Child { source, orders, events: events.clone(), pool, progress, survey: Some(survey), held: VecDeque::new() })
 }
 
@@ -187,7 +206,7 @@ impl Child {
                     match self.source.next().and_then(|delivery| self.deliver(delivery, delivered)) {
                         Ok(Some(is_small)) => ahead = u64::from(is_small),
                         Ok(None) => return,
-                        Err(error) => return self.events.send(&Event::Failed(WireError::of(&error)), &[]),
+                        Err(error) => return self.events.fail(&error),
                     }
                     delivered += 1;
                 }
@@ -203,7 +222,7 @@ impl Child {
                 .survey
                 .take()
                 .map(|survey| std::mem::take(&mut *survey.lock().unwrap_or_else(PoisonError::into_inner)));
-            self.events.send(&Event::End(survey), &[]);
+            self.events.send(&Event::End(survey), &[])?;
             return Ok(None);
         };
         let is_small = frame.as_ref().is_none_or(|frame| AHEAD * frame.bytes() <= limits::under_way());
@@ -222,7 +241,7 @@ impl Child {
         let packets = packets.iter().map(crate::ffmpeg::WirePacket::of).collect();
         let age = read_at.map(|at| Instant::now().saturating_duration_since(at));
         let delivery = WireDelivery { packets, frame, position, age, progress, new, gone };
-        self.events.send(&Event::Delivery(Box::new(delivery)), &descriptors);
+        self.events.send(&Event::Delivery(Box::new(delivery)), &descriptors)?;
         Ok(Some(is_small))
     }
 }

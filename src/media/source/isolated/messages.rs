@@ -178,6 +178,8 @@ pub enum Order {
 #[derive(Deserialize, Serialize)]
 pub enum Event {
     Message(Level, String),
+    /// It gets on, though there is nothing to deliver yet.
+    Works,
     Opened(Box<WireInput>),
     Delivery(Box<WireDelivery>),
     /// The end, and what all packets tell, if that was asked for.

@@ -6,17 +6,17 @@ use super::messages::{Event, Limits, Order, Start, WantsImage, What, WireCamera,
 use super::shared_memory::Slots;
 use super::zygote::{HowEnded, Process, spawn};
 use crate::ffmpeg::{self, Lie, OpenImage, Packet, is_url, microseconds, rescale};
-use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Notices, Pauses, Progress, Source};
+use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Level, Notices, Pauses, Progress, Source};
 use crate::source::clock::StartTime;
 use crate::source::file::FileInput;
 use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
-use crate::sys::{Reader, no_thread, print_text, printable};
+use crate::sys::{Reader, no_thread, print_text, printable, stderr_has_events};
 use anyhow::{Context, Error, Result, bail};
 use histeq::frame::{Pool, host_room, limits};
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
@@ -28,10 +28,15 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long a process may take to end what it does after the run was told to end.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Time of processors without a frame, a packet or an error, after which a decoder hangs: this much, and more for each pixel, for
-/// each of its threads.
+/// Time of processors, and by the clock, in which nothing is read or decoded, after which a decoder hangs: this much, and more for
+/// each pixel.
 const HANGS_AFTER: Duration = Duration::from_secs(10);
 const OF_PIXEL: Duration = Duration::from_nanos(500);
+
+/// The most messages of a process, bytes on its stderr that are printed, and bytes of a line there.
+const MOST_MESSAGES: u32 = 100_000;
+const MOST_SAID: usize = 1 << 20;
+const LONGEST_LINE: u64 = 1 << 16;
 
 /// The exit code of [`give_up`](crate::sys::give_up).
 const GIVEN_UP: i32 = 1;
@@ -184,16 +189,7 @@ fn begin(
             .error(format!("{name}: no process to decode in: {error} (--sandbox off decodes without one)"))
     })?;
     if let Some(stderr) = process.stderr.take() {
-        let print = move || {
-            // What is no text may have no end.
-            let mut lines = BufReader::new(stderr);
-            let mut line = Vec::new();
-            while std::io::Read::take(&mut lines, 1 << 16).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-                print_text(&format!("{}\n", printable(String::from_utf8_lossy(&line).trim_end())));
-                line.clear();
-            }
-        };
-        Builder::new().name("stderr".to_owned()).spawn(print).map_err(|error| no_thread(&error))?;
+        Builder::new().name("stderr".to_owned()).spawn(|| pass_on(stderr)).map_err(|error| no_thread(&error))?;
     }
     if let (Some(asked), Some(open)) = (process.images.take(), images) {
         let serve = move || serve_images(&asked, open);
@@ -228,7 +224,8 @@ pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices
     loop {
         match next_event(process, cancel, &mut has_cancelled, HANGS_AFTER.saturating_mul(3)) {
             Ok((Event::Opened(input), _)) => return input.checked(name).map_err(|lie| attacked(name, &lie)),
-            Ok((Event::Message(level, text), _)) => notices.print(level, &text),
+            Ok((Event::Message(level, text), _)) => process.print(notices, level, &text)?,
+            Ok((Event::Works, _)) => {}
             Ok((Event::Failed(error), _)) => return Err(error.into()),
             Ok(_) => return Err(attacked(name, &Lie("an order"))),
             Err(Lost::Cancelled) => bail!("{name}: interrupted before the first frame"),
@@ -237,6 +234,35 @@ pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices
                 return Err(FailureKind::Damage.error(format!("{name}: {why} while it was opened")));
             }
         }
+    }
+}
+
+/// Prints what libraries write on stderr in a decoding process, as far as that is text and has a measure; nothing where stderr has
+/// lines of JSON alone.
+fn pass_on(stderr: File) {
+    let (mut lines, mut line, mut bytes) = (BufReader::new(stderr), Vec::new(), 0);
+    // What is no text may have no end.
+    while Read::take(&mut lines, LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        bytes += line.len();
+        if bytes <= MOST_SAID && !stderr_has_events() {
+            print_text(&format!("{}\n", printable(String::from_utf8_lossy(&line).trim_end())));
+        }
+        line.clear();
+    }
+}
+
+impl Process {
+    /// Passes on a message of the process.
+    ///
+    /// # Errors
+    /// When it has sent more than any run has.
+    fn print(&mut self, notices: &Notices, level: Level, text: &str) -> Result<()> {
+        self.messages += 1;
+        if self.messages > MOST_MESSAGES {
+            return Err(Lie("so much").into());
+        }
+        notices.print(level, text);
+        Ok(())
     }
 }
 
@@ -308,11 +334,11 @@ fn next_event(
                 return Err(Lost::Cancelled);
             }
         }
-        // It cannot have computed for longer than it was waited for, times its threads.
+        // One that waits for its input does not compute, and one that shares the processors with others gets less of them.
         if begin.elapsed() > Duration::from_secs(1) {
             let Some(busy) = process.busy() else { continue };
             let spent = busy.saturating_sub(*busy_before.get_or_insert(busy));
-            if spent > patience {
+            if spent > patience && begin.elapsed() > patience {
                 return Err(Lost::Hangs(spent));
             }
         }
@@ -359,11 +385,10 @@ impl IsolatedSource {
         let _ = self.process.as_ref().map(|process| process.channel.send(order, &[]));
     }
 
-    /// Time of processors without an event, after which the decoder hangs.
+    /// Time in which nothing is read or decoded, after which the decoder hangs.
     fn patience(&self) -> Duration {
         let pixels = self.input.picture.map_or(0, |(_, (width, height))| width.saturating_mul(height));
-        let of_frame = HANGS_AFTER + OF_PIXEL.saturating_mul(u32::try_from(pixels).unwrap_or(u32::MAX));
-        of_frame.saturating_mul(u32::try_from(limits::threads()).unwrap_or(u32::MAX))
+        HANGS_AFTER + OF_PIXEL.saturating_mul(u32::try_from(pixels).unwrap_or(u32::MAX))
     }
 
     /// What a delivery tells, checked.
@@ -477,7 +502,8 @@ impl Source for IsolatedSource {
                         Ok(delivery) => Ok(Some(delivery)),
                     };
                 }
-                Ok((Event::Message(level, text), _)) => self.notices.print(level, &text),
+                Ok((Event::Message(level, text), _)) => process.print(&self.notices, level, &text)?,
+                Ok((Event::Works, _)) => {}
                 Ok((Event::End(found), _)) => {
                     self.process = None;
                     if let (Some(survey), Some(found)) = (&self.survey, found) {

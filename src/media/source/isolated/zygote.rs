@@ -15,7 +15,8 @@ use crate::sys::{close_but, end_is_explained};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, setsid, wait, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, set_parent_process_death_signal,
+    setsid, wait, waitpid,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use rustix::thread::{UnshareFlags, set_name, unshare_unsafe};
@@ -24,13 +25,16 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The template of this program, once it is there.
 static TEMPLATE: OnceLock<Template> = OnceLock::new();
 
 /// How long the end of a process is waited for once its connection is gone.
 const ENDING: Duration = Duration::from_secs(5);
+
+/// How long processes have for that at the end of the program.
+const LEAVING: Duration = Duration::from_millis(500);
 
 struct Template {
     process: Pid,
@@ -77,6 +81,8 @@ pub struct Process {
     /// What it writes on stderr.
     pub stderr: Option<File>,
     number: Option<Pid>,
+    /// How many messages it has sent.
+    pub messages: u32,
 }
 
 /// Forks the template, unless there is one. Call it before the first thread is started: afterwards it does nothing.
@@ -125,7 +131,7 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
     match (error, <[OwnedFd; 4]>::try_from(descriptors)) {
         (None, Ok([channel, images, watch, stderr])) => {
             let [channel, images, watch] = [channel, images, watch].map(Channel::of);
-            Ok(Process { channel, images: Some(images), watch, stderr: Some(stderr.into()), number: None })
+            Ok(Process { channel, images: Some(images), watch, stderr: Some(stderr.into()), number: None, messages: 0 })
         }
         (error, _) => Err(error.map_or_else(gone, io::Error::from_raw_os_error)),
     }
@@ -135,7 +141,7 @@ impl Process {
     /// Whoever is at the other end of these connections.
     #[cfg(test)]
     pub fn of(channel: Channel, watch: Channel) -> Self {
-        Process { channel, images: None, watch, stderr: None, number: None }
+        Process { channel, images: None, watch, stderr: None, number: None, messages: 0 }
     }
 
     /// The time that it has spent on processors; `None` while it is not known.
@@ -191,31 +197,48 @@ fn serve(channel: Channel) -> ! {
     close_but(vec![channel.as_fd().as_raw_fd()]);
     // What all of them would do for themselves.
     ffmpeg::init();
+    let mut supervisors = Vec::new();
     while let Ok((Wanted { uses_network }, _)) = channel.receive::<Wanted>() {
         let made = make(uses_network);
         let error: Made = made.as_ref().err().map(|error| error.raw_os_error().unwrap_or(libc::EIO));
-        let descriptors = made.unwrap_or_default();
+        let (supervisor, descriptors) = made.ok().unzip();
+        supervisors.extend(supervisor);
+        let descriptors = descriptors.unwrap_or_default();
         let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         if channel.send(&error, &descriptors).is_err() {
             break;
         }
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        while let Ok(Some((ended, _))) = wait(WaitOptions::NOHANG) {
+            supervisors.retain(|supervisor| *supervisor != ended);
+        }
     }
-    // So that their time is counted.
-    while wait(WaitOptions::empty()).is_ok() {}
+    // The time of those that end is counted as that of the program. Of one that is still held, nobody wants anything.
+    let begin = Instant::now();
+    while let Ok(ended) = wait(WaitOptions::NOHANG) {
+        match ended {
+            Some((ended, _)) => supervisors.retain(|supervisor| *supervisor != ended),
+            None if begin.elapsed() < LEAVING => std::thread::sleep(Duration::from_millis(1)),
+            None => {
+                for supervisor in supervisors {
+                    let _ = kill_process(supervisor, Signal::KILL);
+                }
+                break;
+            }
+        }
+    }
     leave(0)
 }
 
 /// Forks a supervisor with its decoding process. Answers with the program's ends of their connections.
-fn make(uses_network: bool) -> io::Result<Vec<OwnedFd>> {
+fn make(uses_network: bool) -> io::Result<(Pid, Vec<OwnedFd>)> {
     let [(channel, its_channel), (images, its_images), (watch, its_watch)] =
         [Channel::pair()?, Channel::pair()?, Channel::pair()?];
     let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
-    if fork()?.is_none() {
+    let Some(supervisor) = fork()? else {
         drop((channel, images, watch, stderr));
-        supervise([its_channel, its_images], its_watch, its_stderr, uses_network);
-    }
-    Ok(vec![channel.into(), images.into(), watch.into(), stderr])
+        supervise([its_channel, its_images], its_watch, its_stderr, uses_network)
+    };
+    Ok((supervisor, vec![channel.into(), images.into(), watch.into(), stderr]))
 }
 
 /// The supervisor: forks the decoding process, and tells of its end.
@@ -260,7 +283,9 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
             match poll(&mut polled, None) {
                 Err(rustix::io::Errno::INTR) => continue,
                 Ok(_) if polled[1].revents().is_empty() => {}
-                _ => drop(kill_process(process, Signal::KILL)),
+                _ => {
+                    let _ = kill_process(process, Signal::KILL);
+                }
             }
             break;
         }
@@ -272,6 +297,8 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
 /// The decoding process.
 fn begin([channel, images]: [Channel; 2], stderr: OwnedFd) -> ! {
     let _ = set_name(c"decoder");
+    // Without its supervisor, nobody would end it.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let set_up = || -> io::Result<()> {
         let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
         dup2_stdin(&nothing)?;
