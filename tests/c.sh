@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 prefix=${1:+$(realpath -m "$1")}
 packages=(gcc pkg-config)
 set_up
-command -v cargo-cinstall >/dev/null || fail "needs cargo-c: run 'cargo install --locked cargo-c'"
+command -v cargo-cinstall >/dev/null || fail "needs cargo-c: run 'cargo install --locked cargo-c', which says what to do if Rust is too old for it"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -10,7 +10,7 @@ set_up ffmpeg python3-venv
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
 if [ -z "${HISTEQ_PROGRAM:-}" ]; then
     cargo build --quiet --locked
-    HISTEQ_PROGRAM=$PWD/target/debug/histeq-video
+    HISTEQ_PROGRAM=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/debug/histeq-video
 fi
 export HISTEQ_PROGRAM PIP_DISABLE_PIP_VERSION_CHECK=1
 

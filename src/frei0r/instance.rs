@@ -21,7 +21,7 @@ pub struct Instance {
 
 impl Instance {
     pub fn new(size: (usize, usize)) -> Self {
-        Instance {
+        let mut instance = Instance {
             size,
             values: PARAMETERS.iter().map(|parameter| parameter.default.clone()).collect(),
             options: Options::default(),
@@ -29,7 +29,14 @@ impl Instance {
             equalizer: None,
             last: 0.0,
             told: String::new(),
+        };
+        if !size.0.is_multiple_of(16) && has_padded_rows() {
+            instance.tell(&format!(
+                "this FFmpeg passes rows of {} columns wrong: the lowest come out empty. Pad to a multiple of 16 before, and crop behind",
+                size.0
+            ));
         }
+        instance
     }
 
     pub fn size(&self) -> (usize, usize) {
@@ -108,4 +115,12 @@ impl Instance {
             text.clone_into(&mut self.told);
         }
     }
+}
+
+/// Whether the host is FFmpeg's filter of a version that pads rows to 16 columns, which frei0r has no way to tell.
+fn has_padded_rows() -> bool {
+    let libraries = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let is_loaded = |library: &str| libraries.contains(library);
+    // FFmpeg 4 and 5. Where MLT is, it has loaded them, and calls plug-ins itself.
+    (is_loaded("/libavfilter.so.7.") || is_loaded("/libavfilter.so.8.")) && !is_loaded("/libmlt-")
 }

@@ -223,6 +223,13 @@ class Equalizer:
     def warm_up(self, array: Any) -> None:
         """Takes in a frame from before those that are wanted: it is counted, and does not come out."""
 
+    def close(self) -> None:
+        """Gives back its threads and its memory, also that on a GPU. Frames that have not come out are lost. The end of a
+        `with` block does it."""
+
+    def __enter__(self) -> Equalizer: ...
+    def __exit__(self, *error: object) -> None: ...
+
     @property
     def reach(self) -> tuple[int, int]:
         """On how many frames before it, and behind it, the result of a frame depends."""

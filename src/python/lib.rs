@@ -184,7 +184,8 @@ fn options(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
-#[pymodule(name = "histeq")]
+// Not tried without the GIL.
+#[pymodule(name = "histeq", gil_used = true)]
 fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let globals = PyDict::new(py);

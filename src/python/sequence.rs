@@ -10,7 +10,7 @@ use crate::{detached, raised};
 use histeq::{Backend, Equalizer, Error, Note, Output, SceneSurvey, Scenes};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator};
+use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// An equalizer for arrays of one shape.
@@ -133,7 +133,8 @@ type Notes = Arc<Mutex<Vec<String>>>;
 /// A video on its way.
 #[pyclass(frozen, module = "histeq", name = "Equalizer")]
 pub struct Sequence {
-    state: Mutex<State>,
+    /// `None` when it is closed.
+    state: Mutex<Option<State>>,
     notes: Notes,
 }
 
@@ -172,9 +173,9 @@ impl Sequence {
         work: impl Send + FnOnce(&mut State) -> Result<R, Wrong>,
     ) -> Result<R, Wrong> {
         detached(py, || {
-            let state: Result<MutexGuard<'_, State>, _> = self.state.lock();
+            let state: Result<MutexGuard<'_, Option<State>>, _> = self.state.lock();
             let mut state = state.map_err(|_| Wrong::Order("a bug has broken it: make a new one"))?;
-            work(&mut state)
+            work(state.as_mut().ok_or(Wrong::Order("this Equalizer is closed: make a new one"))?)
         })
     }
 
@@ -228,7 +229,7 @@ impl Sequence {
             iterated: 0,
             is_iterating: false,
         };
-        Ok(Sequence { state: Mutex::new(state), notes: Notes::default() })
+        Ok(Sequence { state: Mutex::new(Some(state)), notes: Notes::default() })
     }
 
     /// Takes a frame in, and returns the oldest one that is done, or None. It is written into `out` if one is given, which is
@@ -373,6 +374,24 @@ impl Sequence {
     fn backend(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let name = |state: &mut State| Ok(state.video.as_ref().map(|video| video.equalizer.backend_name()));
         Ok(self.alone(py, name)?)
+    }
+
+    /// Gives back its threads and its memory, also that on a GPU. Frames that have not come out are lost. The end of a `with` block
+    /// does it.
+    fn close(&self, py: Python<'_>) {
+        detached(py, || drop(self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()));
+    }
+
+    /// Begins a `with` block.
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().alone(slf.py(), |_| Ok(()))?;
+        Ok(slf)
+    }
+
+    /// Closes it, at the end of a `with` block.
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
+        self.close(_error.py());
     }
 
     /// What a caller may not expect: the CPU works in place of a GPU.

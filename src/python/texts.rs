@@ -2,6 +2,7 @@
 //! tests write `histeq.pyi` with it.
 
 use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+pub use histeq::options::{in_python, python_name};
 use std::fmt::Write as _;
 
 /// Options that are not in the table: name, type, default, and what it is.
@@ -53,30 +54,9 @@ A video on its way: frames go in and come out in their order, some calls later, 
 The first frame decides on format and size. Each call releases the GIL while it works. An equalizer may be used from several \
 threads, one at a time.";
 
-/// The name of an option in Python: `max_gain`.
-pub fn python_name(name: &str) -> String {
-    name.replace('-', "_")
-}
-
 /// The name of an option in the table: `max-gain`.
 pub fn option_name(name: &str) -> String {
     name.replace('_', "-")
-}
-
-/// A text of the library, with names of options as Python has them: `--max-gain` is `max_gain`.
-pub fn in_python(text: &str) -> String {
-    let mut parts = text.split("--");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(part.len());
-        let name = part[..end].trim_end_matches('-');
-        if name.is_empty() {
-            out.push_str("--");
-        }
-        out.push_str(&python_name(name));
-        out.push_str(&part[name.len()..]);
-    }
-    out
 }
 
 /// The default of an option as Python writes it; None where the look decides.

@@ -4,8 +4,8 @@ use crate::decisions::Decisions;
 use crate::host::{Arguments, Clip, Filter, Format, Host, HostFrame, NewFrame, Node, Order, Reason, Request, Results};
 use crate::{picture, value};
 use histeq::frame::Frame;
-use histeq::options::OPTIONS;
-use histeq::{Builder, Equalizer, Input, Mapper, PixelFormat, Reach, Study};
+use histeq::options::{OPTIONS, in_python};
+use histeq::{Builder, Equalizer, Input, Mapper, Note, PixelFormat, Reach, Study};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes of frames that a segment asks for at once, if these are more than one, and the most frames.
@@ -16,9 +16,11 @@ const MOST_FRAMES_AHEAD: usize = 16;
 pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
     let source = arguments.node(host, "clip").ok_or("Equalize: there is no clip")?;
     let clip = source.clip();
-    let of_equalize = |error: &dyn std::fmt::Display| format!("Equalize: {error}");
+    let of_equalize = |error: &dyn std::fmt::Display| in_python(&format!("Equalize: {error}"));
     let (builder, format, size) = builder(&clip, arguments).map_err(|error| of_equalize(&error))?;
-    let study = builder.study().map_err(|error| of_equalize(&error))?;
+    // A mapper has the same to tell.
+    let tell = move |note: &Note| host.tell(note);
+    let study = builder.clone().on_note(tell).study().map_err(|error| of_equalize(&error))?;
     let output = builder.output_format().map_err(|error| of_equalize(&error))?;
     let frames = clip.frames as usize;
     let whole = study.reach().is_none().then_some(frames);

@@ -2,15 +2,17 @@
 #![allow(unsafe_code, reason = "only the host knows that its pointers are valid")]
 #![allow(clippy::missing_safety_doc, reason = "VapourSynth4.h has the rules for callers")]
 
+use histeq::Note;
 use histeq::frame::Memory;
+use histeq::options::in_python;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use vapoursynth4_sys::{
     VAPOURSYNTH_API_VERSION, VSAPI, VSActivationReason, VSCacheMode, VSColorFamily, VSCore, VSDataTypeHint,
-    VSFilterDependency, VSFilterMode, VSFrame, VSFrameContext, VSMap, VSMapAppendMode, VSNode, VSPLUGINAPI, VSPlugin,
-    VSRequestPattern, VSSampleType, VSVideoFormat, VSVideoInfo,
+    VSFilterDependency, VSFilterMode, VSFrame, VSFrameContext, VSMap, VSMapAppendMode, VSMessageType, VSNode,
+    VSPLUGINAPI, VSPlugin, VSRequestPattern, VSSampleType, VSVideoFormat, VSVideoInfo,
 };
 
 /// What a function of the plug-in does: reads its arguments, and gives results.
@@ -278,6 +280,18 @@ impl Format {
 }
 
 impl Host {
+    /// Writes to the host's log.
+    pub fn tell(self, note: &Note) {
+        let (kind, text) = match note {
+            Note::Detail(text) => (VSMessageType::Debug, text),
+            Note::Note(text) => (VSMessageType::Information, text),
+            Note::Warning(text) => (VSMessageType::Warning, text),
+        };
+        let text = c_text(&in_python(&format!("Equalize: {text}")));
+        // SAFETY: the text lives until it returns, and the core as long as what its nodes have to tell.
+        unsafe { (self.api.logMessage)(kind, text.as_ptr(), self.core) };
+    }
+
     /// The host's description of a format.
     fn described(self, format: Format) -> Result<VSVideoFormat, String> {
         let family = [VSColorFamily::Undefined, VSColorFamily::Gray, VSColorFamily::RGB, VSColorFamily::YUV];

@@ -18,20 +18,16 @@ mod equalize;
 mod host;
 mod picture;
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use histeq::options::{OPTIONS, OptionInfo, ValueKind, in_python, python_name};
 use host::{Arguments, Host, Plugin, Results};
 
 /// What the plug-in tells VapourSynth of itself.
 pub(crate) fn register(plugin: &Plugin<'_>) {
     plugin.configure("video.histeq.equalize", "histeq", "Histogram equalization of video");
-    let options: String = OPTIONS.iter().map(|option| format!("{}:{}:opt;", argument(option), kind(option))).collect();
+    let options: String =
+        OPTIONS.iter().map(|option| format!("{}:{}:opt;", python_name(option.name), kind(option))).collect();
     plugin.offer("Equalize", &format!("clip:vnode;{options}"), "clip:vnode;", equalize::create);
     plugin.offer("Options", "", "name:data[];values:data[];default:data[];help:data[];", tell_options);
-}
-
-/// The name of an option as an argument.
-fn argument(option: &OptionInfo) -> String {
-    option.name.replace('-', "_")
 }
 
 /// The type of its argument.
@@ -45,7 +41,7 @@ fn kind(option: &OptionInfo) -> &'static str {
 
 /// The value that an option is given, as a text.
 fn value(option: &OptionInfo, arguments: &Arguments<'_>) -> Option<String> {
-    let name = argument(option);
+    let name = python_name(option.name);
     match option.kind {
         ValueKind::Flag => arguments.integer(&name).map(|is_set| (is_set != 0).to_string()),
         ValueKind::Number { .. } => arguments.number(&name).map(|number| number.to_string()),
@@ -58,13 +54,18 @@ fn tell_options(_host: Host, _arguments: &Arguments<'_>, results: &Results<'_>) 
     for option in &OPTIONS {
         let values = match option.kind {
             ValueKind::Choice(choices) => {
-                let named = |(name, about): &(&str, &str)| format!("{name}: {about}");
+                let named = |(name, about): &(&str, &str)| in_python(&format!("{name}: {about}"));
                 choices().iter().map(named).collect::<Vec<_>>().join("\n")
             }
             _ => option.values.to_owned(),
         };
-        let help = format!("{}\n{}", option.summary, option.details);
-        let row = [("name", &argument(option)[..]), ("values", &values), ("default", option.default), ("help", &help)];
+        let help = in_python(&format!("{}\n{}", option.summary, option.details));
+        let row = [
+            ("name", &python_name(option.name)[..]),
+            ("values", &values),
+            ("default", option.default),
+            ("help", &help),
+        ];
         row.iter().for_each(|(column, text)| results.append(column, text.trim_end()));
     }
     Ok(())

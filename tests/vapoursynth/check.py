@@ -193,6 +193,18 @@ def check_rest():
     ramp = clip_of([bytes(range(40, 136)) * 32 + b"\x80" * 1536], clip.format, (64, 48), (25, 1))
     of_range = [content(core.histeq.Equalize(ramp.std.SetFrameProps(_Range=n), look="exact").get_frame(0)) for n in (0, 1)]
     assert of_range[0] != of_range[1]
+    # What the program notes, the log has, once, with names as scripts have them.
+    told = []
+    handle = core.add_log_handler(lambda kind, text: told.append((kind, text)))
+    try:
+        core.histeq.Equalize(clip, method="clahe").get_frame(0)
+        core.histeq.Equalize(clip, plateau="500")
+        core.histeq.Equalize(clip, look="night")
+    finally:
+        core.remove_log_handler(handle)
+    told = [(kind, text) for kind, text in told if text.startswith("Equalize: ")]
+    assert [kind for kind, _ in told] == [vs.MESSAGE_TYPE_INFORMATION] * 2, told
+    assert "method clahe has its own max_gain" in told[0][1] and told[1][1].endswith("method global"), told
     # What goes wrong in a clip is told, and the next request goes on.
     gone = {"wrong": True}
 

@@ -6,15 +6,18 @@
 //! | `parse.rs` | the values that texts stand for |
 //! | `check.rs` | which options go together |
 //! | `resolve.rs` | the settings for a video |
+//! | `python.rs` | names as Python has them |
 //!
 //! The command line, and every other host, makes its options of [`OPTIONS`]: an option that is new there is new everywhere.
 
 mod check;
 mod parse;
+mod python;
 mod resolve;
 mod table;
 
 pub use check::OptionError;
+pub use python::{in_python, python_name};
 pub use resolve::{Resolved, Video};
 pub use table::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind};
 

@@ -1,0 +1,22 @@
+//! Names of options where they are arguments of Python: in its module, and in scripts of VapourSynth.
+
+/// The name of an option in Python: `max_gain`.
+pub fn python_name(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// A text of the library, with names of options as Python has them: `--max-gain` is `max_gain`.
+pub fn in_python(text: &str) -> String {
+    let mut parts = text.split("--");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(part.len());
+        let name = part[..end].trim_end_matches('-');
+        if name.is_empty() {
+            out.push_str("--");
+        }
+        out.push_str(&python_name(name));
+        out.push_str(&part[name.len()..]);
+    }
+    out
+}
