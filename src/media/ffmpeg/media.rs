@@ -276,6 +276,9 @@ const MOST_CHAPTERS: usize = 10_000;
 /// The most bytes of keys and values in an input.
 const MOST_METADATA: usize = 16 << 20;
 
+/// Bytes that an entry takes beside its text.
+const ENTRY: usize = 2 * size_of::<String>();
+
 /// The most bytes of attached files and cover art in an input.
 const MOST_ATTACHED: usize = 256 << 20;
 
@@ -287,7 +290,7 @@ impl Media {
     pub(crate) fn check_bounds(&self) -> Result<(), OpenError> {
         let texts = self.streams.iter().map(|stream| &stream.metadata);
         let texts = texts.chain(self.chapters.iter().map(|chapter| &chapter.metadata)).chain([&self.metadata]);
-        let texts = texts.flatten().map(|(key, value)| key.len() + value.len()).sum();
+        let texts = texts.flatten().map(|(key, value)| key.len() + value.len() + ENTRY).sum();
         let attached = self.streams.iter().map(|stream| {
             // SAFETY: the parameters are valid.
             let header = unsafe { (*stream.parameters.as_ptr()).extradata_size };

@@ -7,7 +7,7 @@ use super::media::{CodecParameters, entries, set_entries};
 use super::{
     Chapter, MediaType, Metadata, Packet, Picture, Rational, RawFormat, Stream, StreamSideData, c_string, text,
 };
-use crate::sys::out_of_memory;
+use crate::sys::{at_most, out_of_memory};
 use ffmpeg_next::{FieldOrder, ffi};
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_int, c_void};
@@ -17,6 +17,23 @@ use std::ptr;
 #[derive(Debug, thiserror::Error)]
 #[error("the decoder's process tells of {0} that cannot be")]
 pub struct Lie(pub &'static str);
+
+/// The most keys in one place, and pieces of side data.
+const MOST_KEYS: usize = 10_000;
+const MOST_SIDE_DATA: usize = 64;
+
+/// The largest time and duration that are believed, in any unit: they are added up.
+const MOST_TIME: i64 = 1 << 60;
+
+/// A time that can be, or none.
+fn time(of: i64) -> Result<i64, Lie> {
+    if of == ffi::AV_NOPTS_VALUE || of.unsigned_abs() <= MOST_TIME as u64 { Ok(of) } else { Err(Lie("a time")) }
+}
+
+/// A duration that can be.
+fn duration(of: i64) -> Result<i64, Lie> {
+    if (0..=MOST_TIME).contains(&of) { Ok(of) } else { Err(Lie("a duration")) }
+}
 
 /// Bytes of a name or a layout of channels.
 const LONGEST_NAME: usize = 4096;
@@ -376,8 +393,10 @@ pub struct WireStream {
     container_aspect_ratio: Option<Fraction>,
     start: Option<i64>,
     frames: Option<u64>,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_KEYS>")]
     metadata: Metadata,
     disposition: i32,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_SIDE_DATA>")]
     side_data: SideData,
     #[serde(with = "serde_bytes")]
     cover: Option<Vec<u8>>,
@@ -431,8 +450,8 @@ impl WireStream {
             sample_aspect_ratio: self.sample_aspect_ratio.map(positive).transpose()?,
             container_aspect_ratio: self.container_aspect_ratio.map(positive).transpose()?,
             field_order: FieldOrder::from(order),
-            start: self.start,
-            frames: self.frames,
+            start: self.start.map(time).transpose()?,
+            frames: self.frames.filter(|&frames| frames <= MOST_TIME as u64),
             metadata: self.metadata,
             disposition: self.disposition,
             side_data,
@@ -447,6 +466,7 @@ pub struct WireChapter {
     id: i64,
     time_base: Fraction,
     period: [i64; 2],
+    #[serde(deserialize_with = "at_most::<_, _, MOST_KEYS>")]
     metadata: Metadata,
 }
 
@@ -463,6 +483,9 @@ impl WireChapter {
     /// When its unit of time cannot be.
     pub fn checked(self) -> Result<Chapter, Lie> {
         let [start, end] = self.period;
+        if time(start)? > time(end)? {
+            return Err(Lie("a chapter"));
+        }
         Ok(Chapter { id: self.id, time_base: positive(self.time_base)?, start, end, metadata: self.metadata })
     }
 }
@@ -477,6 +500,7 @@ pub struct WirePacket {
     flags: i32,
     #[serde(with = "serde_bytes")]
     data: Vec<u8>,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_SIDE_DATA>")]
     side_data: SideData,
 }
 
@@ -508,10 +532,11 @@ impl WirePacket {
     /// When something of it cannot be.
     pub fn checked(self, streams: usize) -> Result<Packet, Lie> {
         let stream = self.stream as usize;
-        if stream >= streams || self.duration < 0 || c_int::try_from(self.data.len()).is_err() {
+        if stream >= streams || c_int::try_from(self.data.len()).is_err() {
             return Err(Lie("a packet"));
         }
-        let mut packet = Packet::of_bytes(&self.data, self.times, self.duration, false);
+        let [pts, dts] = self.times;
+        let mut packet = Packet::of_bytes(&self.data, [time(pts)?, time(dts)?], duration(self.duration)?, false);
         packet.set_stream(stream);
         // Not those that say how FFmpeg itself treats its bytes.
         let known =
@@ -545,7 +570,9 @@ pub struct WireProperties {
     is_damaged: bool,
     time: Option<i64>,
     duration: i64,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_KEYS>")]
     metadata: Metadata,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_SIDE_DATA>")]
     side_data: SideData,
 }
 
@@ -590,13 +617,13 @@ impl WireProperties {
         let shape = ratio(self.sample_aspect_ratio)?;
         // SAFETY: the function takes any number, and returns a constant or null.
         let is_format = self.format == -1 || unsafe { !named::av_get_pix_fmt_name(self.format).is_null() };
-        if !is_format || self.duration < 0 || !(0..=8).contains(&self.repeats) {
+        if !is_format || !(0..=8).contains(&self.repeats) {
             return Err(Lie("a picture"));
         }
         // SAFETY: the number is one that FFmpeg has a name for, or that of no format.
         let mut picture = Picture::empty(unsafe { RawFormat::from_number(self.format) }, (0, 0));
-        picture.set_time(self.time);
-        picture.set_duration(self.duration);
+        picture.set_time(self.time.map(time).transpose()?);
+        picture.set_duration(duration(self.duration)?);
         picture.set_interlaced(self.interlaced);
         picture.set_key(self.is_key);
         if self.is_damaged {

@@ -145,7 +145,7 @@ const OF_DECODERS: &[c_long] = &[
 ];
 
 /// What is said between the program and a process that decodes for it, on connections that both have from the beginning.
-const OF_CONNECTION: &[c_long] = &[SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_ftruncate];
+const OF_CONNECTION: &[c_long] = &[SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg];
 
 /// Older calls, which newer systems do not have.
 const OLDER_OF_DECODERS: &[c_long] = of_x86_64![
@@ -191,8 +191,6 @@ const OLDER_OF_PROCESS: &[c_long] = of_x86_64![SYS_link, SYS_rename, SYS_unlink,
 
 /// What uses connections.
 const OF_NETWORK: &[c_long] = &[
-    SYS_socket,
-    SYS_socketpair,
     SYS_connect,
     SYS_bind,
     SYS_listen,
@@ -284,9 +282,8 @@ fn program(calls: &Calls, error: c_int) -> Result<BpfProgram, BackendError> {
 fn of_decoders(network: bool) -> Calls {
     let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS, OF_CONNECTION]);
     calls.extend(of_own_process(network));
-    // Memory that frames are shared by: of ordinary pages, which can be kept from shrinking.
-    calls.insert(SYS_memfd_create, vec![vec![int(1, i64::from(MFD_CLOEXEC | MFD_ALLOW_SEALING))]]);
-    calls.entry(SYS_fcntl).or_default().push(vec![int(1, F_ADD_SEALS.into())]);
+    // Memory that is shared comes from the program, which counts it.
+    calls.insert(SYS_mmap, vec![vec![without(3, MAP_ANONYMOUS)], vec![without(3, MAP_SHARED)]]);
     if network {
         // Only to read. With Landlock, only the system's files can be opened.
         let changes = O_ACCMODE | O_CREAT | O_TRUNC;
@@ -309,6 +306,9 @@ fn of_process(network: bool, replaces: bool) -> Calls {
     ]);
     calls.extend(of_own_process(network));
     calls.extend(whole(&[OF_CONNECTION]));
+    // Memory that is shared with decoding processes: of ordinary pages, which can be kept from shrinking.
+    calls.insert(SYS_memfd_create, vec![vec![int(1, i64::from(MFD_CLOEXEC | MFD_ALLOW_SEALING))]]);
+    calls.entry(SYS_fcntl).or_default().push(vec![int(1, F_ADD_SEALS.into())]);
     if replaces {
         calls.insert(SYS_fchown, Vec::new());
         calls.insert(SYS_fchmod, vec![vec![without(1, rights)]]);
@@ -359,6 +359,10 @@ fn of_own_process(network: bool) -> Calls {
     calls.insert(SYS_fcntl, commands);
     if network {
         calls.extend(whole(&[OF_NETWORK, OLDER_OF_NETWORK]));
+        // Of the internet alone, and what tells which addresses this machine has: by other sockets, services of the user are reached.
+        let kinds = [vec![int(0, AF_INET.into())], vec![int(0, AF_INET6.into())]];
+        let addresses = vec![int(0, AF_NETLINK.into()), int(2, NETLINK_ROUTE.into())];
+        calls.insert(SYS_socket, kinds.into_iter().chain([addresses]).collect());
         // The numbers of network cards, of which addresses like fe80::1%eth0 have names.
         let requests = [SIOCGIFINDEX as i64, SIOCGIFNAME as i64];
         calls.entry(SYS_ioctl).or_default().extend(requests.map(|request| vec![int(1, request)]));
@@ -389,6 +393,8 @@ mod tests {
         (SYS_fcntl, &[32, 32, 32]),
         (SYS_openat, &[32, 64, 32, 32]),
         (SYS_memfd_create, &[64, 32]),
+        (SYS_mmap, &[64, 64, 32, 32]),
+        (SYS_socket, &[32, 32, 32]),
         #[cfg(target_arch = "x86_64")]
         (SYS_open, &[64, 32, 32]),
         #[cfg(target_arch = "x86_64")]
@@ -556,7 +562,12 @@ mod tests {
             assert_eq!(wall.error(SYS_sched_getaffinity, [1, 8, 0, 0, 0, 0]), None, "{}", wall.name);
             assert_eq!(wall.error(SYS_sched_setscheduler, [0; 6]), Some(EPERM), "{}", wall.name);
             let error = (!wall.name.ends_with("with network")).then_some(EPERM);
-            assert_eq!(wall.error(SYS_socket, [0; 6]), error, "{}", wall.name);
+            let [local, internet, names] = [AF_UNIX, AF_INET, AF_NETLINK].map(|kind| [kind as u64, 1, 0, 0, 0, 0]);
+            assert_eq!(wall.error(SYS_socket, internet), error, "{}", wall.name);
+            assert_eq!(wall.error(SYS_socket, names), error, "{}", wall.name);
+            assert_eq!(wall.error(SYS_socket, local), Some(EPERM), "{}", wall.name);
+            let shared = [0, 4096, 3, (MAP_SHARED | MAP_ANONYMOUS) as u64, u64::MAX, 0];
+            assert_eq!(wall.error(SYS_mmap, shared).is_some(), wall.name.starts_with("inner"), "{}", wall.name);
             let error = (wall.name != "outer, where files are replaced").then_some(ENOSYS);
             assert_eq!(wall.error(SYS_fchmod, [3, 0o644, 0, 0, 0, 0]), error, "{}", wall.name);
         }

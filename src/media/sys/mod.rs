@@ -1,6 +1,7 @@
 //! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also names of
 //! numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of formats.
 
+mod bounded;
 mod by_name;
 #[cfg(unix)]
 mod descriptors;
@@ -19,6 +20,7 @@ mod url;
 mod virtual_camera;
 mod writer;
 
+pub use bounded::at_most;
 pub use by_name::{open_regular, read_regular, read_whole};
 #[cfg(unix)]
 pub use descriptors::close_but;

@@ -34,9 +34,9 @@ impl Reader {
         Reader { file, peeked, interrupt, ahead: None }
     }
 
-    /// What it reads from, and the bytes that were peeked.
-    pub fn into_parts(self) -> (File, Vec<u8>) {
-        (self.file, self.peeked)
+    /// What it reads from, without the bytes that were peeked.
+    pub fn into_file(self) -> File {
+        self.file
     }
 
     /// The next bytes, up to `len`, without consuming them.

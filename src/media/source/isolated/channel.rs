@@ -11,13 +11,19 @@ use std::io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The most bytes of a message: the description of an input with all files that it may have attached, and some more.
-const MOST_BYTES: usize = 320 << 20;
+pub const MOST_BYTES: usize = 320 << 20;
+
+/// How long the rest of a message may take that has begun to come.
+const REST: Duration = Duration::from_secs(10);
 
 /// The most descriptors that come with a message.
-pub const MOST_DESCRIPTORS: usize = 64;
+pub const MOST_DESCRIPTORS: usize = 4;
+
+/// Bytes that are read at once.
+const PART: usize = 1 << 18;
 
 /// Bytes of a length.
 const LENGTH: usize = size_of::<u32>();
@@ -72,8 +78,31 @@ impl Channel {
     /// # Errors
     /// `UnexpectedEof` when the other side is gone, `InvalidData` when it sends something else.
     pub fn receive<T: DeserializeOwned>(&self) -> io::Result<(T, Vec<OwnedFd>)> {
+        self.receive_bytes(MOST_BYTES, || Ok(()))
+    }
+
+    /// As [`receive`](Channel::receive), of a message of which a part is there: the rest has to come soon, and to be no longer than
+    /// `most` bytes.
+    pub fn receive_begun<T: DeserializeOwned>(&self, most: usize) -> io::Result<T> {
+        let begin = Instant::now();
+        let wait = || match self.wait(REST.saturating_sub(begin.elapsed()))? {
+            true => Ok(()),
+            // A signal ends a wait, too.
+            false if begin.elapsed() < REST => Ok(()),
+            false => Err(ErrorKind::InvalidData.into()),
+        };
+        self.receive_bytes(most, wait).map(|(message, _)| message)
+    }
+
+    /// Receives a message, with a `wait` before each part.
+    fn receive_bytes<T: DeserializeOwned>(
+        &self,
+        most: usize,
+        wait: impl Fn() -> io::Result<()>,
+    ) -> io::Result<(T, Vec<OwnedFd>)> {
         let (mut length, mut filled, mut descriptors) = ([0; LENGTH], 0, Vec::new());
         while filled < LENGTH {
+            wait()?;
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
             let mut ancillary = RecvAncillaryBuffer::new(&mut space);
             let mut part = [IoSliceMut::new(&mut length[filled..])];
@@ -89,14 +118,20 @@ impl Channel {
             }
         }
         let length = u32::from_le_bytes(length) as usize;
-        if length > MOST_BYTES || descriptors.len() > MOST_DESCRIPTORS {
+        if length > most || descriptors.len() > MOST_DESCRIPTORS {
             return Err(ErrorKind::InvalidData.into());
         }
         // What a length only claims takes no memory.
-        let mut bytes = Vec::with_capacity(length.min(1 << 16));
-        (&self.0).take(length as u64).read_to_end(&mut bytes)?;
-        if bytes.len() < length {
-            return Err(ErrorKind::UnexpectedEof.into());
+        let (mut bytes, mut filled) = (Vec::new(), 0);
+        while filled < length {
+            wait()?;
+            bytes.resize(length.min(filled + PART), 0);
+            match (&self.0).read(&mut bytes[filled..]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
         match postcard::take_from_bytes(&bytes) {
             Ok((message, [])) => Ok((message, descriptors)),

@@ -3,8 +3,8 @@
 use super::channel::Channel;
 use super::failure::WireError;
 use super::frames::described;
-use super::messages::{Event, Order, Start, WantsImage, What, WireDelivery, WireFrom, WireInput};
-use super::shared_memory::SharedPool;
+use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireFrom, WireInput};
+use super::shared_memory::{Pieces, SharedPool, ask};
 use crate::ffmpeg;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
 use crate::sandbox::DecoderWall;
@@ -16,11 +16,11 @@ use crate::sys::{Reader, no_thread};
 use anyhow::{Context, Result};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use histeq::frame::{Memory, limits};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -41,13 +41,12 @@ struct Events(Arc<Mutex<Channel>>);
 impl Events {
     /// # Errors
     /// When the message is too long, or the other process is gone; then what is said does not matter.
-    fn send(&self, event: &Event, descriptors: &[OwnedFd]) -> io::Result<()> {
-        let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).send(event, &descriptors)
+    fn send(&self, event: &Event) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).send(event, &[])
     }
 
     fn fail(&self, error: &anyhow::Error) {
-        let _ = self.send(&Event::Failed(WireError::of(error)), &[]);
+        let _ = self.send(&Event::Failed(WireError::of(error)));
     }
 }
 
@@ -55,11 +54,11 @@ impl Events {
 ///
 /// # Errors
 /// When the connection fails before anything was asked for.
-pub fn run(channel: Channel, images: Channel, leave: impl Fn() + Send + 'static) -> Result<()> {
+pub fn run(channel: Channel, requests: Channel, leave: impl Fn() + Send + 'static) -> Result<()> {
     let (start, descriptors) = channel.receive::<Start>()?;
     let orders = channel.try_clone()?;
     let events = Events(Arc::new(Mutex::new(channel)));
-    match opened(start, descriptors, &events, (orders, images), leave) {
+    match opened(start, descriptors, &events, (orders, requests), leave) {
         Ok(child) => child.serve(),
         Err(error) => events.fail(&error),
     }
@@ -86,7 +85,7 @@ fn opened(
     start: Start,
     descriptors: Vec<OwnedFd>,
     events: &Events,
-    (channel, images): (Channel, Channel),
+    (channel, requests): (Channel, Channel),
     leave: impl Fn() + Send + 'static,
 ) -> Result<Child> {
     let limits = start.limits;
@@ -97,9 +96,6 @@ fn opened(
     // What is written counts, not what is reserved.
     let own = limits.own_memory.map(|own| own + THREAD * limits::threads() as u64);
     setrlimit(Resource::Data, Rlimit { current: own, maximum: own })?;
-    // Each frame that waits to be copied has a descriptor.
-    let most = getrlimit(Resource::Nofile).maximum;
-    setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most })?;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     DecoderWall { network: start.uses_network, is_required: start.needs_walls }.close()?;
 
@@ -123,15 +119,17 @@ fn opened(
             std::thread::sleep(PULSE);
             let now = ffmpeg::activity();
             if std::mem::replace(&mut before, now) != now {
-                let _ = said.send(&Event::Works, &[]);
+                let _ = said.send(&Event::Works);
             }
         }
     };
     Builder::new().name("pulse".to_owned()).spawn(tell).map_err(|error| no_thread(&error))?;
     let said = events.clone();
     let notices = Notices::new(start.is_strict, move |level, message| {
-        let _ = said.send(&Event::Message(level, message.to_owned()), &[]);
+        let _ = said.send(&Event::Message(level, message.to_owned()));
     });
+    let requests = Arc::new(Mutex::new(requests));
+    let of_images = requests.clone();
     let (progress, survey) = (Arc::<Progress>::default(), Arc::default());
     let mut descriptors = descriptors.into_iter();
     let mut next = || descriptors.next().context("a descriptor is missing");
@@ -143,9 +141,10 @@ fn opened(
                 WireFrom::Url => FileInput::Url,
                 WireFrom::Pipe(peeked) => FileInput::Pipe(Reader::of(File::from(next()?), peeked, cancel.flag())),
                 WireFrom::File => FileInput::File(File::from(next()?)),
-                WireFrom::Images(sequence) => {
-                    FileInput::Images(sequence, Box::new(move |number| open_image(&images, number)))
-                }
+                WireFrom::Images(sequence) => FileInput::Images(
+                    sequence,
+                    Box::new(move |number| ask(&of_images, Wants::Image(number)).map(File::from)),
+                ),
             };
             let is_pipe = matches!(from, FileInput::Pipe(_));
             let source = FileSource::open(options, &name, from, &cancel, notices, progress.clone());
@@ -165,20 +164,10 @@ fn opened(
             (Box::new(source), input)
         }
     };
-    let pool = SharedPool::default();
+    let pool = SharedPool::new(Pieces::asked_of(requests));
     source.use_pool(Arc::new(pool.clone()));
-    events.send(&Event::Opened(Box::new(WireInput::of(&input))), &[])?;
+    events.send(&Event::Opened(Box::new(WireInput::of(&input))))?;
     Ok(Child { source, orders, events: events.clone(), pool, progress, survey: Some(survey), held: VecDeque::new() })
-}
-
-/// Asks the other process for the image with this number.
-fn open_image(broker: &Channel, number: u64) -> io::Result<File> {
-    broker.send(&WantsImage(number), &[])?;
-    let (error, descriptors) = broker.receive::<Option<i32>>()?;
-    match (error, descriptors.into_iter().next()) {
-        (None, Some(image)) => Ok(image.into()),
-        (error, _) => Err(io::Error::from_raw_os_error(error.unwrap_or(libc::EIO))),
-    }
 }
 
 impl Child {
@@ -222,7 +211,7 @@ impl Child {
                 .survey
                 .take()
                 .map(|survey| std::mem::take(&mut *survey.lock().unwrap_or_else(PoisonError::into_inner)));
-            self.events.send(&Event::End(survey), &[])?;
+            self.events.send(&Event::End(survey))?;
             return Ok(None);
         };
         let is_small = frame.as_ref().is_none_or(|frame| AHEAD * frame.bytes() <= limits::under_way());
@@ -234,14 +223,11 @@ impl Child {
             }
             None => None,
         };
-        let used = frame.as_ref().map(|frame| frame.planes.slots()).unwrap_or_default();
-        let (new, gone) = self.pool.changes(&used);
-        let (new, descriptors): (Vec<_>, Vec<_>) = new.into_iter().unzip();
         let progress = (self.progress.decoded(), self.progress.position(), self.progress.damaged());
         let packets = packets.iter().map(crate::ffmpeg::WirePacket::of).collect();
         let age = read_at.map(|at| Instant::now().saturating_duration_since(at));
-        let delivery = WireDelivery { packets, frame, position, age, progress, new, gone };
-        self.events.send(&Event::Delivery(Box::new(delivery)), &descriptors)?;
+        let delivery = WireDelivery { packets, frame, position, age, progress };
+        self.events.send(&Event::Delivery(Box::new(delivery)))?;
         Ok(Some(is_small))
     }
 }

@@ -1,8 +1,8 @@
 //! Frames on their way from one process to the other: where their rows lie in shared memory, and the copy that this program works
 //! on. The copy is what makes them its own: what was checked of them stays so.
 
-use super::messages::{Place, Planes, WireFrame, checked_size};
-use super::shared_memory::{SharedPool, Slots};
+use super::messages::{MOST, Place, Planes, WireFrame, checked_size};
+use super::shared_memory::{Pieces, SharedPool};
 use crate::ffmpeg::{Lie, Picture, WireProperties};
 use anyhow::Result;
 use histeq::frame::{
@@ -83,9 +83,12 @@ impl FramePool {
     ///
     /// # Errors
     /// When something of it cannot be, or there is no memory for it.
-    pub fn copied(&self, wire: WireFrame, slots: &Slots) -> Result<Frame> {
+    pub fn copied(&self, wire: WireFrame, pieces: &Pieces) -> Result<Frame> {
         let format = PixelFormat::from_name(&wire.format).ok_or(Lie("a format"))?;
         let (width, height) = checked_size(wire.size)?;
+        if wire.time.is_some_and(|time| time.unsigned_abs() > MOST) {
+            return Err(Lie("a time").into());
+        }
         let matrix = *MATRICES.get(usize::from(wire.matrix)).ok_or(Lie("a matrix"))?;
         let transfer = *TRANSFERS.get(usize::from(wire.transfer)).ok_or(Lie("a transfer"))?;
         let shapes: Vec<(usize, usize)> = (0..format.descriptor().planes().len())
@@ -115,7 +118,7 @@ impl FramePool {
                 let shape = &shapes[index];
                 let (stride, to) = (PlaneMut::stride_for(shape.0), &mut buffer[start..start + room(shape)]);
                 match &wire.planes {
-                    Planes::Shared(places) => slots.copy(places[index], shape.0, to, stride)?,
+                    Planes::Shared(places) => pieces.copy(places[index], shape.0, to, stride)?,
                     Planes::Sent(sent) => {
                         let begin: usize = shapes[..index].iter().map(bytes).sum();
                         let rows = sent[begin..begin + bytes(shape)].chunks_exact(shape.0);

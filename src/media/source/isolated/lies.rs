@@ -3,18 +3,15 @@
 
 use super::channel::Channel;
 use super::frames::described;
-use super::messages::{Event, Place, Planes, Slot, WireDelivery, WireInput};
-use super::shared_memory::SharedPool;
+use super::messages::{Event, Place, Planes, WireDelivery, WireInput};
+use super::shared_memory::{Pieces, SharedPool};
 use super::source::{IsolatedSource, Opens, opened};
 use super::zygote::Process;
 use crate::ffmpeg::{Picture, WirePacket};
 use crate::pipeline::{Cancel, Notices, PartPosition, Source};
 use crate::source::file::{FileInput, FileSource};
 use crate::source::options::InputOptions;
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
-use std::fs::File;
-use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use histeq::frame::Memory;
 use std::sync::Arc;
 
 /// How many lies there are.
@@ -46,10 +43,11 @@ impl Numbers {
     }
 }
 
-/// What is true of a small video: its description, and some of its deliveries with their memory.
+/// What a process says of a small video that tells the truth, and the memory that its frames are in.
 struct Truth {
-    pool: SharedPool,
-    source: FileSource,
+    told: Vec<Event>,
+    pieces: Pieces,
+    _held: Vec<Arc<dyn Memory>>,
 }
 
 impl Truth {
@@ -58,48 +56,37 @@ impl Truth {
         let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
         let (cancel, notices) = (Cancel::default(), Notices::silent());
         let source = FileSource::open(options, name, FileInput::Url, &cancel, notices, Arc::default());
-        let mut source = source.expect("a video");
-        let pool = SharedPool::default();
+        let (mut source, pieces) = (source.expect("a video"), Pieces::default());
+        let given = pieces.clone();
+        let pool = SharedPool::new(Box::new(move |len| given.make(len as u64)));
         source.use_pool(Arc::new(pool.clone()));
-        Truth { pool, source }
-    }
-
-    /// What a process says of it that tells the truth.
-    fn told(mut self) -> (SharedPool, Vec<(Event, Vec<OwnedFd>)>, Vec<Vec<Arc<dyn histeq::frame::Memory>>>) {
-        let mut told = vec![(Event::Opened(Box::new(WireInput::of(self.source.input()))), Vec::new())];
+        let mut told = vec![Event::Opened(Box::new(WireInput::of(source.input())))];
         let mut held = Vec::new();
-        while let (..=TRUE, Ok(Some(delivery))) = (told.len(), self.source.next()) {
+        while let (..=TRUE, Ok(Some(delivery))) = (told.len(), source.next()) {
             let frame = delivery.frame.map(|frame| {
-                let (wire, kept) = described(&frame, &self.pool);
-                held.push(kept);
+                let (wire, kept) = described(&frame, &pool);
+                held.extend(kept);
                 wire
             });
-            let used = frame.as_ref().map(|frame| frame.planes.slots()).unwrap_or_default();
-            let (new, gone) = self.pool.changes(&used);
-            let (new, descriptors) = new.into_iter().unzip();
             let packets = delivery.packets.iter().map(WirePacket::of).collect();
-            let (age, progress) = (None, (1, 0, 0));
-            let position = PartPosition::Within;
-            let wire = WireDelivery { packets, frame, position, age, progress, new, gone };
-            told.push((Event::Delivery(Box::new(wire)), descriptors));
+            let (age, progress, position) = (None, (1, 0, 0), PartPosition::Within);
+            told.push(Event::Delivery(Box::new(WireDelivery { packets, frame, position, age, progress })));
         }
         assert_eq!(told.len(), TRUE + 1);
-        (self.pool, told, held)
+        Truth { told, pieces, _held: held }
     }
 }
 
 /// Listens to a process that says all this, as the program does; answers with the frames that it believes.
-fn believed(said: &[(Vec<u8>, Vec<OwnedFd>)]) -> usize {
+fn believed(said: &[Vec<u8>], pieces: &Pieces) -> usize {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
-    for (bytes, descriptors) in said {
-        let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-        its.send_bytes(bytes.clone(), &descriptors).expect("room in the socket");
-    }
+    said.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[]).expect("room in the socket"));
     drop((its, its_watch));
     let (cancel, notices) = (Cancel::default(), Notices::silent());
     let mut process = Process::of(channel, watch);
     let Ok(input) = opened(&mut process, "lies", &cancel, &notices) else { return 0 };
-    let mut source = IsolatedSource::new(Opens::File, process, input, &cancel, notices, Arc::default());
+    let mut source =
+        IsolatedSource::new(Opens::File, (process, pieces.clone()), input, &cancel, notices, Arc::default());
     let mut frames = 0;
     // What comes after the first error is not asked for.
     while let (..10, Ok(Some(delivery))) = (frames, source.next()) {
@@ -120,47 +107,12 @@ fn bytes(event: &Event) -> Vec<u8> {
     postcard::to_extend(event, vec![0; 4]).expect("a message")
 }
 
-/// Copies of descriptors.
-fn copies(of: &[OwnedFd]) -> Vec<OwnedFd> {
-    of.iter().map(|descriptor| descriptor.try_clone().expect("a descriptor")).collect()
-}
-
-/// A descriptor that is not what it should be.
-fn false_memory(numbers: &mut Numbers, len: u64) -> OwnedFd {
-    let memory = |flags| memfd_create(c"lie", flags).expect("memory");
-    match numbers.below(6) {
-        // It can shrink.
-        0 => {
-            let memory = memory(MemfdFlags::ALLOW_SEALING);
-            ftruncate(&memory, len).expect("memory");
-            memory
-        }
-        // It is shorter.
-        1 => {
-            let memory = memory(MemfdFlags::ALLOW_SEALING);
-            ftruncate(&memory, len / 2).expect("memory");
-            fcntl_add_seals(&memory, SealFlags::SHRINK).expect("seals");
-            memory
-        }
-        2 => memory(MemfdFlags::empty()),
-        3 => File::open("/dev/zero").expect("a device").into(),
-        4 => Channel::pair().expect("sockets").0.into(),
-        _ => {
-            let mut file = tempfile::tempfile().expect("a file");
-            file.write_all(&vec![7; len as usize]).expect("a file");
-            file.into()
-        }
-    }
-}
-
 /// Changes one thing that is said.
-fn lie(numbers: &mut Numbers, event: &mut Event, descriptors: &mut Vec<OwnedFd>) {
+fn lie(numbers: &mut Numbers, event: &mut Event) {
     let Event::Delivery(delivery) = event else { return };
-    let kind = numbers.below(10);
-    match (&mut delivery.frame, kind) {
-        (Some(frame), 8) => frame.planes = Planes::Sent(vec![7; numbers.below(2) * 64 * 72]),
-        (Some(frame), 0..=3) => {
-            let Planes::Shared(places) = &mut frame.planes else { return };
+    let Some(frame) = &mut delivery.frame else { return };
+    match (numbers.below(8), &mut frame.planes) {
+        (kind @ 0..=3, Planes::Shared(places)) => {
             let index = numbers.below(places.len());
             let Place { slot, start, stride } = &mut places[index];
             match kind {
@@ -170,47 +122,36 @@ fn lie(numbers: &mut Numbers, event: &mut Event, descriptors: &mut Vec<OwnedFd>)
                 _ => (*start, *stride) = (numbers.next() % 20_000, numbers.edge() as i64),
             }
         }
-        (Some(frame), 4) => frame.size = (numbers.edge() as usize, numbers.edge() as usize),
-        (Some(frame), 5) => {
+        (4, _) => frame.size = (numbers.edge() as usize, numbers.edge() as usize),
+        (5, _) => {
             let formats = ["yuv444p16le", "gbrp", "gray", "rgb24", "nv12", "none", ""];
             formats[numbers.below(formats.len())].clone_into(&mut frame.format);
         }
-        (_, 6) if !descriptors.is_empty() => {
-            let index = numbers.below(descriptors.len());
-            descriptors[index] = false_memory(numbers, delivery.new[index].len);
-        }
-        (_, 7) => {
-            delivery.new.push(Slot { number: numbers.below(8) as u32, len: numbers.edge() });
-            if numbers.below(2) == 0 {
-                descriptors.push(false_memory(numbers, 1 << 16));
-            }
-        }
-        _ => delivery.gone.push(numbers.below(8) as u32),
+        (6, _) => frame.time = Some(numbers.edge() as i64),
+        _ => frame.planes = Planes::Sent(vec![7; numbers.below(2) * 64 * 72]),
     }
 }
 
 #[test]
 fn whatever_a_decoding_process_says_the_program_goes_on() {
-    let (_pool, told, _held) = Truth::new().told();
-    let whole: Vec<(Vec<u8>, Vec<OwnedFd>)> =
-        told.iter().map(|(event, descriptors)| (bytes(event), copies(descriptors))).collect();
-    assert_eq!(believed(&whole), TRUE, "the truth is believed");
+    let Truth { told, pieces, _held } = Truth::new();
+    let whole: Vec<Vec<u8>> = told.iter().map(bytes).collect();
+    assert_eq!(believed(&whole, &pieces), TRUE, "the truth is believed");
     let (mut numbers, mut refused) = (Numbers(2026), 0);
     for _ in 0..LIES {
         let at = numbers.below(whole.len());
-        let mut said: Vec<_> = whole.iter().map(|(bytes, of)| (bytes.clone(), copies(of))).collect();
+        let mut said = whole.clone();
         match numbers.below(4) {
             0 => {
-                let (mut event, _) = postcard::take_from_bytes::<Event>(&whole[at].0[4..]).expect("a message");
-                lie(&mut numbers, &mut event, &mut said[at].1);
-                said[at].0 = bytes(&event);
+                let (mut event, _) = postcard::take_from_bytes::<Event>(&whole[at][4..]).expect("a message");
+                lie(&mut numbers, &mut event);
+                said[at] = bytes(&event);
             }
             // Any byte may be any other one, or be missing.
             1 | 2 => {
                 for _ in 0..=numbers.below(4) {
-                    let bytes = &mut said[at].0;
+                    let bytes = &mut said[at];
                     let place = 4 + numbers.below(bytes.len() - 4);
-                    // Of the description, most is text: numbers are near its beginning and among the streams.
                     bytes[place] = match numbers.below(3) {
                         0 => bytes[place] ^ (1 << numbers.below(8)),
                         1 => [0, 1, 0x7f, 0x80, 0xff][numbers.below(5)],
@@ -218,19 +159,17 @@ fn whatever_a_decoding_process_says_the_program_goes_on() {
                     };
                 }
                 if numbers.below(8) == 0 {
-                    let length = said[at].0.len();
-                    said[at].0.truncate(4 + numbers.below(length - 4));
+                    let length = said[at].len();
+                    said[at].truncate(4 + numbers.below(length - 4));
                 }
             }
             // In another order, or twice.
             _ => {
-                let other = numbers.below(whole.len());
-                said.swap(at, other);
-                let (bytes, of) = &whole[numbers.below(whole.len())];
-                said.insert(numbers.below(said.len()), (bytes.clone(), copies(of)));
+                said.swap(at, numbers.below(whole.len()));
+                said.insert(numbers.below(said.len()), whole[numbers.below(whole.len())].clone());
             }
         }
-        refused += usize::from(believed(&said) < TRUE);
+        refused += usize::from(believed(&said, &pieces) < TRUE);
     }
     // Many lies do not matter: the text of a tag, say.
     assert!(refused as u64 > LIES / 4, "{refused} lies were refused");

@@ -11,6 +11,7 @@ use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, RawOptions};
 use crate::source::packets::{PacketSurvey, PlannedPart, Reading};
 use crate::source::part::Part;
+use crate::sys::at_most;
 use histeq::frame::limits;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
@@ -187,18 +188,25 @@ pub enum Event {
     Failed(WireError),
 }
 
-/// What the decoding process asks for, on a connection of its own: the image with this number. The answer is an error of the
-/// system, or none and a descriptor.
-#[derive(Deserialize, Serialize)]
-pub struct WantsImage(pub u64);
+/// What the decoding process asks for, on a connection of its own. The answer is an error of the system, or none and a descriptor.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub enum Wants {
+    /// The image with this number.
+    Image(u64),
+    /// Memory of so many bytes for frames. Pieces are numbered in their order, from 0 on.
+    Memory(u64),
+}
 
 /// [`Input`].
 #[derive(Deserialize, Serialize)]
 pub struct WireInput {
     name: String,
     demuxer: String,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")]
     streams: Vec<WireStream>,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_CHAPTERS>")]
     chapters: Vec<WireChapter>,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_KEYS>")]
     metadata: Metadata,
     start: Option<i64>,
     length_of_media: Option<i64>,
@@ -212,9 +220,18 @@ pub struct WireInput {
     first_number: Option<u64>,
 }
 
+/// The most of an input: more than demuxers are let have.
+const MOST_STREAMS: usize = 1001;
+const MOST_CHAPTERS: usize = 10_000;
+const MOST_KEYS: usize = 100_000;
+
+/// The most packets of a delivery, and planes of a frame.
+const MOST_PACKETS: usize = 100_000;
+const MOST_PLANES: usize = 8;
+
 /// The largest time, in microseconds, and the largest number of frames that are believed: times are added up by those who read
 /// them.
-const MOST: u64 = 1 << 60;
+pub const MOST: u64 = 1 << 60;
 
 impl WireInput {
     pub fn of(input: &Input) -> Self {
@@ -287,9 +304,10 @@ pub fn checked_size((width, height): (usize, usize)) -> Result<(usize, usize), L
     if is_allowed && width.max(height) <= i32::MAX as usize { Ok((width, height)) } else { Err(Lie("a size")) }
 }
 
-/// A [`Delivery`](crate::pipeline::Delivery), and what has changed since the one before it.
+/// A [`Delivery`](crate::pipeline::Delivery).
 #[derive(Deserialize, Serialize)]
 pub struct WireDelivery {
+    #[serde(deserialize_with = "at_most::<_, _, MOST_PACKETS>")]
     pub packets: Vec<WirePacket>,
     pub frame: Option<WireFrame>,
     pub position: PartPosition,
@@ -297,16 +315,6 @@ pub struct WireDelivery {
     pub age: Option<Duration>,
     /// Frames decoded so far, the time of the last one, and damaged frames and packets.
     pub progress: (u64, i64, u64),
-    /// Memory that is new, whose descriptors come in the same order, and numbers of memory that is gone.
-    pub new: Vec<Slot>,
-    pub gone: Vec<u32>,
-}
-
-/// A piece of shared memory: its number and its bytes.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub struct Slot {
-    pub number: u32,
-    pub len: u64,
 }
 
 /// Where rows lie: the memory, the first row's first byte in it, and the bytes from one row to the next.
@@ -335,17 +343,7 @@ pub struct WireFrame {
 /// Where the samples of a frame are.
 #[derive(Deserialize, Serialize)]
 pub enum Planes {
-    Shared(Vec<Place>),
+    Shared(#[serde(deserialize_with = "at_most::<_, _, MOST_PLANES>")] Vec<Place>),
     /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not be as large.
     Sent(#[serde(with = "serde_bytes")] Vec<u8>),
-}
-
-impl Planes {
-    /// The pieces of shared memory that they lie in.
-    pub fn slots(&self) -> Vec<u32> {
-        match self {
-            Planes::Shared(places) => places.iter().map(|place| place.slot).collect(),
-            Planes::Sent(_) => Vec::new(),
-        }
-    }
 }

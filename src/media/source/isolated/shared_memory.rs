@@ -1,32 +1,30 @@
-//! Frames in memory that two processes share. The decoding process makes it, in pieces of the size of a picture; the other side
-//! reads it, and copies what it reads: from then on nothing can change.
+//! Frames in memory that two processes share, in pieces of the size of a picture. The program makes each on request, and counts it;
+//! the decoding process writes there; the program reads, and copies what it reads: from then on nothing can change.
 #![allow(unsafe_code, reason = "maps memory that another process writes")]
 
-use super::messages::{Place, Slot};
+use super::channel::Channel;
+use super::messages::{Place, Wants};
 use crate::ffmpeg::Lie;
 use histeq::frame::limits::{self, Counted};
 use histeq::frame::{Buffer, Memory, MemoryError, Pool};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-use std::collections::{BTreeMap, HashMap};
-use std::io;
+use std::collections::BTreeMap;
+use std::io::{self, Error, ErrorKind};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::OwnedFd;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most pieces that the decoding process has at once: pictures of several decoders that work ahead.
-const MOST_SLOTS: usize = 8192;
-
-/// The most idle pieces that it keeps.
-const MOST_IDLE: usize = 16;
+/// The most pieces of a decoding process: pictures of several decoders that work ahead.
+const MOST_PIECES: usize = 4096;
 
 /// Bytes after which pieces end.
 const PAGE: usize = 4096;
 
-/// The kind of file system of ordinary shared memory (`TMPFS_MAGIC`), whose pages are there whenever they are read.
-const ORDINARY: i64 = 0x0102_1994;
+/// A piece may serve for pictures that need as few bytes as this part of it.
+const LEAST_USED: usize = 4;
 
 /// Shared memory that is mapped here.
 struct Mapping {
@@ -55,13 +53,17 @@ impl Drop for Mapping {
     }
 }
 
-/// The pool of the decoding process.
-#[derive(Clone, Default)]
+/// Asks for memory of so many bytes.
+pub type Ask = Box<dyn Fn(usize) -> io::Result<OwnedFd> + Send + Sync>;
+
+/// The pool of the decoding process. What it has been given it keeps.
+#[derive(Clone)]
 pub struct SharedPool(Arc<Shared>);
 
-#[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    /// Held while a piece is asked for, so that the numbers on both sides are the same.
+    ask: Mutex<Ask>,
     /// Bytes of frames that may wait, as the other side says.
     room: AtomicUsize,
 }
@@ -71,20 +73,23 @@ struct State {
     idle: Vec<Piece>,
     /// Number and end of each piece, by the address of its first byte.
     places: BTreeMap<usize, (u32, usize)>,
-    /// What the other side does not know of yet.
-    new: Vec<(Slot, OwnedFd)>,
-    gone: Vec<u32>,
-    next: u32,
+    given: u32,
+    /// There is no more to be had.
+    is_all: bool,
 }
 
 /// A piece of shared memory.
 struct Piece {
-    number: u32,
     mapping: Mapping,
     _counted: Counted,
 }
 
 impl SharedPool {
+    /// A pool of what `ask` gives.
+    pub fn new(ask: Ask) -> Self {
+        SharedPool(Arc::new(Shared { state: Mutex::default(), ask: Mutex::new(ask), room: AtomicUsize::new(0) }))
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,56 +107,32 @@ impl SharedPool {
         (address + bytes.len() <= end).then_some((number, (address - start) as u64))
     }
 
-    /// The pieces of these that the other side does not know of yet, with their descriptors, and those that are gone.
-    pub fn changes(&self, used: &[u32]) -> (Vec<(Slot, OwnedFd)>, Vec<u32>) {
-        let mut state = self.state();
-        let (used, others) =
-            std::mem::take(&mut state.new).into_iter().partition(|(slot, _)| used.contains(&slot.number));
-        state.new = others;
-        (used, std::mem::take(&mut state.gone))
-    }
-
     fn make(&self, len: usize) -> io::Result<Piece> {
-        let counted = Counted::new(len);
-        let descriptor = memfd_create(c"frame", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        ftruncate(&descriptor, len as u64)?;
-        fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        let mapping = Mapping::new(&descriptor, len, ProtFlags::READ | ProtFlags::WRITE)?;
+        let ask = self.0.ask.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.state().is_all {
+            return Err(ErrorKind::OutOfMemory.into());
+        }
+        let descriptor = ask(len).inspect_err(|_| self.state().is_all = true)?;
         let mut state = self.state();
-        let number = state.next;
-        state.next += 1;
+        let number = state.given;
+        state.given += 1;
+        let mapping = Mapping::new(&descriptor, len, ProtFlags::READ | ProtFlags::WRITE)?;
         let start = mapping.start.as_ptr().addr();
         state.places.insert(start, (number, start + len));
-        state.new.push((Slot { number, len: len as u64 }, descriptor));
-        Ok(Piece { number, mapping, _counted: counted })
-    }
-}
-
-impl State {
-    /// Gives up a piece, which is unmapped when the answer is dropped.
-    fn forget(&mut self, piece: Piece) -> Piece {
-        self.places.remove(&piece.mapping.start.as_ptr().addr());
-        match self.new.iter().position(|(slot, _)| slot.number == piece.number) {
-            Some(index) => drop(self.new.swap_remove(index)),
-            None => self.gone.push(piece.number),
-        }
-        piece
+        Ok(Piece { mapping, _counted: Counted::new(len) })
     }
 }
 
 impl Pool for SharedPool {
     fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, MemoryError> {
         let len = len.max(1).next_multiple_of(PAGE);
-        let (found, others) = {
+        let found = {
             let mut state = self.state();
-            let found = state.idle.iter().rposition(|piece| piece.mapping.len == len);
-            let found = found.map(|index| state.idle.swap_remove(index));
-            // Where none is of this size, they are for pictures of another one.
-            let others = if found.is_none() { std::mem::take(&mut state.idle) } else { Vec::new() };
-            let others: Vec<Piece> = others.into_iter().map(|piece| state.forget(piece)).collect();
-            (found, others)
+            let fits = |piece: &Piece| (len..=len.saturating_mul(LEAST_USED)).contains(&piece.mapping.len);
+            // The piece that was used last is the warmest.
+            let found = state.idle.iter().rposition(fits);
+            found.map(|index| state.idle.swap_remove(index))
         };
-        drop(others);
         let piece = match found {
             Some(piece) => piece,
             None => {
@@ -205,54 +186,51 @@ impl Memory for SharedBuffer {
 
 impl Drop for SharedBuffer {
     fn drop(&mut self) {
-        let Some(piece) = self.piece.take() else { return };
-        let mut state = self.pool.state();
-        let dropped = match state.idle.len() < MOST_IDLE {
-            true => {
-                state.idle.push(piece);
-                None
-            }
-            false => Some(state.forget(piece)),
-        };
-        drop(state);
-        drop(dropped);
+        self.pool.state().idle.extend(self.piece.take());
     }
 }
 
-/// The pieces of a decoding process as the other side sees them. Their bytes may change at any time: they are copied by address,
-/// and no reference leads there.
-#[derive(Default)]
-pub struct Slots(HashMap<u32, Mapping>);
+/// The pieces of a decoding process as the program sees them. Their bytes may change at any time: they are copied by address, and no
+/// reference leads there.
+#[derive(Clone, Default)]
+pub struct Pieces(Arc<Mutex<Given>>);
 
-impl Slots {
-    /// Takes over a piece of this number and length.
-    pub fn add(&mut self, slot: Slot, descriptor: &OwnedFd) -> Result<(), Lie> {
-        let len = usize::try_from(slot.len).unwrap_or(usize::MAX);
-        // A picture has at most 16 bytes for each pixel, beside what rows are padded with.
-        let most = usize::try_from(limits::pixels()).unwrap_or(usize::MAX).saturating_mul(32).saturating_add(1 << 20);
-        if len == 0 || len > most || self.0.len() >= MOST_SLOTS || self.0.contains_key(&slot.number) {
-            return Err(Lie("memory"));
+#[derive(Default)]
+struct Given {
+    mappings: Vec<Mapping>,
+    bytes: usize,
+}
+
+impl Pieces {
+    /// Makes a piece of so many bytes, to be written by the process that gets its descriptor.
+    ///
+    /// # Errors
+    /// When that process has had as much as it may have, or the system has none.
+    pub fn make(&self, len: u64) -> io::Result<OwnedFd> {
+        let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let len = usize::try_from(len).map_err(Error::other)?;
+        let bytes = given.bytes.saturating_add(len);
+        if len == 0 || bytes > limits::memory() || given.mappings.len() >= MOST_PIECES {
+            return Err(Error::from_raw_os_error(libc::ENOMEM));
         }
-        // Of memory that could shrink, or whose pages might not be there, a read could end this process.
-        let seals = fcntl_get_seals(descriptor).map_err(|_| Lie("memory"))?;
-        let is_ordinary = fstatfs(descriptor).is_ok_and(|of| i64::from(of.f_type) == ORDINARY);
-        let is_whole = fstat(descriptor).is_ok_and(|of| u64::try_from(of.st_size) == Ok(slot.len));
-        if !seals.contains(SealFlags::SHRINK) || !is_ordinary || !is_whole {
-            return Err(Lie("memory"));
-        }
-        let mapping = Mapping::new(descriptor, len, ProtFlags::READ).map_err(|_| Lie("memory"))?;
-        self.0.insert(slot.number, mapping);
-        Ok(())
+        let descriptor = memfd_create(c"frame", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&descriptor, len as u64)?;
+        // If it could shrink, a read could end this process.
+        fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        given.mappings.push(Mapping::new(&descriptor, len, ProtFlags::READ)?);
+        given.bytes = bytes;
+        Ok(descriptor)
     }
 
-    /// Gives up the piece of this number.
-    pub fn remove(&mut self, number: u32) {
-        self.0.remove(&number);
+    /// Those that `channel` gives on request, for a process that reads none itself.
+    pub fn asked_of(channel: Arc<Mutex<Channel>>) -> Ask {
+        Box::new(move |len| ask(&channel, Wants::Memory(len as u64)))
     }
 
     /// Copies rows of `row_bytes` bytes from this place, one after the other, to rows of `to` that begin `stride` bytes apart.
     pub fn copy(&self, place: Place, row_bytes: usize, to: &mut [u8], stride: usize) -> Result<(), Lie> {
-        let Mapping { start, len } = self.0.get(&place.slot).ok_or(Lie("memory"))?;
+        let given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Mapping { start, len } = given.mappings.get(place.slot as usize).ok_or(Lie("memory"))?;
         if row_bytes == 0 || stride < row_bytes {
             return Err(Lie("a row"));
         }
@@ -268,5 +246,16 @@ impl Slots {
             from = from.checked_add(place.stride).ok_or(Lie("a row"))?;
         }
         Ok(())
+    }
+}
+
+/// Asks the program for what comes with a descriptor.
+pub fn ask(channel: &Mutex<Channel>, what: Wants) -> io::Result<OwnedFd> {
+    let channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
+    channel.send(&what, &[])?;
+    let (error, descriptors) = channel.receive::<Option<i32>>()?;
+    match (error, descriptors.into_iter().next()) {
+        (None, Some(descriptor)) => Ok(descriptor),
+        (error, _) => Err(Error::from_raw_os_error(error.unwrap_or(libc::EIO))),
     }
 }

@@ -1,23 +1,27 @@
 //! The source of the program for an input that another process decodes.
 
-use super::channel::Channel;
+use super::channel::{Channel, MOST_BYTES};
 use super::frames::FramePool;
-use super::messages::{Event, Limits, Order, Start, WantsImage, What, WireCamera, WireDelivery, WireFrom, WireOptions};
-use super::shared_memory::Slots;
+use super::messages::{
+    Event, Limits, MOST, Order, Start, Wants, What, WireCamera, WireDelivery, WireFrom, WireOptions,
+};
+use super::shared_memory::Pieces;
 use super::zygote::{HowEnded, Process, spawn};
-use crate::ffmpeg::{self, Lie, OpenImage, Packet, is_url, microseconds, rescale};
+use crate::ffmpeg::{self, Lie, OpenImage, Packet, Rational, is_url, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Level, Notices, Pauses, Progress, Source};
 use crate::source::clock::StartTime;
-use crate::source::file::FileInput;
+use crate::source::file::{FileInput, Sequence};
 use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread, print_text, printable, stderr_has_events};
 use anyhow::{Context, Error, Result, bail};
 use histeq::frame::{Pool, host_room, limits};
+use rustix::pipe::{PipeFlags, pipe_with};
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -38,6 +42,9 @@ const MOST_MESSAGES: u32 = 100_000;
 const MOST_SAID: usize = 1 << 20;
 const LONGEST_LINE: u64 = 1 << 16;
 
+/// Bytes of packets that may come at once.
+const OF_PACKETS: usize = 64 << 20;
+
 /// The exit code of [`give_up`](crate::sys::give_up).
 const GIVEN_UP: i32 = 1;
 
@@ -55,7 +62,7 @@ pub struct IsolatedSource {
     opens: Opens,
     /// `None` once it has ended.
     process: Option<Process>,
-    slots: Slots,
+    pieces: Pieces,
     pool: FramePool,
     input: Input,
     /// Adds up what packets tell, if that is asked for.
@@ -65,7 +72,8 @@ pub struct IsolatedSource {
     cancel: Cancel,
     notices: Notices,
     progress: Arc<Progress>,
-    has_cancelled: bool,
+    /// When the process was told that the run is to end.
+    cancelled: Option<Instant>,
     /// Deliveries that were copied, of this process.
     copied: u64,
     /// Frames delivered and damaged by processes before this one, and delivered in all.
@@ -101,12 +109,9 @@ pub fn open_file(
             (WireFrom::File, vec![OwnedFd::from(file)])
         }
         FileInput::File(file) => (WireFrom::File, vec![file.into()]),
-        FileInput::Pipe(reader) => {
-            let (file, peeked) = reader.into_parts();
-            (WireFrom::Pipe(peeked), vec![file.into()])
-        }
+        FileInput::Pipe(reader) => (WireFrom::Pipe(Vec::new()), vec![relayed(reader)?]),
         FileInput::Images(sequence, open) => {
-            images = Some(open);
+            images = Some((sequence, open));
             (WireFrom::Images(sequence), Vec::new())
         }
     };
@@ -117,8 +122,9 @@ pub fn open_file(
         Reading::Planned(_) => (None, true),
     };
     let uses_network = is_url(&options.url);
-    let (process, input) = begin(what, (descriptors, images), uses_network, options.isolation, name, cancel, &notices)?;
-    let source = IsolatedSource::new(Opens::File, process, input, cancel, notices, progress);
+    let (process, pieces, input) =
+        begin(what, (descriptors, images), uses_network, options.isolation, name, cancel, &notices)?;
+    let source = IsolatedSource::new(Opens::File, (process, pieces), input, cancel, notices, progress);
     let source = IsolatedSource { survey, needs_all, ..source };
     let input = source.input.clone();
     Ok((Box::new(source), input))
@@ -136,11 +142,23 @@ pub fn open_live(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let (process, described) = begin_live(&input, &options, cancel, &notices)?;
+    let (process, pieces, described) = begin_live(&input, &options, cancel, &notices)?;
     let opens = Opens::Live { input, options, start };
-    let source = IsolatedSource::new(opens, process, described, cancel, notices, progress);
+    let source = IsolatedSource::new(opens, (process, pieces), described, cancel, notices, progress);
     let input = source.input.clone();
     Ok((Box::new(source), input))
+}
+
+/// A pipe of what `reader` reads: who has the other end of that cannot write there, nor change how others read from it.
+fn relayed(mut reader: Reader) -> Result<OwnedFd> {
+    let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC)?;
+    let mut to = File::from(ours);
+    let relay = move || {
+        // An end of either side ends it.
+        let _ = io::copy(&mut reader, &mut to);
+    };
+    Builder::new().name("stdin".to_owned()).spawn(relay).map_err(|error| no_thread(&error))?;
+    Ok(theirs)
 }
 
 fn begin_live(
@@ -148,25 +166,33 @@ fn begin_live(
     options: &CameraOptions,
     cancel: &Cancel,
     notices: &Notices,
-) -> Result<(Process, Input)> {
+) -> Result<(Process, Pieces, Input)> {
     let reader = match input.comes_back {
         true => None,
         false => Some(Reader::open(&input.url, cancel.flag()).with_context(|| input.name.clone())?),
     };
-    let (peeked, descriptors) = match reader.map(Reader::into_parts) {
-        Some((file, peeked)) => (Some(peeked), vec![file.into()]),
+    let (peeked, descriptors) = match reader {
+        Some(reader) if input.is_paced => (Some(Vec::new()), vec![reader.into_file().into()]),
+        Some(reader) => (Some(Vec::new()), vec![relayed(reader)?]),
         None => (None, Vec::new()),
     };
     let what = What::Live { input: input.clone(), options: WireCamera::of(options), peeked };
     begin(what, (descriptors, None), input.comes_back, options.isolation, &input.name, cancel, notices)
 }
 
-/// Opens the images that are asked for, until nobody is there to ask.
-fn serve_images(channel: &Channel, mut open: OpenImage) {
-    while let Ok((WantsImage(number), _)) = channel.receive::<WantsImage>() {
-        let answered = match open(number) {
-            Ok(image) => channel.send(&None::<i32>, &[image.as_fd()]),
-            Err(error) => channel.send(&Some(error.raw_os_error().unwrap_or(libc::EIO)), &[]),
+/// Gives the images and the memory that are asked for, until nobody is there to ask.
+fn serve(requests: &Channel, mut images: Option<(Sequence, OpenImage)>, pieces: &Pieces) {
+    while let Ok((wanted, _)) = requests.receive::<Wants>() {
+        let found = match (wanted, &mut images) {
+            (Wants::Memory(len), _) => pieces.make(len),
+            (Wants::Image(number), Some((of, open))) if (of.first..of.first + of.count).contains(&number) => {
+                open(number).map(OwnedFd::from)
+            }
+            (Wants::Image(_), _) => Err(io::Error::from_raw_os_error(libc::EACCES)),
+        };
+        let answered = match found {
+            Ok(found) => requests.send(&None::<i32>, &[found.as_fd()]),
+            Err(error) => requests.send(&Some(error.raw_os_error().unwrap_or(libc::EIO)), &[]),
         };
         if answered.is_err() {
             return;
@@ -177,13 +203,13 @@ fn serve_images(channel: &Channel, mut open: OpenImage) {
 /// Begins a process, and waits until it has opened its input.
 fn begin(
     what: What,
-    (descriptors, images): (Vec<OwnedFd>, Option<OpenImage>),
+    (descriptors, images): (Vec<OwnedFd>, Option<(Sequence, OpenImage)>),
     uses_network: bool,
     isolation: Isolation,
     name: &str,
     cancel: &Cancel,
     notices: &Notices,
-) -> Result<(Process, Input)> {
+) -> Result<(Process, Pieces, Input)> {
     let mut process = spawn(uses_network).map_err(|error| {
         FailureKind::of_errno(error.raw_os_error().unwrap_or(0))
             .error(format!("{name}: no process to decode in: {error} (--sandbox off decodes without one)"))
@@ -191,9 +217,11 @@ fn begin(
     if let Some(stderr) = process.stderr.take() {
         Builder::new().name("stderr".to_owned()).spawn(|| pass_on(stderr)).map_err(|error| no_thread(&error))?;
     }
-    if let (Some(asked), Some(open)) = (process.images.take(), images) {
-        let serve = move || serve_images(&asked, open);
-        Builder::new().name("images".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
+    let pieces = Pieces::default();
+    if let Some(requests) = process.requests.take() {
+        let pieces = pieces.clone();
+        let serve = move || serve(&requests, images, &pieces);
+        Builder::new().name("requests".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
     }
     let memory = limits::memory();
     let own = (memory as u64).saturating_add(OWN_MEMORY);
@@ -215,18 +243,18 @@ fn begin(
     // Where it cannot be sent, the process is gone, and the next message tells.
     let _ = process.channel.send(&start, &descriptors);
     let input = opened(&mut process, name, cancel, notices)?;
-    Ok((process, input))
+    Ok((process, pieces, input))
 }
 
 /// Waits until `process` has opened its input.
 pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices: &Notices) -> Result<Input> {
-    let mut has_cancelled = false;
+    let mut cancelled = None;
     loop {
-        match next_event(process, cancel, &mut has_cancelled, HANGS_AFTER.saturating_mul(3)) {
-            Ok((Event::Opened(input), _)) => return input.checked(name).map_err(|lie| attacked(name, &lie)),
-            Ok((Event::Message(level, text), _)) => process.print(notices, level, &text)?,
-            Ok((Event::Works, _)) => {}
-            Ok((Event::Failed(error), _)) => return Err(error.into()),
+        match next_event(process, cancel, &mut cancelled, HANGS_AFTER.saturating_mul(3), MOST_BYTES) {
+            Ok(Event::Opened(input)) => return input.checked(name).map_err(|lie| attacked(name, &lie)),
+            Ok(Event::Message(level, text)) => process.print(notices, level, &text)?,
+            Ok(Event::Works) => process.counts()?,
+            Ok(Event::Failed(error)) => return Err(error.into()),
             Ok(_) => return Err(attacked(name, &Lie("an order"))),
             Err(Lost::Cancelled) => bail!("{name}: interrupted before the first frame"),
             Err(lost) => {
@@ -257,13 +285,30 @@ impl Process {
     /// # Errors
     /// When it has sent more than any run has.
     fn print(&mut self, notices: &Notices, level: Level, text: &str) -> Result<()> {
-        self.messages += 1;
-        if self.messages > MOST_MESSAGES {
-            return Err(Lie("so much").into());
-        }
+        self.counts()?;
         notices.print(level, text);
         Ok(())
     }
+
+    /// Counts what is no frame and no packet.
+    fn counts(&mut self) -> Result<()> {
+        self.messages += 1;
+        if self.messages > MOST_MESSAGES { Err(attacked("a decoder", &Lie("so much"))) } else { Ok(()) }
+    }
+}
+
+/// Checks times that are added up by those who read them.
+fn check_survey(survey: &PacketSurvey) -> Result<(), Lie> {
+    let starts = survey.chunks.iter().filter_map(|chunk| chunk.start);
+    let is_sane = survey.times.iter().copied().chain(starts).all(|time| time.unsigned_abs() <= MOST);
+    if is_sane { Ok(()) } else { Err(Lie("a time")) }
+}
+
+/// Is a time in this unit one that sums of microseconds can hold?
+fn is_sane(time: Option<i64>, base: Rational) -> bool {
+    let microseconds =
+        |time: i64| i128::from(time) * i128::from(base.numerator()) * 1_000_000 / i128::from(base.denominator().max(1));
+    time.is_none_or(|time| microseconds(time).unsigned_abs() <= u128::from(MOST))
 }
 
 /// That something was told that cannot be.
@@ -315,24 +360,26 @@ impl Lost {
     }
 }
 
-/// Waits for the next event. Tells the process when the run is to end.
+/// Waits for the next event. Tells the process when the run is to end. `most` is the bytes that the event may have.
 fn next_event(
     process: &mut Process,
     cancel: &Cancel,
-    has_cancelled: &mut bool,
+    cancelled: &mut Option<Instant>,
     patience: Duration,
-) -> Result<(Event, Vec<OwnedFd>), Lost> {
+    most: usize,
+) -> Result<Event, Lost> {
     let (begin, mut busy_before, flag) = (Instant::now(), None, cancel.flag());
-    let mut cancelled_at = None;
-    while !process.channel.wait(TICK).map_err(|_| Lost::Gone)? {
-        if flag.load(std::sync::atomic::Ordering::Relaxed) {
-            let since = *cancelled_at.get_or_insert_with(Instant::now);
-            if !std::mem::replace(has_cancelled, true) {
+    loop {
+        if flag.load(Ordering::Relaxed) {
+            if cancelled.is_none() {
                 let _ = process.channel.send(&Order::Cancel { is_request: cancel.is_cancelled() }, &[]);
             }
-            if since.elapsed() > GRACE {
+            if cancelled.get_or_insert_with(Instant::now).elapsed() > GRACE {
                 return Err(Lost::Cancelled);
             }
+        }
+        if process.channel.wait(TICK).map_err(|_| Lost::Gone)? {
+            break;
         }
         // One that waits for its input does not compute, and one that shares the processors with others gets less of them.
         if begin.elapsed() > Duration::from_secs(1) {
@@ -343,7 +390,7 @@ fn next_event(
             }
         }
     }
-    process.channel.receive().map_err(|error| match error.kind() {
+    process.channel.receive_begun(most).map_err(|error| match error.kind() {
         ErrorKind::InvalidData => Lost::Garbled,
         _ => Lost::Gone,
     })
@@ -352,7 +399,7 @@ fn next_event(
 impl IsolatedSource {
     pub(super) fn new(
         opens: Opens,
-        process: Process,
+        (process, pieces): (Process, Pieces),
         input: Input,
         cancel: &Cancel,
         notices: Notices,
@@ -361,7 +408,7 @@ impl IsolatedSource {
         let mut source = IsolatedSource {
             opens,
             process: Some(process),
-            slots: Slots::default(),
+            pieces,
             pool: FramePool::default(),
             input,
             survey: None,
@@ -369,7 +416,7 @@ impl IsolatedSource {
             cancel: cancel.clone(),
             notices,
             progress,
-            has_cancelled: false,
+            cancelled: None,
             copied: 0,
             before: (0, 0),
             frames: 0,
@@ -392,18 +439,20 @@ impl IsolatedSource {
     }
 
     /// What a delivery tells, checked.
-    fn take(&mut self, wire: WireDelivery, descriptors: Vec<OwnedFd>) -> Result<Delivery> {
-        if wire.new.len() != descriptors.len() {
-            return Err(Lie("memory").into());
-        }
-        wire.gone.into_iter().for_each(|number| self.slots.remove(number));
-        for (slot, descriptor) in wire.new.into_iter().zip(&descriptors) {
-            self.slots.add(slot, descriptor)?;
-        }
-        let streams = self.input.media.streams.len();
-        let packets = wire.packets.into_iter().map(|packet| packet.checked(streams));
+    fn take(&mut self, wire: WireDelivery) -> Result<Delivery> {
+        let count = self.input.media.streams.len();
+        let packets = wire.packets.into_iter().map(|packet| packet.checked(count));
         let mut packets = packets.collect::<Result<Vec<Packet>, Lie>>()?;
-        let frame = wire.frame.map(|frame| self.pool.copied(frame, &self.slots)).transpose();
+        let streams = &self.input.media.streams;
+        let of_packets = packets.iter().all(|packet| {
+            let base = streams[packet.stream()].time_base;
+            [packet.pts(), packet.dts(), Some(packet.duration())].into_iter().all(|time| is_sane(time, base))
+        });
+        let of_frame = wire.frame.as_ref().is_none_or(|frame| is_sane(frame.time, self.input.video_stream().time_base));
+        if !of_packets || !of_frame {
+            return Err(Lie("a time").into());
+        }
+        let frame = wire.frame.map(|frame| self.pool.copied(frame, &self.pieces)).transpose();
         let mut frame = frame.with_context(|| format!("frame {}", self.frames))?;
         let (decoded, position, damaged) = wire.progress;
         let (frames_before, damaged_before) = self.before;
@@ -467,11 +516,11 @@ impl IsolatedSource {
         while pauses.wait(&self.cancel) {
             // Its streams are those of before, as far as it has them.
             match begin_live(input, options, &self.cancel, &self.notices) {
-                Ok((process, found)) if found.media.streams.len() <= self.input.media.streams.len() => {
+                Ok((process, pieces, found)) if found.media.streams.len() <= self.input.media.streams.len() => {
                     let seconds = lost_at.elapsed().as_secs_f64();
                     self.notices.back(&format!("{}: back after {seconds:.1} s", input.name));
                     self.process = Some(process);
-                    self.slots = Slots::default();
+                    self.pieces = pieces;
                     self.copied = 0;
                     self.before = (self.progress.decoded(), self.progress.damaged());
                     self.shift = None;
@@ -490,10 +539,17 @@ impl Source for IsolatedSource {
     fn next(&mut self) -> Result<Option<Delivery>> {
         self.order(&Order::Next { copied: self.copied });
         let patience = self.patience();
+        // The packets of other streams that come at once, and a frame that cannot be shared.
+        let of_frame = usize::try_from(limits::pixels()).unwrap_or(usize::MAX).saturating_mul(16);
+        let most = MOST_BYTES.min(OF_PACKETS.saturating_add(of_frame));
         while let Some(process) = &mut self.process {
-            match next_event(process, &self.cancel, &mut self.has_cancelled, patience) {
-                Ok((Event::Delivery(delivery), descriptors)) => {
-                    let taken = self.take(*delivery, descriptors);
+            match next_event(process, &self.cancel, &mut self.cancelled, patience, most) {
+                Ok(Event::Delivery(delivery)) => {
+                    match delivery.frame.is_none() && delivery.packets.is_empty() {
+                        true => process.counts()?,
+                        false => process.messages = 0,
+                    }
+                    let taken = self.take(*delivery);
                     self.copied += 1;
                     return match taken {
                         Err(error) if error.is::<Lie>() => Err(FailureKind::Damage
@@ -502,19 +558,20 @@ impl Source for IsolatedSource {
                         Ok(delivery) => Ok(Some(delivery)),
                     };
                 }
-                Ok((Event::Message(level, text), _)) => process.print(&self.notices, level, &text)?,
-                Ok((Event::Works, _)) => {}
-                Ok((Event::End(found), _)) => {
+                Ok(Event::Message(level, text)) => process.print(&self.notices, level, &text)?,
+                Ok(Event::Works) => process.counts()?,
+                Ok(Event::End(found)) => {
                     self.process = None;
                     if let (Some(survey), Some(found)) = (&self.survey, found) {
+                        check_survey(&found).map_err(|lie| attacked(&self.input.name, &lie))?;
                         *survey.lock().unwrap_or_else(PoisonError::into_inner) = found;
                     }
                 }
-                Ok((Event::Failed(error), _)) => {
+                Ok(Event::Failed(error)) => {
                     self.process = None;
                     return Err(error.into());
                 }
-                Ok((Event::Opened(_), _)) => return Err(attacked(&self.input.name, &Lie("an order"))),
+                Ok(Event::Opened(_)) => return Err(attacked(&self.input.name, &Lie("an order"))),
                 Err(lost) => self.lost(&lost)?,
             }
         }

@@ -75,8 +75,8 @@ pub enum HowEnded {
 pub struct Process {
     /// The way to it.
     pub channel: Channel,
-    /// Where it asks for images.
-    pub images: Option<Channel>,
+    /// Where it asks for images and memory.
+    pub requests: Option<Channel>,
     watch: Channel,
     /// What it writes on stderr.
     pub stderr: Option<File>,
@@ -129,9 +129,16 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
     of_template.send(&Wanted { uses_network }, &[])?;
     let (error, descriptors) = of_template.receive::<Made>()?;
     match (error, <[OwnedFd; 4]>::try_from(descriptors)) {
-        (None, Ok([channel, images, watch, stderr])) => {
-            let [channel, images, watch] = [channel, images, watch].map(Channel::of);
-            Ok(Process { channel, images: Some(images), watch, stderr: Some(stderr.into()), number: None, messages: 0 })
+        (None, Ok([channel, requests, watch, stderr])) => {
+            let [channel, requests, watch] = [channel, requests, watch].map(Channel::of);
+            Ok(Process {
+                channel,
+                requests: Some(requests),
+                watch,
+                stderr: Some(stderr.into()),
+                number: None,
+                messages: 0,
+            })
         }
         (error, _) => Err(error.map_or_else(gone, io::Error::from_raw_os_error)),
     }
@@ -141,7 +148,7 @@ impl Process {
     /// Whoever is at the other end of these connections.
     #[cfg(test)]
     pub fn of(channel: Channel, watch: Channel) -> Self {
-        Process { channel, images: None, watch, stderr: None, number: None, messages: 0 }
+        Process { channel, requests: None, watch, stderr: None, number: None, messages: 0 }
     }
 
     /// The time that it has spent on processors; `None` while it is not known.
@@ -187,6 +194,15 @@ fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// Lets stdin, stdout and stderr lead nowhere.
+fn quiet() -> io::Result<()> {
+    let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&nothing)?;
+    dup2_stdout(&nothing)?;
+    dup2_stderr(&nothing)?;
+    Ok(())
+}
+
 /// The template: forks what is asked for until the program is gone.
 fn serve(channel: Channel) -> ! {
     let _ = set_name(c"template");
@@ -194,6 +210,9 @@ fn serve(channel: Channel) -> ! {
     end_is_explained();
     // Ctrl-C is for the program, which then ends its processes.
     let _ = setsid();
+    if quiet().is_err() {
+        leave(1);
+    }
     close_but(vec![channel.as_fd().as_raw_fd()]);
     // What all of them would do for themselves.
     ffmpeg::init();
@@ -231,14 +250,14 @@ fn serve(channel: Channel) -> ! {
 
 /// Forks a supervisor with its decoding process. Answers with the program's ends of their connections.
 fn make(uses_network: bool) -> io::Result<(Pid, Vec<OwnedFd>)> {
-    let [(channel, its_channel), (images, its_images), (watch, its_watch)] =
+    let [(channel, its_channel), (requests, its_requests), (watch, its_watch)] =
         [Channel::pair()?, Channel::pair()?, Channel::pair()?];
     let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
     let Some(supervisor) = fork()? else {
-        drop((channel, images, watch, stderr));
-        supervise([its_channel, its_images], its_watch, its_stderr, uses_network)
+        drop((channel, requests, watch, stderr));
+        supervise([its_channel, its_requests], its_watch, its_stderr, uses_network)
     };
-    Ok((supervisor, vec![channel.into(), images.into(), watch.into(), stderr]))
+    Ok((supervisor, vec![channel.into(), requests.into(), watch.into(), stderr]))
 }
 
 /// The supervisor: forks the decoding process, and tells of its end.
@@ -295,22 +314,19 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
 }
 
 /// The decoding process.
-fn begin([channel, images]: [Channel; 2], stderr: OwnedFd) -> ! {
+fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd) -> ! {
     let _ = set_name(c"decoder");
     // Without its supervisor, nobody would end it.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let set_up = || -> io::Result<()> {
-        let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-        dup2_stdin(&nothing)?;
-        dup2_stdout(&nothing)?;
         dup2_stderr(&stderr)?;
-        drop((nothing, stderr));
-        close_but([&channel, &images].map(|end| end.as_fd().as_raw_fd()).into());
+        drop(stderr);
+        close_but([&channel, &requests].map(|end| end.as_fd().as_raw_fd()).into());
         Ok(())
     };
     if set_up().is_err() {
         leave(1);
     }
-    let ran = child::run(channel, images, || leave(0));
+    let ran = child::run(channel, requests, || leave(0));
     leave(if ran.is_ok() { 0 } else { 1 })
 }
