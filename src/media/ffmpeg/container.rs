@@ -56,11 +56,11 @@ const CODECS: &[(&[&str], &[Id])] = &[
     (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
 ];
 
-/// Has this video codec a tag in RIFF files (AVI)?
+/// Has this codec a tag in RIFF files (AVI, WAV)?
 fn has_riff_tag(id: Id) -> bool {
     // SAFETY: the array of lists ends with null; each list is a constant.
     unsafe {
-        let lists = [ffi::avformat_get_riff_video_tags(), std::ptr::null()];
+        let lists = [ffi::avformat_get_riff_video_tags(), ffi::avformat_get_riff_audio_tags(), std::ptr::null()];
         ffi::av_codec_get_tag(lists.as_ptr(), id.into()) != 0
     }
 }
@@ -240,7 +240,7 @@ impl Container {
             // FFmpeg has no list; writing the header will fail if the codec does not fit.
             ..0 if self.is_video_only() => self.default_codec("") == Some(id),
             ..0 => true,
-            // Matroska also takes every video codec that AVI can hold.
+            // Matroska also takes every codec that AVI can hold.
             0 => self.name() == "matroska" && has_riff_tag(id),
             1.. => true,
         }

@@ -9,7 +9,8 @@ use super::metadata::{
     protocol_options, with_given,
 };
 use super::power_loss::PeriodicSync;
-use super::streams::{self, Routes, SoundRules};
+use super::stream_choice::StreamChoice;
+use super::streams::{self, Routes, StreamRules};
 use super::target::Target;
 use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
@@ -39,6 +40,8 @@ pub struct OutputOptions {
     pub fit: Option<(usize, usize)>,
     /// The only codec of sound, if there is but one: sound of others is re-encoded.
     pub sound: Option<&'static str>,
+    /// The other streams that are kept, if not all are.
+    pub streams: Option<StreamChoice>,
     /// What is done about its size.
     pub size: Option<SizeRule>,
 }
@@ -56,7 +59,7 @@ pub struct FileSink {
     interrupt: Option<Interrupt>,
     pixels: PixelChoice,
     fit: Option<(usize, usize)>,
-    sound: SoundRules,
+    rules: StreamRules,
     size: Option<SizeRule>,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if that is not the user's choice.
@@ -167,9 +170,9 @@ impl FileSink {
         for &encoder in &candidates {
             options.encoder.settings(encoder, container, None, pace)?;
         }
-        let sound = SoundRules { live: options.live, codec: options.sound };
+        let rules = StreamRules { live: options.live, codec: options.sound, choice: options.streams };
         if !container.is_images() {
-            streams::check(&input.media.streams, input.video, container, sound, &notices)?;
+            streams::check(&input.media.streams, input.video, container, &rules, &input.name, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
@@ -184,7 +187,7 @@ impl FileSink {
             interrupt,
             pixels: options.pixels,
             fit: options.fit,
-            sound,
+            rules,
             size: options.size,
             candidates,
             codec_changes,
@@ -299,14 +302,14 @@ impl FileSink {
             Routes::default()
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &media.streams, self.input.video, self.sound, |muxer| {
+            Routes::add(muxer, &media.streams, self.input.video, &self.rules, &self.notices, |muxer| {
                 video = Some(add(muxer, stream, &about_video)?);
                 Ok(())
             })?
         };
         let start = if self.input.shift == 0 { media.start.unwrap_or(0) } else { 0 };
         let start = start - zero_time(&self.input, self.container);
-        let has_cover = streams::has_cover(&media.streams, self.input.video, self.container);
+        let has_cover = streams::has_cover(&media.streams, self.input.video, self.container, &self.rules);
         check_keys(self.container, &metadata, has_cover, &self.notices)?;
         let mut options = muxer_options(self.container, &metadata, has_cover, start);
         let of_pace = match self.pace {

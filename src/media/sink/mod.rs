@@ -9,7 +9,7 @@
 //! | `file.rs` | encodes into a container |
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
 //! | `fit.rs`, `clock.rs` | the pixel format, size and times that the encoder is given |
-//! | `streams.rs`, `metadata.rs` | the other streams, and what is said about the file |
+//! | `streams.rs`, `stream_choice.rs`, `metadata.rs` | the other streams, which of them are kept, and what is said about the file |
 //! | `encoder_start.rs` | opens the encoder |
 //! | `piece.rs`, `joinable.rs`, `piece_file.rs`, `joined.rs` | pieces of a video, and the file that is joined of them |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
@@ -38,6 +38,7 @@ mod power_loss;
 mod raw;
 mod reconnecting;
 mod sources;
+mod stream_choice;
 mod streams;
 mod target;
 mod temporary;
@@ -58,6 +59,7 @@ pub use piece::{PieceOf, PieceSink};
 pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
 pub use sources::is_made_here;
+pub use stream_choice::StreamChoice;
 pub use target::{Files, Overwrite, Target, TargetError};
 pub use temporary::Leftover;
 pub use together::Together;
