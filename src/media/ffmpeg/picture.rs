@@ -283,6 +283,22 @@ impl Picture {
             .then_some(frame.flags & ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32 != 0);
     }
 
+    /// Says which of its fields is shown first, whether it is interlaced or not.
+    pub fn set_top_field_first(&mut self, top: bool) {
+        let frame = self.get_mut();
+        #[cfg(not(ffmpeg_6_1))]
+        {
+            frame.top_field_first = top.into();
+        }
+        #[cfg(ffmpeg_6_1)]
+        {
+            frame.flags &= !(ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32);
+            if top {
+                frame.flags |= ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32;
+            }
+        }
+    }
+
     /// Marks it as progressive.
     pub(super) fn set_progressive(&mut self) {
         let frame = self.get_mut();
@@ -312,6 +328,36 @@ impl Picture {
         // SAFETY: both frames are valid.
         check(unsafe { ffi::av_frame_copy_props(self.ptr, other.ptr) })?;
         Ok(())
+    }
+
+    /// Its properties, without side data, as a picture that has no samples.
+    pub fn without_samples(&self) -> Self {
+        let mut picture = Picture::empty(self.format(), self.size());
+        picture.set_colour(self.colour());
+        picture.get_mut().sample_aspect_ratio = self.get().sample_aspect_ratio;
+        #[cfg(not(ffmpeg_6_1))]
+        {
+            picture.get_mut().interlaced_frame = self.get().interlaced_frame;
+        }
+        #[cfg(ffmpeg_6_1)]
+        {
+            picture.get_mut().flags = self.get().flags;
+        }
+        picture
+    }
+
+    /// The bytes of its side data of this type.
+    pub(super) fn side_data(&self, kind: ffi::AVFrameSideDataType) -> Option<Vec<u8>> {
+        // SAFETY: the picture is valid, and the bytes are copied before it changes.
+        unsafe {
+            let found = ffi::av_frame_get_side_data(self.ptr, kind).as_ref();
+            found.map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
+        }
+    }
+
+    /// The display on which HDR was made, as FFmpeg stores it.
+    pub fn mastering_display(&self) -> Option<Vec<u8>> {
+        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)
     }
 
     /// Drops MaxCLL and MaxFALL, which no longer hold for a picture that is equalized.

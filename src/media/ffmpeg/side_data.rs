@@ -63,15 +63,8 @@ impl StreamSideData {
     /// Adds the mastering display of the first picture, if the container has none. HEVC streams often have it only in the
     /// bitstream, but players read it from the container.
     pub fn add_from(&mut self, picture: &Picture) {
-        let of_frame = ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA;
         let of_stream = ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA;
-        // SAFETY: the picture is valid, and the bytes are copied before it changes.
-        let bytes = unsafe {
-            ffi::av_frame_get_side_data(picture.as_ptr(), of_frame)
-                .as_ref()
-                .map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
-        };
-        if let Some(bytes) = bytes.filter(|_| self.find(of_stream).is_none()) {
+        if let Some(bytes) = picture.mastering_display().filter(|_| self.find(of_stream).is_none()) {
             self.entries.push((of_stream, bytes));
         }
     }

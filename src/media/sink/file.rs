@@ -251,9 +251,10 @@ impl FileSink {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
         let Begun { video, routes, metadata, options } = self.begin_file(begin, add)?;
+        let fitter = Fitter::new(format, first, encoder.fields(), self.notices.clone());
         self.running = Some(Running {
             encoder,
-            fitter: Fitter::new(format, first, self.notices.clone()),
+            fitter,
             video,
             routes,
             clock,

@@ -1,6 +1,9 @@
 //! Chooses the pixel format of the encoder, and converts pictures to the format and size that the encoder was opened with.
 
-use crate::ffmpeg::{Container, Converter, Encoder, Picture, RawFormat, VideoFormat, nearest_format};
+use super::steady::Steady;
+use crate::ffmpeg::{
+    Container, Converter, Encoder, Picture, RawFormat, VideoFormat, nearest_format,
+};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::codec::Id;
@@ -171,7 +174,10 @@ fn without_subsampling(format: &RawFormat) -> bool {
 pub struct Fitter {
     to: VideoFormat,
     converter: Converter,
+    steady: Steady,
     notices: Notices,
+    /// Was it said that the matrix changes?
+    said_matrix: bool,
     /// The size of the first picture, until the size changes.
     first_size: Option<(usize, usize)>,
     /// Do the encoder's pictures hold all bits and colours of those so far?
@@ -179,22 +185,47 @@ pub struct Fitter {
 }
 
 impl Fitter {
-    /// Converts to the format `to`, which was chosen for `first`. A picture of another size, or one with more bits or colour
-    /// than `to` holds, causes a warning.
-    pub fn new(to: VideoFormat, first: &Picture, notices: Notices) -> Self {
-        let is_whole = !first.format().loses_in(to.format);
-        Fitter { to, converter: Converter::default(), notices, first_size: Some(first.size()), is_whole }
+    /// Converts to the format `to`, which was chosen for `first`; `fields` is `Some(top field first?)` where fields are coded. A
+    /// picture of another size, or one with more bits or colour than `to` holds, causes a warning, as do those of which what is
+    /// said of all does not hold.
+    pub fn new(to: VideoFormat, first: &Picture, fields: Option<bool>, notices: Notices) -> Self {
+        Fitter {
+            to,
+            converter: Converter::default(),
+            steady: Steady::new(first, fields, notices.clone()),
+            notices,
+            said_matrix: false,
+            first_size: Some(first.size()),
+            is_whole: !first.format().loses_in(to.format),
+        }
     }
 
-    /// Converts `picture`; returns it unchanged if format, range and size are right.
+    /// Makes what `picture` says of itself fit; answers whether format, range, matrix and size do.
     ///
     /// # Errors
-    /// When swscale cannot convert it.
-    pub fn fit(&mut self, mut picture: Picture) -> Result<Picture> {
+    /// A warning, with `--strict`.
+    pub fn check(&mut self, picture: &mut Picture) -> Result<bool> {
+        self.steady.check(picture)?;
         let same_samples = picture.format() == self.to.format
             || picture.format().native().is_some() && picture.format().native() == self.to.format.native();
         let same_range = picture.is_full_range() == self.to.colour.is_full_range(self.to.format);
-        if same_samples && same_range && picture.size() == self.to.size {
+        let is_yuv = |format: RawFormat| !format.is_rgb() && !format.is_gray();
+        let other_matrix = match is_yuv(picture.format()) && is_yuv(self.to.format) {
+            true => picture.colour().other_matrix(self.to.colour),
+            false => None,
+        };
+        if let Some((is, was)) = other_matrix.as_ref().filter(|_| !std::mem::replace(&mut self.said_matrix, true)) {
+            self.notices.note(&format!("the matrix changes from {was} to {is}: from there on, it is converted to {was}"));
+        }
+        Ok(same_samples && same_range && other_matrix.is_none() && picture.size() == self.to.size)
+    }
+
+    /// Converts `picture`; returns it unchanged if format, range, matrix and size are right.
+    ///
+    /// # Errors
+    /// When swscale cannot convert it; with `--strict`, a warning.
+    pub fn fit(&mut self, mut picture: Picture) -> Result<Picture> {
+        if self.check(&mut picture)? {
             picture.rename(self.to.format);
             return Ok(picture);
         }

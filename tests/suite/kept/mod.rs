@@ -1,6 +1,7 @@
 //! What a file keeps: everything about it but the luma of one of its video streams.
 
 mod captions;
+mod changes;
 mod description;
 mod jumps;
 mod picture;
