@@ -115,6 +115,11 @@ impl Container {
         matches!(self.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")
     }
 
+    /// Has it a track for the timecode, which counts at a rate of its own?
+    pub fn has_timecode_track(self) -> bool {
+        matches!(self.name().as_str(), "mp4" | "mov")
+    }
+
     /// Has each frame a timestamp, rather than only a number at a constant rate?
     pub fn has_timestamps(self) -> bool {
         // AVFMT_VARIABLE_FPS does not tell: mp4 and mpegts lack it.

@@ -6,7 +6,7 @@ use super::encoder_start::EncoderStart;
 use super::fit::{Fitter, PixelChoice};
 use super::metadata::{
     begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options, network_options,
-    protocol_options, with_given,
+    protocol_options, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
 use super::stream_choice::StreamChoice;
@@ -14,6 +14,7 @@ use super::streams::{self, Routes, StreamRules};
 use super::target::Target;
 use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
+use super::webp::with_last_duration;
 use crate::ffmpeg::{
     AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
     StreamSideData, VideoEncoder, microseconds, rescale,
@@ -96,6 +97,8 @@ struct Running {
     key_bytes: u64,
     /// End of the last frame, in microseconds.
     end: i64,
+    /// How long it is shown, in microseconds, if its source tells.
+    last_duration: Option<i64>,
     /// Whether the encoder knows that no more frames come.
     is_draining: bool,
     /// What is left in the encoder stays there.
@@ -266,6 +269,7 @@ impl FileSink {
             key_frames: 0,
             key_bytes: 0,
             end: begin,
+            last_duration: None,
             is_draining: false,
             is_abandoned: false,
             image: Image { metadata, side_data, options },
@@ -291,11 +295,13 @@ impl FileSink {
             muxer.set_time_offset(-begin);
         }
         let media = &self.input.media;
-        let skipped = self.input.skipped_frames();
-        let metadata = begun_later(kept(&media.metadata), stream.frame_rate, skipped);
+        let timecode = timecode(&stream.metadata).or(timecode(&media.metadata));
+        let timecode_rate = timecode.and_then(|timecode| timecode_rate(timecode, stream, media));
+        let skipped = timecode_rate.map_or(0, |rate| self.input.skipped_frames_at(f64::from(rate)));
+        let metadata = begun_later(kept(&media.metadata), timecode_rate, skipped);
         let turned = self.rotate.rotates();
         let about_video = if turned { kept_of_turned(&stream.metadata) } else { kept(&stream.metadata) };
-        let about_video = begun_later(about_video, stream.frame_rate, skipped);
+        let about_video = begun_later(about_video, timecode_rate, skipped);
         muxer.set_metadata(&metadata);
         let mut video = None;
         let routes = if self.container.is_images() {
@@ -308,6 +314,13 @@ impl FileSink {
                 Ok(())
             })?
         };
+        match (timecode_rate, video, timecode) {
+            (Some(rate), Some(video), _) if self.container.has_timecode_track() => muxer.set_frame_rate(video, rate),
+            (None, _, Some(timecode)) if self.container.has_timecode_track() => self.notices.warn(&format!(
+                "the timecode {timecode} is left out: no rate of frames at which it counts is known"
+            ))?,
+            _ => {}
+        }
         let start = if self.input.shift == 0 { media.start.unwrap_or(0) } else { 0 };
         let start = start - zero_time(&self.input, self.container);
         let has_cover = streams::has_cover(&media.streams, self.input.video, self.container, &self.rules);
@@ -366,6 +379,8 @@ impl FileSink {
         if running.keys.as_mut().is_some_and(|keys| keys.is_due(time)) {
             picture.make_key();
         }
+        let told = Some(picture.duration()).filter(|&duration| duration > 0);
+        running.last_duration = told.map(|duration| rescale(duration, running.clock.time_base(), microseconds()));
         let duration = rescale(1, running.clock.rate().invert(), microseconds());
         running.end = running.end.max(time + duration);
         running.frames += 1;
@@ -385,6 +400,11 @@ impl FileSink {
         let received = running.encoder.receive().with_context(|| format!("{name}: cannot be encoded"))?;
         let Some(mut packet) = received else { return Ok(false) };
         running.clock.set_duration(&mut packet);
+        let whole = running.last_duration.filter(|_| running.is_draining && running.encoder.name() == "libwebp_anim");
+        if let Some(bytes) = whole.and_then(|duration| with_last_duration(packet.data(), duration)) {
+            let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
+            packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
+        }
         running.bytes += packet.len() as u64;
         if packet.is_key() {
             running.key_frames += 1;
@@ -474,6 +494,9 @@ impl FileSink {
         let mut muxer = self.muxer.take().context("the output is closed")?;
         if let Some(running) = &mut self.running {
             running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
+            if let Some(duration) = running.last_duration {
+                muxer.set_last_duration(duration).with_context(|| format!("{name}: cannot be written"))?;
+            }
         }
         let all = muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
         match (&self.size, &self.running) {

@@ -17,6 +17,7 @@
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `virtual_camera.rs` | writes to v4l2loopback |
 //! | `picture.rs` | writes a single picture |
+//! | `webp.rs` | the last duration of an animated WebP |
 //! | `raw.rs` | raw frames and y4m |
 
 mod clock;
@@ -47,6 +48,7 @@ mod together;
 mod two_pass;
 #[cfg(target_os = "linux")]
 mod virtual_camera;
+mod webp;
 
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::OutputOptions;
