@@ -150,6 +150,13 @@ impl Container {
         }
     }
 
+    /// Does it carry the alpha of video of this codec? That of VP8 and VP9 is a video of its own, for which few containers have a
+    /// place.
+    pub fn carries_alpha(self, codec: Id) -> bool {
+        let has_place = matches!(self.name().as_str(), "matroska" | "webm") || self.discards();
+        has_place || !matches!(codec, Id::VP8 | Id::VP9)
+    }
+
     /// Are codec headers stored in the container's header, rather than in the packets?
     pub fn needs_global_header(self) -> bool {
         self.flag(ffi::AVFMT_GLOBALHEADER)

@@ -1,5 +1,6 @@
 //! What a file keeps: everything about it but the luma of one of its video streams.
 
+mod alpha;
 mod captions;
 mod changes;
 mod description;
