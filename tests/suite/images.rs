@@ -564,3 +564,12 @@ fn what_players_of_gif_slow_down_is_named() {
         }
     }
 }
+
+#[test]
+fn what_is_made_of_one_image_is_one_image_whatever_its_name() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 plain.png");
+    std::fs::rename(dir.path("plain.png"), dir.path("p%d.png")).expect("a file that can be renamed");
+    dir.succeeds("p%d.png").says(&["-> p_d-equalized.png"]);
+    assert!(dir.path("p_d-equalized.png").exists() && !dir.path("p1-equalized.png").exists(), "{:?}", dir.names());
+}
