@@ -92,7 +92,10 @@ impl Colour {
     /// Is its matrix one that pictures are converted from and to?
     fn has_known_matrix(self) -> bool {
         use ffi::AVColorSpace as S;
-        matches!(self.space, S::AVCOL_SPC_BT709 | S::AVCOL_SPC_BT470BG | S::AVCOL_SPC_SMPTE170M | S::AVCOL_SPC_BT2020_NCL)
+        matches!(
+            self.space,
+            S::AVCOL_SPC_BT709 | S::AVCOL_SPC_BT470BG | S::AVCOL_SPC_SMPTE170M | S::AVCOL_SPC_BT2020_NCL
+        )
     }
 
     /// The names of its matrix and of that of `to`, if they differ and pictures are converted between them.

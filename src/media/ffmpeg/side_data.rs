@@ -69,6 +69,28 @@ impl StreamSideData {
         }
     }
 
+    /// Is it said which part of a sphere the picture is?
+    pub fn is_spherical(&self) -> bool {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_SPHERICAL).is_some()
+    }
+
+    /// Is it said how the pictures for both eyes lie?
+    pub fn is_stereo(&self) -> bool {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_STEREO3D).is_some()
+    }
+
+    /// Is the display of HDR described?
+    pub fn has_mastering_display(&self) -> bool {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA).is_some()
+    }
+
+    /// The profile of Dolby Vision, and the number of what the video is without it; 0 for nothing that can be shown.
+    pub fn dolby_vision(&self) -> Option<(u8, u8)> {
+        // Two numbers of the version, profile, level, three flags, compatibility: a byte each.
+        let record = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DOVI_CONF)?;
+        Some((*record.get(2)?, *record.get(7)?))
+    }
+
     /// Drops what is said of the brightness of HDR.
     pub fn forget_hdr(&mut self) {
         use ffi::AVPacketSideDataType as Kind;

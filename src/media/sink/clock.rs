@@ -58,7 +58,16 @@ impl EncoderClock {
         };
         let loses_gaps = container.loses_gaps().then(|| container.name());
         let slows_down = container.name() == "gif";
-        EncoderClock { from, to, rate, last: None, durations: VecDeque::new(), warned_late: false, loses_gaps, slows_down }
+        EncoderClock {
+            from,
+            to,
+            rate,
+            last: None,
+            durations: VecDeque::new(),
+            warned_late: false,
+            loses_gaps,
+            slows_down,
+        }
     }
 
     /// The encoder's time base, in seconds.

@@ -4,6 +4,7 @@ use super::clock::{EncoderClock, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
 use super::encoder_start::EncoderStart;
 use super::fit::{Fitter, PixelChoice};
+use super::keeps;
 use super::metadata::{
     begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options, network_options,
     protocol_options, timecode, timecode_rate, with_given,
@@ -205,6 +206,11 @@ impl FileSink {
         Ok(sink)
     }
 
+    /// Its container.
+    pub(super) fn container(&self) -> Container {
+        self.container
+    }
+
     /// The error of a second frame for one image.
     fn one_image(&self) -> String {
         let name = self.target.name();
@@ -250,6 +256,8 @@ impl FileSink {
             notices: &self.notices,
         };
         let (encoder, format) = start.open(first, &clock, &side_data, keys)?;
+        let kind = Encoder::find(&encoder.name());
+        keeps::check(&self.input, self.container, kind, Some(first), self.target.name(), &self.notices)?;
         let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
@@ -299,6 +307,13 @@ impl FileSink {
         let timecode_rate = timecode.and_then(|timecode| timecode_rate(timecode, stream, media));
         let skipped = timecode_rate.map_or(0, |rate| self.input.skipped_frames_at(f64::from(rate)));
         let metadata = begun_later(kept(&media.metadata), timecode_rate, skipped);
+        let mut metadata = metadata;
+        if let Some(timecode) = timecode.filter(|_| keeps::Said::timecode_is_of_file(self.container))
+            && super::metadata::timecode(&metadata).is_none()
+        {
+            let of_file = vec![("timecode".to_owned(), timecode.to_owned())];
+            metadata.extend(begun_later(of_file, timecode_rate, skipped));
+        }
         let turned = self.rotate.rotates();
         let about_video = if turned { kept_of_turned(&stream.metadata) } else { kept(&stream.metadata) };
         let about_video = begun_later(about_video, timecode_rate, skipped);
@@ -316,9 +331,9 @@ impl FileSink {
         };
         match (timecode_rate, video, timecode) {
             (Some(rate), Some(video), _) if self.container.has_timecode_track() => muxer.set_frame_rate(video, rate),
-            (None, _, Some(timecode)) if self.container.has_timecode_track() => self.notices.warn(&format!(
-                "the timecode {timecode} is left out: no rate of frames at which it counts is known"
-            ))?,
+            (None, _, Some(timecode)) if self.container.has_timecode_track() => self
+                .notices
+                .warn(&format!("the timecode {timecode} is left out: no rate of frames at which it counts is known"))?,
             _ => {}
         }
         let start = if self.input.shift == 0 { media.start.unwrap_or(0) } else { 0 };

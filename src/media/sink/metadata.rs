@@ -87,27 +87,16 @@ pub fn timecode(metadata: &Metadata) -> Option<&str> {
 }
 
 /// The rates at which timecodes count.
-const TIMECODE_RATES: [(i32, i32); 10] = [
-    (24_000, 1001),
-    (24, 1),
-    (25, 1),
-    (30_000, 1001),
-    (30, 1),
-    (48, 1),
-    (50, 1),
-    (60_000, 1001),
-    (60, 1),
-    (120, 1),
-];
+const TIMECODE_RATES: [(i32, i32); 10] =
+    [(24_000, 1001), (24, 1), (25, 1), (30_000, 1001), (30, 1), (48, 1), (50, 1), (60_000, 1001), (60, 1), (120, 1)];
 
 /// The rate at which this timecode of `video` counts: that of its track or that of the pictures, not the average of a rate that
 /// varies. `None` if there is none at which it can.
 pub fn timecode_rate(timecode: &str, video: &Stream, media: &Media) -> Option<Rational> {
     let counts = |rate: &Rational| counts_timecode(timecode, *rate);
     let known: Vec<Rational> = TIMECODE_RATES.iter().map(|&(frames, seconds)| Rational::new(frames, seconds)).collect();
-    let near = |rate: Rational| {
-        known.iter().copied().find(|other| (f64::from(*other) / f64::from(rate) - 1.0).abs() < 0.0004)
-    };
+    let near =
+        |rate: Rational| known.iter().copied().find(|other| (f64::from(*other) / f64::from(rate) - 1.0).abs() < 0.0004);
     let track = media.streams.iter().find(|stream| stream.is_timecode()).and_then(|stream| stream.frame_rate);
     // The track may count whole frames a second of a rate that is none.
     let per_second = track.map(|rate| f64::from(rate).round());

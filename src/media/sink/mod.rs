@@ -10,6 +10,7 @@
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
 //! | `fit.rs`, `steady.rs`, `clock.rs` | the pixel format, size and times that the encoder is given; what is said of all pictures |
 //! | `streams.rs`, `stream_choice.rs`, `metadata.rs` | the other streams, which of them are kept, and what is said about the file |
+//! | `keeps.rs` | what each container keeps of what a file says of itself |
 //! | `encoder_start.rs` | opens the encoder |
 //! | `piece.rs`, `joinable.rs`, `piece_file.rs`, `joined.rs` | pieces of a video, and the file that is joined of them |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
@@ -29,6 +30,7 @@ mod file_names;
 mod fit;
 mod joinable;
 mod joined;
+mod keeps;
 mod kind;
 mod metadata;
 mod open;
@@ -55,6 +57,7 @@ pub use file::OutputOptions;
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};
+pub use keeps::{KEPT, Said};
 pub use kind::{OutputKind, VIRTUAL_CAMERA};
 pub use open::{live_target, open, target};
 pub use picture::write_drawn;

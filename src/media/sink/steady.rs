@@ -46,7 +46,8 @@ impl Steady {
             let ratio = |of: Rational| format!("{}:{}", of.numerator(), of.denominator());
             let (was, is) = (ratio(self.pixel), ratio(pixel(picture)));
             self.warn("shape", || match was == is {
-                true => "the shape of the pictures changes: from there on they are stretched to that of the first".to_owned(),
+                true => "the shape of the pictures changes: from there on they are stretched to that of the first"
+                    .to_owned(),
                 false => format!(
                     "the pixels change from {was} to {is}: the output says {was} of all, so what follows is stretched"
                 ),
@@ -61,7 +62,8 @@ impl Steady {
         let display = picture.mastering_display();
         if display.is_some() && display != self.mastering_display {
             self.warn("mastering display", || {
-                "the mastering display of HDR changes in the video: the output says the first one of all of it".to_owned()
+                "the mastering display of HDR changes in the video: the output says the first one of all of it"
+                    .to_owned()
             })?;
         }
         Ok(())

@@ -49,7 +49,8 @@ impl Entry {
                 return Ok(Entry { kind: None, which: Which::Number(number), ..Entry::all(text) });
             }
         };
-        let is_language = |word: &str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
+        let is_language =
+            |word: &str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
         let which = match which {
             None => Which::All,
             Some(number) if number.parse::<usize>().is_ok() => Which::Number(number.parse().map_err(|_| wrong())?),

@@ -101,11 +101,7 @@ pub fn check(
 }
 
 fn leave_out(stream: &Stream, why: &str, notices: &Notices) -> Result<()> {
-    notices.warn(&format!(
-        "{} is left out: {why} (--streams -{} says that it may be)",
-        stream.describe(),
-        stream.index
-    ))
+    notices.warn(&format!("{} is left out: {why} (--streams -{} says that it may be)", stream.describe(), stream.index))
 }
 
 /// Why `container` does not get this stream as it is.
@@ -116,7 +112,10 @@ fn why_not_copied(stream: &Stream, container: Container) -> String {
     match matroska {
         _ if stream.is_timecode() => "it cannot be read from a pipe (name the file)".to_owned(),
         _ if !has_decoder => format!("{name} cannot hold it, and this FFmpeg has no decoder for it"),
-        _ if !stream.is_known() => "nothing of it was found".to_owned(),
+        _ if !stream.is_known() && stream.kind == MediaType::Video => {
+            "nothing of it was found at the beginning (--video-stream equalizes what comes later)".to_owned()
+        }
+        _ if !stream.is_known() => "nothing of it was found at the beginning".to_owned(),
         Some(_) => format!("{name} cannot hold it (a .mkv file can)"),
         None => format!("{name} cannot hold it"),
     }
@@ -132,12 +131,7 @@ fn is_uncompressed(stream: &Stream) -> bool {
     stream.codec.starts_with("pcm_")
 }
 
-fn treatment<'a>(
-    stream: &'a Stream,
-    streams: &[Stream],
-    container: Container,
-    rules: &StreamRules,
-) -> Treatment<'a> {
+fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, rules: &StreamRules) -> Treatment<'a> {
     if rules.choice.as_ref().is_some_and(|choice| !choice.keeps(stream, streams)) {
         return Treatment::Unwanted;
     }

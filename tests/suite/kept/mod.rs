@@ -7,6 +7,7 @@ mod description;
 mod jumps;
 mod picture;
 mod range;
+mod says;
 mod streams;
 mod system_clock;
 mod times;
