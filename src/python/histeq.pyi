@@ -77,9 +77,12 @@ class _SameType(TypedDict, total=False):
     max_gain: str | float | None
     """Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit; or auto. This is about
     the most by which equalization amplifies contrast, and with it noise, beyond levels. Higher
-    values show more, lower ones are calmer, and 1 adds nothing. auto measures the noise of each
-    scene, and lowers the look's limit and levels as far as keeps noise from being seen; with method
-    global and clahe, and a temporal window.
+    values show more, lower ones are calmer, and 1 adds nothing. With method clahe, it is the clip
+    limit of OpenCV: what is cut off the counts of a tile is spread over all levels again, so that
+    the slope is up to 1 more, and no level is cut below one pixel. A tile with fewer pixels than
+    there are levels, as of 16 bits, has hardly a limit: bins 256 gives it one. auto measures the
+    noise of each scene, and lowers the look's limit and levels as far as keeps noise from being
+    seen; with method global and clahe, and a temporal window.
     """
     smooth: str | float | None
     """Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene. The frames of

@@ -1,7 +1,7 @@
 //! Images and image sequences go the way of video.
 
 use crate::program::{Dir, Run, program};
-use crate::reader::encoder_is_here;
+use crate::reader::{encoder_is_here, seconds};
 use crate::textbook::{Raw, assert_same_video};
 
 const SIZE: (usize, usize) = (64, 48);
@@ -519,4 +519,57 @@ fn floating_point_is_cut_off_with_a_word_or_refused() {
         dir.run("other.tif no.png").fails().says(&["other.tif", "no floating point or signed samples"]);
     }
     assert!(!dir.path("no.png").exists());
+}
+
+#[test]
+fn the_last_picture_of_an_animation_is_shown_as_long_as_it_was() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc=size=64x48:rate=20:duration=1.5 -vf select=eq(n\\,0)+eq(n\\,2)+eq(n\\,8)+eq(n\\,9) -vsync vfr \
+         -final_delay 100 in.gif",
+    );
+    dir.ffmpeg("-i in.gif -vsync vfr -final_delay 1 in.apng");
+    let shown = |file: &str| -> Vec<i64> {
+        let packets = dir.probe("-show_entries packet=duration_time", file)["packets"].clone();
+        let packets = packets.as_array().expect("packets").clone();
+        packets.iter().map(|packet| (seconds(&packet["duration_time"]) * 1000.0).round() as i64).collect()
+    };
+    let before = [100, 300, 50, 1000];
+    for input in ["in.gif", "in.apng"] {
+        assert_eq!(shown(input), before, "{input}");
+        for output in ["out.gif", "out.apng"] {
+            dir.succeeds(&format!("-y {input} {output}"));
+            assert_eq!(shown(output), before, "{input} to {output}");
+        }
+        if encoder_is_here("animated WebP", "libwebp_anim") {
+            dir.succeeds(&format!("-y {input} out.webp"));
+            let bytes = dir.read("out.webp");
+            let images = bytes.windows(4).enumerate().filter(|(_, name)| name == b"ANMF").map(|(at, _)| at);
+            let time = |at: usize| i64::from(u32::from_le_bytes([bytes[at + 20], bytes[at + 21], bytes[at + 22], 0]));
+            assert_eq!(images.map(time).collect::<Vec<_>>(), before, "{input} to out.webp");
+        }
+    }
+}
+
+#[test]
+fn what_players_of_gif_slow_down_is_named() {
+    let dir = Dir::new();
+    for (rate, is_slow) in [(25, false), (50, false), (60, true), (100, true), (240, true)] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc=size=64x48:rate={rate},format=gray -frames:v 12 -c:v ffv1 in.mkv"));
+        let run = dir.run("--strict -y in.mkv out.gif");
+        assert_eq!(run.code == Some(0), !is_slow, "{rate}: {}", run.stderr);
+        if is_slow {
+            run.says(&["1/50 s", "--filter-after fps=50"]);
+            dir.succeeds("--strict --filter-after fps=50 -y in.mkv out.gif");
+        }
+    }
+}
+
+#[test]
+fn what_is_made_of_one_image_is_one_image_whatever_its_name() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 plain.png");
+    std::fs::rename(dir.path("plain.png"), dir.path("p%d.png")).expect("a file that can be renamed");
+    dir.succeeds("p%d.png").says(&["-> p_d-equalized.png"]);
+    assert!(dir.path("p_d-equalized.png").exists() && !dir.path("p1-equalized.png").exists(), "{:?}", dir.names());
 }

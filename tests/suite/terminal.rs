@@ -43,7 +43,8 @@ fn the_last_lines_fit_the_terminal() {
     let (master, slave) = terminal();
     tcsetwinsize(&master, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).expect("a size");
     let mut command = dir.command(&format!("--backend cpu --encoder ffv1 --strength 0.7 in.mkv {output}"));
-    let mut program = command.stdout(Stdio::null()).stderr(slave).spawn().expect("the program runs");
+    let mut program =
+        command.env("TERM", "xterm").stdout(Stdio::null()).stderr(slave).spawn().expect("the program runs");
     drop(command);
     // Reading fails when the program has closed its end.
     let (mut text, mut bytes, mut terminal) = (String::new(), [0; 4096], File::from(master));
@@ -72,7 +73,8 @@ fn the_bar_keeps_to_one_line_while_the_terminal_is_resized() {
     resize(100);
     // In real time: 80 seconds.
     let mut command = dir.command("--filter realtime --encoder ffv1 in.mkv out.mkv");
-    let mut program = command.stdout(Stdio::null()).stderr(slave).spawn().expect("the program runs");
+    let mut program =
+        command.env("TERM", "xterm").stdout(Stdio::null()).stderr(slave).spawn().expect("the program runs");
     drop(command);
     let mut terminal = File::from(rustix::io::dup(&master).expect("a descriptor"));
     let mut text = String::new();
@@ -99,4 +101,21 @@ fn the_bar_keeps_to_one_line_while_the_terminal_is_resized() {
     }
     program.kill().expect("it is there");
     program.wait().expect("it ends");
+}
+
+#[test]
+fn a_terminal_that_cannot_move_its_cursor_gets_lines() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 200 -c:v ffv1 in.mkv");
+    let (master, slave) = terminal();
+    let mut command = dir.command("--backend cpu --encoder ffv1 in.mkv out.mkv");
+    let mut program =
+        command.env("TERM", "dumb").stdout(Stdio::null()).stderr(slave).spawn().expect("the program runs");
+    drop(command);
+    let (mut text, mut bytes, mut terminal) = (String::new(), [0; 4096], File::from(master));
+    while let Ok(length @ 1..) = terminal.read(&mut bytes) {
+        text.push_str(&String::from_utf8_lossy(&bytes[..length]));
+    }
+    assert!(program.wait().expect("it ends").success(), "{text}");
+    assert!(text.contains("200 frames in ") && !text.contains('\u{1b}') && text.is_ascii(), "{text:?}");
 }

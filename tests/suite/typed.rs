@@ -66,7 +66,7 @@ fn options_of_other_programs_are_answered_in_a_line() {
     for (line, says) in [
         ("-vf scale=640:-2 in.mkv out.mkv", "--filter CHAIN"),
         ("-c:a aac in.mkv out.mkv", "sound is passed on"),
-        ("-sn in.mkv out.mkv", "subtitles are passed on"),
+        ("-sn in.mkv out.mkv", "--streams -s leaves the subtitles out"),
         ("-progress - in.mkv out.mkv", "--progress json"),
         ("-Z Fast in.mkv out.mkv", "--for web"),
         ("-map 0:v in.mkv out.mkv", "--video-stream"),

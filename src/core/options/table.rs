@@ -185,7 +185,10 @@ pub static OPTIONS: [OptionInfo; 17] = [
         default: "by look",
         summary: "Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit; or auto",
         details: "This is about the most by which equalization amplifies contrast, and with it noise, beyond --levels. \
-                  Higher values show more, lower ones are calmer, and 1 adds nothing. auto measures the noise of each scene, \
+                  Higher values show more, lower ones are calmer, and 1 adds nothing. With --method clahe, it is the clip \
+                  limit of OpenCV: what is cut off the counts of a tile is spread over all levels again, so that the slope is \
+                  up to 1 more, and no level is cut below one pixel. A tile with fewer pixels than there are levels, as of 16 \
+                  bits, has hardly a limit: --bins 256 gives it one. auto measures the noise of each scene, \
                   and lowers the look's limit and --levels as far as keeps noise from being seen; with --method global and \
                   clahe, and a temporal window.",
         parse: |options, text| parse::max_gain(text).map(|gain| options.max_gain = Some(gain)),

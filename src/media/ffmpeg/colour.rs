@@ -1,7 +1,7 @@
 //! Colour properties of pictures: range, matrix, primaries, transfer function, location of chroma samples.
 
 use super::{ChromaLocation, RawFormat};
-use ffmpeg_next::ffi;
+use ffmpeg_next::{color, ffi};
 use histeq::frame::{Matrix, Range, Transfer};
 
 /// The colour properties of a picture.
@@ -41,6 +41,67 @@ impl Colour {
             Transfer::AVCOL_TRC_LOG_SQRT => Some(LogTransfer::By316),
             _ => None,
         }
+    }
+
+    /// What `self` and `later` say differently, but for the matrix and what one of them leaves open: the property and both
+    /// values. Curves that are the same under several names are one, and RGB has a matrix of its own.
+    pub fn differences(self, later: Colour) -> Vec<(&'static str, String, String)> {
+        use ffi::AVColorPrimaries as P;
+        use ffi::AVColorTransferCharacteristic as T;
+        let curve = |of: T| match of {
+            T::AVCOL_TRC_SMPTE170M | T::AVCOL_TRC_BT2020_10 | T::AVCOL_TRC_BT2020_12 => T::AVCOL_TRC_BT709,
+            other => other,
+        };
+        let gamut = |of: P| if of == P::AVCOL_PRI_SMPTE240M { P::AVCOL_PRI_SMPTE170M } else { of };
+        // What nothing is said of is taken for SDR.
+        let is_open = |of: T| of == T::AVCOL_TRC_UNSPECIFIED;
+        let is_hdr = later.transfer() != Transfer::Sdr;
+        let same_curve = curve(self.transfer) == curve(later.transfer)
+            || is_open(later.transfer)
+            || is_open(self.transfer) && !is_hdr;
+        let is_told = |of: P| of != P::AVCOL_PRI_UNSPECIFIED;
+        let same_gamut = gamut(self.primaries) == gamut(later.primaries)
+            || !is_told(later.primaries)
+            || !is_told(self.primaries) && later.primaries != P::AVCOL_PRI_BT2020;
+        let unlike = self.unlike_matrix(later).filter(|both| !both.contains(&ffi::AVColorSpace::AVCOL_SPC_RGB));
+        let names = [
+            (!same_curve).then(|| {
+                let name = |of| color::TransferCharacteristic::from(of).name().unwrap_or("unknown").to_owned();
+                ("transfer characteristics", name(self.transfer), name(later.transfer))
+            }),
+            (!same_gamut).then(|| {
+                let name = |of| color::Primaries::from(of).name().unwrap_or("unknown").to_owned();
+                ("primaries", name(self.primaries), name(later.primaries))
+            }),
+            unlike
+                .filter(|_| !(self.has_known_matrix() && later.has_known_matrix()))
+                .map(|[was, is]| ("matrix coefficients", space_name(was), space_name(is))),
+        ];
+        names.into_iter().flatten().collect()
+    }
+
+    /// The matrices of both, if they are given and differ.
+    fn unlike_matrix(self, later: Colour) -> Option<[ffi::AVColorSpace; 2]> {
+        use ffi::AVColorSpace as S;
+        let matrix = |of: S| if of == S::AVCOL_SPC_BT470BG { S::AVCOL_SPC_SMPTE170M } else { of };
+        let [was, is] = [self.space, later.space];
+        let is_told = [was, is].iter().all(|of| *of != S::AVCOL_SPC_UNSPECIFIED);
+        (is_told && matrix(was) != matrix(is)).then_some([was, is])
+    }
+
+    /// Is its matrix one that pictures are converted from and to?
+    fn has_known_matrix(self) -> bool {
+        use ffi::AVColorSpace as S;
+        matches!(
+            self.space,
+            S::AVCOL_SPC_BT709 | S::AVCOL_SPC_BT470BG | S::AVCOL_SPC_SMPTE170M | S::AVCOL_SPC_BT2020_NCL
+        )
+    }
+
+    /// The names of its matrix and of that of `to`, if they differ and pictures are converted between them.
+    pub fn other_matrix(self, to: Colour) -> Option<(String, String)> {
+        let [is, was] = self.unlike_matrix(to).filter(|_| self.has_known_matrix() && to.has_known_matrix())?;
+        Some((space_name(is), space_name(was)))
     }
 
     /// Are its primaries given, and its matrix?
@@ -127,6 +188,10 @@ impl Colour {
             _ => Range::Limited,
         }
     }
+}
+
+fn space_name(space: ffi::AVColorSpace) -> String {
+    color::Space::from(space).name().unwrap_or("unknown").to_owned()
 }
 
 /// FFmpeg's value for a range.

@@ -56,11 +56,11 @@ const CODECS: &[(&[&str], &[Id])] = &[
     (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
 ];
 
-/// Has this video codec a tag in RIFF files (AVI)?
+/// Has this codec a tag in RIFF files (AVI, WAV)?
 fn has_riff_tag(id: Id) -> bool {
     // SAFETY: the array of lists ends with null; each list is a constant.
     unsafe {
-        let lists = [ffi::avformat_get_riff_video_tags(), std::ptr::null()];
+        let lists = [ffi::avformat_get_riff_video_tags(), ffi::avformat_get_riff_audio_tags(), std::ptr::null()];
         ffi::av_codec_get_tag(lists.as_ptr(), id.into()) != 0
     }
 }
@@ -115,6 +115,11 @@ impl Container {
         matches!(self.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")
     }
 
+    /// Has it a track for the timecode, which counts at a rate of its own?
+    pub fn has_timecode_track(self) -> bool {
+        matches!(self.name().as_str(), "mp4" | "mov")
+    }
+
     /// Has each frame a timestamp, rather than only a number at a constant rate?
     pub fn has_timestamps(self) -> bool {
         // AVFMT_VARIABLE_FPS does not tell: mp4 and mpegts lack it.
@@ -143,6 +148,13 @@ impl Container {
             Id::VP8 | Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::PRORES => false,
             _ => matches!(name.as_str(), "mp4" | "matroska" | "webm" | "null"),
         }
+    }
+
+    /// Does it carry the alpha of video of this codec? That of VP8 and VP9 is a video of its own, for which few containers have a
+    /// place.
+    pub fn carries_alpha(self, codec: Id) -> bool {
+        let has_place = matches!(self.name().as_str(), "matroska" | "webm") || self.discards();
+        has_place || !matches!(codec, Id::VP8 | Id::VP9)
     }
 
     /// Are codec headers stored in the container's header, rather than in the packets?
@@ -240,7 +252,7 @@ impl Container {
             // FFmpeg has no list; writing the header will fail if the codec does not fit.
             ..0 if self.is_video_only() => self.default_codec("") == Some(id),
             ..0 => true,
-            // Matroska also takes every video codec that AVI can hold.
+            // Matroska also takes every codec that AVI can hold.
             0 => self.name() == "matroska" && has_riff_tag(id),
             1.. => true,
         }

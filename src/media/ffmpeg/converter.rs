@@ -30,6 +30,10 @@ impl VideoFormat {
         self.format.same_luma_yuv().filter(|_| self.range() == Range::Limited)
     }
 
+    fn is_yuv(self) -> bool {
+        !self.format.is_rgb() && !self.format.is_gray()
+    }
+
     fn range(self) -> Range {
         self.colour.range_of(self.format)
     }
@@ -47,7 +51,7 @@ pub struct Converter {
     flags: Flags,
     /// The input and the output format that the context is set up for.
     set_up: Option<[VideoFormat; 2]>,
-    /// The converters to and from the intermediate YUV picture, for gray of limited range.
+    /// The converters to and from the intermediate picture: YUV for gray of limited range, RGB between two matrices.
     steps: Option<Box<[Converter; 2]>>,
 }
 
@@ -108,8 +112,24 @@ impl Converter {
         match (to.same_luma_yuv(), from.same_luma_yuv()) {
             (Some(yuv), _) => self.convert_to_gray(picture, yuv, to),
             (None, Some(yuv)) => self.convert_from_gray(picture, yuv, to),
+            (None, None) if from.is_yuv() && to.is_yuv() && from.colour.matrix() != to.colour.matrix() => {
+                self.convert_matrix(picture, to)
+            }
             (None, None) => self.convert(picture, from, to),
         }
+    }
+
+    /// Converts between two matrices through RGB of 16 bits. By itself, swscale goes through 8 bits, with less chroma.
+    fn convert_matrix(&mut self, picture: &Picture, to: VideoFormat) -> Result<Picture, Error> {
+        let from = VideoFormat::of(picture);
+        let name = if from.format.has_alpha() { "gbrap16le" } else { "gbrp16le" };
+        let format = RawFormat::from_name(name).ok_or(Error::Other { errno: libc::EINVAL })?;
+        let [to_rgb, to_yuv] = &mut **self.steps.get_or_insert_default();
+        let colour = from.colour.converted(from.format, format, false);
+        let mut rgb = to_rgb.convert(picture, from, VideoFormat { format, size: from.size, colour })?;
+        // What RGB is converted by is told by where it goes.
+        rgb.set_colour(colour);
+        to_yuv.convert(&rgb, VideoFormat::of(&rgb), to)
     }
 
     /// Converts to gray of limited range, which swscale does not support: first to YUV of limited range, then that to gray,

@@ -44,6 +44,8 @@ pub struct VideoEncoder {
     ptr: *mut ffi::AVCodecContext,
     /// Whether it can be closed now. SVT-AV1 hangs when it is closed before its first picture.
     can_close: bool,
+    /// What it codes: `Some(top field first?)`, or frames.
+    fields: Option<bool>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the VideoEncoder.
@@ -60,7 +62,8 @@ impl VideoEncoder {
         picture.into_iter().for_each(limits::note_encoder);
         // SAFETY: the context is owned by `this` from the start; only its public fields are set.
         let mut this = unsafe {
-            let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0.as_ptr()), can_close: true };
+            let ptr = ffi::avcodec_alloc_context3(encoder.0.as_ptr());
+            let this = VideoEncoder { ptr, can_close: true, fields: options.interlaced };
             anyhow::ensure!(!this.ptr.is_null(), OUT_OF_MEMORY);
             let context = &mut *this.ptr;
             context.pix_fmt = options.format.0;
@@ -109,6 +112,11 @@ impl VideoEncoder {
     pub fn name(&self) -> String {
         // SAFETY: an open context has its codec, a constant of the library with a name.
         unsafe { text((*(*self.ptr).codec).name) }
+    }
+
+    /// What it codes: `Some(top field first?)`, or frames.
+    pub fn fields(&self) -> Option<bool> {
+        self.fields
     }
 
     /// FFmpeg's name of the pixel format that it takes, and the size of pictures, in columns and rows.

@@ -88,7 +88,16 @@ impl Encoder {
     pub fn codes_interlaced(self) -> bool {
         matches!(
             self.name().as_str(),
-            "libx264" | "libx264rgb" | "mpeg2video" | "mpeg4" | "prores_ks" | "prores_aw" | "prores" | "ffv1" | "dnxhd"
+            "libx264"
+                | "libx264rgb"
+                | "mpeg2video"
+                | "mpeg4"
+                | "prores_ks"
+                | "prores_aw"
+                | "prores"
+                | "ffv1"
+                | "dnxhd"
+                | "dvvideo"
         )
     }
 }

@@ -217,6 +217,12 @@ impl Stream {
         }
     }
 
+    /// Has this FFmpeg a decoder for it?
+    pub fn has_decoder(&self) -> bool {
+        // SAFETY: the parameters are valid.
+        unsafe { !ffi::avcodec_find_decoder((*self.parameters.as_ptr()).codec_id).is_null() }
+    }
+
     /// Is it a text subtitle, which can be converted to other text subtitle codecs?
     pub fn is_text_subtitle(&self) -> bool {
         // SAFETY: the descriptor is a constant or null.

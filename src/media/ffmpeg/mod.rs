@@ -78,7 +78,7 @@ pub use media::{Chapter, Media, Metadata, Stream};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;
 use parse::timecode_of;
-pub use parse::{later_timecode, parse_number, parse_rate, parse_size, parse_time};
+pub use parse::{counts_timecode, later_timecode, parse_number, parse_rate, parse_size, parse_time};
 pub use picture::{Picture, PictureProperties};
 pub use protocols::OpenError;
 pub use raw_format::RawFormat;

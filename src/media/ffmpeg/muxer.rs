@@ -364,6 +364,35 @@ impl Muxer {
         Ok(())
     }
 
+    /// Says that `stream` has so many frames a second.
+    pub fn set_frame_rate(&mut self, stream: OutputStream, rate: Rational) {
+        // SAFETY: the stream is one of this context.
+        unsafe { (**(*self.ptr).streams.add(stream.0)).avg_frame_rate = rate.into() };
+    }
+
+    /// Says how long the last picture is shown, in microseconds, to muxers that know no packet after it: those of animated images.
+    ///
+    /// # Errors
+    /// When the muxer does not take it.
+    pub fn set_last_duration(&mut self, duration: i64) -> Result<(), Error> {
+        // SAFETY: the context has the muxer's own options, which the muxer reads when it ends the file.
+        unsafe {
+            let (options, name) = ((*self.ptr).priv_data, c"final_delay".as_ptr());
+            match self.container.name().as_str() {
+                "gif" => {
+                    let hundredths = rescale(duration, super::microseconds(), Rational::new(1, 100)).clamp(1, 65_535);
+                    check(ffi::av_opt_set_int(options, name, hundredths, 0))
+                }
+                "apng" => {
+                    let milliseconds = (duration / 1000).clamp(1, 65_535) as i32;
+                    check(ffi::av_opt_set_q(options, name, Rational::new(milliseconds, 1000).into(), 0))
+                }
+                _ => Ok(0),
+            }
+        }
+        .map(drop)
+    }
+
     /// Writes the header. Streams can be added only before, packets written only after.
     ///
     /// # Errors

@@ -29,6 +29,16 @@ pub fn parse_number(number: &str) -> Option<f64> {
     (rest.is_empty() && !number.is_empty() && parsed.is_finite()).then_some(parsed)
 }
 
+/// Can FFmpeg count this timecode at this rate? Drop-frame is for multiples of 30000/1001 alone.
+pub fn counts_timecode(timecode: &str, rate: Rational) -> bool {
+    // SAFETY: a timecode to fill in, and a NUL-terminated text.
+    unsafe {
+        let mut parsed: ffi::AVTimecode = std::mem::zeroed();
+        let from = c_string(timecode);
+        ffi::av_timecode_init_from_string(&mut parsed, rate.into(), from.as_ptr(), std::ptr::null_mut()) >= 0
+    }
+}
+
 /// The timecode that is `frames` frames after `timecode` (`01:00:00:00`; drop-frame with a semicolon) at this rate.
 pub fn later_timecode(timecode: &str, rate: Rational, frames: i32) -> Option<String> {
     let mut buffer = [0; ffi::AV_TIMECODE_STR_SIZE as usize];

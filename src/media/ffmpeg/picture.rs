@@ -2,8 +2,9 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::colour::{Colour, range_tag};
+use super::media::entries;
 use super::raw_format::RawFormat;
-use super::{ChromaLocation, Error, check};
+use super::{ChromaLocation, Error, Metadata, check};
 use crate::sys::out_of_memory;
 use ffmpeg_next::ffi;
 use histeq::frame::{Memory, OnDevice, PixelFormat, Range};
@@ -270,6 +271,22 @@ impl Picture {
             .then_some(frame.flags & ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32 != 0);
     }
 
+    /// Says which of its fields is shown first, whether it is interlaced or not.
+    pub fn set_top_field_first(&mut self, top: bool) {
+        let frame = self.get_mut();
+        #[cfg(not(ffmpeg_6_1))]
+        {
+            frame.top_field_first = top.into();
+        }
+        #[cfg(ffmpeg_6_1)]
+        {
+            frame.flags &= !(ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32);
+            if top {
+                frame.flags |= ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32;
+            }
+        }
+    }
+
     /// Marks it as progressive.
     pub(super) fn set_progressive(&mut self) {
         self.set_interlaced(None);
@@ -331,6 +348,89 @@ impl Picture {
         // SAFETY: both frames are valid.
         check(unsafe { ffi::av_frame_copy_props(self.ptr, other.ptr) })?;
         Ok(())
+    }
+
+    /// Its properties, without side data, as a picture that has no samples.
+    pub fn without_samples(&self) -> Self {
+        let mut picture = Picture::empty(self.format(), self.size());
+        picture.set_colour(self.colour());
+        picture.get_mut().sample_aspect_ratio = self.get().sample_aspect_ratio;
+        #[cfg(not(ffmpeg_6_1))]
+        {
+            picture.get_mut().interlaced_frame = self.get().interlaced_frame;
+        }
+        #[cfg(ffmpeg_6_1)]
+        {
+            picture.get_mut().flags = self.get().flags;
+        }
+        picture
+    }
+
+    /// The bytes of its side data of this type.
+    pub(super) fn side_data(&self, kind: ffi::AVFrameSideDataType) -> Option<Vec<u8>> {
+        // SAFETY: the picture is valid, and the bytes are copied before it changes.
+        unsafe {
+            let found = ffi::av_frame_get_side_data(self.ptr, kind).as_ref();
+            found.map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
+        }
+    }
+
+    /// Has it dynamic metadata of HDR10+?
+    pub fn has_hdr10_plus(&self) -> bool {
+        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_DYNAMIC_HDR_PLUS).is_some()
+    }
+
+    /// Has it dynamic metadata of Dolby Vision?
+    pub fn has_dolby_vision(&self) -> bool {
+        use ffi::AVFrameSideDataType::{AV_FRAME_DATA_DOVI_METADATA, AV_FRAME_DATA_DOVI_RPU_BUFFER};
+        [AV_FRAME_DATA_DOVI_METADATA, AV_FRAME_DATA_DOVI_RPU_BUFFER].iter().any(|kind| self.side_data(*kind).is_some())
+    }
+
+    /// Has it an ICC profile?
+    pub fn has_icc_profile(&self) -> bool {
+        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_ICC_PROFILE).is_some()
+    }
+
+    /// What its decoder has found of EXIF, texts and the like.
+    pub fn metadata(&self) -> Metadata {
+        // SAFETY: the dictionary is null or valid.
+        unsafe { entries(self.get().metadata) }
+    }
+
+    /// The display on which HDR was made, as FFmpeg stores it.
+    pub fn mastering_display(&self) -> Option<Vec<u8>> {
+        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)
+    }
+
+    /// Is all of it opaque, whether it has alpha or not? Nothing is known of samples that are elsewhere.
+    pub fn is_opaque(&self) -> bool {
+        let format = self.format();
+        if !format.has_alpha() {
+            return true;
+        }
+        let (Some(layout), Ok(frame)) = (format.descriptor(), self.samples()) else { return false };
+        let Some(alpha) = layout.comp[..usize::from(layout.nb_components)].last() else { return false };
+        if layout.flags & ffi::AV_PIX_FMT_FLAG_PAL as u64 != 0 {
+            return false;
+        }
+        let (plane, step) = (alpha.plane as usize, alpha.step as usize);
+        let (first, depth) = (alpha.offset as usize, alpha.depth as u32);
+        let (bytes, is_big) = (depth.div_ceil(8) as usize, layout.flags & ffi::AV_PIX_FMT_FLAG_BE as u64 != 0);
+        let (width, height) = self.size();
+        (0..height).all(|y| {
+            let start = y as isize * frame.linesize[plane] as isize;
+            let length = (width - 1) * step + first + bytes;
+            // SAFETY: the samples are in host memory, and alpha has as many rows and columns as the picture.
+            let row = unsafe { std::slice::from_raw_parts(frame.data[plane].offset(start), length) };
+            row[first..].chunks(step).all(|sample| {
+                let code = match (bytes, is_big) {
+                    (1, _) => u16::from(sample[0]),
+                    (_, false) => u16::from_le_bytes([sample[0], sample[1]]),
+                    (_, true) => u16::from_be_bytes([sample[0], sample[1]]),
+                };
+                u32::from(code >> alpha.shift) == (1 << depth) - 1
+            })
+        })
     }
 
     /// Drops MaxCLL and MaxFALL, which no longer hold for a picture that is equalized.

@@ -62,9 +62,12 @@ impl RawFormat {
 
     /// Does a conversion to `to` lose bits, chroma resolution or alpha?
     pub fn loses_in(self, to: RawFormat) -> bool {
-        to.depth() < self.depth()
-            || to.chroma_resolution() < self.chroma_resolution()
-            || self.has_alpha() && !to.has_alpha()
+        self.loses_colour_in(to) || self.has_alpha() && !to.has_alpha()
+    }
+
+    /// The same, but for alpha.
+    pub fn loses_colour_in(self, to: RawFormat) -> bool {
+        to.depth() < self.depth() || to.chroma_resolution() < self.chroma_resolution()
     }
 
     /// Is it one of the `yuvj` formats, which imply full range?
@@ -113,7 +116,7 @@ impl RawFormat {
         self.descriptor().map_or(0, |d| d.flags)
     }
 
-    fn descriptor(self) -> Option<&'static ffi::AVPixFmtDescriptor> {
+    pub(super) fn descriptor(self) -> Option<&'static ffi::AVPixFmtDescriptor> {
         // SAFETY: the result is a constant, or null for an unknown number.
         unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() }
     }

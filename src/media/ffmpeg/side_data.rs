@@ -103,17 +103,32 @@ impl StreamSideData {
     /// Adds the mastering display of the first picture, if the container has none. HEVC streams often have it only in the
     /// bitstream, but players read it from the container.
     pub fn add_from(&mut self, picture: &Picture) {
-        let of_frame = ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA;
         let of_stream = ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA;
-        // SAFETY: the picture is valid, and the bytes are copied before it changes.
-        let bytes = unsafe {
-            ffi::av_frame_get_side_data(picture.as_ptr(), of_frame)
-                .as_ref()
-                .map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
-        };
-        if let Some(bytes) = bytes.filter(|_| self.find(of_stream).is_none()) {
+        if let Some(bytes) = picture.mastering_display().filter(|_| self.find(of_stream).is_none()) {
             self.entries.push((of_stream, bytes));
         }
+    }
+
+    /// Is it said which part of a sphere the picture is?
+    pub fn is_spherical(&self) -> bool {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_SPHERICAL).is_some()
+    }
+
+    /// Is it said how the pictures for both eyes lie?
+    pub fn is_stereo(&self) -> bool {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_STEREO3D).is_some()
+    }
+
+    /// Is the display of HDR described?
+    pub fn has_mastering_display(&self) -> bool {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA).is_some()
+    }
+
+    /// The profile of Dolby Vision, and the number of what the video is without it; 0 for nothing that can be shown.
+    pub fn dolby_vision(&self) -> Option<(u8, u8)> {
+        // Two numbers of the version, profile, level, three flags, compatibility: a byte each.
+        let record = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DOVI_CONF)?;
+        Some((*record.get(2)?, *record.get(7)?))
     }
 
     /// Drops what is said of the brightness of HDR.

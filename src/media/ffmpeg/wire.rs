@@ -58,6 +58,7 @@ mod named {
         // Of structures that the bindings lack; each is allocated, and its size written.
         pub fn av_content_light_metadata_alloc(size: *mut usize) -> *mut c_void;
         pub fn av_dovi_alloc(size: *mut usize) -> *mut c_void;
+        pub fn av_dynamic_hdr_plus_alloc(size: *mut usize) -> *mut c_void;
         pub fn av_mastering_display_metadata_create_side_data(frame: *mut ffi::AVFrame) -> *mut c_void;
     }
 }
@@ -136,6 +137,7 @@ struct Structures {
     light: usize,
     dolby_vision: usize,
     buffering: usize,
+    hdr10_plus: usize,
 }
 
 impl Structures {
@@ -144,12 +146,13 @@ impl Structures {
         // SAFETY: each function allocates a structure and says how large it is; all are freed here. A frame takes side data that is
         // made for it, and frees it.
         SIZES.get_or_init(|| unsafe {
-            let mut sizes = [0_usize; 4];
-            let made: [*mut c_void; 4] = [
+            let mut sizes = [0_usize; 5];
+            let made: [*mut c_void; 5] = [
                 ffi::av_spherical_alloc(&mut sizes[0]).cast(),
                 named::av_content_light_metadata_alloc(&mut sizes[1]),
                 named::av_dovi_alloc(&mut sizes[2]),
                 ffi::av_cpb_properties_alloc(&mut sizes[3]).cast(),
+                named::av_dynamic_hdr_plus_alloc(&mut sizes[4]),
             ];
             made.into_iter().for_each(|structure| ffi::av_free(structure));
             let mut frame = ffi::av_frame_alloc();
@@ -162,8 +165,8 @@ impl Structures {
             named::av_mastering_display_metadata_create_side_data(frame);
             let mastering = size(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA);
             ffi::av_frame_free(&mut frame);
-            let [spherical, light, dolby_vision, buffering] = sizes;
-            Structures { stereo, spherical, mastering, light, dolby_vision, buffering }
+            let [spherical, light, dolby_vision, buffering, hdr10_plus] = sizes;
+            Structures { stereo, spherical, mastering, light, dolby_vision, buffering, hdr10_plus }
         })
     }
 }
@@ -205,7 +208,7 @@ fn of_packets() -> [(ffi::AVPacketSideDataType, Size); 23] {
 }
 
 /// The side data of pictures, in the same way.
-fn of_pictures() -> [(ffi::AVFrameSideDataType, Size); 12] {
+fn of_pictures() -> [(ffi::AVFrameSideDataType, Size); 13] {
     use Size::{Any, Exact, Least};
     use ffi::AVFrameSideDataType as Kind;
     let sizes = Structures::of_this_ffmpeg();
@@ -222,6 +225,7 @@ fn of_pictures() -> [(ffi::AVFrameSideDataType, Size); 12] {
         (Kind::AV_FRAME_DATA_S12M_TIMECODE, Exact(16)),
         (Kind::AV_FRAME_DATA_SEI_UNREGISTERED, Least(16)),
         (Kind::AV_FRAME_DATA_DOVI_RPU_BUFFER, Any),
+        (Kind::AV_FRAME_DATA_DYNAMIC_HDR_PLUS, Exact(sizes.hdr10_plus)),
     ]
 }
 
@@ -650,7 +654,12 @@ impl WireProperties {
                 if side.is_null() {
                     out_of_memory();
                 }
-                ptr::copy_nonoverlapping(bytes.as_ptr(), (*side).data, bytes.len());
+                // It does not fit what becomes of the picture: that it was there is all that is said. It counts in itself what it has.
+                if kind == ffi::AVFrameSideDataType::AV_FRAME_DATA_DYNAMIC_HDR_PLUS {
+                    ptr::write_bytes((*side).data, 0, bytes.len());
+                } else {
+                    ptr::copy_nonoverlapping(bytes.as_ptr(), (*side).data, bytes.len());
+                }
             }
         }
         Ok(picture)

@@ -180,12 +180,17 @@ impl Input {
 
     /// Number of frames before the requested part.
     pub fn skipped_frames(&self) -> i32 {
+        self.skipped_frames_at(self.rate().unwrap_or(0.0))
+    }
+
+    /// The same for video of `rate` frames a second.
+    pub fn skipped_frames_at(&self, rate: f64) -> i32 {
         if self.shift == 0 {
             return 0;
         }
         let before = -self.shift - self.media.start.unwrap_or(0);
         // A frame that begins earlier by a rounding error belongs to that part.
-        (before as f64 / 1e6 * self.rate().unwrap_or(0.0) - 0.01).ceil().max(0.0) as i32
+        (before as f64 / 1e6 * rate - 0.01).ceil().max(0.0) as i32
     }
 
     /// Whether it is one still image.

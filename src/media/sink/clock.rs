@@ -28,7 +28,12 @@ pub struct EncoderClock {
     warned_late: bool,
     /// The name of a container that [loses gaps](Container::loses_gaps), until the warning was given.
     loses_gaps: Option<String>,
+    /// Is it an animation whose players slow down what is faster than [`FASTEST_GIF`], and was that not said yet?
+    slows_down: bool,
 }
+
+/// The shortest time that players of GIF show a picture, in microseconds. What is to be shown shorter, most show for 0.1 s.
+const FASTEST_GIF: i64 = 20_000;
 
 impl EncoderClock {
     /// Times stay in the input's time base, unless the container or the codec has a constant frame rate.
@@ -52,7 +57,17 @@ impl EncoderClock {
             true => from,
         };
         let loses_gaps = container.loses_gaps().then(|| container.name());
-        EncoderClock { from, to, rate, last: None, durations: VecDeque::new(), warned_late: false, loses_gaps }
+        let slows_down = container.name() == "gif";
+        EncoderClock {
+            from,
+            to,
+            rate,
+            last: None,
+            durations: VecDeque::new(),
+            warned_late: false,
+            loses_gaps,
+            slows_down,
+        }
     }
 
     /// The encoder's time base, in seconds.
@@ -74,6 +89,15 @@ impl EncoderClock {
         let next = self.last.map_or(i64::MIN, |last| last + 1);
         let time = due.unwrap_or(next.max(0)).max(next);
         let gap = self.last.filter(|&last| time > last + 1);
+        // Half a millisecond is the rounding of other containers.
+        let is_fast = |last: i64| rescale(time - last, self.to, microseconds()) < FASTEST_GIF - 500;
+        if self.slows_down && self.last.is_some_and(is_fast) {
+            self.slows_down = false;
+            notices.warn(
+                "frames are less than 1/50 s apart: players of GIF show each of them for 0.1 s, or leave some out \
+                 (--filter-after fps=50 has none that are too short)",
+            )?;
+        }
         self.last = Some(time);
         if let Some(name) = self.loses_gaps.take_if(|_| gap.is_some()) {
             let at = rescale(time, self.to, microseconds()) as f64 / 1e6;

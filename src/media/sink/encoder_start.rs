@@ -2,6 +2,7 @@
 
 use super::clock::{EncoderClock, KEY_DISTANCE};
 use super::encoder_choice::{EncoderChoice, Pace};
+use super::encoder_table::FOR_ALPHA;
 use super::fit::{PixelChoice, format_for};
 use crate::ffmpeg::{Container, Encoder, Picture, StreamSideData, VideoEncoder, VideoFormat, VideoOptions};
 use crate::pipeline::{FailureKind, Input, Notices};
@@ -44,6 +45,12 @@ impl EncoderStart<'_> {
                 format => format?,
             };
             let mut settings = self.choice.settings(candidate, self.container, Some(format.size), self.pace)?;
+            let for_alpha = FOR_ALPHA.iter().filter(|(name, _)| *name == candidate.name() && format.format.has_alpha());
+            for (_, (key, value)) in for_alpha {
+                if settings.options.iter().all(|(given, _)| given != key) {
+                    settings.options.push(((*key).to_owned(), (*value).to_owned()));
+                }
+            }
             if keys {
                 let frames = f64::from(clock.rate()) * KEY_DISTANCE as f64 / 1e6;
                 settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));

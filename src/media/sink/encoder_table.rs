@@ -79,6 +79,9 @@ pub(super) const TABLE: &[EncoderRow] = &[
     row("gif", Lossless, None, None, &[]),
 ];
 
+/// What an encoder cannot do by itself for pictures with alpha.
+pub(super) const FOR_ALPHA: &[(&str, (&str, &str))] = &[("libvpx", ("auto-alt-ref", "0"))];
+
 /// Encoders that print an error for an unknown preset themselves, and their presets.
 pub(super) const X26: &[&str] = &["libx264", "libx264rgb", "libx265"];
 pub(super) const X26_PRESETS: &[&str] =

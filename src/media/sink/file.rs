@@ -4,15 +4,18 @@ use super::clock::{EncoderClock, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
 use super::encoder_start::EncoderStart;
 use super::fit::{Fitter, PixelChoice};
+use super::keeps;
 use super::metadata::{
     begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options, network_options,
-    protocol_options, with_given,
+    protocol_options, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
-use super::streams::{self, Routes, SoundRules};
+use super::stream_choice::StreamChoice;
+use super::streams::{self, Routes, StreamRules};
 use super::target::Target;
 use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
+use super::webp::with_last_duration;
 use crate::ffmpeg::{
     AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
     StreamSideData, VideoEncoder, microseconds, rescale,
@@ -39,6 +42,8 @@ pub struct OutputOptions {
     pub fit: Option<(usize, usize)>,
     /// The only codec of sound, if there is but one: sound of others is re-encoded.
     pub sound: Option<&'static str>,
+    /// The other streams that are kept, if not all are.
+    pub streams: Option<StreamChoice>,
     /// What is done about its size.
     pub size: Option<SizeRule>,
 }
@@ -56,7 +61,7 @@ pub struct FileSink {
     interrupt: Option<Interrupt>,
     pixels: PixelChoice,
     fit: Option<(usize, usize)>,
-    sound: SoundRules,
+    rules: StreamRules,
     size: Option<SizeRule>,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if that is not the user's choice.
@@ -93,6 +98,8 @@ struct Running {
     key_bytes: u64,
     /// End of the last frame, in microseconds.
     end: i64,
+    /// How long it is shown, in microseconds, if its source tells.
+    last_duration: Option<i64>,
     /// Whether the encoder knows that no more frames come.
     is_draining: bool,
     /// What is left in the encoder stays there.
@@ -167,9 +174,9 @@ impl FileSink {
         for &encoder in &candidates {
             options.encoder.settings(encoder, container, None, pace)?;
         }
-        let sound = SoundRules { live: options.live, codec: options.sound };
+        let rules = StreamRules { live: options.live, codec: options.sound, choice: options.streams };
         if !container.is_images() {
-            streams::check(&input.media.streams, input.video, container, sound, &notices)?;
+            streams::check(&input.media.streams, input.video, container, &rules, &input.name, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
@@ -184,7 +191,7 @@ impl FileSink {
             interrupt,
             pixels: options.pixels,
             fit: options.fit,
-            sound,
+            rules,
             size: options.size,
             candidates,
             codec_changes,
@@ -197,6 +204,11 @@ impl FileSink {
         };
         ensure!(!is_long || !container.is_images() || sink.is_sequence(), sink.one_image());
         Ok(sink)
+    }
+
+    /// Its container.
+    pub(super) fn container(&self) -> Container {
+        self.container
     }
 
     /// The error of a second frame for one image.
@@ -244,13 +256,16 @@ impl FileSink {
             notices: &self.notices,
         };
         let (encoder, format) = start.open(first, &clock, &side_data, keys)?;
+        let kind = Encoder::find(&encoder.name());
+        keeps::check(&self.input, self.container, kind, Some(first), self.target.name(), &self.notices)?;
         let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
         let Begun { video, routes, metadata, options } = self.begin_file(begin, add)?;
+        let fitter = Fitter::new(format, first, encoder.fields(), self.notices.clone());
         self.running = Some(Running {
             encoder,
-            fitter: Fitter::new(format, first, self.notices.clone()),
+            fitter,
             video,
             routes,
             clock,
@@ -262,6 +277,7 @@ impl FileSink {
             key_frames: 0,
             key_bytes: 0,
             end: begin,
+            last_duration: None,
             is_draining: false,
             is_abandoned: false,
             image: Image { metadata, side_data, options },
@@ -287,11 +303,20 @@ impl FileSink {
             muxer.set_time_offset(-begin);
         }
         let media = &self.input.media;
-        let skipped = self.input.skipped_frames();
-        let metadata = begun_later(kept(&media.metadata), stream.frame_rate, skipped);
+        let timecode = timecode(&stream.metadata).or(timecode(&media.metadata));
+        let timecode_rate = timecode.and_then(|timecode| timecode_rate(timecode, stream, media));
+        let skipped = timecode_rate.map_or(0, |rate| self.input.skipped_frames_at(f64::from(rate)));
+        let metadata = begun_later(kept(&media.metadata), timecode_rate, skipped);
+        let mut metadata = metadata;
+        if let Some(timecode) = timecode.filter(|_| keeps::Said::timecode_is_of_file(self.container))
+            && super::metadata::timecode(&metadata).is_none()
+        {
+            let of_file = vec![("timecode".to_owned(), timecode.to_owned())];
+            metadata.extend(begun_later(of_file, timecode_rate, skipped));
+        }
         let turned = self.rotate.rotates();
         let about_video = if turned { kept_of_turned(&stream.metadata) } else { kept(&stream.metadata) };
-        let about_video = begun_later(about_video, stream.frame_rate, skipped);
+        let about_video = begun_later(about_video, timecode_rate, skipped);
         muxer.set_metadata(&metadata);
         let mut video = None;
         let routes = if self.container.is_images() {
@@ -299,14 +324,21 @@ impl FileSink {
             Routes::default()
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &media.streams, self.input.video, self.sound, |muxer| {
+            Routes::add(muxer, &media.streams, self.input.video, &self.rules, &self.notices, |muxer| {
                 video = Some(add(muxer, stream, &about_video)?);
                 Ok(())
             })?
         };
+        match (timecode_rate, video, timecode) {
+            (Some(rate), Some(video), _) if self.container.has_timecode_track() => muxer.set_frame_rate(video, rate),
+            (None, _, Some(timecode)) if self.container.has_timecode_track() => self
+                .notices
+                .warn(&format!("the timecode {timecode} is left out: no rate of frames at which it counts is known"))?,
+            _ => {}
+        }
         let start = if self.input.shift == 0 { media.start.unwrap_or(0) } else { 0 };
         let start = start - zero_time(&self.input, self.container);
-        let has_cover = streams::has_cover(&media.streams, self.input.video, self.container);
+        let has_cover = streams::has_cover(&media.streams, self.input.video, self.container, &self.rules);
         check_keys(self.container, &metadata, has_cover, &self.notices)?;
         let mut options = muxer_options(self.container, &metadata, has_cover, start);
         let of_pace = match self.pace {
@@ -362,6 +394,8 @@ impl FileSink {
         if running.keys.as_mut().is_some_and(|keys| keys.is_due(time)) {
             picture.make_key();
         }
+        let told = Some(picture.duration()).filter(|&duration| duration > 0);
+        running.last_duration = told.map(|duration| rescale(duration, running.clock.time_base(), microseconds()));
         let duration = rescale(1, running.clock.rate().invert(), microseconds());
         running.end = running.end.max(time + duration);
         running.frames += 1;
@@ -381,6 +415,11 @@ impl FileSink {
         let received = running.encoder.receive().with_context(|| format!("{name}: cannot be encoded"))?;
         let Some(mut packet) = received else { return Ok(false) };
         running.clock.set_duration(&mut packet);
+        let whole = running.last_duration.filter(|_| running.is_draining && running.encoder.name() == "libwebp_anim");
+        if let Some(bytes) = whole.and_then(|duration| with_last_duration(packet.data(), duration)) {
+            let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
+            packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
+        }
         running.bytes += packet.len() as u64;
         if packet.is_key() {
             running.key_frames += 1;
@@ -470,6 +509,9 @@ impl FileSink {
         let mut muxer = self.muxer.take().context("the output is closed")?;
         if let Some(running) = &mut self.running {
             running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
+            if let Some(duration) = running.last_duration {
+                muxer.set_last_duration(duration).with_context(|| format!("{name}: cannot be written"))?;
+            }
         }
         let all = muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
         match (&self.size, &self.running) {

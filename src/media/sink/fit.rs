@@ -1,5 +1,6 @@
 //! Chooses the pixel format of the encoder, and converts pictures to the format and size that the encoder was opened with.
 
+use super::steady::Steady;
 use crate::ffmpeg::{Container, Converter, Encoder, Picture, RawFormat, VideoFormat, nearest_format};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
@@ -40,6 +41,15 @@ pub fn format_for(
         _ => encoder.formats(),
     };
     formats.retain(|&format| format == from || Converter::makes(format));
+    let carries_alpha = container.carries_alpha(encoder.codec());
+    let (name, codec) = (container.name(), encoder.name());
+    if let Some(format) = formats.iter().find(|format| asked_for && format.has_alpha() && !carries_alpha) {
+        bail!("{name} does not carry the alpha of {codec}'s video, which {format} has (.mkv and .webm files do)");
+    }
+    if !carries_alpha {
+        formats.retain(|format| !format.has_alpha());
+    }
+    let loses_alpha = from.has_alpha() && !carries_alpha && encoder.takes(from);
     let signals_range = container.signals_range(encoder.codec());
     let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
     let for_range = container.is_images() && !signals_range && is_full_yuv;
@@ -78,7 +88,6 @@ pub fn format_for(
     let colour = match full_gray || encoder.needs_full_range() {
         true => colour.full_range(),
         false if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !signals_range => {
-            let (name, codec) = (container.name(), encoder.name());
             notices.warn(&format!(
                 "{codec} in {name} cannot signal full range: it becomes limited (an .mkv file of \
                  H.264 or FFV1 keeps it)"
@@ -89,11 +98,26 @@ pub fn format_for(
         false if plays_anywhere && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
         false => colour,
     };
+    let loses = loses(first, format);
+    // That of pictures which are opaque is not missed.
+    let alpha_is_lost = from.has_alpha() && !format.has_alpha() && !first.is_opaque();
     let differs = format.native() != from.native() || format.native().is_none() && format != from;
     let bytes_swapped = |format: RawFormat| format.name().trim_end_matches("le").trim_end_matches("be").to_owned();
     if differs && !asked_for && bytes_swapped(from) != bytes_swapped(format) {
-        let name = encoder.name();
-        if plays_anywhere && from.loses_in(format) {
+        if loses_alpha && alpha_is_lost {
+            notices.warn(&format!(
+                "{name} does not carry the alpha of {codec}'s video: {from} becomes {format}, which is opaque (.mkv and .webm \
+                 files keep it)"
+            ))?;
+        } else if alpha_is_lost {
+            let keeps = match container.is_images() || encoder.codec() == Id::GIF {
+                true => ".png and .apng files keep it",
+                false => "--encoder ffv1 in an .mkv file and prores_ks in a .mov file keep it",
+            };
+            notices.warn(&format!(
+                "encoder {codec} does not take the alpha of {from}: the video becomes {format}, which is opaque ({keeps})"
+            ))?;
+        } else if plays_anywhere && loses {
             notices.note(&format!(
                 "{from} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
             ));
@@ -102,11 +126,11 @@ pub fn format_for(
             let takes = if format.depth() == 8 { "which all players take" } else { "4:2:0 as players take it" };
             notices.note(&format!("the video becomes {format}, {takes} (.mkv files keep more colour)"));
         } else if for_range && format.is_rgb() {
-            notices.note(&format!("the video becomes {format}: {name} cannot signal the full range of {from}"));
-        } else if from.loses_in(format) {
-            notices.warn(&format!("encoder {name} does not take {from}: the video is narrowed to {format}"))?;
+            notices.note(&format!("the video becomes {format}: {codec} cannot signal the full range of {from}"));
+        } else if loses {
+            notices.warn(&format!("encoder {codec} does not take {from}: the video is narrowed to {format}"))?;
         } else {
-            notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
+            notices.note(&format!("encoder {codec} does not take {from}: the video becomes {format}"));
         }
     }
     // An odd column or row is scaled away where the encoder or the device does not accept it.
@@ -124,6 +148,12 @@ pub fn format_for(
         false => (width, height),
     };
     Ok(VideoFormat { format, size, colour })
+}
+
+/// Does it lose bits, colour, or alpha that is not all opaque, if it becomes `to`?
+fn loses(picture: &Picture, to: RawFormat) -> bool {
+    let from = picture.format();
+    from.loses_colour_in(to) || from.has_alpha() && !to.has_alpha() && !picture.is_opaque()
 }
 
 /// `size`, scaled down to fit into a size or into the same turned by 90 degrees, whichever leaves more.
@@ -171,30 +201,61 @@ fn without_subsampling(format: &RawFormat) -> bool {
 pub struct Fitter {
     to: VideoFormat,
     converter: Converter,
+    steady: Steady,
     notices: Notices,
+    /// Was it said that the matrix changes?
+    said_matrix: bool,
     /// The size of the first picture, until the size changes.
     first_size: Option<(usize, usize)>,
+    first_format: RawFormat,
     /// Do the encoder's pictures hold all bits and colours of those so far?
     is_whole: bool,
 }
 
 impl Fitter {
-    /// Converts to the format `to`, which was chosen for `first`. A picture of another size, or one with more bits or colour
-    /// than `to` holds, causes a warning.
-    pub fn new(to: VideoFormat, first: &Picture, notices: Notices) -> Self {
-        let is_whole = !first.format().loses_in(to.format);
-        Fitter { to, converter: Converter::default(), notices, first_size: Some(first.size()), is_whole }
+    /// Converts to the format `to`, which was chosen for `first`; `fields` is `Some(top field first?)` where fields are coded. A
+    /// picture of another size, or one with more bits or colour than `to` holds, causes a warning, as do those of which what is
+    /// said of all does not hold.
+    pub fn new(to: VideoFormat, first: &Picture, fields: Option<bool>, notices: Notices) -> Self {
+        Fitter {
+            to,
+            converter: Converter::default(),
+            steady: Steady::new(first, fields, notices.clone()),
+            notices,
+            said_matrix: false,
+            first_size: Some(first.size()),
+            first_format: first.format(),
+            is_whole: !loses(first, to.format),
+        }
     }
 
-    /// Converts `picture`; returns it unchanged if format, range and size are right.
+    /// Makes what `picture` says of itself fit; answers whether format, range, matrix and size do.
     ///
     /// # Errors
-    /// When swscale cannot convert it.
-    pub fn fit(&mut self, mut picture: Picture) -> Result<Picture> {
+    /// A warning, with `--strict`.
+    pub fn check(&mut self, picture: &mut Picture) -> Result<bool> {
+        self.steady.check(picture)?;
         let same_samples = picture.format() == self.to.format
             || picture.format().native().is_some() && picture.format().native() == self.to.format.native();
         let same_range = picture.is_full_range() == self.to.colour.is_full_range(self.to.format);
-        if same_samples && same_range && picture.size() == self.to.size {
+        let is_yuv = |format: RawFormat| !format.is_rgb() && !format.is_gray();
+        let other_matrix = match is_yuv(picture.format()) && is_yuv(self.to.format) {
+            true => picture.colour().other_matrix(self.to.colour),
+            false => None,
+        };
+        if let Some((is, was)) = other_matrix.as_ref().filter(|_| !std::mem::replace(&mut self.said_matrix, true)) {
+            self.notices
+                .note(&format!("the matrix changes from {was} to {is}: from there on, it is converted to {was}"));
+        }
+        Ok(same_samples && same_range && other_matrix.is_none() && picture.size() == self.to.size)
+    }
+
+    /// Converts `picture`; returns it unchanged if format, range, matrix and size are right.
+    ///
+    /// # Errors
+    /// When swscale cannot convert it; with `--strict`, a warning.
+    pub fn fit(&mut self, mut picture: Picture) -> Result<Picture> {
+        if self.check(&mut picture)? {
             picture.rename(self.to.format);
             return Ok(picture);
         }
@@ -204,11 +265,16 @@ impl Fitter {
                 .warn(&format!("the video changes size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;
         }
         let (from, to) = (picture.format(), self.to.format);
-        if self.is_whole && from.loses_in(to) {
+        if self.is_whole && loses(&picture, to) {
             self.is_whole = false;
-            self.notices.warn(&format!(
-                "the video changes to {from}; from there on it is narrowed to {to} (--filter format={from} keeps all of it)"
-            ))?;
+            if from == self.first_format {
+                self.notices
+                    .warn(&format!("the video becomes transparent, which {to} is not: from there on alpha is lost"))?;
+            } else {
+                self.notices.warn(&format!(
+                    "the video changes to {from}; from there on it is narrowed to {to} (--filter format={from} keeps all of it)"
+                ))?;
+            }
         }
         self.converter.picture(&picture, self.to).with_context(|| format!("cannot convert pixel format {from} to {to}"))
     }

@@ -1,6 +1,6 @@
 //! Metadata of the output, without entries that held only for the input file; options of muxers and protocols.
 
-use crate::ffmpeg::{Container, MUX_DELAY, Metadata, Rational, later_timecode};
+use crate::ffmpeg::{Container, MUX_DELAY, Media, Metadata, Rational, Stream, counts_timecode, later_timecode};
 use crate::pipeline::Notices;
 use anyhow::Result;
 
@@ -79,6 +79,34 @@ pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) 
         }
     }
     metadata
+}
+
+/// The timecode of a file or of its video.
+pub fn timecode(metadata: &Metadata) -> Option<&str> {
+    metadata.iter().find(|(key, _)| key.eq_ignore_ascii_case("timecode")).map(|(_, value)| value.as_str())
+}
+
+/// The rates at which timecodes count.
+const TIMECODE_RATES: [(i32, i32); 10] =
+    [(24_000, 1001), (24, 1), (25, 1), (30_000, 1001), (30, 1), (48, 1), (50, 1), (60_000, 1001), (60, 1), (120, 1)];
+
+/// The rate at which this timecode of `video` counts: that of its track or that of the pictures, not the average of a rate that
+/// varies. `None` if there is none at which it can.
+pub fn timecode_rate(timecode: &str, video: &Stream, media: &Media) -> Option<Rational> {
+    let counts = |rate: &Rational| counts_timecode(timecode, *rate);
+    let known: Vec<Rational> = TIMECODE_RATES.iter().map(|&(frames, seconds)| Rational::new(frames, seconds)).collect();
+    let near =
+        |rate: Rational| known.iter().copied().find(|other| (f64::from(*other) / f64::from(rate) - 1.0).abs() < 0.0004);
+    let track = media.streams.iter().find(|stream| stream.is_timecode()).and_then(|stream| stream.frame_rate);
+    // The track may count whole frames a second of a rate that is none.
+    let per_second = track.map(|rate| f64::from(rate).round());
+    let of_track = known.iter().copied().filter(|rate| per_second == Some(f64::from(*rate).round()));
+    let of_pictures = [video.base_rate, video.frame_rate].into_iter().flatten().filter_map(near);
+    let average = video.frame_rate;
+    let above = known.iter().copied().find(|rate| average.is_some_and(|of| f64::from(*rate) > f64::from(of) * 0.999));
+    let agree = of_pictures.clone().filter(|rate| per_second.is_none_or(|count| count == f64::from(*rate).round()));
+    let exact = track.filter(|rate| rate.denominator() != 1);
+    exact.into_iter().chain(agree).chain(of_track).chain(of_pictures).chain(above).chain(average).find(counts)
 }
 
 /// As [`kept`], for rotated pictures: without the key `rotate` of some FFmpeg versions.

@@ -8,8 +8,9 @@
 //! | `open.rs` | opens one of that kind |
 //! | `file.rs` | encodes into a container |
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
-//! | `fit.rs`, `clock.rs` | the pixel format, size and times that the encoder is given |
-//! | `streams.rs`, `metadata.rs` | the other streams, and what is said about the file |
+//! | `fit.rs`, `steady.rs`, `clock.rs` | the pixel format, size and times that the encoder is given; what is said of all pictures |
+//! | `streams.rs`, `stream_choice.rs`, `metadata.rs` | the other streams, which of them are kept, and what is said about the file |
+//! | `keeps.rs` | what each container keeps of what a file says of itself |
 //! | `encoder_start.rs` | opens the encoder |
 //! | `piece.rs`, `joinable.rs`, `piece_file.rs`, `joined.rs` | pieces of a video, and the file that is joined of them |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
@@ -17,6 +18,7 @@
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `virtual_camera.rs` | writes to v4l2loopback |
 //! | `picture.rs` | writes a single picture |
+//! | `webp.rs` | the last duration of an animated WebP |
 //! | `raw.rs` | raw frames and y4m |
 
 mod clock;
@@ -28,6 +30,7 @@ mod file_names;
 mod fit;
 mod joinable;
 mod joined;
+mod keeps;
 mod kind;
 mod metadata;
 mod open;
@@ -38,6 +41,8 @@ mod power_loss;
 mod raw;
 mod reconnecting;
 mod sources;
+mod steady;
+mod stream_choice;
 mod streams;
 mod target;
 mod temporary;
@@ -45,12 +50,14 @@ mod together;
 mod two_pass;
 #[cfg(target_os = "linux")]
 mod virtual_camera;
+mod webp;
 
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::OutputOptions;
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};
+pub use keeps::{KEPT, Said};
 pub use kind::{OutputKind, VIRTUAL_CAMERA};
 pub use open::{live_target, open, target};
 pub use picture::write_drawn;
@@ -58,6 +65,7 @@ pub use piece::{PieceOf, PieceSink};
 pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
 pub use sources::is_made_here;
+pub use stream_choice::StreamChoice;
 pub use target::{Files, Overwrite, Target, TargetError};
 pub use temporary::Leftover;
 pub use together::Together;

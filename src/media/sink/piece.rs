@@ -109,7 +109,7 @@ impl PieceSink {
         let (encoder, format) = start.open(first, &clock, &side_data, false)?;
         let video = EncodedVideo::of(&encoder, &side_data);
         let writer = PieceWriter::create(self.target.take().context("the piece is open")?)?;
-        let fitter = Fitter::new(format, first, self.notices.clone());
+        let fitter = Fitter::new(format, first, encoder.fields(), self.notices.clone());
         self.running = Some(Running { encoder, fitter, clock, video, writer });
         Ok(())
     }

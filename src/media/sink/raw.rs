@@ -38,7 +38,6 @@ pub struct RawSink {
 /// The state from the first frame on.
 struct RawStream {
     fitter: Fitter,
-    first: VideoFormat,
     is_y4m: bool,
 }
 
@@ -96,22 +95,19 @@ impl RawSink {
             let line = header(&video).context("y4m carries this format")?;
             self.bytes(line.as_bytes())?;
         }
-        let first = VideoFormat::of(picture);
-        let fitter = Fitter::new(first, picture, self.notices.clone());
-        self.stream = Some(RawStream { fitter, first, is_y4m });
+        let fitter = Fitter::new(VideoFormat::of(picture), picture, picture.interlaced(), self.notices.clone());
+        self.stream = Some(RawStream { fitter, is_y4m });
         Ok(())
     }
 
     fn write_frame(&mut self, mut frame: Frame) -> Result<()> {
         frame = self.rotate.frame(frame).with_context(|| self.target.name().to_owned())?;
-        let picture = Picture::from_frame(&frame)?;
+        let mut picture = Picture::from_frame(&frame)?;
         if self.stream.is_none() {
             self.start(&frame, &picture)?;
         }
         let Some(stream) = &mut self.stream else { unreachable!("started above") };
-        let first = &stream.first;
-        let same_range = picture.is_full_range() == first.colour.is_full_range(first.format);
-        if (picture.format(), picture.size()) != (first.format, first.size) || !same_range {
+        if !stream.fitter.check(&mut picture)? {
             frame = stream.fitter.fit(picture)?.to_frame()?.context("the first frame was native")?;
         }
         if stream.is_y4m {

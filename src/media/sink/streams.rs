@@ -3,12 +3,13 @@
 
 use super::clock::NOTICED;
 use super::metadata::kept;
+use super::stream_choice::StreamChoice;
 use crate::ffmpeg::{
     Container, MediaType, Muxer, OutputStream, Packet, Rational, SoundTranscoder, Stream, SubtitleTranscoder,
     microseconds, rescale,
 };
 use crate::pipeline::Notices;
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 /// The longest audio that decoders need before the first audible sample, in microseconds.
 const PRIMING: i64 = 100_000;
@@ -31,16 +32,20 @@ enum Treatment<'a> {
     Sound(&'static str),
     /// The muxer recreates it from chapters or metadata.
     Implied,
+    /// The user does not want it.
+    Unwanted,
     LeaveOut,
 }
 
-/// What happens to sound that the container can hold.
-#[derive(Clone, Copy, Default)]
-pub struct SoundRules {
+/// What happens to streams that the container can hold.
+#[derive(Clone, Default)]
+pub struct StreamRules {
     /// Uncompressed sound is encoded.
     pub live: bool,
     /// Sound of any other codec is re-encoded.
     pub codec: Option<&'static str>,
+    /// Those that are kept, if not all are.
+    pub choice: Option<StreamChoice>,
 }
 
 /// Routes for all streams of an input.
@@ -67,29 +72,26 @@ pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notic
     ))
 }
 
-/// Warns of the streams that `container` cannot hold as they are, but for sound that is encoded anyway.
+/// Warns of the streams that `container` cannot hold as they are, but for sound that is encoded anyway. `name` is that of the
+/// input.
 ///
 /// # Errors
-/// The warning, with `--strict`.
+/// The warning, with `--strict`; when there is no stream that the user has chosen.
 pub fn check(
     streams: &[Stream],
     video: usize,
     container: Container,
-    sound: SoundRules,
+    rules: &StreamRules,
+    name: &str,
     notices: &Notices,
 ) -> Result<()> {
+    rules.choice.iter().try_for_each(|choice| choice.check(streams, name))?;
     for stream in streams.iter().filter(|stream| stream.index != video) {
-        let name = container.name();
-        let why = match name.as_str() {
-            _ if !stream.is_known() => "nothing of it was found".to_owned(),
-            _ if stream.is_timecode() => "it cannot be read from a pipe (name the file)".to_owned(),
-            "matroska" => format!("{name} cannot hold it"),
-            _ => format!("{name} cannot hold it (a .mkv file holds most kinds)"),
-        };
-        let is_encoded_anyway = sound.codec.is_some() || sound.live && is_uncompressed(stream);
-        match treatment(stream, container, sound) {
-            Treatment::LeaveOut => notices.warn(&format!("{} is left out: {why}", stream.describe()))?,
+        let is_encoded_anyway = rules.codec.is_some() || rules.live && is_uncompressed(stream);
+        match treatment(stream, streams, container, rules) {
+            Treatment::LeaveOut => leave_out(stream, &why_not_copied(stream, container), notices)?,
             Treatment::Sound(encoder) if !(container.holds(stream) || is_encoded_anyway) => {
+                let why = why_not_copied(stream, container);
                 notices.warn(&format!("{} is re-encoded ({encoder}): {why}", stream.describe()))?;
             }
             _ => {}
@@ -98,19 +100,41 @@ pub fn check(
     Ok(())
 }
 
+fn leave_out(stream: &Stream, why: &str, notices: &Notices) -> Result<()> {
+    notices.warn(&format!("{} is left out: {why} (--streams -{} says that it may be)", stream.describe(), stream.index))
+}
+
+/// Why `container` does not get this stream as it is.
+fn why_not_copied(stream: &Stream, container: Container) -> String {
+    let name = container.name();
+    let matroska = Container::guess(Some("matroska"), "").filter(|matroska| matroska.holds(stream));
+    let has_decoder = stream.kind != MediaType::Audio || stream.has_decoder();
+    match matroska {
+        _ if stream.is_timecode() => "it cannot be read from a pipe (name the file)".to_owned(),
+        _ if !has_decoder => format!("{name} cannot hold it, and this FFmpeg has no decoder for it"),
+        _ if !stream.is_known() && stream.kind == MediaType::Video => {
+            "nothing of it was found at the beginning (--video-stream equalizes what comes later)".to_owned()
+        }
+        _ if !stream.is_known() => "nothing of it was found at the beginning".to_owned(),
+        Some(_) => format!("{name} cannot hold it (a .mkv file can)"),
+        None => format!("{name} cannot hold it"),
+    }
+}
+
 /// Does `container` get cover art as a stream?
-pub fn has_cover(streams: &[Stream], video: usize, container: Container) -> bool {
-    let others = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
-    others
-        .map(|stream| treatment(stream, container, SoundRules::default()))
-        .any(|treatment| matches!(treatment, Treatment::Copy))
+pub fn has_cover(streams: &[Stream], video: usize, container: Container, rules: &StreamRules) -> bool {
+    let mut others = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
+    others.any(|stream| matches!(treatment(stream, streams, container, rules), Treatment::Copy))
 }
 
 fn is_uncompressed(stream: &Stream) -> bool {
     stream.codec.starts_with("pcm_")
 }
 
-fn treatment(stream: &Stream, container: Container, sound: SoundRules) -> Treatment<'_> {
+fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, rules: &StreamRules) -> Treatment<'a> {
+    if rules.choice.as_ref().is_some_and(|choice| !choice.keeps(stream, streams)) {
+        return Treatment::Unwanted;
+    }
     let is_timecode = stream.kind == MediaType::Data && stream.tag("timecode").is_some();
     if is_timecode || stream.is_chapter_text() {
         return Treatment::Implied;
@@ -118,17 +142,17 @@ fn treatment(stream: &Stream, container: Container, sound: SoundRules) -> Treatm
     if let Some(picture) = stream.cover.as_deref().filter(|_| container.name() == "matroska") {
         return Treatment::Attach(picture);
     }
-    let is_sound = stream.kind == MediaType::Audio && stream.is_known();
+    let is_sound = stream.kind == MediaType::Audio && stream.is_known() && stream.has_decoder();
     // Uncompressed audio is as large as the video, and audio from a microphone has gaps to fill. AAC of a broadcast has no
     // header, but a file that is playable while it grows needs the header at its beginning.
     let needs_header = stream.codec == "aac" && !stream.has_header() && container.needs_global_header();
-    let is_encoded_live = sound.live && is_sound && (is_uncompressed(stream) || needs_header);
-    let is_other_codec = is_sound && sound.codec.is_some_and(|codec| codec != stream.codec);
+    let is_encoded_live = rules.live && is_sound && (is_uncompressed(stream) || needs_header);
+    let is_other_codec = is_sound && rules.codec.is_some_and(|codec| codec != stream.codec);
     if container.holds(stream) && !is_encoded_live && !is_other_codec {
         return Treatment::Copy;
     }
     match (container.subtitle_codec(), container.sound_encoder()) {
-        (Some(codec), _) if stream.is_text_subtitle() => Treatment::Subtitles(codec),
+        (Some(codec), _) if stream.is_text_subtitle() && stream.has_decoder() => Treatment::Subtitles(codec),
         (_, Some(encoder)) if is_sound => Treatment::Sound(encoder),
         _ if container.holds(stream) => Treatment::Copy,
         _ => Treatment::LeaveOut,
@@ -136,15 +160,17 @@ fn treatment(stream: &Stream, container: Container, sound: SoundRules) -> Treatm
 }
 
 impl Routes {
-    /// Adds an output stream for each input stream, in order; `add_video` adds the one that is equalized.
+    /// Adds an output stream for each input stream, in order; `add_video` adds the one that is equalized. A stream whose decoder
+    /// or encoder does not open is left out, with a warning.
     ///
     /// # Errors
-    /// When a stream cannot be added, or its subtitles cannot be transcoded.
+    /// When a stream cannot be added; the warning, with `--strict`.
     pub fn add(
         muxer: &mut Muxer,
         streams: &[Stream],
         video: usize,
-        sound: SoundRules,
+        rules: &StreamRules,
+        notices: &Notices,
         mut add_video: impl FnMut(&mut Muxer) -> Result<()>,
     ) -> Result<Self> {
         let mut routes = Vec::new();
@@ -155,25 +181,36 @@ impl Routes {
                 continue;
             }
             let metadata = kept(&stream.metadata);
-            let route = match treatment(stream, muxer.container(), sound) {
+            let route = match treatment(stream, streams, muxer.container(), rules) {
                 Treatment::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
                 Treatment::Attach(picture) => {
                     muxer.add_cover(stream, picture, &metadata)?;
                     None
                 }
                 Treatment::Sound(encoder) => {
-                    let transcoder = SoundTranscoder::open(stream, encoder, muxer.container().needs_global_header())
-                        .with_context(|| format!("{} cannot be encoded by {encoder}", stream.describe()))?;
-                    let to = muxer.add_sound(&transcoder, stream, &metadata)?;
-                    Some(Route::Sound(to, Box::new(transcoder)))
+                    let has_header = muxer.container().needs_global_header();
+                    match SoundTranscoder::open(stream, encoder, has_header) {
+                        Ok(transcoder) => {
+                            let to = muxer.add_sound(&transcoder, stream, &metadata)?;
+                            Some(Route::Sound(to, Box::new(transcoder)))
+                        }
+                        Err(error) => {
+                            leave_out(stream, &format!("it cannot be encoded by {encoder}: {error}"), notices)?;
+                            None
+                        }
+                    }
                 }
-                Treatment::Subtitles(codec) => {
-                    let transcoder = SubtitleTranscoder::open(stream, codec)
-                        .with_context(|| format!("{} cannot become {codec}", stream.describe()))?;
-                    let to = muxer.add_subtitles(&transcoder, stream, &metadata)?;
-                    Some(Route::Subtitles(to, Box::new(transcoder)))
-                }
-                Treatment::Implied | Treatment::LeaveOut => None,
+                Treatment::Subtitles(codec) => match SubtitleTranscoder::open(stream, codec) {
+                    Ok(transcoder) => {
+                        let to = muxer.add_subtitles(&transcoder, stream, &metadata)?;
+                        Some(Route::Subtitles(to, Box::new(transcoder)))
+                    }
+                    Err(error) => {
+                        leave_out(stream, &format!("it cannot become {codec}: {error}"), notices)?;
+                        None
+                    }
+                },
+                Treatment::Implied | Treatment::Unwanted | Treatment::LeaveOut => None,
             };
             routes.push(route.map(|route| (route, stream.time_base)));
         }

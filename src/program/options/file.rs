@@ -19,7 +19,7 @@ use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
 use histeq_media::sink::OutputKind;
 use histeq_media::source::{InputOptions, Isolation, Reading};
-use histeq_media::sys::is_pipe;
+use histeq_media::sys::{is_pipe, number_pattern};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -361,6 +361,9 @@ fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result
     let own = path.extension().and_then(OsStr::to_str).filter(has_container);
     let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    // A file that is there is one image, whatever its name, and what is made of it is one, too.
+    let is_one = path.is_file() && number_pattern(input).is_some();
+    let stem = if is_one { stem.replace('%', "_") } else { stem.into_owned() };
     Ok(path.with_file_name(format!("{stem}-equalized.{extension}")).to_string_lossy().into_owned())
 }
 

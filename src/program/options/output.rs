@@ -3,7 +3,7 @@
 use super::values::number;
 use clap::{ArgAction, Args};
 use histeq_media::ffmpeg::{RawFormat, parse_number};
-use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality};
+use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality, StreamChoice};
 
 /// How to write a file, as typed.
 #[derive(Args, Debug)]
@@ -47,6 +47,15 @@ pub struct OutputArgs {
     #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub output_option: Vec<(String, String)>,
+
+    /// Which streams to keep beside the equalized one: 1,4 by number, a or s by kind (v, a, s, d, t), a:0 or a:eng of a kind; with
+    /// a minus, what to leave out, as in -a:1 [default: all]
+    ///
+    /// Numbers count from 0, as in messages, and within a kind as in ffmpeg -map. A later word takes precedence: -a,a:eng leaves
+    /// out all sound but English. What the container cannot hold is left out in any case, with a warning unless it is left out
+    /// here.
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Output", hide_short_help = true)]
+    pub streams: Option<StreamChoice>,
 
     /// Pixel format to encode, by FFmpeg's name; keep is the one nearest to the input's [default: keep; for live, 4:2:0 where
     /// the codec is for players, and of 8 bits with H.264]
@@ -134,6 +143,7 @@ impl OutputArgs {
             options: OutputOptions {
                 encoder,
                 container: self.output_option,
+                streams: self.streams,
                 format: self.output_format,
                 pixels,
                 ..OutputOptions::default()

@@ -57,7 +57,7 @@ pub enum LogLevelArg {
 /// What progress looks like.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressArg {
-    /// A bar on a terminal, nothing elsewhere.
+    /// A bar on a terminal, lines of text where TERM is dumb, nothing elsewhere.
     Auto,
     /// A line of text now and then.
     Plain,
@@ -150,7 +150,11 @@ impl From<StderrArgs> for StderrOptions {
             verbosity,
             meter: match args.progress {
                 ProgressArg::Plain => MeterStyle::Plain,
-                ProgressArg::Auto if std::io::stderr().is_terminal() && verbosity > Verbosity::Quiet => MeterStyle::Bar,
+                ProgressArg::Auto if std::io::stderr().is_terminal() && verbosity > Verbosity::Quiet => {
+                    // A terminal that says so cannot move its cursor back.
+                    let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+                    if is_dumb { MeterStyle::Plain } else { MeterStyle::Bar }
+                }
                 ProgressArg::Auto | ProgressArg::Json | ProgressArg::None => MeterStyle::Silent,
             },
             events: match (args.progress_file, args.progress) {

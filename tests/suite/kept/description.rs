@@ -157,3 +157,46 @@ fn the_timecode_of_an_mp4_comes_through_a_pipe() {
         assert!(told.contains(expected), "{timecode} {start}: {told}");
     }
 }
+
+#[test]
+fn timecode_counts_by_the_nominal_rate_where_the_rate_varies() {
+    let dir = Dir::new();
+    for (rate, timecode) in [
+        ("30000/1001", "01:02:03;04"),
+        ("60000/1001", "01:02:03;44"),
+        ("30000/1001", "01:02:03:04"),
+        ("60", "01:02:03:44"),
+        ("24000/1001", "01:02:03:04"),
+        ("25", "01:02:03:04"),
+    ] {
+        // Every frame whose number is one more than a multiple of 7 is left out.
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2 -vf select=not(eq(mod(n\\,7)\\,1)) -vsync vfr -c:v mpeg4 \
+             -q:v 3 -g 5 -timecode {timecode} in.mov"
+        ));
+        dir.ffmpeg("-i in.mov -c copy -map 0:v in.mkv");
+        for (input, output) in
+            [("in.mov", "out.mov"), ("in.mov", "out.mp4"), ("in.mov", "out.mkv"), ("in.mkv", "out.mov")]
+        {
+            dir.succeeds(&format!("--backend cpu --strict -y {input} {output}"));
+            let entries = "-show_entries stream_tags=timecode:format_tags=timecode";
+            let told = dir.probe(entries, output).to_string().to_lowercase();
+            assert!(told.contains(timecode), "{rate} {timecode} in {input} to {output}: {told}");
+            // Matroska tells the average rate alone.
+            if output != "out.mkv" && input == "in.mov" {
+                let streams = dir.streams(output);
+                let track = streams.iter().find(|of| of["codec_tag_string"] == "tmcd").expect("a track of timecode");
+                let ratio = |text: &str| {
+                    let (over, under) = text.split_once('/').unwrap_or((text, "1"));
+                    over.parse::<f64>().expect("a number") / under.parse::<f64>().expect("a number")
+                };
+                let found = ratio(track["avg_frame_rate"].as_str().expect("a rate"));
+                assert!((found / ratio(rate) - 1.0).abs() < 0.0005, "{rate}: {found} in {input} to {output}");
+            }
+        }
+        // A second later, whatever is left out in between.
+        dir.succeeds("--backend cpu --start 1.001 -y in.mov out.mov");
+        let told = dir.probe("-show_entries stream_tags=timecode", "out.mov").to_string();
+        assert!(told.contains("01:02:04"), "{rate} {timecode}: {told}");
+    }
+}

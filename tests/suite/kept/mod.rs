@@ -1,10 +1,13 @@
 //! What a file keeps: everything about it but the luma of one of its video streams.
 
+mod alpha;
 mod captions;
+mod changes;
 mod description;
 mod jumps;
 mod picture;
 mod range;
+mod says;
 mod streams;
 mod system_clock;
 mod times;

@@ -190,3 +190,19 @@ fn the_mastering_display_is_kept_and_light_levels_that_no_longer_hold_are_not() 
         }
     }
 }
+
+#[test]
+fn dv_codes_fields() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=720x576:rate=25 -frames:v 4 -pix_fmt yuv420p -c:v dvvideo -flags +ildct in.dv",
+    );
+    for output in ["out.dv", "out.mov"] {
+        dir.succeeds(&format!("--backend cpu --strict --encoder dvvideo -y in.dv {output}"));
+        let fields = |file: &str| -> Vec<[bool; 2]> {
+            dir.frames(file).iter().map(|of| [of["interlaced_frame"] == 1, of["top_field_first"] == 1]).collect()
+        };
+        assert_eq!(fields(output), fields("in.dv"), "{output}");
+        assert!(fields(output)[0][0], "DV has fields");
+    }
+}

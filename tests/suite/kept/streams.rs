@@ -203,6 +203,68 @@ fn a_stream_that_is_announced_and_never_comes_is_left_out() {
     }
 }
 
+/// Replaces the last place of each word by one as long.
+fn patched(mut bytes: Vec<u8>, words: &[(&[u8], &[u8])]) -> Vec<u8> {
+    for (word, by) in words {
+        let at = bytes.windows(word.len()).rposition(|bytes| bytes == *word).expect("the word is in the file");
+        bytes[at..at + by.len()].copy_from_slice(by);
+    }
+    bytes
+}
+
+#[test]
+fn a_stream_that_can_be_neither_copied_nor_decoded_is_left_out() {
+    let dir = Dir::new();
+    dir.write("text.srt", SUBTITLES.as_bytes());
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=5:duration=1 -f lavfi -i sine=duration=1 -i text.srt -map 0 -map 0 -map 1 \
+         -map 1 -map 2 -c:v mpeg4 -c:a aac -c:s srt all.mkv",
+    );
+    dir.ffmpeg("-i all.mkv -map 0 -map -0:s -c copy all.mp4");
+    // As the second sound of a phone is, of which FFmpeg knows the rate, but not the codec.
+    dir.write("in.mov", &patched(dir.read("all.mp4"), &[(b"mp4a", b"apac"), (b"esds", b"dapa")]));
+    dir.write("sound.mkv", &patched(dir.read("all.mkv"), &[(b"A_AAC", b"A_XYZ")]));
+    dir.write("words.mkv", &patched(dir.read("all.mkv"), &[(b"S_TEXT/UTF8", b"S_TEXT/ABCD")]));
+    dir.write("video.mkv", &patched(dir.read("all.mkv"), &[(b"V_MPEG4/ISO/ASP", b"V_XYZAB/ISO/ASP")]));
+    for (input, number, streams) in [("in.mov", 3, 4), ("sound.mkv", 3, 5), ("words.mkv", 4, 5), ("video.mkv", 1, 5)] {
+        for output in ["mov", "mp4", "mkv", "ts", "avi", "nut", "mpg"] {
+            let run = dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {input} out.{output}"));
+            let unknown = format!("stream #{number}");
+            let line = run.stderr.lines().find(|line| line.contains(&unknown) && line.contains("left out"));
+            let line = line.unwrap_or_else(|| panic!("{input} to {output}: {}", run.stderr));
+            assert!(line.contains("warning") && line.contains(&format!("--streams -{number} ")), "{line}");
+            assert_eq!(dir.frames(&format!("out.{output}")).len(), 5, "{input} to {output}");
+        }
+        assert_eq!(dir.streams("out.mov").len(), streams - 1, "{input}: all others are there");
+        let options = format!("--backend cpu --encoder mpeg4 --strict -y {input} out.mov");
+        dir.run(&options).fails().says(&[&format!("stream #{number}"), "--strict"]);
+        dir.succeeds(&format!("--streams -{number} {options}")).never_says("left out");
+    }
+}
+
+#[test]
+fn the_user_chooses_what_is_kept_beside_the_video() {
+    let dir = Dir::new();
+    everything(&dir);
+    for (choice, kept) in [
+        ("2", &[0, 2][..]),
+        ("-1,-t", &[0, 2, 3, 4, 5]),
+        ("a:eng,s", &[0, 3, 4, 5]),
+        ("-a,-v", &[0, 4, 5, 6]),
+        ("t", &[0, 6]),
+    ] {
+        dir.succeeds(&format!("--backend cpu --strict --streams {choice} -y in.mkv out.mkv"));
+        let (before, after) = (dir.streams("in.mkv"), dir.streams("out.mkv"));
+        let kept: Vec<_> = kept.iter().map(|&index: &usize| description(&before[index])).collect();
+        assert_eq!(after.iter().map(description).collect::<Vec<_>>(), kept, "{choice}");
+    }
+    // The second video is equalized, whatever is said of it.
+    dir.succeeds("--backend cpu --video-stream 1 --streams -v,-a,-s,-t -y in.mkv out.mkv");
+    assert_eq!(dir.streams("out.mkv").len(), 1);
+    dir.run("--backend cpu --streams a:2 -y in.mkv out.mkv").exits_with(2).says(&["no stream a:2", "stream #3"]);
+    dir.run("--backend cpu --streams all -y in.mkv out.mkv").exits_with(2).says(&["--streams", "names no streams"]);
+}
+
 #[test]
 fn video_goes_where_it_can() {
     let dir = Dir::new();

@@ -1,0 +1,180 @@
+//! What each container keeps of what a file says of itself, beside its streams. This table is the one place that knows: the
+//! warning about what is lost, and the table in `docs/files.md`, come from it.
+
+use crate::ffmpeg::{Container, Encoder, Media, Picture, Stream};
+use crate::pipeline::{Input, Notices};
+use anyhow::Result;
+
+/// Something that a file says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Chapters.
+    Chapters,
+    /// The timecode of the first frame.
+    Timecode,
+    /// Where it was recorded.
+    Place,
+    /// Which part of a sphere the picture is.
+    Sphere,
+    /// The pictures for both eyes.
+    Stereo,
+    /// The display on which HDR was made.
+    MasteringDisplay,
+}
+
+/// All of them, how they are called, and the containers that keep them, by FFmpeg's names.
+pub const KEPT: [(Said, &str, &[&str]); 6] = [
+    (
+        Said::Chapters,
+        "chapters",
+        &["mp4", "mov", "ipod", "3gp", "3g2", "ismv", "f4v", "matroska", "webm", "nut", "asf"],
+    ),
+    (
+        Said::Timecode,
+        "timecode",
+        &["mp4", "mov", "matroska", "webm", "nut", "mxf", "asf", "avi", "flv", "wtv", "ogg", "ogv", "dv"],
+    ),
+    (
+        Said::Place,
+        "place of the recording (GPS)",
+        &[
+            "mp4", "mov", "ipod", "3gp", "3g2", "ismv", "f4v", "matroska", "webm", "nut", "asf", "flv", "wtv", "ogg",
+            "ogv",
+        ],
+    ),
+    (Said::Sphere, "360 degrees (spherical)", &["mp4", "matroska", "webm"]),
+    (Said::Stereo, "stereo 3D", &["mp4", "matroska", "webm"]),
+    (Said::MasteringDisplay, "mastering display of HDR", &["mp4", "mov", "matroska", "webm", "mxf"]),
+];
+
+impl Said {
+    /// Does a file of a container keep the timecode of a video among what it says of all of the file, and nowhere else?
+    pub(super) fn timecode_is_of_file(container: Container) -> bool {
+        matches!(container.name().as_str(), "asf" | "avi" | "flv" | "wtv" | "ogg" | "ogv")
+    }
+
+    /// Does a file of this container, whose video this encoder makes, say it?
+    pub fn is_kept(self, container: Container, encoder: Option<Encoder>) -> bool {
+        let name = container.name();
+        let row = KEPT.iter().find(|(said, ..)| *said == self);
+        // x265 writes it into the video.
+        let in_video = self == Said::MasteringDisplay && encoder.is_some_and(|encoder| encoder.name() == "libx265");
+        container.discards() || in_video || row.is_some_and(|(_, _, by)| by.contains(&name.as_str()))
+    }
+
+    fn is_said(self, media: &Media, video: &Stream, first: Option<&Picture>) -> bool {
+        let has_key = |keys: &[&str]| {
+            let entries = media.metadata.iter().chain(&video.metadata);
+            entries.map(|(key, _)| key).any(|key| keys.iter().any(|known| known.eq_ignore_ascii_case(key)))
+        };
+        match self {
+            Said::Chapters => !media.chapters.is_empty(),
+            Said::Timecode => has_key(&["timecode"]),
+            Said::Place => has_key(&["location", "com.apple.quicktime.location.ISO6709"]),
+            Said::Sphere => video.side_data.is_spherical(),
+            Said::Stereo => video.side_data.is_stereo(),
+            Said::MasteringDisplay => {
+                let of_picture = first.is_some_and(|first| first.mastering_display().is_some());
+                video.side_data.has_mastering_display() || of_picture
+            }
+        }
+    }
+}
+
+/// What tells cameras and programs how a picture is stored, and does not hold, or need not be said, of another file of it.
+const OF_STORAGE: [&str; 22] = [
+    "Orientation",
+    "XResolution",
+    "YResolution",
+    "ResolutionUnit",
+    "YCbCrPositioning",
+    "YCbCrSubSampling",
+    "ExifVersion",
+    "ComponentsConfiguration",
+    "FlashpixVersion",
+    "FlashPixVersion",
+    "ColorSpace",
+    "PixelXDimension",
+    "PixelYDimension",
+    "ImageWidth",
+    "ImageLength",
+    "BitsPerSample",
+    "Compression",
+    "SamplesPerPixel",
+    "PhotometricInterpretation",
+    "Software",
+    "encoder",
+    "gamma",
+];
+
+/// The gamma of sRGB and of no word about it.
+const USUAL_GAMMA: [&str; 2] = ["45455/100000", "0.454550"];
+
+/// Warns, once, of all that the input says of itself and a file of this container does not. `first` is the first picture.
+///
+/// # Errors
+/// The warning, with `--strict`.
+pub(super) fn check(
+    input: &Input,
+    container: Container,
+    encoder: Option<Encoder>,
+    first: Option<&Picture>,
+    output: &str,
+    notices: &Notices,
+) -> Result<()> {
+    let (media, video) = (&input.media, input.video_stream());
+    let to_images =
+        container.is_images() || matches!(container.name().as_str(), "gif" | "apng" | "webp" | "image2pipe");
+    let mut lost = dynamic(video, first);
+    // Pictures of a film are not expected to tell of its chapters.
+    let of_film = KEPT.iter().filter(|(said, ..)| !to_images || matches!(said, Said::Sphere | Said::Stereo));
+    let of_film = of_film.filter(|(said, ..)| said.is_said(media, video, first) && !said.is_kept(container, encoder));
+    lost.extend(of_film.map(|(_, name, _)| (*name).to_owned()));
+    if media.is_images() && to_images {
+        lost.extend(first.map(|first| of_image(first, encoder)).unwrap_or_default());
+    }
+    if lost.is_empty() {
+        return Ok(());
+    }
+    notices.warn(&format!("{output} does not say what {} says of itself: {}", input.name, lost.join("; ")))
+}
+
+/// What holds for the pictures as they were, and for no others.
+fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
+    let dolby = match video.side_data.dolby_vision() {
+        // Its colours are of no kind that other players know.
+        Some((profile, 0)) => Some(format!(
+            "Dolby Vision of profile {profile}, without which the colours are wrong (take a version of the video in HDR10, HLG or SDR)"
+        )),
+        Some((profile, _)) => Some(format!("Dolby Vision of profile {profile}, which does not fit equalized pictures")),
+        None if first.is_some_and(Picture::has_dolby_vision) => {
+            Some("Dolby Vision, which does not fit equalized pictures".to_owned())
+        }
+        None => None,
+    };
+    let has_plus = first.is_some_and(Picture::has_hdr10_plus);
+    let plus = has_plus.then(|| "HDR10+, which does not fit equalized pictures".to_owned());
+    [dolby, plus].into_iter().flatten().collect()
+}
+
+/// Encoders of images that write the ICC profile of a picture.
+const WRITE_ICC: [&str; 4] = ["png", "apng", "mjpeg", "libjxl"];
+
+/// What FFmpeg's encoders of images do not write.
+fn of_image(first: &Picture, encoder: Option<Encoder>) -> Vec<String> {
+    let metadata = first.metadata();
+    let mut lost = Vec::new();
+    if first.has_icc_profile() && encoder.is_some_and(|encoder| !WRITE_ICC.contains(&encoder.name().as_str())) {
+        lost.push("ICC profile (.png and .jpg files keep it)".to_owned());
+    }
+    let gamma = metadata.iter().find(|(key, value)| key == "gamma" && !USUAL_GAMMA.contains(&value.as_str()));
+    lost.extend(gamma.map(|(_, value)| format!("gamma {value}")));
+    let told = metadata.iter().map(|(key, _)| key.as_str()).filter(|key| !OF_STORAGE.contains(key));
+    let told: Vec<&str> = told.collect();
+    match told.len() {
+        0 => {}
+        count @ 1..=6 => lost.push(format!("EXIF and texts ({count}: {})", told.join(", "))),
+        count => lost.push(format!("EXIF and texts ({count}: {} and others)", told[..6].join(", "))),
+    }
+    lost
+}
