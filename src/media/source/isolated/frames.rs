@@ -60,6 +60,18 @@ fn copied_to(plane: &Plane, pool: &SharedPool) -> Option<(Place, Arc<dyn Memory>
     Some((Place { slot, start, stride: plane.row_bytes() as i64 }, buffer.freeze()))
 }
 
+/// The bytes between rows of a copy: `stride`, if it suits as well as `usual`.
+fn near(usual: usize, stride: i64) -> usize {
+    let allowed = usual..=usual + MOST_PADDING;
+    usize::try_from(stride)
+        .ok()
+        .filter(|stride| allowed.contains(stride) && stride.is_multiple_of(SPARE))
+        .unwrap_or(usual)
+}
+
+/// The most bytes that rows of a copy lie further apart than they need.
+const MOST_PADDING: usize = 256;
+
 /// Memory for frames that come from another process.
 pub struct FramePool {
     pool: Arc<dyn Pool>,
@@ -103,6 +115,12 @@ impl FramePool {
             return Err(Lie("planes").into());
         }
         limits::check_room(shapes.iter().map(bytes).sum())?;
+        // Rows lie as far apart as the decoder has them, if that is not much further than they need.
+        let usual = shapes.iter().map(|(row_bytes, _)| PlaneMut::stride_for(*row_bytes));
+        let strides: Vec<usize> = match &wire.planes {
+            Planes::Shared(places) => usual.zip(places).map(|(usual, place)| near(usual, place.stride)).collect(),
+            Planes::Sent(_) => usual.collect(),
+        };
         let served = self.pool.planes(format);
         let split = if served.start > 0 { 0 } else { served.end.min(shapes.len()) };
         let mut planes = Vec::new();
@@ -110,13 +128,13 @@ impl FramePool {
             if part.is_empty() {
                 continue;
             }
-            let room = |&(row_bytes, rows): &(usize, usize)| PlaneMut::stride_for(row_bytes) * rows;
-            let mut buffer = self.buffer(pool, shapes[part.clone()].iter().map(room).sum::<usize>() + SPARE)?;
+            let room = |index: usize| strides[index] * shapes[index].1;
+            let mut buffer = self.buffer(pool, part.clone().map(room).sum::<usize>() + SPARE)?;
             let mut starts = Vec::new();
             let mut start = 0;
             for index in part.clone() {
-                let shape = &shapes[index];
-                let (stride, to) = (PlaneMut::stride_for(shape.0), &mut buffer[start..start + room(shape)]);
+                let (shape, stride) = (&shapes[index], strides[index]);
+                let to = &mut buffer[start..start + room(index)];
                 match &wire.planes {
                     Planes::Shared(places) => pieces.copy(places[index], shape.0, to, stride)?,
                     Planes::Sent(sent) => {
@@ -126,11 +144,11 @@ impl FramePool {
                     }
                 }
                 starts.push(start);
-                start += room(shape);
+                start += room(index);
             }
             let memory = buffer.freeze();
-            for (&(row_bytes, rows), start) in shapes[part].iter().zip(starts) {
-                let stride = PlaneMut::stride_for(row_bytes) as isize;
+            for (index, start) in part.zip(starts) {
+                let ((row_bytes, rows), stride) = (shapes[index], strides[index] as isize);
                 planes.push(Plane::new(memory.clone(), start, stride, row_bytes, rows).ok_or(Lie("planes"))?);
             }
         }
