@@ -201,6 +201,17 @@ impl Packet {
         })
     }
 
+    /// Brings its times between `-most` and `most`, and its duration up to `most`.
+    pub fn clamp(&mut self, most: i64) {
+        let packet = self.get_mut();
+        for time in [&mut packet.pts, &mut packet.dts] {
+            if *time != ffi::AV_NOPTS_VALUE {
+                *time = (*time).clamp(-most, most);
+            }
+        }
+        packet.duration = packet.duration.clamp(0, most);
+    }
+
     /// Adds `by` to its times.
     pub fn shift(&mut self, by: i64) {
         let packet = self.get_mut();

@@ -22,17 +22,17 @@ pub struct Lie(pub &'static str);
 const MOST_KEYS: usize = 10_000;
 const MOST_SIDE_DATA: usize = 64;
 
-/// The largest time and duration that are believed, in any unit: they are added up.
+/// The largest time and duration, in any unit. Damaged files have larger ones, but sums of them would not fit.
 const MOST_TIME: i64 = 1 << 60;
 
-/// A time that can be, or none.
-fn time(of: i64) -> Result<i64, Lie> {
-    if of == ffi::AV_NOPTS_VALUE || of.unsigned_abs() <= MOST_TIME as u64 { Ok(of) } else { Err(Lie("a time")) }
+/// A time, or none, as near to it as may be.
+fn time(of: i64) -> i64 {
+    if of == ffi::AV_NOPTS_VALUE { of } else { of.clamp(-MOST_TIME, MOST_TIME) }
 }
 
-/// A duration that can be.
-fn duration(of: i64) -> Result<i64, Lie> {
-    if (0..=MOST_TIME).contains(&of) { Ok(of) } else { Err(Lie("a duration")) }
+/// A duration, as near to it as may be.
+fn duration(of: i64) -> i64 {
+    of.clamp(0, MOST_TIME)
 }
 
 /// Bytes of a name or a layout of channels.
@@ -454,7 +454,7 @@ impl WireStream {
             sample_aspect_ratio: self.sample_aspect_ratio.map(positive).transpose()?,
             container_aspect_ratio: self.container_aspect_ratio.map(positive).transpose()?,
             field_order: FieldOrder::from(order),
-            start: self.start.map(time).transpose()?,
+            start: self.start.map(time),
             frames: self.frames.filter(|&frames| frames <= MOST_TIME as u64),
             metadata: self.metadata,
             disposition: self.disposition,
@@ -487,7 +487,8 @@ impl WireChapter {
     /// When its unit of time cannot be.
     pub fn checked(self) -> Result<Chapter, Lie> {
         let [start, end] = self.period;
-        if time(start)? > time(end)? {
+        let (start, end) = (time(start), time(end));
+        if start > end {
             return Err(Lie("a chapter"));
         }
         Ok(Chapter { id: self.id, time_base: positive(self.time_base)?, start, end, metadata: self.metadata })
@@ -540,7 +541,7 @@ impl WirePacket {
             return Err(Lie("a packet"));
         }
         let [pts, dts] = self.times;
-        let mut packet = Packet::of_bytes(&self.data, [time(pts)?, time(dts)?], duration(self.duration)?, false);
+        let mut packet = Packet::of_bytes(&self.data, [time(pts), time(dts)], duration(self.duration), false);
         packet.set_stream(stream);
         // Not those that say how FFmpeg itself treats its bytes.
         let known =
@@ -626,8 +627,8 @@ impl WireProperties {
         }
         // SAFETY: the number is one that FFmpeg has a name for, or that of no format.
         let mut picture = Picture::empty(unsafe { RawFormat::from_number(self.format) }, (0, 0));
-        picture.set_time(self.time.map(time).transpose()?);
-        picture.set_duration(duration(self.duration)?);
+        picture.set_time(self.time.map(time));
+        picture.set_duration(duration(self.duration));
         picture.set_interlaced(self.interlaced);
         picture.set_key(self.is_key);
         if self.is_damaged {

@@ -66,7 +66,12 @@ pub fn open_live(
     if options.isolation != Isolation::Off && isolated::is_ready() {
         let input = LiveInput::find(&options, &notices)?;
         if input.is_isolated() {
-            return isolated::open_live(input, options, start, cancel, notices, progress);
+            let name = input.name.clone();
+            let opened = isolated::open_live(input, options, start, cancel, notices, progress);
+            return opened.map_err(|error| match cancel.is_cancelled() {
+                true => anyhow!("{name}: interrupted before the first frame"),
+                false => error,
+            });
         }
     }
     let (source, input) = LiveSource::open(options, Found::Options, start, cancel, notices, progress)?;

@@ -32,7 +32,7 @@ const AHEAD: usize = 16;
 const PULSE: Duration = Duration::from_secs(1);
 
 /// Bytes of its own memory that a thread takes.
-const THREAD: u64 = 16 << 20;
+const THREAD: u64 = 12 << 20;
 
 /// What is said to the other process, by any thread.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! Frames on their way from one process to the other: where their rows lie in shared memory, and the copy that this program works
 //! on. The copy is what makes them its own: what was checked of them stays so.
 
-use super::messages::{MOST, Place, Planes, WireFrame, checked_size};
+use super::messages::{Place, Planes, WireFrame, checked_size};
 use super::shared_memory::{Pieces, SharedPool};
 use crate::ffmpeg::{Lie, Picture, WireProperties};
 use anyhow::Result;
@@ -98,9 +98,6 @@ impl FramePool {
     pub fn copied(&self, wire: WireFrame, pieces: &Pieces) -> Result<Frame> {
         let format = PixelFormat::from_name(&wire.format).ok_or(Lie("a format"))?;
         let (width, height) = checked_size(wire.size)?;
-        if wire.time.is_some_and(|time| time.unsigned_abs() > MOST) {
-            return Err(Lie("a time").into());
-        }
         let matrix = *MATRICES.get(usize::from(wire.matrix)).ok_or(Lie("a matrix"))?;
         let transfer = *TRANSFERS.get(usize::from(wire.transfer)).ok_or(Lie("a transfer"))?;
         let shapes: Vec<(usize, usize)> = (0..format.descriptor().planes().len())

@@ -49,7 +49,7 @@ const OF_PACKETS: usize = 64 << 20;
 const GIVEN_UP: i32 = 1;
 
 /// Bytes that a process may take for itself, beside what frames may take.
-const OWN_MEMORY: u64 = 384 << 20;
+const OWN_MEMORY: u64 = 256 << 20;
 
 /// What is opened, and may be opened again.
 pub(super) enum Opens {
@@ -304,11 +304,10 @@ fn check_survey(survey: &PacketSurvey) -> Result<(), Lie> {
     if is_sane { Ok(()) } else { Err(Lie("a time")) }
 }
 
-/// Is a time in this unit one that sums of microseconds can hold?
-fn is_sane(time: Option<i64>, base: Rational) -> bool {
-    let microseconds =
-        |time: i64| i128::from(time) * i128::from(base.numerator()) * 1_000_000 / i128::from(base.denominator().max(1));
-    time.is_none_or(|time| microseconds(time).unsigned_abs() <= u128::from(MOST))
+/// The largest time in this unit of which sums fit, in microseconds too.
+fn most_time(base: Rational) -> i64 {
+    let most = i128::from(MOST) * i128::from(base.denominator()) / (i128::from(base.numerator().max(1)) * 1_000_000);
+    most.clamp(1, i128::from(MOST)) as i64
 }
 
 /// That something was told that cannot be.
@@ -444,15 +443,13 @@ impl IsolatedSource {
         let packets = wire.packets.into_iter().map(|packet| packet.checked(count));
         let mut packets = packets.collect::<Result<Vec<Packet>, Lie>>()?;
         let streams = &self.input.media.streams;
-        let of_packets = packets.iter().all(|packet| {
-            let base = streams[packet.stream()].time_base;
-            [packet.pts(), packet.dts(), Some(packet.duration())].into_iter().all(|time| is_sane(time, base))
-        });
-        let of_frame = wire.frame.as_ref().is_none_or(|frame| is_sane(frame.time, self.input.video_stream().time_base));
-        if !of_packets || !of_frame {
-            return Err(Lie("a time").into());
+        packets.iter_mut().for_each(|packet| packet.clamp(most_time(streams[packet.stream()].time_base)));
+        let most = most_time(self.input.video_stream().time_base);
+        let mut wire_frame = wire.frame;
+        if let Some(frame) = &mut wire_frame {
+            frame.time = frame.time.map(|time| time.clamp(-most, most));
         }
-        let frame = wire.frame.map(|frame| self.pool.copied(frame, &self.pieces)).transpose();
+        let frame = wire_frame.map(|frame| self.pool.copied(frame, &self.pieces)).transpose();
         let mut frame = frame.with_context(|| format!("frame {}", self.frames))?;
         let (decoded, position, damaged) = wire.progress;
         let (frames_before, damaged_before) = self.before;
