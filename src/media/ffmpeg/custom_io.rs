@@ -142,11 +142,11 @@ unsafe extern "C" fn seek(input: *mut c_void, offset: i64, whence: i32) -> i64 {
     let Input::File { file, position } = (unsafe { &mut *input.cast::<Input>() }) else { return -1 };
     let length = || file.metadata().map(|file| file.len() as i64);
     let failed = |error: std::io::Error| i64::from(ffi::AVERROR(error.raw_os_error().unwrap_or(libc::EIO)));
-    let from = match whence & !(ffi::AVSEEK_FORCE as i32) {
+    let from = match whence & !ffi::AVSEEK_FORCE {
         libc::SEEK_SET => Ok(0),
         libc::SEEK_CUR => Ok(*position as i64),
         libc::SEEK_END => length(),
-        whence if whence == ffi::AVSEEK_SIZE as i32 => return length().unwrap_or_else(failed),
+        whence if whence == ffi::AVSEEK_SIZE => return length().unwrap_or_else(failed),
         _ => return i64::from(ffi::AVERROR(libc::EINVAL)),
     };
     match from.map(|from| from.checked_add(offset).and_then(|to| u64::try_from(to).ok())) {

@@ -49,7 +49,7 @@ pub(super) enum Found {
     /// The options: it is searched for.
     Options,
     /// What was found, and what it is read from if that is a pipe or a file.
-    Input(LiveInput, Option<FileInput>),
+    Input(Box<LiveInput>, Option<FileInput>),
 }
 
 /// Opens a live input, in a process of its own if the options say so and it is not a device. Its first frame sets `start`.
@@ -214,7 +214,7 @@ fn open_first(
 ) -> Result<(LiveInput, OpenInput)> {
     let (known, mut from) = match found {
         Found::Options => (None, None),
-        Found::Input(input, from) => (Some(input), from),
+        Found::Input(input, from) => (Some(*input), from),
     };
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
     // An attempt that the end of the wait cuts short says only that nothing came.

@@ -40,7 +40,7 @@ impl FileInput {
             FileInput::File(file) => file.metadata().ok()?,
             FileInput::Pipe(_) | FileInput::Images(..) => return None,
         };
-        found.is_file().then(|| found.len())
+        found.is_file().then_some(found.len())
     }
 }
 

@@ -159,7 +159,7 @@ fn opened(
                 None => None,
             };
             let options = options.options(&input);
-            let found = Found::Input(input, from);
+            let found = Found::Input(Box::new(input), from);
             let (source, input) = LiveSource::open(options, found, Arc::default(), &cancel, notices, progress.clone())?;
             (Box::new(source), input)
         }

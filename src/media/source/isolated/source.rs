@@ -54,7 +54,13 @@ const OWN_MEMORY: u64 = 256 << 20;
 /// What is opened, and may be opened again.
 pub(super) enum Opens {
     File,
-    Live { input: LiveInput, options: CameraOptions, start: StartTime },
+    Live(Box<OpensLive>),
+}
+
+pub(super) struct OpensLive {
+    input: LiveInput,
+    options: CameraOptions,
+    start: StartTime,
 }
 
 /// A source in a process of its own.
@@ -143,7 +149,7 @@ pub fn open_live(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     let (process, pieces, described) = begin_live(&input, &options, cancel, &notices)?;
-    let opens = Opens::Live { input, options, start };
+    let opens = Opens::Live(Box::new(OpensLive { input, options, start }));
     let source = IsolatedSource::new(opens, (process, pieces), described, cancel, notices, progress);
     let input = source.input.clone();
     Ok((Box::new(source), input))
@@ -456,10 +462,10 @@ impl IsolatedSource {
         self.progress.follow(frames_before.saturating_add(decoded), position, damaged_before.saturating_add(damaged));
         let age = wire.age.map(|age| age.min(Duration::from_secs(3600)));
         let read_at = age.and_then(|age| Instant::now().checked_sub(age));
-        if let Opens::Live { start, .. } = &self.opens {
+        if let Opens::Live(opens) = &self.opens {
             if let (Some(at), Some(frame), None) = (read_at, &frame, self.shift) {
                 // The process counts from its own first frame.
-                let begun = *start.get_or_init(|| at);
+                let begun = *opens.start.get_or_init(|| at);
                 self.shift =
                     Some(at.saturating_duration_since(begun).as_micros() as i64 - frame.pts.unwrap_or(0).min(0));
             }
@@ -492,8 +498,8 @@ impl IsolatedSource {
         let place = self.last.map(|time| rescale(time, base, microseconds()) as f64 / 1e6);
         let place = place.map(|seconds| format!(" behind {seconds:.3} s")).unwrap_or_default();
         let message = format!("{name}: {}: {why}{place}", self.input.video_stream().describe());
-        if let Opens::Live { input, .. } = &self.opens
-            && input.comes_back
+        if let Opens::Live(opens) = &self.opens
+            && opens.input.comes_back
         {
             self.notices.waiting(&format!("{message}; waiting for it to come back"));
             self.progress.count_damaged();
@@ -508,7 +514,8 @@ impl IsolatedSource {
 
     /// Opens a live input in a new process, until it is there or the run is to end.
     fn open_again(&mut self) -> Result<()> {
-        let Opens::Live { input, options, .. } = &self.opens else { return Ok(()) };
+        let Opens::Live(opens) = &self.opens else { return Ok(()) };
+        let OpensLive { input, options, .. } = &**opens;
         let (lost_at, mut pauses) = (Instant::now(), Pauses::default());
         while pauses.wait(&self.cancel) {
             // Its streams are those of before, as far as it has them.
