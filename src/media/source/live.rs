@@ -64,8 +64,9 @@ pub fn open_live(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     if options.isolation != Isolation::Off && isolated::is_ready() {
-        let input = LiveInput::find(&options, &notices)?;
-        if input.is_isolated() {
+        // A camera is found, and said, where it is opened, which may be later.
+        let found = LiveInput::find(&options, &Notices::silent());
+        if let Some(input) = found.ok().filter(LiveInput::is_isolated) {
             let name = input.name.clone();
             let opened = isolated::open_live(input, options, start, cancel, notices, progress);
             return opened.map_err(|error| match cancel.is_cancelled() {
