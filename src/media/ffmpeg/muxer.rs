@@ -364,7 +364,7 @@ impl Muxer {
         Ok(())
     }
 
-    /// Says that `stream` has so many frames a second.
+    /// Sets the frame rate of `stream`, in frames a second.
     pub fn set_frame_rate(&mut self, stream: OutputStream, rate: Rational) {
         // SAFETY: the stream is one of this context.
         unsafe { (**(*self.ptr).streams.add(stream.0)).avg_frame_rate = rate.into() };

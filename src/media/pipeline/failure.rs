@@ -57,6 +57,12 @@ impl FailureKind {
         }
     }
 
+    /// The system's error for the file of this name, without its number.
+    pub fn of_file(name: &str, error: &std::io::Error) -> anyhow::Error {
+        let (kind, text) = (FailureKind::of_errno(error.raw_os_error().unwrap_or(0)), error.to_string());
+        kind.error(format!("{name}: {}", text.split(" (os error").next().unwrap_or(&text)))
+    }
+
     /// An error of this kind.
     pub fn error(self, message: impl Into<String>) -> anyhow::Error {
         Failure { kind: self, message: message.into() }.into()

@@ -70,10 +70,7 @@ impl InputOptions {
             Ok(found) if found.is_file() => File::open(name).map(drop),
             found => found.map(drop),
         };
-        found.map_err(|error| {
-            let (kind, text) = (FailureKind::of_errno(error.raw_os_error().unwrap_or(0)), error.to_string());
-            kind.error(format!("{name}: {}", text.split(" (os error").next().unwrap_or(&text)))
-        })
+        found.map_err(|error| FailureKind::of_file(name, &error))
     }
 
     /// Why it cannot be opened and decoded in a process of its own, if it cannot.

@@ -29,9 +29,9 @@ impl Reader {
         Ok(Reader { file, peeked: Vec::new(), interrupt, ahead: None })
     }
 
-    /// Reads from an open file or pipe, after these bytes.
-    pub fn of(file: File, peeked: Vec<u8>, interrupt: Arc<AtomicBool>) -> Self {
-        Reader { file, peeked, interrupt, ahead: None }
+    /// Reads from an open file or pipe.
+    pub fn of(file: File, interrupt: Arc<AtomicBool>) -> Self {
+        Reader { file, peeked: Vec::new(), interrupt, ahead: None }
     }
 
     /// What it reads from, without the bytes that were peeked.

@@ -139,7 +139,7 @@ fn opened(
             let is_named = options.format.is_some();
             let from = match from {
                 WireFrom::Url => FileInput::Url,
-                WireFrom::Pipe(peeked) => FileInput::Pipe(Reader::of(File::from(next()?), peeked, cancel.flag())),
+                WireFrom::Pipe => FileInput::Pipe(Reader::of(File::from(next()?), cancel.flag())),
                 WireFrom::File => FileInput::File(File::from(next()?)),
                 WireFrom::Images(sequence) => FileInput::Images(
                     sequence,
@@ -152,11 +152,11 @@ fn opened(
             let input = source.input().clone();
             (Box::new(source), input)
         }
-        What::Live { input, options, peeked } => {
-            let from = match peeked {
-                Some(_) if input.is_paced => Some(FileInput::File(File::from(next()?))),
-                Some(peeked) => Some(FileInput::Pipe(Reader::of(File::from(next()?), peeked, cancel.flag()))),
-                None => None,
+        What::Live { input, options, is_open } => {
+            let from = match (is_open, input.is_paced) {
+                (true, true) => Some(FileInput::File(File::from(next()?))),
+                (true, false) => Some(FileInput::Pipe(Reader::of(File::from(next()?), cancel.flag()))),
+                (false, _) => None,
             };
             let options = options.options(&input);
             let found = Found::Input(Box::new(input), from);

@@ -46,16 +46,24 @@ pub struct Limits {
 /// An input.
 #[derive(Deserialize, Serialize)]
 pub enum What {
-    File { options: Box<WireOptions>, name: String, from: WireFrom },
-    Live { input: LiveInput, options: WireCamera, peeked: Option<Vec<u8>> },
+    File {
+        options: Box<WireOptions>,
+        name: String,
+        from: WireFrom,
+    },
+    /// `is_open` says that a descriptor comes beside it: of a pipe, or of a file.
+    Live {
+        input: LiveInput,
+        options: WireCamera,
+        is_open: bool,
+    },
 }
 
 /// What an input is read from; its descriptor comes beside it.
 #[derive(Deserialize, Serialize)]
 pub enum WireFrom {
     Url,
-    /// A pipe, of which these bytes were read.
-    Pipe(Vec<u8>),
+    Pipe,
     File,
     Images(Sequence),
 }
@@ -165,11 +173,11 @@ impl WireCamera {
 /// What a decoding process is told to do.
 #[derive(Deserialize, Serialize)]
 pub enum Order {
-    /// The next delivery is wanted. So many have been copied, and their memory is free.
+    /// The next delivery is wanted. The first `copied` deliveries have been copied, and their memory is free.
     Next { copied: u64 },
     /// [`Source::look_around`](crate::pipeline::Source::look_around).
     LookAround(u32, u32),
-    /// Frames of so many bytes may wait.
+    /// The bytes of frames that may wait.
     Room(usize),
     /// Waiting for input is to end; a clean end was requested, or not.
     Cancel { is_request: bool },
@@ -193,7 +201,7 @@ pub enum Event {
 pub enum Wants {
     /// The image with this number.
     Image(u64),
-    /// Memory of so many bytes for frames. Pieces are numbered in their order, from 0 on.
+    /// Memory for frames, of this many bytes: a piece. The first piece has the number 0, the next one 1.
     Memory(u64),
 }
 
@@ -294,7 +302,7 @@ impl WireInput {
     }
 }
 
-/// Pixels in a row and rows, if there may be so many.
+/// A size in pixels, columns and rows, if `--max-pixels` allows for it.
 ///
 /// # Errors
 /// When there may not.

@@ -53,7 +53,7 @@ impl Drop for Mapping {
     }
 }
 
-/// Asks for memory of so many bytes.
+/// Asks the program for a piece of this length, in bytes.
 pub type Ask = Box<dyn Fn(usize) -> io::Result<OwnedFd> + Send + Sync>;
 
 /// The pool of the decoding process. What it has been given it keeps.
@@ -202,7 +202,7 @@ struct Given {
 }
 
 impl Pieces {
-    /// Makes a piece of so many bytes, to be written by the process that gets its descriptor.
+    /// Makes a piece of `len` bytes. The process that gets the returned descriptor writes there.
     ///
     /// # Errors
     /// When that process has had as much as it may have, or the system has none.
@@ -222,7 +222,7 @@ impl Pieces {
         Ok(descriptor)
     }
 
-    /// Those that `channel` gives on request, for a process that reads none itself.
+    /// Asks for pieces over this connection, which the program answers; for the decoding process.
     pub fn asked_of(channel: Arc<Mutex<Channel>>) -> Ask {
         Box::new(move |len| ask(&channel, Wants::Memory(len as u64)))
     }

@@ -107,15 +107,11 @@ pub fn open_file(
     let (from, descriptors) = match from {
         FileInput::Url if is_url(&options.url) => (WireFrom::Url, Vec::new()),
         FileInput::Url => {
-            let file = File::open(&options.url).map_err(|error| {
-                let text = error.to_string();
-                let text = text.split(" (os error").next().unwrap_or(&text).to_owned();
-                FailureKind::of_errno(error.raw_os_error().unwrap_or(0)).error(format!("{name}: {text}"))
-            })?;
+            let file = File::open(&options.url).map_err(|error| FailureKind::of_file(name, &error))?;
             (WireFrom::File, vec![OwnedFd::from(file)])
         }
         FileInput::File(file) => (WireFrom::File, vec![file.into()]),
-        FileInput::Pipe(reader) => (WireFrom::Pipe(Vec::new()), vec![relayed(reader)?]),
+        FileInput::Pipe(reader) => (WireFrom::Pipe, vec![relayed(reader)?]),
         FileInput::Images(sequence, open) => {
             images = Some((sequence, open));
             (WireFrom::Images(sequence), Vec::new())
@@ -177,12 +173,13 @@ fn begin_live(
         true => None,
         false => Some(Reader::open(&input.url, cancel.flag()).with_context(|| input.name.clone())?),
     };
-    let (peeked, descriptors) = match reader {
-        Some(reader) if input.is_paced => (Some(Vec::new()), vec![reader.into_file().into()]),
-        Some(reader) => (Some(Vec::new()), vec![relayed(reader)?]),
-        None => (None, Vec::new()),
+    let descriptors = match reader {
+        Some(reader) if input.is_paced => vec![reader.into_file().into()],
+        Some(reader) => vec![relayed(reader)?],
+        None => Vec::new(),
     };
-    let what = What::Live { input: input.clone(), options: WireCamera::of(options), peeked };
+    let is_open = !descriptors.is_empty();
+    let what = What::Live { input: input.clone(), options: WireCamera::of(options), is_open };
     begin(what, (descriptors, None), input.comes_back, options.isolation, &input.name, cancel, notices)
 }
 
