@@ -113,7 +113,7 @@ lab/publications: arguments managed
 lab/publications/kernels: cdf_min curve histogram luminance_histogram map pause saturation scan
 media/ffmpeg: container converter custom_io decoder decoder_buffers demuxer devices encoded_video encoder
 media/ffmpeg: encoder_info filter_graph interrupt log media mod muxer nvdec opens packet parse picture protocols
-media/ffmpeg: raw_format rotation shared_planes side_data subtitle surface wire
+media/ffmpeg: raw_format rotation shared_planes side_data subtitle surface transcoder wire
 media/source/isolated: shared_memory zygote
 media/sys: descriptors give_up virtual_camera
 program: c_memory signals stdout

@@ -116,6 +116,12 @@ impl DerefMut for CodecParameters {
 }
 
 impl Stream {
+    /// The stream with another codec; `time_base` is the unit of its times, in seconds.
+    pub fn converted(&self, codec: String, parameters: CodecParameters, time_base: Rational) -> Self {
+        let (frame_rate, sample_aspect_ratio, side_data) = (None, None, StreamSideData::default());
+        Stream { codec, parameters, time_base, frame_rate, sample_aspect_ratio, side_data, ..self.clone() }
+    }
+
     /// Is it cover art, rather than a video?
     pub fn is_attached_picture(&self) -> bool {
         self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0

@@ -55,6 +55,7 @@ mod sound;
 mod still;
 mod subtitle;
 mod surface;
+mod transcoder;
 mod wire;
 
 pub use colour::{Colour, LogTransfer};
@@ -84,9 +85,8 @@ pub use protocols::OpenError;
 pub use raw_format::RawFormat;
 pub use rotation::AutoRotate;
 pub use side_data::StreamSideData;
-pub use sound::SoundTranscoder;
 pub use still::Still;
-pub use subtitle::SubtitleTranscoder;
+pub use transcoder::{TranscodeTo, Transcoder};
 pub use wire::{Lie, WireChapter, WirePacket, WireProperties, WireStream};
 
 use ffmpeg_next::Rescale;

@@ -3,8 +3,8 @@
 
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder,
-    Stream, StreamSideData, SubtitleTranscoder, VideoEncoder, check, location, rescale, text,
+    Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, Stream,
+    StreamSideData, VideoEncoder, check, location, rescale, text,
 };
 use crate::sys::out_of_memory;
 use anyhow::{Context as _, Result, bail};
@@ -300,36 +300,6 @@ impl Muxer {
             set_entries(&mut (*stream).metadata, metadata);
         }
         Ok(index)
-    }
-
-    /// Adds a stream for the packets of `transcoder`, which converts the subtitles of `original`.
-    ///
-    /// # Errors
-    /// When there is no memory for it.
-    pub fn add_subtitles(
-        &mut self,
-        transcoder: &SubtitleTranscoder,
-        original: &Stream,
-        metadata: &Metadata,
-    ) -> Result<OutputStream, Error> {
-        // SAFETY: the transcoder's encoder is open.
-        let added = unsafe { self.add_from_encoder(transcoder.encoder(), original.time_base, original, metadata) };
-        added.map(|(_, index)| index)
-    }
-
-    /// Adds a stream for the packets of `transcoder`, which re-encodes the audio of `original`.
-    ///
-    /// # Errors
-    /// When there is no memory for it.
-    pub fn add_sound(
-        &mut self,
-        transcoder: &SoundTranscoder,
-        original: &Stream,
-        metadata: &Metadata,
-    ) -> Result<OutputStream, Error> {
-        let (encoder, time_base) = (transcoder.encoder(), transcoder.time_base());
-        // SAFETY: the transcoder's encoder is open.
-        unsafe { self.add_from_encoder(encoder.as_ptr(), time_base, original, metadata).map(|(_, index)| index) }
     }
 
     /// Adds an image as an attached file, as Matroska stores cover art.

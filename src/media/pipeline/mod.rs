@@ -15,6 +15,7 @@ mod remedy;
 mod stage_errors;
 mod stages;
 mod threads;
+mod transcoders;
 
 pub use cancel::Cancel;
 pub use engine::{Summary, run, run_with};
@@ -26,3 +27,4 @@ pub use progress::{Progress, Stage, UNCHANGED};
 pub use remedy::ErrorWithRemedy;
 pub use stage_errors::{from_stage, to_stage};
 pub use stages::{Delivery, Encoding, Input, Message, Outcome, PartPosition, ReaderGone, Sink, Source};
+pub use transcoders::{InProcess, OpenTranscoders, Opened, Transcoded, Transcoders};

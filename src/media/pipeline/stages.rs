@@ -1,6 +1,7 @@
 //! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage between
 //! them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
 
+use super::transcoders::{InProcess, OpenTranscoders};
 use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Stream};
 use anyhow::Result;
 use histeq::frame::{Frame, Pool};
@@ -150,21 +151,30 @@ pub struct Input {
     pub duration: Option<i64>,
     /// The number of the first of numbered images, ahead of the requested part.
     pub first_number: Option<u64>,
+    /// Where its other streams are converted.
+    pub transcoders: Arc<dyn OpenTranscoders>,
 }
 
 impl Input {
     /// That of a single picture which is drawn, of any format and size.
     pub fn drawn(name: &str) -> Self {
+        let media = Media::of_raw_video("rawvideo", Rational::new(1, 1), None);
+        Input { frames: Some(1), ..Input::of(name.to_owned(), media) }
+    }
+
+    /// All of `media`, of which the first stream is equalized.
+    pub fn of(name: String, media: Media) -> Self {
         Input {
-            name: name.to_owned(),
-            media: Media::of_raw_video("rawvideo", Rational::new(1, 1), None),
+            name,
+            media,
             video: 0,
             picture: None,
             shift: 0,
             length: None,
-            frames: Some(1),
+            frames: None,
             duration: None,
             first_number: None,
+            transcoders: Arc::new(InProcess),
         }
     }
 

@@ -324,7 +324,7 @@ impl FileSink {
             Routes::default()
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &media.streams, self.input.video, &self.rules, &self.notices, |muxer| {
+            Routes::add(muxer, &self.input, &self.rules, &self.notices, |muxer| {
                 video = Some(add(muxer, stream, &about_video)?);
                 Ok(())
             })?

@@ -5,11 +5,10 @@ use super::clock::NOTICED;
 use super::metadata::kept;
 use super::stream_choice::StreamChoice;
 use crate::ffmpeg::{
-    Container, MediaType, Muxer, OutputStream, Packet, Rational, SoundTranscoder, Stream, SubtitleTranscoder,
-    microseconds, rescale,
+    Container, MediaType, Muxer, OutputStream, Packet, Rational, Stream, TranscodeTo, microseconds, rescale,
 };
-use crate::pipeline::Notices;
-use anyhow::Result;
+use crate::pipeline::{Input, Notices, Transcoded, Transcoders};
+use anyhow::{Result, bail};
 
 /// The longest audio that decoders need before the first audible sample, in microseconds.
 const PRIMING: i64 = 100_000;
@@ -17,8 +16,14 @@ const PRIMING: i64 = 100_000;
 /// The way of an input stream's packets to the output.
 enum Route {
     Copy(OutputStream),
-    Subtitles(OutputStream, Box<SubtitleTranscoder>),
-    Sound(OutputStream, Box<SoundTranscoder>),
+    Transcoded {
+        to: OutputStream,
+        /// The place of the transcoder.
+        place: usize,
+        /// Unit of the times of its packets.
+        time_base: Rational,
+        is_sound: bool,
+    },
 }
 
 /// The treatment of an input stream. It is decided before the first frame, so that errors come early.
@@ -52,6 +57,8 @@ pub struct StreamRules {
 #[derive(Default)]
 pub struct Routes {
     routes: Vec<Option<(Route, Rational)>>,
+    /// `None` if no stream needs one.
+    transcoders: Option<Box<dyn Transcoders>>,
     /// Was the warning about decreasing times given?
     warned_of_times: bool,
     /// For each stream, whether a packet of it has been written.
@@ -160,62 +167,66 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
 }
 
 impl Routes {
-    /// Adds an output stream for each input stream, in order; `add_video` adds the one that is equalized. A stream whose decoder
+    /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized. A stream whose decoder
     /// or encoder does not open is left out, with a warning.
     ///
     /// # Errors
     /// When a stream cannot be added; the warning, with `--strict`.
     pub fn add(
         muxer: &mut Muxer,
-        streams: &[Stream],
-        video: usize,
+        input: &Input,
         rules: &StreamRules,
         notices: &Notices,
         mut add_video: impl FnMut(&mut Muxer) -> Result<()>,
     ) -> Result<Self> {
+        let (streams, container) = (&input.media.streams, muxer.container());
+        let others = streams.iter().filter(|stream| stream.index != input.video);
+        let wanted: Vec<(Stream, TranscodeTo)> = others
+            .filter_map(|stream| match treatment(stream, streams, container, rules) {
+                Treatment::Sound(encoder) | Treatment::Subtitles(encoder) => {
+                    let has_global_header = container.needs_global_header();
+                    Some((stream.clone(), TranscodeTo { encoder: encoder.to_owned(), has_global_header }))
+                }
+                _ => None,
+            })
+            .collect();
+        let (transcoders, converted) = match wanted.is_empty() {
+            true => (None, Vec::new()),
+            false => input.transcoders.open(&wanted, notices).map(|(open, streams)| (Some(open), streams))?,
+        };
+        let mut converted = converted.into_iter().enumerate();
         let mut routes = Vec::new();
         for stream in streams {
-            if stream.index == video {
+            if stream.index == input.video {
                 add_video(muxer)?;
                 routes.push(None);
                 continue;
             }
             let metadata = kept(&stream.metadata);
-            let route = match treatment(stream, streams, muxer.container(), rules) {
+            let route = match treatment(stream, streams, container, rules) {
                 Treatment::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
                 Treatment::Attach(picture) => {
                     muxer.add_cover(stream, picture, &metadata)?;
                     None
                 }
-                Treatment::Sound(encoder) => {
-                    let has_header = muxer.container().needs_global_header();
-                    match SoundTranscoder::open(stream, encoder, has_header) {
-                        Ok(transcoder) => {
-                            let to = muxer.add_sound(&transcoder, stream, &metadata)?;
-                            Some(Route::Sound(to, Box::new(transcoder)))
-                        }
-                        Err(error) => {
-                            leave_out(stream, &format!("it cannot be encoded by {encoder}: {error}"), notices)?;
-                            None
-                        }
+                Treatment::Sound(encoder) | Treatment::Subtitles(encoder) => match converted.next() {
+                    Some((place, Ok(output))) => {
+                        let to = muxer.add_copy(&output, &metadata)?;
+                        let is_sound = stream.kind == MediaType::Audio;
+                        Some(Route::Transcoded { to, place, time_base: output.time_base, is_sound })
                     }
-                }
-                Treatment::Subtitles(codec) => match SubtitleTranscoder::open(stream, codec) {
-                    Ok(transcoder) => {
-                        let to = muxer.add_subtitles(&transcoder, stream, &metadata)?;
-                        Some(Route::Subtitles(to, Box::new(transcoder)))
-                    }
-                    Err(error) => {
-                        leave_out(stream, &format!("it cannot become {codec}: {error}"), notices)?;
+                    Some((_, Err(error))) => {
+                        leave_out(stream, &format!("it cannot become {encoder}: {error}"), notices)?;
                         None
                     }
+                    None => None,
                 },
                 Treatment::Implied | Treatment::Unwanted | Treatment::LeaveOut => None,
             };
             routes.push(route.map(|route| (route, stream.time_base)));
         }
         let begun = vec![false; routes.len()];
-        Ok(Routes { routes, warned_of_times: false, begun })
+        Ok(Routes { routes, transcoders, warned_of_times: false, begun })
     }
 
     /// Writes a packet of an input stream where it belongs; the video begins at `start` (microseconds).
@@ -242,20 +253,19 @@ impl Routes {
         }
         let delay = match route {
             Route::Copy(to) => muxer.write(packet, *to, *time_base)?,
-            Route::Subtitles(to, transcoder) => match transcoder.run(&packet) {
-                Ok(Some(packet)) => muxer.write(packet, *to, *time_base)?,
-                Ok(None) => 0,
-                Err(error) => {
-                    notices.warn(&format!("a subtitle of stream #{index} cannot be converted and is lost: {error}"))?;
-                    0
+            Route::Transcoded { to, place, time_base, is_sound } => {
+                let Some(transcoders) = &mut self.transcoders else { return Ok(()) };
+                let Transcoded { packets, error } = transcoders.send(*place, Some(&packet))?;
+                match error {
+                    // The transcoder fills the gap.
+                    Some(error) if *is_sound => {
+                        notices.detail(&format!("sound of stream #{index} cannot be decoded: {error}"));
+                    }
+                    Some(error) => notices
+                        .warn(&format!("a subtitle of stream #{index} cannot be converted and is lost: {error}"))?,
+                    None => {}
                 }
-            },
-            Route::Sound(to, transcoder) => {
-                // Damaged sound is left out; the transcoder fills the gap.
-                if let Err(error) = transcoder.send(Some(&packet)) {
-                    notices.detail(&format!("sound of stream #{index} cannot be decoded: {error}"));
-                }
-                write_sound(transcoder, *to, muxer)?
+                write_all(packets, *to, *time_base, muxer)?
             }
         };
         if delay > NOTICED && !self.warned_of_times {
@@ -267,26 +277,31 @@ impl Routes {
         }
         Ok(())
     }
+
     /// Writes what transcoders still hold, at the end.
     ///
     /// # Errors
     /// When it cannot be encoded or written.
     pub fn finish(&mut self, muxer: &mut Muxer) -> Result<()> {
-        for (route, _) in self.routes.iter_mut().flatten() {
-            if let Route::Sound(to, transcoder) = route {
-                transcoder.send(None)?;
-                write_sound(transcoder, *to, muxer)?;
+        let Some(transcoders) = &mut self.transcoders else { return Ok(()) };
+        for (route, _) in self.routes.iter().flatten() {
+            if let Route::Transcoded { to, place, time_base, .. } = route {
+                let Transcoded { packets, error } = transcoders.send(*place, None)?;
+                if let Some(error) = error {
+                    bail!("the end of a stream cannot be encoded: {error}");
+                }
+                write_all(packets, *to, *time_base, muxer)?;
             }
         }
         Ok(())
     }
 }
 
-/// Writes what the transcoder has, and answers with the delay that [`Muxer::write`] gave it.
-fn write_sound(transcoder: &mut SoundTranscoder, to: OutputStream, muxer: &mut Muxer) -> Result<i64> {
+/// Writes packets of a stream, and answers with the longest delay that [`Muxer::write`] gave them.
+fn write_all(packets: Vec<Packet>, to: OutputStream, time_base: Rational, muxer: &mut Muxer) -> Result<i64> {
     let mut delay = 0;
-    while let Some(packet) = transcoder.receive() {
-        delay = delay.max(muxer.write(packet, to, transcoder.time_base())?);
+    for packet in packets {
+        delay = delay.max(muxer.write(packet, to, time_base)?);
     }
     Ok(delay)
 }

@@ -73,15 +73,11 @@ impl RawSource {
             video,
             is_y4m,
             input: Input {
-                name: name.to_owned(),
-                media: Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio),
-                video: 0,
                 picture: Some((video.format.into(), video.size)),
-                shift: 0,
                 length: part.duration,
                 frames,
                 duration: frames.map(|frames| rescale(frames as i64, time_base, microseconds())),
-                first_number: None,
+                ..Input::of(name.to_owned(), Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio))
             },
             pool: Arc::new(HostPool::default()),
             attachment: Arc::new(properties),

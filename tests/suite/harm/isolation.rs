@@ -57,11 +57,17 @@ fn what_was_decoded_before_a_decoder_crashes_is_kept() {
     assert!(!dir.path("none.mkv").exists() && !are_left(&dir));
 }
 
+/// Some of those pictures at which a decoder fails, or every tenth with `HISTEQ_LONG=1`.
+fn some_of(pictures: &[usize]) -> Vec<usize> {
+    let is_long = std::env::var_os("HISTEQ_LONG").is_some();
+    if is_long { (10..100).step_by(10).collect() } else { pictures.to_vec() }
+}
+
 #[test]
 fn a_decoder_that_swells_is_ended_and_what_it_decoded_is_kept() {
     let Some(dir) = with_decoder() else { return };
     let line = "--backend cpu --max-memory 100M --encoder ffv1 -y in.mkv out.mkv";
-    for at in [10, 50, 90] {
+    for at in some_of(&[10, 50, 90]) {
         let done = run(&dir, line, "swell", at);
         let lines = done.stderr.lines().filter(|line| line.contains("memory")).count();
         assert_eq!(lines, 1, "{}", done.stderr);
@@ -76,11 +82,50 @@ fn a_decoder_that_swells_is_ended_and_what_it_decoded_is_kept() {
 #[test]
 fn a_decoder_that_hangs_is_ended_and_what_it_decoded_is_kept() {
     let Some(dir) = with_decoder() else { return };
-    let begin = Instant::now();
-    let line = "--backend cpu --threads 1 --encoder ffv1 -y in.mkv out.mkv";
-    run(&dir, line, "loop", 50).exits_with(0).says(&["the decoder hangs", "what was decoded before is kept"]);
-    assert_eq!(dir.frames("out.mkv").len(), 49);
-    assert!(begin.elapsed() < Duration::from_secs(120) && !are_left(&dir));
+    for at in some_of(&[50]) {
+        let begin = Instant::now();
+        let line = "--backend cpu --threads 1 --encoder ffv1 -y in.mkv out.mkv";
+        run(&dir, line, "loop", at).exits_with(0).says(&["the decoder hangs", "what was decoded before is kept"]);
+        assert_eq!(dir.frames("out.mkv").len(), at - 1);
+        assert!(begin.elapsed() < Duration::from_secs(120) && !are_left(&dir));
+    }
+}
+
+#[test]
+fn where_the_decoder_of_converted_sound_fails_the_picture_and_the_rest_of_the_sound_go_on() {
+    let Some(dir) = with_decoder() else { return };
+    dir.write("text.srt", b"1\n00:00:00,500 --> 00:00:01,500\nHello\n\n2\n00:00:02,000 --> 00:00:03,000\nWorld\n");
+    let streams = "-f lavfi -i testsrc2=size=96x48:rate=25 -f lavfi -i sine=sample_rate=44100 -i text.srt -t 4";
+    dir.ffmpeg(&format!("{streams} -c:v mpeg4 -c:a wmav2 -c:s srt sound.mkv"));
+    let seconds = |name: &str| -> f64 {
+        let packets = dir.probe("-select_streams a -show_entries packet=duration_time", name)["packets"].take();
+        let all = packets.as_array().expect("packets").iter();
+        all.map(|packet| packet["duration_time"].as_str().and_then(|text| text.parse::<f64>().ok()).expect("seconds"))
+            .sum()
+    };
+    // The frames of sound are no pixels wide.
+    let sound = |what: &str, strict: &str, out: &str| {
+        let line = format!("--backend cpu {strict}-y sound.mkv {out}");
+        let mut command = dir.command(&line);
+        Run::of(doing(&dir, &mut command, what, 20).env("DECODER_WIDTH", "0"), &line)
+    };
+    sound("nothing", "", "whole.mp4").exits_with(0).never_says("decoder");
+    dir.succeeds("--backend cpu --sandbox off -y sound.mkv off.mp4");
+    assert!(dir.read("whole.mp4") == dir.read("off.mp4"), "the same where nothing fails");
+    let whole = seconds("whole.mp4");
+    for what in ["abort", "crash", "exit"] {
+        let done = sound(what, "", "out.mp4").exits_with(0);
+        let done = done.says(&["sound.mkv: stream #1 (audio, wmav2)", " at 0.", "a part of it is missing"]);
+        assert_eq!(done.stderr.lines().filter(|line| line.contains("is missing")).count(), 1, "{}", done.stderr);
+        assert_eq!(dir.frames("out.mp4").len(), 100);
+        let left = seconds("out.mp4");
+        // It fails at each twentieth frame: five or six packets of 186.
+        assert!(left > 0.9 * whole - 1.0 && left <= whole, "{what}: {left} of {whole} s");
+    }
+    sound("abort", "--strict --for web ", "none.mp4").exits_with(7).says(&["has crashed"]);
+    let hangs = sound("loop", "", "out.mp4").exits_with(0);
+    hangs.says(&["the decoder hangs", "nothing of what is converted comes after it"]);
+    assert!(dir.frames("out.mp4").len() == 100 && !are_left(&dir));
 }
 
 #[test]

@@ -126,6 +126,10 @@ fn whoever_is_taken_over_reaches_nothing() {
         Run::of(&mut command, &line).exits_with(0)
     };
     let before = untouched(&dir);
+    let have_spaces = dir.other_command("unshare", "--user true").output().is_ok_and(|run| run.status.success());
+    if !have_spaces {
+        skip("looking at files", "this system lets nobody have spaces of names");
+    }
     for when in ["on", "auto"] {
         let mut victims = Victims::new(&dir);
         let state = victims.state();
@@ -138,7 +142,10 @@ fn whoever_is_taken_over_reaches_nothing() {
                     assert!(!worked, "--sandbox {when}: {who} reaches {kind}: {action}");
                 }
             }
-            assert!(tries.is_empty(), "{who} also tries {tries:?}");
+            let (look, worked) = tries.remove(0);
+            assert!(look == "look" && tries.is_empty(), "{who} also tries {look} and {tries:?}");
+            // Names lead nowhere in a decoding process, if the system lets it have spaces of names. The program itself writes files.
+            assert!(!worked || *who == "encode" || !have_spaces, "--sandbox {when}: {who} looks at files");
         }
         assert!(listener.accept().is_err(), "a connection");
         assert_eq!(untouched(&dir), before, "--sandbox {when}");

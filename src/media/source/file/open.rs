@@ -129,16 +129,15 @@ fn input_of(media: Media, name: String, video: usize, options: &InputOptions) ->
         .zip(stream.frame_rate)
         .map(|(frames, rate)| rescale(i64::try_from(frames).unwrap_or(i64::MAX), rate.invert(), microseconds()));
     let counted = stream.frames.filter(|_| whole).or(by_rate);
+    let (picture, shift) = (stream.picture(), part.bounds(media.start.unwrap_or(0)).shift());
     Input {
-        name,
         video,
-        picture: stream.picture(),
-        shift: part.bounds(media.start.unwrap_or(0)).shift(),
+        picture,
+        shift,
         length: [part.duration, of_frames].into_iter().flatten().min(),
         frames: [counted, part.frames].into_iter().flatten().min(),
         duration,
-        first_number: None,
-        media,
+        ..Input::of(name, media)
     }
 }
 

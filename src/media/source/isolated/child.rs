@@ -5,6 +5,7 @@ use super::failure::WireError;
 use super::frames::described;
 use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireFrom, WireInput};
 use super::shared_memory::{Pieces, SharedPool, ask};
+use super::transcoders;
 use crate::ffmpeg;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
 use crate::sandbox::DecoderWall;
@@ -13,10 +14,11 @@ use crate::source::live::{Found, LiveSource};
 use crate::source::open::with_hint;
 use crate::source::packets::PacketSurvey;
 use crate::sys::{Reader, no_thread};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use histeq::frame::{Memory, limits};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, chdir, chroot, setrlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -30,6 +32,9 @@ const AHEAD: usize = 16;
 
 /// How often the process tells that it gets on.
 const PULSE: Duration = Duration::from_secs(1);
+
+/// The most threads, beside four for each core: decoders of several streams start some each.
+const THREADS: u64 = 256;
 
 /// Bytes of its own memory that a thread takes.
 const THREAD: u64 = 12 << 20;
@@ -54,13 +59,20 @@ impl Events {
 ///
 /// # Errors
 /// When the connection fails before anything was asked for.
-pub fn run(channel: Channel, requests: Channel, leave: impl Fn() + Send + 'static) -> Result<()> {
+pub fn run(channel: Channel, requests: Channel, has_own_users: bool, leave: impl Fn() + Send + 'static) -> Result<()> {
     let (start, descriptors) = channel.receive::<Start>()?;
     let orders = channel.try_clone()?;
     let events = Events(Arc::new(Mutex::new(channel)));
-    match opened(start, descriptors, &events, (orders, requests), leave) {
-        Ok(child) => child.serve(),
-        Err(error) => events.fail(&error),
+    let ran = confine(&start, has_own_users).and_then(|()| match start.what {
+        What::Transcoders(wanted) => {
+            transcoders::serve(wanted, &orders);
+            leave();
+            Ok(())
+        }
+        _ => opened(start, descriptors, &events, (orders, requests), leave).map(Child::serve),
+    });
+    if let Err(error) = ran {
+        events.fail(&error);
     }
     // The other process ends this one when it has read what was said.
     loop {
@@ -80,15 +92,9 @@ struct Child {
     held: VecDeque<(u64, Vec<Arc<dyn Memory>>)>,
 }
 
-/// Has the process keep to the limits, puts up the walls, and opens the input there.
-fn opened(
-    start: Start,
-    descriptors: Vec<OwnedFd>,
-    events: &Events,
-    (channel, requests): (Channel, Channel),
-    leave: impl Fn() + Send + 'static,
-) -> Result<Child> {
-    let limits = start.limits;
+/// Has the process keep to the limits, and puts up the walls; `has_own_users` says that it is in a name space of its own for users.
+fn confine(start: &Start, has_own_users: bool) -> Result<()> {
+    let limits = &start.limits;
     limits::set(limits.pixels, limits.memory);
     limits.threads.into_iter().for_each(limits::set_threads);
     ffmpeg::set_verbose(limits.is_verbose);
@@ -97,8 +103,29 @@ fn opened(
     let own = limits.own_memory.map(|own| own + THREAD * limits::threads() as u64);
     setrlimit(Resource::Data, Rlimit { current: own, maximum: own })?;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-    DecoderWall { network: start.uses_network, is_required: start.needs_walls }.close()?;
+    if has_own_users {
+        // They are counted for the name space, which has no other process.
+        let threads = Some(THREADS + 4 * limits::threads() as u64);
+        setrlimit(Resource::Nproc, Rlimit { current: threads, maximum: threads })?;
+    }
+    if !start.uses_network {
+        // From here, names lead to the process's own descriptors alone.
+        let _ = chroot("/proc/self/fdinfo").and_then(|()| chdir("/"));
+    }
+    // Whoever is in a new name space of users is root there.
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    DecoderWall { network: start.uses_network, is_required: start.needs_walls }.close()
+}
 
+/// Opens the input.
+fn opened(
+    start: Start,
+    descriptors: Vec<OwnedFd>,
+    events: &Events,
+    (channel, requests): (Channel, Channel),
+    leave: impl Fn() + Send + 'static,
+) -> Result<Child> {
     let (ordered, orders) = unbounded();
     let cancel = Cancel::default();
     let heard = cancel.clone();
@@ -163,6 +190,7 @@ fn opened(
             let (source, input) = LiveSource::open(options, found, Arc::default(), &cancel, notices, progress.clone())?;
             (Box::new(source), input)
         }
+        What::Transcoders(_) => bail!("there is no input"),
     };
     let pool = SharedPool::new(Pieces::asked_of(requests));
     source.use_pool(Arc::new(pool.clone()));
@@ -189,7 +217,7 @@ impl Child {
                     self.source.look_around(before, behind);
                 }
                 Ok(Order::Room(bytes)) => self.pool.set_room(bytes),
-                Ok(Order::Cancel { .. }) => {}
+                Ok(Order::Cancel { .. } | Order::Transcode(..)) => {}
                 Err(TryRecvError::Disconnected) => return,
                 Err(TryRecvError::Empty) => {
                     match self.source.next().and_then(|delivery| self.deliver(delivery, delivered)) {

@@ -6,11 +6,12 @@ use super::frames::described;
 use super::messages::{Event, Place, Planes, WireDelivery, WireInput};
 use super::shared_memory::{Pieces, SharedPool};
 use super::source::{IsolatedSource, Opens, opened};
+use super::transcoders::{InOwnProcess, Remote};
 use super::zygote::Process;
-use crate::ffmpeg::{Picture, WirePacket};
-use crate::pipeline::{Cancel, Notices, PartPosition, Source};
+use crate::ffmpeg::{MediaType, Packet, Picture, Stream, TranscodeTo, Transcoder, WirePacket, WireStream};
+use crate::pipeline::{Cancel, Notices, PartPosition, Source, Transcoders};
 use crate::source::file::{FileInput, FileSource};
-use crate::source::options::InputOptions;
+use crate::source::options::{InputOptions, Isolation};
 use histeq::frame::Memory;
 use std::sync::Arc;
 
@@ -132,6 +133,36 @@ fn lie(numbers: &mut Numbers, event: &mut Event) {
     }
 }
 
+/// Bytes that are changed, cut or mixed up.
+fn spoil(numbers: &mut Numbers, said: &mut Vec<Vec<u8>>) {
+    let at = numbers.below(said.len());
+    match numbers.below(3) {
+        // Any byte may be any other one, or be missing.
+        0 | 1 => {
+            for _ in 0..=numbers.below(4) {
+                let bytes = &mut said[at];
+                let place = 4 + numbers.below(bytes.len() - 4);
+                bytes[place] = match numbers.below(3) {
+                    0 => bytes[place] ^ (1 << numbers.below(8)),
+                    1 => [0, 1, 0x7f, 0x80, 0xff][numbers.below(5)],
+                    _ => numbers.next() as u8,
+                };
+            }
+            if numbers.below(8) == 0 {
+                let length = said[at].len();
+                said[at].truncate(4 + numbers.below(length - 4));
+            }
+        }
+        // In another order, or twice.
+        _ => {
+            let (other, repeated) = (numbers.below(said.len()), numbers.below(said.len()));
+            said.swap(at, other);
+            let repeated = said[repeated].clone();
+            said.insert(numbers.below(said.len()), repeated);
+        }
+    }
+}
+
 #[test]
 fn whatever_a_decoding_process_says_the_program_goes_on() {
     let Truth { told, pieces, _held } = Truth::new();
@@ -139,38 +170,64 @@ fn whatever_a_decoding_process_says_the_program_goes_on() {
     assert_eq!(believed(&whole, &pieces), TRUE, "the truth is believed");
     let (mut numbers, mut refused) = (Numbers(2026), 0);
     for _ in 0..LIES {
-        let at = numbers.below(whole.len());
         let mut said = whole.clone();
-        match numbers.below(4) {
-            0 => {
-                let (mut event, _) = postcard::take_from_bytes::<Event>(&whole[at][4..]).expect("a message");
-                lie(&mut numbers, &mut event);
-                said[at] = bytes(&event);
-            }
-            // Any byte may be any other one, or be missing.
-            1 | 2 => {
-                for _ in 0..=numbers.below(4) {
-                    let bytes = &mut said[at];
-                    let place = 4 + numbers.below(bytes.len() - 4);
-                    bytes[place] = match numbers.below(3) {
-                        0 => bytes[place] ^ (1 << numbers.below(8)),
-                        1 => [0, 1, 0x7f, 0x80, 0xff][numbers.below(5)],
-                        _ => numbers.next() as u8,
-                    };
-                }
-                if numbers.below(8) == 0 {
-                    let length = said[at].len();
-                    said[at].truncate(4 + numbers.below(length - 4));
-                }
-            }
-            // In another order, or twice.
-            _ => {
-                said.swap(at, numbers.below(whole.len()));
-                said.insert(numbers.below(said.len()), whole[numbers.below(whole.len())].clone());
-            }
+        if numbers.below(4) == 0 {
+            let at = numbers.below(whole.len());
+            let (mut event, _) = postcard::take_from_bytes::<Event>(&whole[at][4..]).expect("a message");
+            lie(&mut numbers, &mut event);
+            said[at] = bytes(&event);
+        } else {
+            spoil(&mut numbers, &mut said);
         }
         refused += usize::from(believed(&said, &pieces) < TRUE);
     }
     // Many lies do not matter: the text of a tag, say.
     assert!(refused as u64 > LIES / 4, "{refused} lies were refused");
+}
+
+/// Has transcoders convert three packets, of which another process says this, and has the rest muxed; answers whether all was believed.
+fn converted(said: &[Vec<u8>], sound: &Stream, to: &TranscodeTo) -> bool {
+    let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
+    said.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[]).expect("room in the socket"));
+    drop((its, its_watch));
+    let of = InOwnProcess { name: "lies".to_owned(), isolation: Isolation::Auto };
+    let process = Process::of(channel, watch);
+    let wanted = vec![(sound.clone(), to.clone())];
+    let Ok(mut open) = Remote::new(of, Some(process), wanted, Notices::silent()) else { return false };
+    let mut count = 0;
+    for turn in 0..TRUE {
+        let packet = Packet::of_bytes(&[7; 40], [turn as i64 * 1000; 2], 1000, true);
+        for packet in open.send(0, Some(&packet)).expect("no --strict").packets {
+            assert!(
+                packet.stream() == 0 && packet.data().iter().fold(0_u64, |sum, &byte| sum + u64::from(byte)) < 1 << 40
+            );
+            count += 1;
+        }
+    }
+    count == TRUE
+}
+
+#[test]
+fn whatever_a_process_with_transcoders_says_the_program_goes_on() {
+    let name = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/lies.mkv");
+    let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
+    let source = FileSource::open(options, name, FileInput::Url, &Cancel::default(), Notices::silent(), Arc::default());
+    let source = source.expect("a video");
+    let streams = &source.input().media.streams;
+    let sound = streams.iter().find(|stream| stream.kind == MediaType::Audio).expect("a clip with sound").clone();
+    let to = TranscodeTo { encoder: "aac".to_owned(), has_global_header: true };
+    let output = Transcoder::open(&sound, &to).expect("FFmpeg's own encoder").output(&sound);
+    let mut whole = vec![bytes(&Event::Transcoders(vec![Ok(WireStream::of(&output))]))];
+    for turn in 0..TRUE as i64 {
+        let packet = Packet::of_bytes(&[9; 100], [turn * 1024; 2], 1024, true);
+        whole.push(bytes(&Event::Transcoded(vec![WirePacket::of(&packet)], None)));
+    }
+    assert!(converted(&whole, &sound, &to), "the truth is believed");
+    let (mut numbers, mut refused) = (Numbers(11), 0);
+    for _ in 0..LIES {
+        let mut said = whole.clone();
+        spoil(&mut numbers, &mut said);
+        refused += u64::from(!converted(&said, &sound, &to));
+    }
+    assert!(refused > LIES / 4, "{refused} lies were refused");
 }

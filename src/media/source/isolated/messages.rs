@@ -3,7 +3,8 @@
 
 use super::failure::WireError;
 use crate::ffmpeg::{
-    DecodeOn, Lie, Media, Metadata, Rational, RawFormat, WireChapter, WirePacket, WireProperties, WireStream,
+    DecodeOn, Lie, Media, Metadata, Rational, RawFormat, TranscodeTo, WireChapter, WirePacket, WireProperties,
+    WireStream,
 };
 use crate::pipeline::{Input, Level, PartPosition};
 use crate::source::file::Sequence;
@@ -57,6 +58,8 @@ pub enum What {
         options: WireCamera,
         is_open: bool,
     },
+    /// Streams of an input that are converted.
+    Transcoders(Vec<(WireStream, TranscodeTo)>),
 }
 
 /// What an input is read from; its descriptor comes beside it.
@@ -179,6 +182,8 @@ pub enum Order {
     LookAround(u32, u32),
     /// The bytes of frames that may wait.
     Room(usize),
+    /// Convert a packet by the transcoder at this place; `None` is the end of its stream.
+    Transcode(u32, Option<WirePacket>),
     /// Waiting for input is to end; a clean end was requested, or not.
     Cancel { is_request: bool },
 }
@@ -194,6 +199,10 @@ pub enum Event {
     /// The end, and what all packets tell, if that was asked for.
     End(Option<PacketSurvey>),
     Failed(WireError),
+    /// What the streams become that are to be converted, or why they cannot.
+    Transcoders(#[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")] Vec<Result<WireStream, String>>),
+    /// What a packet has become, and why it could not be decoded.
+    Transcoded(#[serde(deserialize_with = "at_most::<_, _, MOST_PACKETS>")] Vec<WirePacket>, Option<String>),
 }
 
 /// What the decoding process asks for, on a connection of its own. The answer is an error of the system, or none and a descriptor.
@@ -289,8 +298,6 @@ impl WireInput {
             return Err(Lie("an input"));
         }
         Ok(Input {
-            name: name.to_owned(),
-            media,
             video: self.video,
             picture,
             shift: self.shift,
@@ -298,6 +305,7 @@ impl WireInput {
             frames: self.frames,
             duration: self.duration,
             first_number: self.first_number,
+            ..Input::of(name.to_owned(), media)
         })
     }
 }

@@ -14,6 +14,7 @@
 //! | `source.rs` | the source of the program: gives orders, checks what comes, outlives a crash |
 //! | `zygote.rs` | the template that processes are forked from, and their supervisors |
 //! | `child.rs` | what runs in a decoding process |
+//! | `transcoders.rs` | sound and subtitles that are converted, in another such process |
 //! | `channel.rs`, `messages.rs`, `failure.rs` | messages and descriptors between processes, and what they say |
 //! | `shared_memory.rs`, `frames.rs` | frames in shared memory, and their copies |
 
@@ -26,6 +27,7 @@ mod lies;
 mod messages;
 mod shared_memory;
 mod source;
+mod transcoders;
 mod zygote;
 
 pub(super) use source::{open_file, open_live};

@@ -6,9 +6,10 @@ use super::messages::{
     Event, Limits, MOST, Order, Start, Wants, What, WireCamera, WireDelivery, WireFrom, WireOptions,
 };
 use super::shared_memory::Pieces;
+use super::transcoders::InOwnProcess;
 use super::zygote::{HowEnded, Process, spawn};
 use crate::ffmpeg::{self, Lie, OpenImage, Packet, Rational, is_url, microseconds, rescale};
-use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Level, Notices, Pauses, Progress, Source};
+use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Level, Notices, PartPosition, Pauses, Progress, Source};
 use crate::source::clock::StartTime;
 use crate::source::file::{FileInput, Sequence};
 use crate::source::live_input::{CameraOptions, LiveInput};
@@ -37,13 +38,16 @@ const GRACE: Duration = Duration::from_secs(10);
 const HANGS_AFTER: Duration = Duration::from_secs(10);
 const OF_PIXEL: Duration = Duration::from_nanos(500);
 
+/// Time by the clock after which a process that has all it needs should have answered, on a machine under load, too.
+const SILENT_AFTER: Duration = Duration::from_secs(60);
+
 /// The most messages of a process, bytes on its stderr that are printed, and bytes of a line there.
 const MOST_MESSAGES: u32 = 100_000;
 const MOST_SAID: usize = 1 << 20;
 const LONGEST_LINE: u64 = 1 << 16;
 
 /// Bytes of packets that may come at once.
-const OF_PACKETS: usize = 64 << 20;
+pub(super) const OF_PACKETS: usize = 64 << 20;
 
 /// The exit code of [`give_up`](crate::sys::give_up).
 const GIVEN_UP: i32 = 1;
@@ -85,6 +89,8 @@ pub struct IsolatedSource {
     /// Frames delivered and damaged by processes before this one, and delivered in all.
     before: (u64, u64),
     frames: u64,
+    /// Was one of them within the requested part?
+    is_within: bool,
     /// The time of the last frame, in its stream's time base.
     last: Option<i64>,
     /// Microseconds that are added to the times of a live input.
@@ -126,6 +132,8 @@ pub fn open_file(
     let uses_network = is_url(&options.url);
     let (process, pieces, input) =
         begin(what, (descriptors, images), uses_network, options.isolation, name, cancel, &notices)?;
+    let transcoders = Arc::new(InOwnProcess { name: name.to_owned(), isolation: options.isolation });
+    let input = Input { transcoders, ..input };
     let source = IsolatedSource::new(Opens::File, (process, pieces), input, cancel, notices, progress);
     let source = IsolatedSource { survey, needs_all, ..source };
     let input = source.input.clone();
@@ -145,6 +153,8 @@ pub fn open_live(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     let (process, pieces, described) = begin_live(&input, &options, cancel, &notices)?;
+    let transcoders = Arc::new(InOwnProcess { name: input.name.clone(), isolation: options.isolation });
+    let described = Input { transcoders, ..described };
     let opens = Opens::Live(Box::new(OpensLive { input, options, start }));
     let source = IsolatedSource::new(opens, (process, pieces), described, cancel, notices, progress);
     let input = source.input.clone();
@@ -213,18 +223,32 @@ fn begin(
     cancel: &Cancel,
     notices: &Notices,
 ) -> Result<(Process, Pieces, Input)> {
+    let mut process = begin_process(what, &descriptors, uses_network, isolation, name, notices)?;
+    let pieces = Pieces::default();
+    if let Some(requests) = process.requests.take() {
+        let pieces = pieces.clone();
+        let serve = move || serve(&requests, images, &pieces);
+        Builder::new().name("requests".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
+    }
+    let input = opened(&mut process, name, cancel, notices)?;
+    Ok((process, pieces, input))
+}
+
+/// Begins a process that is to do this; nothing serves its requests yet.
+pub(super) fn begin_process(
+    what: What,
+    descriptors: &[OwnedFd],
+    uses_network: bool,
+    isolation: Isolation,
+    name: &str,
+    notices: &Notices,
+) -> Result<Process> {
     let mut process = spawn(uses_network).map_err(|error| {
         FailureKind::of_errno(error.raw_os_error().unwrap_or(0))
             .error(format!("{name}: no process to decode in: {error} (--sandbox off decodes without one)"))
     })?;
     if let Some(stderr) = process.stderr.take() {
         Builder::new().name("stderr".to_owned()).spawn(|| pass_on(stderr)).map_err(|error| no_thread(&error))?;
-    }
-    let pieces = Pieces::default();
-    if let Some(requests) = process.requests.take() {
-        let pieces = pieces.clone();
-        let serve = move || serve(&requests, images, &pieces);
-        Builder::new().name("requests".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
     }
     let memory = limits::memory();
     let own = (memory as u64).saturating_add(OWN_MEMORY);
@@ -245,15 +269,15 @@ fn begin(
     let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
     // Where it cannot be sent, the process is gone, and the next message tells.
     let _ = process.channel.send(&start, &descriptors);
-    let input = opened(&mut process, name, cancel, notices)?;
-    Ok((process, pieces, input))
+    Ok(process)
 }
 
 /// Waits until `process` has opened its input.
 pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices: &Notices) -> Result<Input> {
     let mut cancelled = None;
     loop {
-        match next_event(process, cancel, &mut cancelled, HANGS_AFTER.saturating_mul(3), MOST_BYTES) {
+        match next_event(process, cancel, &mut cancelled, Patience::of_input(HANGS_AFTER.saturating_mul(3)), MOST_BYTES)
+        {
             Ok(Event::Opened(input)) => return input.checked(name).map_err(|lie| attacked(name, &lie)),
             Ok(Event::Message(level, text)) => process.print(notices, level, &text)?,
             Ok(Event::Works) => process.counts()?,
@@ -287,7 +311,7 @@ impl Process {
     ///
     /// # Errors
     /// When it has sent more than any run has.
-    fn print(&mut self, notices: &Notices, level: Level, text: &str) -> Result<()> {
+    pub(super) fn print(&mut self, notices: &Notices, level: Level, text: &str) -> Result<()> {
         self.counts()?;
         notices.print(level, text);
         Ok(())
@@ -308,34 +332,58 @@ fn check_survey(survey: &PacketSurvey) -> Result<(), Lie> {
 }
 
 /// The largest time in this unit of which sums fit, in microseconds too.
-fn most_time(base: Rational) -> i64 {
+pub(super) fn most_time(base: Rational) -> i64 {
     let most = i128::from(MOST) * i128::from(base.denominator()) / (i128::from(base.numerator().max(1)) * 1_000_000);
     most.clamp(1, i128::from(MOST)) as i64
 }
 
 /// That something was told that cannot be.
-fn attacked(name: &str, lie: &Lie) -> Error {
+pub(super) fn attacked(name: &str, lie: &Lie) -> Error {
     FailureKind::Damage.error(format!("{name}: {lie}: it may be under attack by the input"))
 }
 
+/// How long an event may take.
+#[derive(Clone, Copy)]
+pub(super) struct Patience {
+    /// Time that the process spends on processors, and as much by the clock, after which it hangs.
+    busy: Duration,
+    /// Time by the clock after which it is silent, if it waits for nobody.
+    clock: Option<Duration>,
+}
+
+impl Patience {
+    /// Of a process that may wait for its input.
+    fn of_input(busy: Duration) -> Self {
+        Patience { busy, clock: None }
+    }
+
+    /// Of one that has all that it needs to answer.
+    pub(super) fn of_answers() -> Self {
+        Patience { busy: HANGS_AFTER, clock: Some(SILENT_AFTER) }
+    }
+}
+
 /// Why there is no next event.
-enum Lost {
+pub(super) enum Lost {
     /// The run is to end, and the process does not.
     Cancelled,
     /// It works, and nothing comes.
     Hangs(Duration),
+    /// It does not work, and nothing comes.
+    Silent,
     /// It says what is no message.
     Garbled,
     Gone,
 }
 
 impl Lost {
-    fn describe(&self, process: &mut Process) -> String {
+    pub(super) fn describe(&self, process: &mut Process) -> String {
         match self {
             Lost::Cancelled => "the decoder does not end".to_owned(),
             Lost::Hangs(time) => {
                 format!("the decoder hangs: {:.0} s of computing have given nothing", time.as_secs_f64())
             }
+            Lost::Silent => "the decoder's process says nothing any more".to_owned(),
             Lost::Garbled => {
                 "the decoder's process sends what is no message: it may be under attack by the input".to_owned()
             }
@@ -363,11 +411,11 @@ impl Lost {
 }
 
 /// Waits for the next event. Tells the process when the run is to end. `most` is the bytes that the event may have.
-fn next_event(
+pub(super) fn next_event(
     process: &mut Process,
     cancel: &Cancel,
     cancelled: &mut Option<Instant>,
-    patience: Duration,
+    patience: Patience,
     most: usize,
 ) -> Result<Event, Lost> {
     let (begin, mut busy_before, flag) = (Instant::now(), None, cancel.flag());
@@ -387,8 +435,11 @@ fn next_event(
         if begin.elapsed() > Duration::from_secs(1) {
             let Some(busy) = process.busy() else { continue };
             let spent = busy.saturating_sub(*busy_before.get_or_insert(busy));
-            if spent > patience && begin.elapsed() > patience {
+            if spent > patience.busy && begin.elapsed() > patience.busy {
                 return Err(Lost::Hangs(spent));
+            }
+            if patience.clock.is_some_and(|most| begin.elapsed() > most) {
+                return Err(Lost::Silent);
             }
         }
     }
@@ -422,6 +473,7 @@ impl IsolatedSource {
             copied: 0,
             before: (0, 0),
             frames: 0,
+            is_within: false,
             last: None,
             shift: None,
         };
@@ -434,10 +486,9 @@ impl IsolatedSource {
         let _ = self.process.as_ref().map(|process| process.channel.send(order, &[]));
     }
 
-    /// Time in which nothing is read or decoded, after which the decoder hangs.
-    fn patience(&self) -> Duration {
+    fn patience(&self) -> Patience {
         let pixels = self.input.picture.map_or(0, |(_, (width, height))| width.saturating_mul(height));
-        HANGS_AFTER + OF_PIXEL.saturating_mul(u32::try_from(pixels).unwrap_or(u32::MAX))
+        Patience::of_input(HANGS_AFTER + OF_PIXEL.saturating_mul(u32::try_from(pixels).unwrap_or(u32::MAX)))
     }
 
     /// What a delivery tells, checked.
@@ -477,6 +528,7 @@ impl IsolatedSource {
         }
         if let Some(frame) = &frame {
             self.frames += 1;
+            self.is_within |= wire.position == PartPosition::Within;
             self.last = frame.pts.or(self.last);
         }
         Ok(Delivery { packets, frame, position: wire.position, read_at })
@@ -563,6 +615,10 @@ impl Source for IsolatedSource {
                 Ok(Event::Works) => process.counts()?,
                 Ok(Event::End(found)) => {
                     self.process = None;
+                    // One that finds no frame says so.
+                    if self.survey.is_none() && !self.is_within && !self.cancel.is_cancelled() {
+                        return Err(attacked(&self.input.name, &Lie("an end")));
+                    }
                     if let (Some(survey), Some(found)) = (&self.survey, found) {
                         check_survey(&found).map_err(|lie| attacked(&self.input.name, &lie))?;
                         *survey.lock().unwrap_or_else(PoisonError::into_inner) = found;
@@ -572,7 +628,9 @@ impl Source for IsolatedSource {
                     self.process = None;
                     return Err(error.into());
                 }
-                Ok(Event::Opened(_)) => return Err(attacked(&self.input.name, &Lie("an order"))),
+                Ok(Event::Opened(_) | Event::Transcoders(_) | Event::Transcoded(..)) => {
+                    return Err(attacked(&self.input.name, &Lie("an order")));
+                }
                 Err(lost) => self.lost(&lost)?,
             }
         }

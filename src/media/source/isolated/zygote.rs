@@ -19,6 +19,7 @@ use rustix::process::{
     setsid, wait, waitpid,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use rustix::system::uname;
 use rustix::thread::{UnshareFlags, set_name, unshare_unsafe};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -271,12 +272,12 @@ fn supervise(connections: [Channel; 2], watch: Channel, stderr: OwnedFd, uses_ne
         spaces |= UnshareFlags::NEWNET;
     }
     // SAFETY: this process has one thread, and no descriptors of another one.
-    let _ = unsafe { unshare_unsafe(spaces) };
+    let has_own_users = unsafe { unshare_unsafe(spaces) }.is_ok() && counts_threads_by_user_space();
     let process = match fork() {
         Ok(Some(process)) => process,
         Ok(None) => {
             drop(watch);
-            begin(connections, stderr)
+            begin(connections, stderr, has_own_users)
         }
         Err(_) => leave(1),
     };
@@ -292,6 +293,14 @@ fn supervise(connections: [Channel; 2], watch: Channel, stderr: OwnedFd, uses_ne
     };
     let _ = watch.send(&Fate::Ended(how), &[]);
     leave(0)
+}
+
+/// Whether the kernel counts the threads of a name space of users for itself, as Linux does from 5.14 on. Before, all threads of the
+/// user count.
+fn counts_threads_by_user_space() -> bool {
+    let release = uname().release().to_string_lossy().into_owned();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(5), Some(14))
 }
 
 /// Waits for the end of `process`, which it ends when the other end of `watch` is gone.
@@ -314,7 +323,7 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
 }
 
 /// The decoding process.
-fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd) -> ! {
+fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd, has_own_users: bool) -> ! {
     let _ = set_name(c"decoder");
     // Without its supervisor, nobody would end it.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -327,6 +336,6 @@ fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd) -> ! {
     if set_up().is_err() {
         leave(1);
     }
-    let ran = child::run(channel, requests, || leave(0));
+    let ran = child::run(channel, requests, has_own_users, || leave(0));
     leave(if ran.is_ok() { 0 } else { 1 })
 }

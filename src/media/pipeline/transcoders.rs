@@ -1,0 +1,65 @@
+//! Where streams that are not equalized are converted, if their codec does not fit the output.
+
+use crate::ffmpeg::{Packet, Stream, TranscodeTo, Transcoder};
+use crate::pipeline::Notices;
+use anyhow::Result;
+
+/// Opens transcoders for the streams of an input, there where the input is decoded.
+pub trait OpenTranscoders: Send + Sync {
+    /// Opens one for each stream. Answers with what each stream becomes, or why it cannot.
+    ///
+    /// # Errors
+    /// When there is no place to run them in.
+    fn open(&self, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Opened>;
+}
+
+/// What [`OpenTranscoders`] answers.
+pub type Opened = (Box<dyn Transcoders>, Vec<Result<Stream, String>>);
+
+/// Open transcoders, by their places in the list that they were opened by.
+pub trait Transcoders: Send {
+    /// Converts a packet; `None` is the end of its stream.
+    ///
+    /// # Errors
+    /// With `--strict`, when they are lost.
+    fn send(&mut self, place: usize, packet: Option<&Packet>) -> Result<Transcoded>;
+}
+
+/// What has become of a packet.
+#[derive(Default)]
+pub struct Transcoded {
+    /// Those that are complete.
+    pub packets: Vec<Packet>,
+    /// Why it could not be decoded.
+    pub error: Option<String>,
+}
+
+/// Transcoders in this process.
+pub struct InProcess;
+
+impl OpenTranscoders for InProcess {
+    fn open(&self, wanted: &[(Stream, TranscodeTo)], _notices: &Notices) -> Result<Opened> {
+        let (mut open, mut streams) = (Vec::new(), Vec::new());
+        for (stream, to) in wanted {
+            match Transcoder::open(stream, to) {
+                Ok(transcoder) => {
+                    streams.push(Ok(transcoder.output(stream)));
+                    open.push(Some(transcoder));
+                }
+                Err(error) => {
+                    streams.push(Err(error.to_string()));
+                    open.push(None);
+                }
+            }
+        }
+        Ok((Box::new(open), streams))
+    }
+}
+
+impl Transcoders for Vec<Option<Transcoder>> {
+    fn send(&mut self, place: usize, packet: Option<&Packet>) -> Result<Transcoded> {
+        let Some(transcoder) = self.get_mut(place).and_then(Option::as_mut) else { return Ok(Transcoded::default()) };
+        let (packets, sent) = transcoder.send(packet);
+        Ok(Transcoded { packets, error: sent.err().map(|error| error.to_string()) })
+    }
+}

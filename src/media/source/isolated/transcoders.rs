@@ -1,0 +1,193 @@
+//! Transcoders of an input's other streams, in a decoding process of their own: what decodes sound and subtitles is C code that reads
+//! bytes of strangers, too.
+
+use super::channel::Channel;
+use super::messages::{Event, Order, What};
+use super::source::{Lost, OF_PACKETS, Patience, attacked, begin_process, most_time, next_event};
+use super::zygote::Process;
+use crate::ffmpeg::{Lie, Packet, Stream, TranscodeTo, Transcoder, WirePacket, WireStream, microseconds, rescale};
+use crate::pipeline::{Cancel, Notices, OpenTranscoders, Opened, Transcoded, Transcoders};
+use crate::source::options::Isolation;
+use anyhow::{Result, bail};
+
+/// How often transcoders that have crashed are opened again: in a long run, one packet that does harm is not the end of the sound.
+const MOST_RESTARTS: u32 = 100;
+
+/// Opens transcoders in a process of their own.
+pub struct InOwnProcess {
+    /// The name of the input.
+    pub name: String,
+    pub isolation: Isolation,
+}
+
+/// Transcoders in another process.
+pub(super) struct Remote {
+    of: InOwnProcess,
+    wanted: Vec<(Stream, TranscodeTo)>,
+    notices: Notices,
+    /// What the streams become.
+    outputs: Vec<Result<Stream, String>>,
+    /// `None` once it is lost.
+    process: Option<Process>,
+    restarts: u32,
+}
+
+impl OpenTranscoders for InOwnProcess {
+    fn open(&self, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Opened> {
+        let of = InOwnProcess { name: self.name.clone(), isolation: self.isolation };
+        let remote = Remote::new(of, None, wanted.to_vec(), notices.clone())?;
+        let outputs = remote.outputs.clone();
+        Ok((Box::new(remote), outputs))
+    }
+}
+
+impl Remote {
+    /// Opens transcoders in `process`, or in a new one.
+    ///
+    /// # Errors
+    /// When there is none, or it does not open them.
+    pub(super) fn new(
+        of: InOwnProcess,
+        process: Option<Process>,
+        wanted: Vec<(Stream, TranscodeTo)>,
+        notices: Notices,
+    ) -> Result<Self> {
+        let process = process.map_or_else(|| begin(&of, &wanted, &notices), Ok)?;
+        let mut remote = Remote { of, wanted, notices, outputs: Vec::new(), process: Some(process), restarts: 0 };
+        match remote.hear() {
+            Ok(Event::Transcoders(outputs)) => remote.outputs = remote.checked(outputs)?,
+            Ok(Event::Failed(error)) => return Err(error.into()),
+            Ok(_) => return Err(attacked(&remote.of.name, &Lie("an order"))),
+            Err(lost) => {
+                let why = remote.process.as_mut().map(|process| lost.describe(process)).unwrap_or_default();
+                bail!("{}: {why} while its sound and subtitles were opened", remote.of.name);
+            }
+        }
+        Ok(remote)
+    }
+
+    /// What the process says that the streams become, if that can be.
+    fn checked(&self, outputs: Vec<Result<WireStream, String>>) -> Result<Vec<Result<Stream, String>>> {
+        let wrong = |lie: Lie| attacked(&self.of.name, &lie);
+        if outputs.len() != self.wanted.len() {
+            return Err(wrong(Lie("streams")));
+        }
+        let each = outputs.into_iter().zip(&self.wanted).map(|(output, (original, _))| match output {
+            Ok(output) => match output.checked(original.index) {
+                Ok(of) if of.kind == original.kind => Ok(Ok(original.converted(of.codec, of.parameters, of.time_base))),
+                Ok(_) => Err(Lie("a stream")),
+                Err(lie) => Err(lie),
+            },
+            Err(why) => Ok(Err(why)),
+        });
+        each.collect::<Result<_, _>>().map_err(wrong)
+    }
+
+    /// The next answer.
+    fn hear(&mut self) -> Result<Event, Lost> {
+        // The end of a run needs the rest of the sound.
+        let (never, patience) = (Cancel::default(), Patience::of_answers());
+        let Some(process) = &mut self.process else { return Err(Lost::Gone) };
+        loop {
+            match next_event(process, &never, &mut None, patience, OF_PACKETS)? {
+                Event::Message(level, text) => {
+                    process.print(&self.notices, level, &text).map_err(|_| Lost::Garbled)?;
+                }
+                event => return Ok(event),
+            }
+        }
+    }
+
+    /// The process is lost, and with it what it was sent last.
+    fn lost(&mut self, stream: &str, at: &str, lost: &Lost) -> Result<()> {
+        let Some(mut process) = self.process.take() else { return Ok(()) };
+        let why = lost.describe(&mut process);
+        drop(process);
+        let again = matches!(lost, Lost::Gone) && self.restarts < MOST_RESTARTS;
+        self.restarts += 1;
+        if again {
+            let of = InOwnProcess { name: self.of.name.clone(), isolation: self.of.isolation };
+            let begun = Remote::new(of, None, self.wanted.clone(), self.notices.clone());
+            self.process = begun.ok().and_then(|remote| remote.process);
+        }
+        let what = match self.process {
+            Some(_) => "a part of it is missing",
+            None => "nothing of what is converted comes after it",
+        };
+        let message = format!("{}: {stream}: {why}{at}: {what}", self.of.name);
+        // Each loss is an error with --strict; without, one line is enough.
+        if self.restarts == 1 || self.process.is_none() || self.notices.is_strict() {
+            return self.notices.warn_of_damage(&message);
+        }
+        self.notices.detail(&message);
+        Ok(())
+    }
+}
+
+impl Transcoders for Remote {
+    fn send(&mut self, place: usize, packet: Option<&Packet>) -> Result<Transcoded> {
+        let (Some(process), Some(Ok(output))) = (&mut self.process, self.outputs.get(place)) else {
+            return Ok(Transcoded::default());
+        };
+        let most = most_time(output.time_base);
+        // If the process is gone, its answer does not come.
+        let _ = process.channel.send(&Order::Transcode(place as u32, packet.map(WirePacket::of)), &[]);
+        let lost = match self.hear() {
+            Ok(Event::Transcoded(packets, error)) => {
+                self.process.iter_mut().for_each(|process| process.messages = 0);
+                let checked = packets.into_iter().map(|packet| packet.checked(1)).collect::<Result<Vec<_>, Lie>>();
+                match checked {
+                    Ok(mut packets) => {
+                        packets.iter_mut().for_each(|packet| packet.clamp(most));
+                        return Ok(Transcoded { packets, error });
+                    }
+                    Err(_) => Lost::Garbled,
+                }
+            }
+            Ok(_) => Lost::Garbled,
+            Err(lost) => lost,
+        };
+        let stream = &self.wanted[place].0;
+        let time =
+            packet.and_then(Packet::time).map(|time| rescale(time, stream.time_base, microseconds()) as f64 / 1e6);
+        let at = time.map(|seconds| format!(" at {seconds:.3} s")).unwrap_or_default();
+        let stream = stream.describe();
+        self.lost(&stream, &at, &lost)?;
+        Ok(Transcoded::default())
+    }
+}
+
+fn begin(of: &InOwnProcess, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Process> {
+    let streams = wanted.iter().map(|(stream, to)| (WireStream::of(stream), to.clone())).collect();
+    begin_process(What::Transcoders(streams), &[], false, of.isolation, &of.name, notices)
+}
+
+/// What runs in the other process: converts what is sent, until the connection is gone.
+pub(super) fn serve(wanted: Vec<(WireStream, TranscodeTo)>, channel: &Channel) {
+    let (mut open, mut outputs) = (Vec::new(), Vec::new());
+    for (stream, to) in wanted {
+        // The program has checked it.
+        let Ok(stream) = stream.checked(0) else { return };
+        let transcoder = Transcoder::open(&stream, &to);
+        outputs.push(match &transcoder {
+            Ok(transcoder) => Ok(WireStream::of(&transcoder.output(&stream))),
+            Err(error) => Err(error.to_string()),
+        });
+        open.push(transcoder.ok());
+    }
+    if channel.send(&Event::Transcoders(outputs), &[]).is_err() {
+        return;
+    }
+    while let Ok((order, _)) = channel.receive::<Order>() {
+        let Order::Transcode(place, packet) = order else { continue };
+        let Some(Some(transcoder)) = open.get_mut(place as usize) else { return };
+        let packet = packet.map(|packet| packet.checked(usize::MAX));
+        let Ok(packet) = packet.transpose() else { return };
+        let (packets, sent) = transcoder.send(packet.as_ref());
+        let packets = packets.iter().map(WirePacket::of).collect();
+        let transcoded = Event::Transcoded(packets, sent.err().map(|error| error.to_string()));
+        if channel.send(&transcoded, &[]).is_err() {
+            return;
+        }
+    }
+}
