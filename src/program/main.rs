@@ -65,13 +65,14 @@ mod fuzzer;
 mod inside;
 
 #[cfg(unix)]
-use crate::options::EventsTo;
+use crate::options::{EventsTo, Verbosity};
 use crate::options::{Job, answer_shell, examples};
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events};
+use clap::error::ErrorKind;
 use histeq::equalize::gpu_may_be_opening;
 use histeq_media::source::isolated;
 #[cfg(unix)]
-use histeq_media::sys::close_but;
+use histeq_media::sys::{close_but, silence_libraries};
 use histeq_media::sys::{print_line, print_text};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -94,6 +95,11 @@ fn main() -> ExitCode {
     close_inherited(&job);
     if job.isolates() {
         isolated::start();
+    }
+    #[cfg(unix)]
+    if job.verbosity() == Verbosity::Quiet || matches!(job.events(), EventsTo::Stderr) {
+        // Without room for a descriptor, the run ends where it needs one.
+        let _ = silence_libraries();
     }
     job.time().into_iter().for_each(signals::limit_time);
     let verbosity = job.verbosity();
@@ -140,6 +146,13 @@ fn refuse(error: &clap::Error) -> ! {
 
 /// A usage error as all other errors are: in one line, with what clap proposes in brackets.
 fn in_one_line(error: &clap::Error) -> String {
+    if error.kind() == ErrorKind::InvalidUtf8
+        && let Some(name) = std::env::args_os().find(|name| name.to_str().is_none())
+    {
+        return format!(
+            "{name:?} is not UTF-8, as names have to be (a link with another name, or `- < NAME` and `- > NAME`, read and write such files)"
+        );
+    }
     let text = error.render().to_string();
     let said = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
     let said = said.unwrap_or_default().trim_start_matches("error: ").trim();

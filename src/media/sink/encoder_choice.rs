@@ -99,6 +99,10 @@ impl EncoderChoice {
             let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
             return Ok((vec![encoder], None));
         }
+        // Pictures of AVIF have all their colour, and may be small: libsvtav1 makes 4:2:0 alone, from 64x64 on.
+        if let Some(encoder) = Encoder::find("libaom-av1").filter(|_| container.name() == "avif") {
+            return Ok((vec![encoder], None));
+        }
         // A container that discards packets takes unencoded pictures: that is its default codec.
         if let Some(encoder) = by_container.filter(|_| container.discards()).and_then(Encoder::for_codec) {
             return Ok((vec![encoder], None));

@@ -67,6 +67,8 @@ pub fn format_for(
             let is_plain = !(format.has_alpha() || plays_anywhere && format.is_full_range_yuv());
             format.chroma_resolution() == 4 && is_plain && is_deep_enough(format)
         }),
+        // In RGB, pictures of AVIF are several times as large.
+        (from.is_rgb() && container.name() == "avif", &|format| !format.is_rgb()),
         // Image files cannot signal the range of YUV; RGB always has full range.
         (for_range, &|format| format.is_rgb()),
     ] {

@@ -7,8 +7,8 @@ use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_fo
 use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
 use crate::sys::{
-    PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, open_for_reader, stdout, stdout_pipe,
-    without_password,
+    PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, open_for_reader, stderr_is_terminal, stdout,
+    stdout_pipe, without_password,
 };
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal};
@@ -639,7 +639,7 @@ fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
     match overwrite {
         Overwrite::Yes => true,
         Overwrite::No | Overwrite::Skip => false,
-        Overwrite::Ask if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => {
+        Overwrite::Ask if std::io::stdin().is_terminal() && stderr_is_terminal() => {
             crate::sys::print_text(&format!("{name} exists. Overwrite? [y/N] "));
             let mut answer = String::new();
             std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")

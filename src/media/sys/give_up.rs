@@ -1,6 +1,7 @@
 //! The end of a program that cannot go on: its memory has run out, or a library is about to abort it.
 #![allow(unsafe_code, reason = "implements an allocator, and ends the process")]
 
+use super::terminal::own_stderr;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -56,7 +57,7 @@ pub fn give_up_with(error: &str, kind: &str, code: i32) -> ! {
             libc::pause();
         }
         if !IS_EXPLAINED.load(Ordering::Relaxed) {
-            libc::write(libc::STDERR_FILENO, line.bytes.as_ptr().cast(), line.len);
+            libc::write(own_stderr(), line.bytes.as_ptr().cast(), line.len);
         }
         libc::_exit(code)
     }

@@ -35,7 +35,9 @@ pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling, read_at};
 pub use reader::Reader;
 pub use resident::Resident;
-pub use terminal::{one_line, print_line, print_text, printable};
+#[cfg(unix)]
+pub use terminal::silence_libraries;
+pub use terminal::{one_line, print_line, print_text, printable, stderr_is_terminal};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;

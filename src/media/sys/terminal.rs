@@ -1,7 +1,40 @@
 //! Lines on stderr. It may be closed, or a terminal, which interprets control characters.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::fs::File;
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::OnceLock;
+
+/// Stderr, once libraries have another one.
+static OWN: OnceLock<File> = OnceLock::new();
+
+/// From now on, stderr has the program's own lines only: what libraries write there is lost, as libjxl and SVT-AV1 do. Call it before
+/// the first thread is started.
+///
+/// # Errors
+/// When the system has no room for another descriptor.
+#[cfg(unix)]
+pub fn silence_libraries() -> std::io::Result<()> {
+    let own = rustix::io::fcntl_dupfd_cloexec(stderr(), 3)?;
+    rustix::stdio::dup2_stderr(&File::options().write(true).open("/dev/null")?)?;
+    let _ = OWN.set(own.into());
+    // A fault of the program is its own line, too.
+    std::panic::set_hook(Box::new(|fault| print_text(&format!("{fault}\n"))));
+    Ok(())
+}
+
+/// The number of stderr's descriptor, as far as it is the program's own.
+pub fn own_stderr() -> i32 {
+    #[cfg(unix)]
+    return OWN.get().map_or(2, std::os::fd::AsRawFd::as_raw_fd);
+    #[cfg(not(unix))]
+    2
+}
+
+/// Is stderr a terminal?
+pub fn stderr_is_terminal() -> bool {
+    OWN.get().map_or_else(|| stderr().is_terminal(), File::is_terminal)
+}
 
 /// Prints `text` and a line end on stderr, without control characters. If stderr is closed, the text is lost.
 pub fn print_line(text: &str) {
@@ -11,7 +44,11 @@ pub fn print_line(text: &str) {
 /// Prints `text` on stderr, without control characters. If stderr is closed, the text is lost.
 pub fn print_text(text: &str) {
     // In one write, so that lines of other threads do not mix with it.
-    let _ = std::io::stderr().write_all(printable(text).as_bytes());
+    let text = printable(text);
+    let _ = match OWN.get() {
+        Some(mut own) => own.write_all(text.as_bytes()),
+        None => stderr().write_all(text.as_bytes()),
+    };
 }
 
 /// `text` with control characters escaped, as in `\u{1b}`; line ends and tabs stay.
