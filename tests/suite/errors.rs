@@ -6,7 +6,10 @@ use crate::running::Running;
 use crate::skip::skip;
 use rustix::process::Signal;
 use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -178,4 +181,37 @@ fn a_recording_that_fails_before_its_first_frame_leaves_nothing_in_the_way() {
     assert_eq!(dir.names(), ["in.mkv"]);
     dir.succeeds(&format!("{live} in.mkv"));
     assert_eq!(dir.frames("seg.mkv").len(), 10);
+}
+
+/// SVT-AV1 prints by itself that it takes no pictures below 64x64.
+#[test]
+fn what_libraries_print_is_kept_from_those_who_read_stderr() {
+    if !encoder_is_here("a library that prints", "libsvtav1") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=48x32:rate=25 -frames:v 3 -c:v mpeg4 in.mkv");
+    let line = "--backend cpu --encoder libsvtav1 -y in.mkv out.mkv";
+    // So that the rest of this test can fail.
+    dir.run(line).fails().says(&["Svt[error]"]);
+    let quiet = dir.run(&format!("-q {line}")).fails();
+    assert_eq!(quiet.stderr.lines().count(), 1, "{}", quiet.stderr);
+    quiet.says(&["histeq-video: error: encoder libsvtav1 refuses 48x32"]);
+    let run = dir.run(&format!("--progress json {line}")).fails();
+    assert_eq!(kind(&run), "failed");
+}
+
+#[test]
+fn a_name_that_is_no_text_is_told_with_the_ways_around() {
+    let dir = with_clip();
+    let name = OsStr::from_bytes(b"\xe9.mkv");
+    std::fs::copy(dir.path("in.mkv"), dir.path("").join(name)).expect("a file with this name");
+    let line = "--backend cpu -y <name> out.mkv";
+    let refused = Run::of(dir.command("--backend cpu -y").arg(name).arg("out.mkv"), line).exits_with(2);
+    assert_eq!(refused.says(&["\"\\xE9.mkv\" is not UTF-8", "`- < NAME`"]).stderr.lines().count(), 1);
+    let file = File::open(dir.path("").join(name)).expect("the file");
+    Run::of(dir.command("--backend cpu -y - out.mkv").stdin(file), line).exits_with(0);
+    // Of several inputs, none is left out in silence.
+    dir.run("--backend cpu --output-dir out .").exits_with(2).says(&["its name is not text"]);
+    assert!(!dir.path("out").exists());
 }

@@ -573,3 +573,18 @@ fn what_is_made_of_one_image_is_one_image_whatever_its_name() {
     dir.succeeds("p%d.png").says(&["-> p_d-equalized.png"]);
     assert!(dir.path("p_d-equalized.png").exists() && !dir.path("p1-equalized.png").exists(), "{:?}", dir.names());
 }
+
+#[test]
+fn pictures_of_avif_keep_their_colour_and_may_be_small() {
+    if !encoder_is_here("pictures of AVIF", "libaom-av1") {
+        return;
+    }
+    let dir = Dir::new();
+    let (picture, encoder) = ("-f lavfi -i testsrc2=size=40x30 -frames:v 1", "-c:v libaom-av1 -still-picture 1");
+    dir.ffmpeg(&format!("{picture} -pix_fmt yuv444p {encoder} yuv.avif"));
+    dir.ffmpeg(&format!("{picture} -pix_fmt rgb24 rgb.png"));
+    for input in ["yuv.avif", "rgb.png"] {
+        dir.succeeds(&format!("--backend cpu --strict -y {input} out.avif"));
+        assert_eq!(dir.streams("out.avif")[0]["pix_fmt"], "yuv444p", "{input}");
+    }
+}

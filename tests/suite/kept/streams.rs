@@ -203,6 +203,29 @@ fn a_stream_that_is_announced_and_never_comes_is_left_out() {
     }
 }
 
+#[test]
+fn of_joined_broadcasts_what_comes_later_is_named_and_can_be_had() {
+    let dir = Dir::new();
+    let joined = |second: &str| {
+        for pid in ["300", second] {
+            let clip = "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -c:v mpeg2video";
+            dir.ffmpeg(&format!("{clip} -mpegts_start_pid 0x{pid} -y {pid}.ts"));
+        }
+        dir.write("in.ts", &[dir.read("300.ts"), dir.read(&format!("{second}.ts"))].concat());
+    };
+    joined("400");
+    let line = "--backend cpu --encoder mpeg4 -y in.ts out.mkv";
+    dir.succeeds(line).says(&["stream #1", "is left out: nothing of it was found at the beginning", "--video-stream"]);
+    assert_eq!(dir.frames("out.mkv").len(), 25);
+    dir.run(&format!("--strict {line}")).fails();
+    dir.succeeds(&format!("--video-stream 1 {line}"));
+    assert_eq!(dir.frames("out.mkv").len(), 25);
+    // The second half of one that goes on by the same number is in the same stream.
+    joined("300");
+    dir.succeeds(line).says(&["the clock of stream #0", "jumps by", "times go on from there"]);
+    assert_eq!(dir.frames("out.mkv").len(), 50);
+}
+
 /// Replaces the last place of each word by one as long.
 fn patched(mut bytes: Vec<u8>, words: &[(&[u8], &[u8])]) -> Vec<u8> {
     for (word, by) in words {
