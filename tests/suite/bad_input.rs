@@ -317,7 +317,7 @@ fn whole_files_of_uneven_rates_edits_and_dropped_frames_do_not_end_early() {
     // The edit list hides what lies before the beginning.
     dir.ffmpeg("-ss 1.5 -i whole.mp4 -c copy edited.mp4");
     dir.ffmpeg("-ss 0.5 -t 2.1 -i whole.mp4 -c copy ended.mov");
-    let uneven = "-vf select='not(mod(n\\,3))+lt(n\\,20)' -vsync vfr";
+    let uneven = "-vf select='not(mod(n\\,3))+lt(n\\,20)' -fps_mode vfr";
     dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 uneven.mp4"));
     // AVI holds empty frames in place of those left out.
     dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 -r 25 dropped.avi"));

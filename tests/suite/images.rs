@@ -525,10 +525,10 @@ fn floating_point_is_cut_off_with_a_word_or_refused() {
 fn the_last_picture_of_an_animation_is_shown_as_long_as_it_was() {
     let dir = Dir::new();
     dir.ffmpeg(
-        "-f lavfi -i testsrc=size=64x48:rate=20:duration=1.5 -vf select=eq(n\\,0)+eq(n\\,2)+eq(n\\,8)+eq(n\\,9) -vsync vfr \
+        "-f lavfi -i testsrc=size=64x48:rate=20:duration=1.5 -vf select=eq(n\\,0)+eq(n\\,2)+eq(n\\,8)+eq(n\\,9) -fps_mode vfr \
          -final_delay 100 in.gif",
     );
-    dir.ffmpeg("-i in.gif -vsync vfr -final_delay 1 in.apng");
+    dir.ffmpeg("-i in.gif -fps_mode vfr -final_delay 1 in.apng");
     let shown = |file: &str| -> Vec<i64> {
         let packets = dir.probe("-show_entries packet=duration_time", file)["packets"].clone();
         let packets = packets.as_array().expect("packets").clone();

@@ -3,7 +3,7 @@
 
 use super::custom_io::CustomIo;
 use super::images::Images;
-use super::log::refused_protocol;
+use super::log::{message_names, refused_protocol};
 use super::media::{CodecParameters, entries, set_entries};
 use super::opens::Opens;
 use super::packet::Packet;
@@ -107,6 +107,7 @@ impl Demuxer {
         refused_protocol();
         let opens = Box::new(Opens::new(interrupt.into()));
         let mut images = None;
+        let is_pipe = matches!(from, ReadFrom::Reader(_));
         let io = match from {
             ReadFrom::Url => None,
             ReadFrom::Reader(reader) => Some(CustomIo::new(reader)?),
@@ -121,7 +122,11 @@ impl Demuxer {
         let format = if images.is_some() { Some(IMAGES) } else { format };
         let found = match (format, &io) {
             (Some(name), _) => demuxer_named(name)?,
-            (None, Some(io)) => io.probe(&location(url))?,
+            (None, Some(io)) => io.probe(&location(url)).map_err(|error| {
+                // From FFmpeg 7.1 on, a list of HLS without its name is none.
+                let is_list = is_pipe && message_names("Not detecting m3u8/hls");
+                if is_list { OpenError::Playlist("hls".to_owned()) } else { error.into() }
+            })?,
             (None, None) => std::ptr::null(),
         };
         // SAFETY: null or a constant of the library.

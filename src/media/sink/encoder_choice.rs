@@ -113,7 +113,13 @@ impl EncoderChoice {
         };
         let is_for_mpeg2 = input == Some(Id::MPEG2VIDEO) && KEEPS_MPEG2.contains(&container.name().as_str());
         let mpeg2 = Encoder::find("mpeg2video").filter(|_| is_for_mpeg2);
-        let own = |codec: Id| keep(codec).filter(holds).filter(|_| codec != Id::DNXHD || self.dnxhr_profile.is_some());
+        let suits = |codec: Id| match codec {
+            Id::DNXHD => self.dnxhr_profile.is_some(),
+            // FFmpeg 9 writes it there, and nothing else reads it.
+            Id::FFV1 => container.name() != "mp4",
+            _ => true,
+        };
+        let own = |codec: Id| keep(codec).filter(holds).filter(|_| suits(codec));
         let kept = input.into_iter().flat_map(|input| [nvenc(input), own(input), mpeg2]);
         let mut found: Vec<Encoder> = kept.flatten().collect();
         if !found.is_empty() {
@@ -197,6 +203,9 @@ impl EncoderChoice {
             }
             Quality::Constant(quality) => Some(*quality),
             Quality::Default => row.and_then(|row| row.default_quality).map(|own| self.usual_quality.unwrap_or(own)),
+            Quality::BitRate(_) if matches!(constant_quality(encoder, row), Ok(Lossless)) => {
+                bail!("encoder {name} is lossless and has no bit rate (drop --bitrate)");
+            }
             Quality::BitRate(rate) => {
                 set("b", rate);
                 None

@@ -210,6 +210,9 @@ impl FilteredSource {
         let explained = |error: Error| {
             let reason = first_message().unwrap_or_else(|| error.to_string());
             let reason = reason.trim_start_matches("AVFilterGraph: ");
+            // From FFmpeg 6 on, options are what is missing of a filter that is not there.
+            let unknown = unknown_filter(&chain.text).filter(|_| reason.starts_with("No option name"));
+            let reason = unknown.map_or_else(|| reason.to_owned(), |name| format!("No such filter: '{name}'"));
             anyhow!(
                 "{option} {chain}: {reason} (it takes what ffmpeg -vf takes: video filters, with one input and one output; \
                  `ffmpeg -filters` lists them)"
@@ -364,6 +367,15 @@ impl FilteredSource {
         let reason = last_message().unwrap_or_else(|| error.to_string());
         anyhow!("{} {}: frame {}: {reason}", self.option, self.chain, self.taken)
     }
+}
+
+/// The first name in a chain that no filter has; `None` in a chain with quotes, in which a comma may be one of a text.
+fn unknown_filter(chain: &str) -> Option<&str> {
+    let elements = chain.split([',', ';']).take(if chain.contains(['\'', '\\']) { 0 } else { usize::MAX });
+    let names = elements.map(|element| element.rsplit(']').find(|text| !text.trim().is_empty()).unwrap_or_default());
+    names
+        .map(|text| text.split(['=', '@', '[']).next().unwrap_or_default().trim())
+        .find(|name| !FilterGraph::knows(name))
 }
 
 impl Source for FilteredSource {

@@ -86,7 +86,7 @@ fn what_a_decoder_logs_is_damage() {
         logged += 1;
         let line = "--backend cpu --exact --output-format null -y";
         dir.succeeds(&format!("{line} {file} x")).says(&["damaged frame"]);
-        dir.run(&format!("{line} --strict {file} x")).fails().says(&["frame ", "--strict"]);
+        dir.run(&format!("{line} --strict {file} x")).fails().says(&["frame", "--strict"]);
     }
     assert!(logged > 0, "FFmpeg logs errors for none of these files");
 }

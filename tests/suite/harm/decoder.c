@@ -1,9 +1,10 @@
 // Stands between the program and FFmpeg's decoder, as a decoder with a fault would, for `isolation.rs`: LD_PRELOAD loads it.
 //
-// DECODER_AT is the picture at which it does what DECODER_DOES says: abort, crash, exit, loop, swell. DECODER_WIDTH is the width of
+// With ENCODER_SAYS, it prints that at each picture which is encoded, as some libraries do. DECODER_AT is the picture at which it does what DECODER_DOES says: abort, crash, exit, loop, swell. DECODER_WIDTH is the width of
 // the pictures that it is about; those of other widths are decoded as they are.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,4 +46,13 @@ int avcodec_receive_frame(void *decoder, struct frame *frame) {
         memset(more, 1, 16 << 20);
     }
     return result;
+}
+
+int avcodec_send_frame(void *encoder, const void *frame) {
+    static int (*next)(void *, const void *);
+    if (!next)
+        next = (int (*)(void *, const void *))dlsym(RTLD_NEXT, "avcodec_send_frame");
+    if (*given("ENCODER_SAYS"))
+        fprintf(stderr, "%s\n", given("ENCODER_SAYS"));
+    return next(encoder, frame);
 }

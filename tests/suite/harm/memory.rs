@@ -334,8 +334,12 @@ fn a_playlist_that_names_itself_is_refused_by_what_it_opens() {
     dir.write("self.m3u8", variants("self.m3u8", 2).as_bytes());
     dir.write("self.ffconcat", b"ffconcat version 1.0\nfile self.ffconcat\n");
     let run = |line: &str| dir.run(line).fails();
-    run("--backend cpu self.m3u8 out.mkv").says(&["self.m3u8: it opens more than 1000 files or addresses"]);
-    run("live --backend cpu --no-preview --record out.mkv self.m3u8").says(&["opens more than 1000 files"]);
+    for line in ["--backend cpu self.m3u8 out.mkv", "live --backend cpu --no-preview --record out.mkv self.m3u8"] {
+        let said = run(line).stderr;
+        // From FFmpeg 9 on, a list of lists within another one is refused at once.
+        let is_told = said.contains("opens more than 1000 files or addresses") || said.contains("Master Playlist tag");
+        assert!(is_told && said.lines().count() == 1, "{said}");
+    }
     // Each level of the list takes a descriptor, and a piece of the stack.
     let deep = dir.run("--backend cpu self.ffconcat out.mkv").fails();
     let is_told = deep.stderr.contains("nest too deeply") || deep.stderr.contains("Too many open files");

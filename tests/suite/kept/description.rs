@@ -171,7 +171,7 @@ fn timecode_counts_by_the_nominal_rate_where_the_rate_varies() {
     ] {
         // Every frame whose number is one more than a multiple of 7 is left out.
         dir.ffmpeg(&format!(
-            "-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2 -vf select=not(eq(mod(n\\,7)\\,1)) -vsync vfr -c:v mpeg4 \
+            "-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2 -vf select=not(eq(mod(n\\,7)\\,1)) -fps_mode vfr -c:v mpeg4 \
              -q:v 3 -g 5 -timecode {timecode} in.mov"
         ));
         dir.ffmpeg("-i in.mov -c copy -map 0:v in.mkv");
