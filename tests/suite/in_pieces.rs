@@ -98,7 +98,7 @@ fn kinds(dir: &Dir) -> Vec<&'static str> {
         ("closed.mp4", x264("-bf 3 -g 48 -c:a aac")),
         ("open.mkv", x264("-bf 3 -x264-params open-gop=1:keyint=30 -c:a aac")),
         ("refreshed.ts", x264("-x264-params intra-refresh=1:keyint=50 -c:a mp2")),
-        ("interlaced.ts", "-c:v mpeg2video -flags +ilme+ildct -top 1 -bf 2 -g 15 -c:a mp2".to_owned()),
+        ("interlaced.ts", "-vf setfield=tff -c:v mpeg2video -flags +ilme+ildct -bf 2 -g 15 -c:a mp2".to_owned()),
         (
             "deep.mkv",
             "-c:v libx265 -preset ultrafast -pix_fmt yuv420p10le -x265-params log-level=none:keyint=40 -c:a flac"

@@ -193,7 +193,7 @@ fn nothing_is_typed_into_the_terminal() {
         let name = ptsname(&master, Vec::new()).expect("a name").into_string().expect("UTF-8");
         let slave = OpenOptions::new().read(true).write(true).open(name).expect("the other end");
         let mut command = dir.other_command("setsid", "--ctty --wait");
-        let line = format!("-q -y --backend cpu --sandbox {when} in.mkv out/out.mkv");
+        let line = format!("-y --backend cpu --sandbox {when} in.mkv out/out.mkv");
         command.arg(program()).args(line.split(' '));
         let mut command = alone(&dir, command, who, "type");
         let (stdin, stderr) = (slave.try_clone().expect("a descriptor"), slave);

@@ -367,7 +367,7 @@ fn a_broadcast_goes_into_segments_of_mp4() {
 #[test]
 fn mpeg_2_stays_in_the_containers_made_for_it() {
     let dir = Dir::new();
-    film(&dir, "in.mkv", "-flags +ildct+ilme -top 1 -c:v mpeg2video -q:v 3", "-c:a mp2");
+    film(&dir, "in.mkv", "-vf setfield=tff -flags +ildct+ilme -c:v mpeg2video -q:v 3", "-c:a mp2");
     for output in ["out.mpg", "out.vob"] {
         dir.succeeds(&format!("--strict --backend cpu in.mkv {output}"));
         assert_eq!(dir.streams(output)[0]["codec_name"], "mpeg2video", "{output}");
