@@ -320,7 +320,7 @@ fn whole_files_of_uneven_rates_edits_and_dropped_frames_do_not_end_early() {
     let uneven = "-vf select='not(mod(n\\,3))+lt(n\\,20)' -fps_mode vfr";
     dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 uneven.mp4"));
     // AVI holds empty frames in place of those left out.
-    dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 -r 25 dropped.avi"));
+    dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 dropped.avi"));
     dir.ffmpeg("-i uneven.mp4 -c copy copied.avi");
     dir.ffmpeg(&format!("{clip} -c:v mpeg4 -movflags frag_keyframe+empty_moov pieces.mp4"));
     dir.ffmpeg(&format!("{clip} -vf setfield=tff -c:v mpeg2video -flags +ildct+ilme fields.mov"));

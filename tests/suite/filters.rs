@@ -243,7 +243,6 @@ fn a_bad_chain_is_refused_in_one_line_before_anything_is_written() {
         ("nullsink", "not connected"),
         ("volume=2", "Media type mismatch"),
         ("crop=1000:1000", "Invalid too big"),
-        ("hqdn3d,", "No such filter: ''"),
     ] {
         let remedy = "(it takes what ffmpeg -vf takes: video filters, with one input and one output; `ffmpeg -filters`";
         for line in ["--backend cpu in.mkv out.mkv", "live --backend cpu --no-preview --record out.mkv in.mkv"] {
