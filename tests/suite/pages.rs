@@ -66,6 +66,18 @@ fn every_page_can_be_reached_from_the_readme() {
     assert!(missing.is_empty(), "README.md does not link to {missing:?}");
 }
 
+#[test]
+fn the_tests_that_hold_what_happens_to_files_of_the_world_are_there() {
+    let page = read("docs/circumstances.md");
+    let named: Vec<&str> = page.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).collect();
+    for name in &named {
+        let (module, test) = name.rsplit_once("::").expect("a module");
+        let path = format!("tests/suite/{}.rs", module.replace("::", "/"));
+        assert!(read(&path).contains(&format!("\nfn {test}()")), "{path} has no {test}");
+    }
+    assert!(named.len() > 40, "{named:?}");
+}
+
 /// The targets of links, but for those on the web.
 fn links(text: &str) -> Vec<String> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());

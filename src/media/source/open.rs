@@ -87,9 +87,11 @@ fn open_file(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let is_pipe = reader.is_some();
     let from = match (reader, Sequence::of(options, &notices)?) {
-        (Some(reader), _) => FileInput::Pipe(reader),
+        (Some(mut reader), _) => match reader.whole_file() {
+            Some(file) => FileInput::File(file),
+            None => FileInput::Pipe(reader),
+        },
         (None, Some(sequence)) => FileInput::Images(sequence, Sequence::by_name(&options.url)),
         (None, None) => FileInput::Url,
     };
@@ -102,6 +104,7 @@ fn open_file(
             false => error,
         });
     }
+    let is_pipe = matches!(from, FileInput::Pipe(_));
     ensure!(
         options.isolation != Isolation::Required,
         "{name}: --sandbox on: no process to decode in could be started (--sandbox auto goes on without)"

@@ -5,6 +5,8 @@ use anyhow::Result;
 use histeq::frame::{Pool, Sample};
 use std::fs::File;
 use std::io::{self, Read, Seek};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,6 +39,18 @@ impl Reader {
     /// What it reads from, without the bytes that were peeked.
     pub fn into_file(self) -> File {
         self.file
+    }
+
+    /// The file that it reads, opened again to be read alone, if nothing has been read of it but what was peeked: of a file, any part
+    /// can be had, such as an index at its end.
+    pub fn whole_file(&mut self) -> Option<File> {
+        let is_whole = self.file.metadata().is_ok_and(|metadata| metadata.is_file())
+            && self.file.stream_position().is_ok_and(|position| position == self.peeked.len() as u64);
+        #[cfg(target_os = "linux")]
+        return is_whole.then(|| File::open(format!("/proc/self/fd/{}", self.file.as_raw_fd())).ok()).flatten();
+        // Elsewhere it would read on where this one is.
+        #[cfg(not(target_os = "linux"))]
+        is_whole.then_some(None).flatten()
     }
 
     /// The next bytes, up to `len`, without consuming them.

@@ -3,7 +3,7 @@
 use super::noise;
 use super::stream::Stream;
 use crate::pictures::Random;
-use crate::program::Dir;
+use crate::program::{Dir, Run};
 use crate::reader::assert_same_times;
 use crate::textbook::{Raw, assert_same_video};
 
@@ -40,13 +40,18 @@ fn a_part_of_what_comes_in_is_cut_out_although_a_pipe_cannot_seek() {
 }
 
 #[test]
-fn an_mp4_with_its_index_at_the_end_gets_the_remedy() {
+fn an_mp4_with_its_index_at_the_end_gets_the_remedy_or_is_read_where_stdin_is_a_file() {
     let dir = Dir::new();
     // Larger than what FFmpeg looks at before it gives up on seeking.
     dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 50 -c:v mpeg4 -q:v 1 in.mp4");
     let run = dir.fed("--backend cpu - out.mkv", &dir.read("in.mp4")).fails();
     run.says(&["index in front", "+faststart"]);
     assert_eq!(dir.names(), ["in.mp4"]);
+    // A file on stdin is none: there the index can be had.
+    let file = std::fs::File::open(dir.path("in.mp4")).expect("the file");
+    let line = "--backend cpu --encoder ffv1 - out.mkv";
+    Run::of(dir.command(line).stdin(file), line).exits_with(0);
+    assert_eq!(dir.frames("out.mkv").len(), 50);
 }
 
 #[test]
