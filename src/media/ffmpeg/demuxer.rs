@@ -67,6 +67,13 @@ pub enum ReadFrom {
 /// FFmpeg's demuxer for images.
 const IMAGES: &str = "image2";
 
+/// The frame rate of a stream of these average and lowest rates. The average of DV is its unit of time in FFmpeg 9: then it is the lowest
+/// rate that has all times.
+fn frame_rate(average: Option<Rational>, lowest: Option<Rational>, time_base: Rational) -> Option<Rational> {
+    let is_unit = average.is_some_and(|rate| rate == time_base.invert() && f64::from(rate) > 1000.0);
+    if is_unit { lowest.or(average) } else { average.or(lowest) }
+}
+
 /// An open input.
 pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
@@ -487,7 +494,7 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
             codec: text(ffi::avcodec_get_name((*s.codecpar).codec_id)),
             parameters: CodecParameters::copied(s.codecpar),
             time_base: s.time_base.into(),
-            frame_rate: positive(s.avg_frame_rate).or(positive(s.r_frame_rate)),
+            frame_rate: frame_rate(positive(s.avg_frame_rate), positive(s.r_frame_rate), s.time_base.into()),
             base_rate: positive(s.r_frame_rate),
             sample_aspect_ratio: positive(ffi::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut())),
             container_aspect_ratio: positive(s.sample_aspect_ratio),

@@ -41,7 +41,7 @@ fn progressive_pictures_among_interlaced_ones_leave_the_order_of_fields_as_it_is
     }
     let dir = Dir::new();
     for (order, is_top) in [("tff", true), ("bff", false)] {
-        let coded = format!("-vf setfield={order} -flags +ilme+ildct -top {}", i32::from(is_top));
+        let coded = format!("-vf setfield={order} -flags +ilme+ildct");
         for (extension, codec) in [("h264", X264), ("m2v", MPEG2)] {
             let (input, frames) = (format!("in.{extension}"), format!("{codec} {coded}"));
             joined(&dir, &input, &[(SOURCE, 30, &frames), (SOURCE, 5, codec), (SOURCE, 65, &frames)]);
@@ -67,13 +67,13 @@ fn a_video_that_becomes_interlaced_or_changes_the_order_of_its_fields_is_named()
         return;
     }
     let dir = Dir::new();
-    let coded = |order: &str, top: i32| format!("{X264} -vf setfield={order} -flags +ilme+ildct -top {top}");
-    joined(&dir, "becomes.h264", &[(SOURCE, 10, X264), (SOURCE, 20, &coded("tff", 1))]);
+    let coded = |order: &str| format!("{X264} -vf setfield={order} -flags +ilme+ildct");
+    joined(&dir, "becomes.h264", &[(SOURCE, 10, X264), (SOURCE, 20, &coded("tff"))]);
     warns(&dir, "--encoder libx264 becomes.h264 out.mkv", &["becomes interlaced", "setfield=tff"]);
     assert!(fields(&dir, "out.mkv").iter().all(|of| !of.0));
     dir.succeeds("--backend cpu --strict --filter setfield=tff -y becomes.h264 out.mkv");
     assert!(fields(&dir, "out.mkv").iter().all(|of| *of == (true, true)), "the way out that the warning tells");
-    joined(&dir, "turns.h264", &[(SOURCE, 10, &coded("tff", 1)), (SOURCE, 20, &coded("bff", 0))]);
+    joined(&dir, "turns.h264", &[(SOURCE, 10, &coded("tff")), (SOURCE, 20, &coded("bff"))]);
     warns(&dir, "--encoder libx264 turns.h264 out.mkv", &["the bottom field comes first", "fieldorder=tff"]);
     assert!(fields(&dir, "out.mkv").iter().all(|of| *of == (true, true)));
     dir.succeeds("--backend cpu --strict --filter fieldorder=tff -y turns.h264 out.mkv");
@@ -106,10 +106,15 @@ fn another_matrix_is_converted_and_other_colours_are_named() {
     }
     let dir = Dir::new();
     let bars = "smptebars=size=128x96:rate=25";
+    // Older encoders take options, newer ones what the pictures say.
     let tagged = |matrix: &str, name: &str, more: &str| {
+        let (filter, option) = match more.split_once('=') {
+            Some((key, value)) => (format!(",setparams={more}"), format!("-{key} {value}")),
+            None => Default::default(),
+        };
         format!(
-            "-vf scale=out_color_matrix={matrix}:out_range=tv,format=yuv444p -c:v libx264 -qp 0 -colorspace {name} \
-             -color_range tv {more}"
+            "-vf scale=out_color_matrix={matrix}:out_range=tv,format=yuv444p{filter} -c:v libx264 -qp 0 -colorspace {name} \
+             -color_range tv {option}"
         )
     };
     let [hd, sd] = [("bt709", "bt709"), ("bt601", "smpte170m")].map(|(matrix, name)| tagged(matrix, name, ""));
@@ -129,17 +134,18 @@ fn another_matrix_is_converted_and_other_colours_are_named() {
         assert!(most(&dir.raw("in.h264", "yuv444p")) > Some(15), "the clip has two matrices");
     }
     for (what, first, then, words) in [
-        ("curve", "-color_trc bt709", "-color_trc arib-std-b67", ["transfer characteristics", "bt709 to arib-std-b67"]),
-        ("light", "", "-color_trc smpte2084", ["transfer characteristics", "smpte2084"]),
-        ("gamut", "-color_primaries bt709", "-color_primaries bt2020", ["primaries", "bt709 to bt2020"]),
-        ("matrix", "", "-colorspace ycgco", ["matrix coefficients", "bt709 to ycgco"]),
+        ("curve", "color_trc=bt709", "color_trc=arib-std-b67", ["transfer characteristics", "bt709 to arib-std-b67"]),
+        ("light", "", "color_trc=smpte2084", ["transfer characteristics", "smpte2084"]),
+        ("gamut", "color_primaries=bt709", "color_primaries=bt2020", ["primaries", "bt709 to bt2020"]),
+        ("matrix", "", "colorspace=ycgco", ["matrix coefficients", "bt709 to ycgco"]),
     ] {
         let input = format!("{what}.h264");
-        joined(&dir, &input, &[(bars, 5, &format!("{hd} {first}")), (bars, 5, &format!("{hd} {then}"))]);
+        let parts = [first, then].map(|more| tagged("bt709", "bt709", more));
+        joined(&dir, &input, &[(bars, 5, &parts[0]), (bars, 5, &parts[1])]);
         warns(&dir, &format!("{input} out.mkv"), &words);
     }
     // The same curve under another name.
-    let same = [format!("{hd} -color_trc bt709"), format!("{hd} -color_trc smpte170m")];
+    let same = ["color_trc=bt709", "color_trc=smpte170m"].map(|more| tagged("bt709", "bt709", more));
     joined(&dir, "same.h264", &[(bars, 5, &same[0]), (bars, 5, &same[1])]);
     dir.succeeds("--backend cpu --strict -y same.h264 out.mkv");
 }

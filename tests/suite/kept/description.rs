@@ -112,7 +112,7 @@ fn timecode_is_kept() {
             let told =
                 dir.probe("-show_entries stream_tags=timecode:format_tags=timecode:stream=codec_tag_string", output);
             assert!(told.to_string().to_lowercase().contains("01:02:03:04"), "{input} to {output}: {told}");
-            let tracks = told.to_string().matches("tmcd").count();
+            let tracks = told["streams"].to_string().matches("tmcd").count();
             assert_eq!(tracks, usize::from(!output.ends_with("mkv")), "{input} to {output}: {told}");
         }
     }
