@@ -102,17 +102,6 @@ fn a_sequence_begins_with_whatever_number_is_there() {
 }
 
 #[test]
-fn a_gap_in_a_sequence_is_named() {
-    let dir = Dir::new();
-    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 12 in%d.png");
-    std::fs::remove_file(dir.path("in6.png")).expect("an image of the sequence");
-    let run = dir.succeeds("--encoder ffv1 in%d.png out.mkv").never_says("damaged");
-    run.says(&["in%d.png: in6.png is missing: the 6 images behind it are left out"]);
-    assert_eq!(dir.frames("out.mkv").len(), 5);
-    dir.run("--strict --encoder ffv1 -y in%d.png out.mkv").fails().says(&["in6.png is missing"]);
-}
-
-#[test]
 fn what_cannot_be_read_before_a_gap_is_an_error() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 12 in%d.png");

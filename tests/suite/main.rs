@@ -54,6 +54,7 @@ mod reader;
 mod running;
 mod safe_outputs;
 mod scene_lock;
+mod sequences;
 mod shells;
 #[path = "../helpers/skip.rs"]
 mod skip;

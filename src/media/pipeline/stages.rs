@@ -1,7 +1,7 @@
 //! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage between
 //! them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
 
-use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Stream};
+use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream};
 use anyhow::Result;
 use histeq::frame::{Frame, Pool};
 use serde::{Deserialize, Serialize};
@@ -148,8 +148,8 @@ pub struct Input {
     pub frames: Option<u64>,
     /// Length of the video in microseconds, if known.
     pub duration: Option<i64>,
-    /// The number of the first of numbered images, ahead of the requested part.
-    pub first_number: Option<u64>,
+    /// The numbers of numbered images, with those ahead of the requested part.
+    pub sequence: Option<Arc<Sequence>>,
 }
 
 impl Input {
@@ -164,7 +164,7 @@ impl Input {
             length: None,
             frames: Some(1),
             duration: None,
-            first_number: None,
+            sequence: None,
         }
     }
 

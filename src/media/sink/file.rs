@@ -457,8 +457,8 @@ impl FileSink {
     /// The number of the next image of a sequence.
     fn next_image(&self) -> u64 {
         let skipped = u64::try_from(self.input.skipped_frames()).unwrap_or(0);
-        let first = self.input.first_number.map_or(1, |first| first + skipped);
-        first + self.running.as_ref().map_or(0, |running| running.written)
+        let written = self.running.as_ref().map_or(0, |running| running.written);
+        self.input.sequence.as_ref().map_or(1 + written, |sequence| sequence.number(skipped + written))
     }
 
     /// Begins the next image of a sequence.

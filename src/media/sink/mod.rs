@@ -53,7 +53,7 @@ mod virtual_camera;
 mod webp;
 
 pub use encoder_choice::{EncoderChoice, Quality};
-pub use file::OutputOptions;
+pub use file::{OutputOptions, is_sequence};
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};

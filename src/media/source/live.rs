@@ -110,8 +110,7 @@ impl LiveSource {
         open.select(&sounds);
         let name = live_input.name.clone();
         let (frames, duration) = (options.frames, options.duration);
-        let input =
-            Input { name, media, video: 0, picture, shift: 0, length: None, frames, duration, first_number: None };
+        let input = Input { name, media, video: 0, picture, shift: 0, length: None, frames, duration, sequence: None };
         let source = LiveSource {
             live_input,
             open: Some(open),

@@ -41,6 +41,7 @@ mod video_reader;
 
 pub use clock::{LiveClock, StartTime};
 pub use failure::kind_of_cause;
+pub use file::sequence_of;
 pub use filtered::{developed, filtered, filtered_after, shrunk};
 pub use filters::Filters;
 pub use live::open_live;
@@ -48,7 +49,7 @@ pub use live_input::CameraOptions;
 pub use log::{LogChoice, LogCurve, NamedLog};
 pub use microphone::MicrophoneSource;
 pub use open::open;
-pub use options::{InputOptions, Isolation, RawOptions};
+pub use options::{Gaps, InputOptions, Isolation, RawOptions};
 pub use packets::{Chunk, InputChanged, PacketSurvey, PlannedPart, Reading};
 pub use part::Part;
 pub use picture::first_picture;

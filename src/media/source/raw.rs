@@ -81,7 +81,7 @@ impl RawSource {
                 length: part.duration,
                 frames,
                 duration: frames.map(|frames| rescale(frames as i64, time_base, microseconds())),
-                first_number: None,
+                sequence: None,
             },
             pool: Arc::new(HostPool::default()),
             attachment: Arc::new(properties),

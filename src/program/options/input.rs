@@ -1,8 +1,8 @@
 //! Options that describe the input to a command that reads files, images or raw frames.
 
 use super::values::{rate, size};
-use clap::Args;
-use histeq_media::source::RawOptions;
+use clap::{Args, ValueEnum};
+use histeq_media::source::{Gaps, RawOptions};
 
 /// What the input is, as typed.
 #[derive(Args, Debug)]
@@ -22,12 +22,37 @@ pub struct InputArgs {
     /// Frames per second of raw frames or numbered images, like 30 or 30000/1001 [default: 25]
     #[arg(short = 'r', long, value_name = "R", help_heading = "Input", hide_short_help = true)]
     pub rate: Option<String>,
+
+    /// What to do where numbered images have a gap: skip it, hold the image before it, or end with an error
+    ///
+    /// Frames that were taken out on purpose, as of a time lapse, leave no pause by default. hold keeps the length and the numbers
+    /// of a film of which images are still missing. A gap causes a warning. Numbers that are 2, 10 or so apart throughout have none.
+    #[arg(long, value_enum, ignore_case = true, default_value_t = GapsArg::Skip, value_name = "WHAT")]
+    #[arg(help_heading = "Input", hide_short_help = true)]
+    pub gaps: GapsArg,
+}
+
+/// What is done where a number is missing.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GapsArg {
+    /// The images that are there follow each other.
+    #[default]
+    Skip,
+    /// The image before is shown.
+    Hold,
+    /// It is an error.
+    Error,
 }
 
 impl InputArgs {
     /// The input format, if it is given, and the description of raw frames.
     pub fn check(self) -> Result<(Option<String>, RawOptions), clap::Error> {
-        let raw = RawOptions { size: size(self.size)?, rate: rate(self.rate)?, pixel_format: self.pixel_format };
+        let gaps = match self.gaps {
+            GapsArg::Skip => Gaps::Skip,
+            GapsArg::Hold => Gaps::Hold,
+            GapsArg::Error => Gaps::Error,
+        };
+        let raw = RawOptions { size: size(self.size)?, rate: rate(self.rate)?, pixel_format: self.pixel_format, gaps };
         Ok((self.format, raw))
     }
 }

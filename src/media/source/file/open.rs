@@ -4,11 +4,10 @@ use super::FileSource;
 use super::chunks::{Planned, Survey, Surveyor};
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
-use super::sequence::Sequence;
 use super::several::Several;
 use crate::ffmpeg::{
-    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OpenError, OpenImage, ReadFrom, Stream, last_message,
-    microseconds, rescale,
+    DecodeOn, Delay, Demuxer, Error, Images, Media, MediaType, OpenError, OpenImage, ReadFrom, Sequence, Stream,
+    last_message, microseconds, rescale,
 };
 use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress};
 use crate::source::native::ToNative;
@@ -59,7 +58,7 @@ impl FileSource {
     ) -> Result<Self> {
         let name = name.to_owned();
         let (is_pipe, size) = (matches!(from, FileInput::Pipe(_)), from.file_size(&options.url));
-        let first_number = if let FileInput::Images(sequence, _) = &from { Some(sequence.first) } else { None };
+        let sequence = if let FileInput::Images(sequence, _) = &from { Some(Arc::new(sequence.clone())) } else { None };
         let demuxer = open_demuxer(&options, &name, from, size, cancel)?;
         options.raw.check_used(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options)?;
@@ -68,10 +67,10 @@ impl FileSource {
         }
         let mut media = demuxer.media().clone();
         let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone());
-        if media.is_images() && media.streams[video].codec == "tiff" && first_number.is_none() {
+        if media.is_images() && media.streams[video].codec == "tiff" && sequence.is_none() {
             media.set_images(video, packets.read_pages());
         }
-        let input = Input { first_number, ..input_of(media, name, video, &options) };
+        let input = Input { sequence, ..input_of(media, name, video, &options) };
         let video = open_decoder(packets, &input, options.decode_on)?;
         let mut bounds = options.part.bounds(input.media.start.unwrap_or(0));
         let mut input = input;
@@ -137,7 +136,7 @@ fn input_of(media: Media, name: String, video: usize, options: &InputOptions) ->
         length: [part.duration, of_frames].into_iter().flatten().min(),
         frames: [counted, part.frames].into_iter().flatten().min(),
         duration,
-        first_number: None,
+        sequence: None,
         media,
     }
 }
@@ -186,12 +185,12 @@ fn open_demuxer(
     let is_plain = size.is_some() && options.url.contains('%');
     let plain = is_plain.then(|| ("pattern_type".to_owned(), "none".to_owned()));
     let given: Vec<(String, String)> = rate.into_iter().chain(plain).collect();
-    let first = if let FileInput::Images(of, _) = &from { Some(numbered(&options.url, of.first)) } else { None };
+    let first = if let FileInput::Images(of, _) = &from { Some(numbered(&options.url, of.first())) } else { None };
     let from = match from {
         FileInput::Url => ReadFrom::Url,
         FileInput::Pipe(reader) => ReadFrom::Reader(Box::new(reader)),
         FileInput::File(file) => ReadFrom::File(file),
-        FileInput::Images(sequence, open) => ReadFrom::Images(sequence.images(open)),
+        FileInput::Images(sequence, open) => ReadFrom::Images(Images::new(sequence, open)),
     };
     let opened =
         Demuxer::open(first.as_ref().unwrap_or(&options.url), from, options.format.as_deref(), &given, cancel.flag());

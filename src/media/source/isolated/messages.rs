@@ -3,10 +3,9 @@
 
 use super::failure::WireError;
 use crate::ffmpeg::{
-    DecodeOn, Lie, Media, Metadata, Rational, RawFormat, WireChapter, WirePacket, WireProperties, WireStream,
+    DecodeOn, Lie, Media, Metadata, Rational, RawFormat, Sequence, WireChapter, WirePacket, WireProperties, WireStream,
 };
 use crate::pipeline::{Input, Level, PartPosition};
-use crate::source::file::Sequence;
 use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, RawOptions};
 use crate::source::packets::{PacketSurvey, PlannedPart, Reading};
@@ -98,7 +97,7 @@ fn pair(of: Rational) -> (i32, i32) {
 
 impl WireOptions {
     pub fn of(options: &InputOptions) -> Self {
-        let RawOptions { size, pixel_format, rate } = options.raw.clone();
+        let RawOptions { size, pixel_format, rate, .. } = options.raw.clone();
         WireOptions {
             url: options.url.clone(),
             format: options.format.clone(),
@@ -124,7 +123,7 @@ impl WireOptions {
         InputOptions {
             url: self.url,
             format: self.format,
-            raw: RawOptions { size: self.size, pixel_format: self.pixel_format, rate },
+            raw: RawOptions { size: self.size, pixel_format: self.pixel_format, rate, ..RawOptions::default() },
             video_stream: self.video_stream,
             part: self.part,
             reading: match self.reading {
@@ -225,7 +224,6 @@ pub struct WireInput {
     length: Option<i64>,
     frames: Option<u64>,
     duration: Option<i64>,
-    first_number: Option<u64>,
 }
 
 /// The most of an input: more than demuxers are let have.
@@ -259,7 +257,6 @@ impl WireInput {
             length: input.length,
             frames: input.frames,
             duration: input.duration,
-            first_number: input.first_number,
         }
     }
 
@@ -283,8 +280,7 @@ impl WireInput {
             may_jump: self.may_jump,
         };
         let times = [media.start, media.duration, Some(self.shift), self.length, self.duration];
-        let mut numbers =
-            times.into_iter().flatten().map(i64::unsigned_abs).chain(self.frames).chain(self.first_number);
+        let mut numbers = times.into_iter().flatten().map(i64::unsigned_abs).chain(self.frames);
         if self.video >= media.streams.len() || numbers.any(|number| number > MOST) || media.check_bounds().is_err() {
             return Err(Lie("an input"));
         }
@@ -297,7 +293,7 @@ impl WireInput {
             length: self.length,
             frames: self.frames,
             duration: self.duration,
-            first_number: self.first_number,
+            sequence: None,
         })
     }
 }
