@@ -82,7 +82,7 @@ pub use parse::{counts_timecode, later_timecode, parse_number, parse_rate, parse
 pub use picture::{Picture, PictureProperties};
 pub use protocols::OpenError;
 pub use raw_format::RawFormat;
-pub use rotation::AutoRotate;
+pub use rotation::{AutoRotate, is_to_be_turned};
 pub use side_data::StreamSideData;
 pub use sound::SoundTranscoder;
 pub use still::Still;

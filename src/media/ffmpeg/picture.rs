@@ -4,7 +4,7 @@
 use super::colour::{Colour, range_tag};
 use super::media::entries;
 use super::raw_format::RawFormat;
-use super::{ChromaLocation, Error, Metadata, check};
+use super::{ChromaLocation, Error, Metadata, c_string, check};
 use crate::sys::out_of_memory;
 use ffmpeg_next::ffi;
 use histeq::frame::{Memory, OnDevice, PixelFormat, Range};
@@ -395,6 +395,21 @@ impl Picture {
     pub fn metadata(&self) -> Metadata {
         // SAFETY: the dictionary is null or valid.
         unsafe { entries(self.get().metadata) }
+    }
+
+    /// Adds an entry to its metadata, or replaces that of this key; removes it if there is no value.
+    pub fn set_entry(&mut self, key: &str, value: Option<&str>) {
+        let (key, value) = (c_string(key), value.map(c_string));
+        // SAFETY: the dictionary is null or valid; it copies both texts.
+        unsafe {
+            let value = value.as_ref().map_or(std::ptr::null(), |value| value.as_ptr());
+            ffi::av_dict_set(&mut self.get_mut().metadata, key.as_ptr(), value, 0);
+        }
+    }
+
+    /// Its ICC profile.
+    pub fn icc_profile(&self) -> Option<Vec<u8>> {
+        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_ICC_PROFILE)
     }
 
     /// The display on which HDR was made, as FFmpeg stores it.

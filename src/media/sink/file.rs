@@ -17,13 +17,15 @@ use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
 use super::webp::with_last_duration;
 use crate::ffmpeg::{
-    AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
-    StreamSideData, VideoEncoder, microseconds, rescale,
+    AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, RawFormat,
+    Stream, StreamSideData, VideoEncoder, microseconds, rescale,
 };
+use crate::image_file::{ABOUT, About};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::sys::number_pattern;
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
+use std::collections::VecDeque;
 
 /// The options of an output.
 #[derive(Clone, Debug, Default)]
@@ -106,6 +108,8 @@ struct Running {
     is_abandoned: bool,
     /// For a sequence of images.
     image: Image,
+    /// For images: what is to be written into those that are being encoded.
+    beside: VecDeque<Beside>,
     /// For a recording.
     _sync: Option<PeriodicSync>,
 }
@@ -123,6 +127,15 @@ struct Image {
     metadata: Metadata,
     side_data: StreamSideData,
     options: Vec<(String, String)>,
+}
+
+/// How many images an encoder may work on at once.
+const MOST_BESIDE: usize = 256;
+
+/// What is written into an image beside what its encoder writes.
+struct Beside {
+    about: About,
+    icc: Option<Vec<u8>>,
 }
 
 impl FileSink {
@@ -234,7 +247,7 @@ impl FileSink {
         Ok(())
     }
 
-    fn start(&mut self, first: &Picture) -> Result<()> {
+    fn start(&mut self, first: &Picture, about: Option<&About>) -> Result<()> {
         let stream = self.input.video_stream();
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
         let mut side_data = stream.side_data.for_reencoding();
@@ -257,7 +270,7 @@ impl FileSink {
         };
         let (encoder, format) = start.open(first, &clock, &side_data, keys)?;
         let kind = Encoder::find(&encoder.name());
-        keeps::check(&self.input, self.container, kind, Some(first), self.target.name(), &self.notices)?;
+        keeps::check(&self.input, self.container, kind, Some((first, about)), self.target.name(), &self.notices)?;
         let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
@@ -281,6 +294,7 @@ impl FileSink {
             is_draining: false,
             is_abandoned: false,
             image: Image { metadata, side_data, options },
+            beside: VecDeque::new(),
             _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
         });
         Ok(())
@@ -365,7 +379,7 @@ impl FileSink {
     /// When the server, the container or the encoder refuses.
     pub fn begin(&mut self, like: &Frame) -> Result<()> {
         let picture = self.rotated(like)?;
-        self.start(&picture)
+        self.start(&picture, None)
     }
 
     fn rotated(&mut self, frame: &Frame) -> Result<Picture> {
@@ -374,9 +388,13 @@ impl FileSink {
     }
 
     fn write_frame(&mut self, frame: &Frame) -> Result<()> {
-        let picture = self.rotated(frame)?;
+        let mut picture = self.rotated(frame)?;
+        let told = picture.metadata().into_iter().find(|(key, _)| key == ABOUT);
+        let about = told.and_then(|(_, text)| About::of_text(&text));
+        // It is no text for people.
+        picture.set_entry(ABOUT, None);
         if self.running.is_none() {
-            if let Err(error) = self.start(&picture) {
+            if let Err(error) = self.start(&picture, about.as_ref()) {
                 self.muxer = None;
                 self.target.discard();
                 return Err(error);
@@ -388,6 +406,11 @@ impl FileSink {
         let is_second = self.running.as_ref().is_some_and(|running| running.frames > 0);
         ensure!(!is_second || !self.container.is_images() || self.is_sequence(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
+        // An animation is one packet at the end, with what its first image says.
+        if keeps::is_of_images(self.container) && running.beside.len() < MOST_BESIDE {
+            let icc = picture.icc_profile().filter(|_| !keeps::writes_icc(&running.encoder.name()));
+            running.beside.push_back(Beside { about: about.unwrap_or_default(), icc });
+        }
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;
         let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base(), microseconds()));
@@ -419,6 +442,16 @@ impl FileSink {
         if let Some(bytes) = whole.and_then(|duration| with_last_duration(packet.data(), duration)) {
             let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
             packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
+        }
+        if let Some(Beside { about, icc }) = running.beside.pop_front()
+            && (icc.is_some() || about != About::default())
+        {
+            let (format, size) = running.encoder.picture();
+            let has_alpha = RawFormat::from_name(&format).is_some_and(RawFormat::has_alpha);
+            if let Some(bytes) = about.write(packet.data(), icc.as_deref(), size, has_alpha) {
+                let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
+                packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
+            }
         }
         running.bytes += packet.len() as u64;
         if packet.is_key() {

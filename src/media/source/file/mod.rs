@@ -28,8 +28,10 @@ use super::options::InputOptions;
 use super::part::{Bounds, Part};
 use super::video_reader::{Damage, ReadPackets, ReaderEvent, VideoReader};
 use crate::ffmpeg::{
-    DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, last_message, microseconds, rescale,
+    DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, is_to_be_turned, last_message,
+    microseconds, rescale,
 };
+use crate::image_file::ABOUT;
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail};
 use chunks::{Planned, Survey};
@@ -241,6 +243,12 @@ impl FileSource {
     fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         if self.planned.is_some() {
             return self.take_planned(&picture);
+        }
+        if let Some(mut about) = self.video.packets.about(picture.time()) {
+            if is_to_be_turned(&picture) {
+                about.set_upright();
+            }
+            picture.set_entry(ABOUT, Some(&about.to_text()));
         }
         let time = picture.time().unwrap_or_else(|| self.expected_time());
         picture.set_time(Some(time));
