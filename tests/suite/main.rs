@@ -60,6 +60,7 @@ mod shells;
 mod skip;
 mod slow_driver;
 mod sources;
+mod stacks;
 mod stats;
 mod terminal;
 mod textbook;

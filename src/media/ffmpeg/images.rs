@@ -54,7 +54,7 @@ impl Sequence {
     }
 
     /// The number of the image that is shown at this place.
-    fn shown(&self, place: u64) -> u64 {
+    pub fn shown(&self, place: u64) -> u64 {
         let number = self.number(place);
         self.numbers[self.numbers.partition_point(|&there| there <= number).saturating_sub(1)]
     }
@@ -65,18 +65,47 @@ impl Sequence {
     }
 }
 
-/// Numbered images that are read.
-pub struct Images {
+/// Gives images as packets, in any order.
+pub trait GivePackets: Send {
+    /// How many there are; at least one.
+    fn count(&self) -> u64;
+
+    /// The image at this place, from 0 on, which is its time.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn packet(&mut self, place: u64) -> Result<Packet, Error>;
+}
+
+/// Numbered files.
+struct Files {
     of: Sequence,
-    /// The place of the next one, from 0 on.
-    next: u64,
     open: OpenImage,
 }
 
+impl GivePackets for Files {
+    fn count(&self) -> u64 {
+        self.of.count()
+    }
+
+    fn packet(&mut self, place: u64) -> Result<Packet, Error> {
+        let failed = |error: io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
+        let file = (self.open)(self.of.shown(place)).map_err(failed)?;
+        Packet::of_file(&file, [place as i64; 2], 1)
+    }
+}
+
+/// Images that are read one after the other.
+pub struct Images {
+    of: Box<dyn GivePackets>,
+    /// The place of the next one, from 0 on.
+    next: u64,
+}
+
 impl Images {
-    /// The images of this sequence.
-    pub fn new(of: Sequence, open: OpenImage) -> Self {
-        Images { of, next: 0, open }
+    /// Those that `of` gives.
+    pub fn new(of: Box<dyn GivePackets>) -> Self {
+        Images { of, next: 0 }
     }
 
     /// How many there are.
@@ -84,22 +113,13 @@ impl Images {
         self.of.count()
     }
 
-    /// Opens the first one.
-    pub(super) fn open_first(&mut self) -> io::Result<File> {
-        (self.open)(self.of.first())
-    }
-
     /// The next one; `None` behind the last.
     pub(super) fn read(&mut self) -> Result<Option<Packet>, Error> {
         if self.next >= self.count() {
             return Ok(None);
         }
-        let place = self.next;
-        let failed = |error: io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
-        let file = (self.open)(self.of.shown(place)).map_err(failed)?;
-        let time = place as i64;
-        let packet = Packet::of_file(&file, [time; 2], 1)?;
-        self.next = place + 1;
+        let packet = self.of.packet(self.next)?;
+        self.next += 1;
         Ok(Some(packet))
     }
 
@@ -107,6 +127,15 @@ impl Images {
     pub(super) fn go_to(&mut self, place: i64) {
         self.next = u64::try_from(place).unwrap_or(0).min(self.count() - 1);
     }
+}
+
+/// Numbered files with these numbers: the first one, and all of them.
+///
+/// # Errors
+/// When the first one cannot be opened.
+pub(super) fn of_files(of: Sequence, mut open: OpenImage) -> io::Result<(File, Images)> {
+    let first = open(of.first())?;
+    Ok((first, Images::new(Box::new(Files { of, open }))))
 }
 
 #[cfg(test)]

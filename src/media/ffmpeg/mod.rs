@@ -71,7 +71,7 @@ pub use ffmpeg_next::codec::Id as CodecId;
 pub use ffmpeg_next::media::Type as MediaType;
 pub use ffmpeg_next::{FieldOrder, Rational};
 pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
-pub use images::{Images, OpenImage, Sequence};
+pub use images::{GivePackets, OpenImage, Sequence};
 pub use interrupt::Interrupt;
 pub use log::{first_message, has_ended_early, is_only_thread, last_message, silence_encoders};
 pub use media::{Chapter, Media, Metadata, Stream};
@@ -119,7 +119,7 @@ pub fn activity() -> u64 {
 }
 
 /// Counts a packet or a picture.
-fn note_activity() {
+pub fn note_activity() {
     ACTIVITY.fetch_add(1, Ordering::Relaxed);
 }
 

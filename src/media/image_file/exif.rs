@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 /// The bytes of a value of each type, from 0 on, and of the numbers that it consists of.
-const VALUE_BYTES: [(usize, usize); 14] =
-    [(0, 0), (1, 1), (1, 1), (2, 2), (4, 4), (8, 4), (1, 1), (1, 1), (2, 2), (4, 4), (8, 4), (4, 4), (8, 8), (4, 4)];
+pub const TYPE_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
+const NUMBER_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8, 4];
 
 /// Types of numbers.
 const SHORT: u16 = 3;
@@ -101,7 +101,7 @@ impl Exif {
     fn tag(&self, bytes: &[u8], part: Part, tag: &[u8]) -> Option<Tag> {
         let (kind, numeric_type) = (self.number(&tag[..2]) as u16, self.number(&tag[2..4]) as u16);
         let count = self.number(&tag[4..8]);
-        let (each, _) = *VALUE_BYTES.get(usize::from(numeric_type)).filter(|(each, _)| *each > 0)?;
+        let each = *TYPE_BYTES.get(usize::from(numeric_type)).filter(|each| **each > 0)?;
         let length = each.checked_mul(count as usize)?;
         let begin = if length <= 4 { None } else { Some(self.number(&tag[8..]) as usize) };
         let values = match begin {
@@ -209,7 +209,7 @@ impl Exif {
         let mut all = Exif { is_big_endian: own.is_big_endian, tags: own.tags.clone() };
         for tag in &self.tags {
             let mut values = tag.values.clone();
-            let (_, each) = VALUE_BYTES[usize::from(tag.numeric_type)];
+            let each = NUMBER_BYTES[usize::from(tag.numeric_type)];
             if self.is_big_endian != own.is_big_endian && each > 1 {
                 values.chunks_exact_mut(each).for_each(<[u8]>::reverse);
             }

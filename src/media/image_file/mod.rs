@@ -4,6 +4,9 @@
 //! What is read here may have come from a decoding process that was taken over: it is bytes that are checked, or copied as they are.
 
 mod exif;
+mod tiff_stack;
+
+pub use tiff_stack::{NoPage, TiffStack};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;

@@ -17,10 +17,10 @@ use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
 use super::webp::with_last_duration;
 use crate::ffmpeg::{
-    AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, RawFormat,
-    Stream, StreamSideData, VideoEncoder, microseconds, rescale,
+    AutoRotate, CodecId as Id, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture,
+    RawFormat, Stream, StreamSideData, VideoEncoder, microseconds, rescale,
 };
-use crate::image_file::{ABOUT, About};
+use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::sys::number_pattern;
 use anyhow::{Context, Result, ensure};
@@ -73,6 +73,8 @@ pub struct FileSink {
     pub(super) muxer: Option<Muxer>,
     /// The file of the next image of a sequence.
     image: Option<Temporary>,
+    /// For one file of many images.
+    stack: Option<TiffStack>,
     rotate: AutoRotate,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
@@ -187,13 +189,20 @@ impl FileSink {
         for &encoder in &candidates {
             options.encoder.settings(encoder, container, None, pace)?;
         }
+        let is_long = input.frames.is_some_and(|frames| frames > 1);
+        let is_one = container.is_images() && !is_sequence(&name);
+        let is_stack = is_long && is_one && candidates.iter().all(|encoder| encoder.codec() == Id::TIFF);
+        let (container, stack) = match Container::guess(Some("image2pipe"), &name).filter(|_| is_stack) {
+            // What the pages become is written as it is.
+            Some(joined) => (joined, Some(TiffStack::default())),
+            None => (container, None),
+        };
         let rules = StreamRules { live: options.live, codec: options.sound, choice: options.streams };
-        if !container.is_images() {
+        if !container.is_images() && stack.is_none() {
             streams::check(&input.media.streams, input.video, container, &rules, &input.name, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
-        let is_long = input.frames.is_some_and(|frames| frames > 1);
         let sink = FileSink {
             input,
             target,
@@ -211,6 +220,7 @@ impl FileSink {
             notices,
             muxer: None,
             image: None,
+            stack,
             rotate,
             early: Vec::new(),
             running: None,
@@ -333,7 +343,7 @@ impl FileSink {
         let about_video = begun_later(about_video, timecode_rate, skipped);
         muxer.set_metadata(&metadata);
         let mut video = None;
-        let routes = if self.container.is_images() {
+        let routes = if self.container.is_images() || self.stack.is_some() {
             video = Some(add(muxer, stream, &Vec::new())?);
             Routes::default()
         } else {
@@ -453,11 +463,24 @@ impl FileSink {
                 packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
             }
         }
-        running.bytes += packet.len() as u64;
-        if packet.is_key() {
+        let (is_key, bytes) = (packet.is_key(), packet.len() as u64);
+        let packet = match &mut self.stack {
+            None => Some(packet),
+            Some(stack) => {
+                let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
+                let ready = stack.push(packet.data().to_vec()).with_context(|| name.to_owned())?;
+                ready.map(|bytes| Packet::of_bytes(&bytes, times, packet.duration(), true))
+            }
+        };
+        running.bytes += bytes;
+        if is_key {
             running.key_frames += 1;
-            running.key_bytes += packet.len() as u64;
+            running.key_bytes += bytes;
         }
+        let Some(packet) = packet else {
+            running.written += 1;
+            return Ok(true);
+        };
         let time_base = running.encoder.time_base();
         if self.is_sequence() && self.muxer.is_none() {
             self.begin_image()?;
@@ -540,6 +563,12 @@ impl FileSink {
             return Ok(());
         }
         let mut muxer = self.muxer.take().context("the output is closed")?;
+        let last = self.stack.as_mut().and_then(TiffStack::end);
+        if let (Some(running), Some(bytes)) = (&self.running, last) {
+            let packet = Packet::of_bytes(&bytes, [running.written as i64; 2], 1, true);
+            let written = muxer.write(packet, running.video, running.encoder.time_base());
+            written.with_context(|| format!("{name}: cannot be written"))?;
+        }
         if let Some(running) = &mut self.running {
             running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
             if let Some(duration) = running.last_duration {

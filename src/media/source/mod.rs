@@ -37,6 +37,7 @@ mod part;
 mod picture;
 mod raw;
 mod sound;
+mod stack;
 mod video_reader;
 
 pub use clock::{LiveClock, StartTime};

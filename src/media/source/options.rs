@@ -126,6 +126,8 @@ pub struct RawOptions {
     pub rate: Option<Rational>,
     /// For image sequences: what is done where a number is missing.
     pub gaps: Gaps,
+    /// For stacks of TIFF, FITS and SER: the samples that become 0 and 65535.
+    pub sample_range: Option<(f64, f64)>,
 }
 
 /// Names of files that name other files.

@@ -30,6 +30,23 @@ pub struct InputArgs {
     #[arg(long, value_enum, ignore_case = true, default_value_t = GapsArg::Skip, value_name = "WHAT")]
     #[arg(help_heading = "Input", hide_short_help = true)]
     pub gaps: GapsArg,
+
+    /// Samples of a TIFF, FITS or SER that become black and white [default: the smallest and the largest, if they have no codes]
+    ///
+    /// LEAST:MOST in the unit of the file, as -20:150 for temperatures. Unsigned samples of 8 and 16 bits stay as they are by default;
+    /// all others become 16 bits along one line for all pictures.
+    #[arg(long, value_name = "RANGE", value_parser = sample_range, allow_hyphen_values = true)]
+    #[arg(help_heading = "Input", hide_short_help = true)]
+    pub sample_range: Option<(f64, f64)>,
+}
+
+/// Two numbers, of which the second is larger.
+fn sample_range(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    let range = text.split_once(':').and_then(|(least, most)| number(least).zip(number(most)));
+    range
+        .filter(|(least, most)| least < most)
+        .ok_or_else(|| "two numbers like -20:150, the smaller one first".to_owned())
 }
 
 /// What is done where a number is missing.
@@ -52,7 +69,13 @@ impl InputArgs {
             GapsArg::Hold => Gaps::Hold,
             GapsArg::Error => Gaps::Error,
         };
-        let raw = RawOptions { size: size(self.size)?, rate: rate(self.rate)?, pixel_format: self.pixel_format, gaps };
+        let raw = RawOptions {
+            size: size(self.size)?,
+            rate: rate(self.rate)?,
+            pixel_format: self.pixel_format,
+            gaps,
+            sample_range: self.sample_range,
+        };
         Ok((self.format, raw))
     }
 }

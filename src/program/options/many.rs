@@ -57,9 +57,10 @@ fn jobs(text: &str) -> Result<Jobs, String> {
 }
 
 /// Ends of the names of videos.
-const VIDEOS: [&str; 32] = [
+const VIDEOS: [&str; 33] = [
     "3g2", "3gp", "asf", "avi", "dv", "f4v", "flv", "gif", "h264", "hevc", "ivf", "m2ts", "m2v", "m4v", "mjpeg", "mkv",
-    "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ts", "vob", "webm", "wmv", "y4m", "264", "265",
+    "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ser", "ts", "vob", "webm", "wmv", "y4m", "264",
+    "265",
 ];
 
 /// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs. Outputs have this

@@ -204,10 +204,6 @@ impl FileSource {
                         " (if it is animated, FFmpeg cannot read it: ImageMagick's `convert IN OUT.apng` makes a file that it can)"
                     }
                     "tiff" if self.is_pipe => " (FFmpeg reads no TIFF from a pipe: name the file)",
-                    "tiff" => {
-                        " (FFmpeg reads no floating point or signed samples, tiles or BigTIFF: ImageMagick's `convert IN -auto-level -depth \
-                         16 OUT%03d.png` makes files that it can read)"
-                    }
                     _ => "",
                 };
                 let why = if why.is_empty() { why } else { format!("; {why}") };

@@ -71,7 +71,9 @@ impl ReadPackets for FilePackets {
         }
         if packet.stream() == self.video {
             self.check.iter_mut().for_each(|check| check.add(&packet));
-            if self.demuxer.media().is_images()
+            let media = self.demuxer.media();
+            if media.is_images()
+                && media.streams[self.video].codec != "rawvideo"
                 && let Some(about) = About::read(packet.data())
             {
                 self.about.push_back((packet.time(), about));

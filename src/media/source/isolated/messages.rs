@@ -75,6 +75,7 @@ pub struct WireOptions {
     size: Option<(usize, usize)>,
     pixel_format: Option<String>,
     rate: Option<(i32, i32)>,
+    sample_range: Option<(f64, f64)>,
     video_stream: Option<usize>,
     part: Part,
     reading: WireReading,
@@ -97,13 +98,14 @@ fn pair(of: Rational) -> (i32, i32) {
 
 impl WireOptions {
     pub fn of(options: &InputOptions) -> Self {
-        let RawOptions { size, pixel_format, rate, .. } = options.raw.clone();
+        let RawOptions { size, pixel_format, rate, sample_range, .. } = options.raw.clone();
         WireOptions {
             url: options.url.clone(),
             format: options.format.clone(),
             size,
             pixel_format,
             rate: rate.map(pair),
+            sample_range,
             video_stream: options.video_stream,
             part: options.part,
             reading: match &options.reading {
@@ -123,7 +125,13 @@ impl WireOptions {
         InputOptions {
             url: self.url,
             format: self.format,
-            raw: RawOptions { size: self.size, pixel_format: self.pixel_format, rate, ..RawOptions::default() },
+            raw: RawOptions {
+                size: self.size,
+                pixel_format: self.pixel_format,
+                rate,
+                sample_range: self.sample_range,
+                ..RawOptions::default()
+            },
             video_stream: self.video_stream,
             part: self.part,
             reading: match self.reading {
