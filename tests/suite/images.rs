@@ -539,3 +539,30 @@ fn what_is_made_of_one_image_is_one_image_whatever_its_name() {
     dir.succeeds("p%d.png").says(&["-> p_d-equalized.png"]);
     assert!(dir.path("p_d-equalized.png").exists() && !dir.path("p1-equalized.png").exists(), "{:?}", dir.names());
 }
+
+#[test]
+fn what_shows_no_alpha_gets_none() {
+    let dir = Dir::new();
+    // A palette without transparency, and one with it.
+    dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt pal8 opaque.png");
+    dir.succeeds("--backend cpu --strict --strength 0 opaque.png out.png");
+    assert_eq!(dir.streams("out.png")[0]["pix_fmt"], "rgb24");
+    assert_eq!(dir.raw("out.png", "rgb24"), dir.raw("opaque.png", "rgb24"));
+    dir.ffmpeg("-f lavfi -i color=red@0.5:size=64x48,format=rgba -frames:v 1 clear.png");
+    dir.ffmpeg(
+        "-i clear.png -lavfi split[a][b];[a]palettegen=reserve_transparent=1[p];[b][p]paletteuse=alpha_threshold=200 \
+         -frames:v 1 -pix_fmt pal8 -y palette.png",
+    );
+    dir.succeeds("--backend cpu --strict --strength 0 palette.png out2.png");
+    assert_eq!(dir.streams("out2.png")[0]["pix_fmt"], "rgba");
+    // A JPEG of four inks, as printers take it: FFmpeg gives its pictures an alpha.
+    let cmyk = "tests/data/cmyk.jpg";
+    dir.write("cmyk.jpg", &std::fs::read(cmyk).unwrap_or_else(|error| panic!("{cmyk}: {error}")));
+    for (output, format) in [("cmyk.png", "rgb24"), ("cmyk-out.jpg", "yuvj444p")] {
+        dir.succeeds(&format!("--backend cpu --strict --strength 0 cmyk.jpg {output}")).never_says("alpha");
+        assert_eq!(dir.streams(output)[0]["pix_fmt"], format, "{output}");
+    }
+    let (before, after) = (dir.raw("cmyk.jpg", "rgb24"), dir.raw("cmyk.png", "rgb24"));
+    let apart = before.iter().zip(&after).map(|(a, b)| a.abs_diff(*b)).max();
+    assert!(apart <= Some(3), "{apart:?}");
+}

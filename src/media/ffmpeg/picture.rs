@@ -426,7 +426,7 @@ impl Picture {
         let (Some(layout), Ok(frame)) = (format.descriptor(), self.samples()) else { return false };
         let Some(alpha) = layout.comp[..usize::from(layout.nb_components)].last() else { return false };
         if layout.flags & ffi::AV_PIX_FMT_FLAG_PAL as u64 != 0 {
-            return false;
+            return has_opaque_palette(frame);
         }
         let (plane, step) = (alpha.plane as usize, alpha.step as usize);
         let (first, depth) = (alpha.offset as usize, alpha.depth as u32);
@@ -455,6 +455,23 @@ impl Picture {
             ffi::av_frame_remove_side_data(self.ptr, ffi::AVFrameSideDataType::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
         }
     }
+}
+
+/// Are all colours opaque that a picture of a palette shows?
+fn has_opaque_palette(frame: &ffi::AVFrame) -> bool {
+    let [pixels, colours, ..] = frame.data;
+    if pixels.is_null() || colours.is_null() {
+        return false;
+    }
+    // SAFETY: the second plane has 256 colours of 4 bytes; the first one has a byte for each pixel.
+    let bytes = |colour: u8| unsafe { colours.cast::<[u8; 4]>().add(colour.into()).read() };
+    let is_opaque = |colour: u8| u32::from_ne_bytes(bytes(colour)) >> 24 == 255;
+    let (width, height) = (frame.width.max(0) as usize, frame.height.max(0) as isize);
+    (0..height).all(|y| {
+        // SAFETY: as above.
+        let row = unsafe { std::slice::from_raw_parts(pixels.offset(y * frame.linesize[0] as isize), width) };
+        row.iter().all(|colour| is_opaque(*colour))
+    })
 }
 
 impl Drop for Picture {

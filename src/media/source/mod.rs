@@ -14,6 +14,7 @@
 //! | `packets.rs` | packets that are known before they are decoded |
 //! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
 //! | `log` | log footage: curves of cameras, what names them, how they are shown |
+//! | `stack` | stacks of pictures that FFmpeg does not read: TIFF of all kinds, FITS, SER |
 //! | `picture.rs` | reads a single picture |
 //! | `native.rs` | converts pictures that are not native to native frames |
 
