@@ -185,6 +185,7 @@ fn stack_of(
 ) -> Result<std::result::Result<Stack, FileInput>> {
     let range = options.raw.sample_range;
     let is_free = options.format.is_none();
+    let is_url = matches!(from, FileInput::Url);
     let of = match from {
         FileInput::File(file) if is_free => Of::File(file),
         FileInput::Images(sequence, open) if is_free => Of::Files(sequence, open),
@@ -200,6 +201,7 @@ fn stack_of(
         notices.warn(&format!("--sample-range is ignored: {name} is no TIFF, FITS or SER"))?;
     }
     Ok(found.map_err(|of| match of {
+        Of::File(_) if is_url => FileInput::Url,
         Of::File(file) => FileInput::File(file),
         Of::Files(sequence, open) => FileInput::Images(sequence, open),
     }))
