@@ -42,6 +42,9 @@ struct Kind {
     channels: usize,
 }
 
+/// Type, number and bytes of the values of a tag.
+type Values = (u16, usize, Vec<u8>);
+
 /// A TIFF of these pages.
 fn tiff(kind: Kind, pages: &[Vec<u8>]) -> Vec<u8> {
     let Kind { is_big, has_tiles, format, each, channels } = kind;
@@ -79,7 +82,7 @@ fn tiff(kind: Kind, pages: &[Vec<u8>]) -> Vec<u8> {
             (if is_big { 16_u16 } else { 4 }, numbers.len(), bytes)
         };
         let lengths: Vec<usize> = chunks.iter().map(Vec::len).collect();
-        let mut tags: Vec<(u16, (u16, usize, Vec<u8>))> = vec![
+        let mut tags: Vec<(u16, Values)> = vec![
             (256, short(&[width])),
             (257, short(&[height])),
             (258, short(&vec![each * 8; channels])),

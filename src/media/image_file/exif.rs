@@ -162,7 +162,7 @@ impl Exif {
         for (kind, dots) in RESOLUTION.into_iter().zip(dots) {
             // To a thousandth, and whole where it is as good as that.
             let thousandths = (dots * 1000.0).round().clamp(1.0, f64::from(u32::MAX)) as u32;
-            let of = if thousandths % 1000 == 0 { [thousandths / 1000, 1] } else { [thousandths, 1000] };
+            let of = if thousandths.is_multiple_of(1000) { [thousandths / 1000, 1] } else { [thousandths, 1000] };
             self.set(Part::Main, kind, RATIONAL, 1, of.map(|number| self.bytes(number, 4)).concat());
         }
         self.set(Part::Main, UNIT, SHORT, 1, self.bytes(2, 2));

@@ -220,9 +220,9 @@ impl About {
         let icc = icc.map(Bytes::copy_from_slice);
         let of_exif = || tags.as_ref().map(|tags| Bytes::from(tags.to_bytes()));
         match file {
-            [0xff, 0xd8, ..] => self.into_jpeg(Jpeg::from_bytes(bytes()).ok()?, icc, of_exif()),
-            [0x89, b'P', b'N', b'G', ..] => self.into_png(Png::from_bytes(bytes()).ok()?, icc, of_exif()),
-            [b'R', b'I', b'F', b'F', ..] => self.into_webp(WebP::from_bytes(bytes()).ok()?, icc, of_exif(), has_alpha),
+            [0xff, 0xd8, ..] => self.in_jpeg(Jpeg::from_bytes(bytes()).ok()?, icc, of_exif()),
+            [0x89, b'P', b'N', b'G', ..] => self.in_png(Png::from_bytes(bytes()).ok()?, icc, of_exif()),
+            [b'R', b'I', b'F', b'F', ..] => self.in_webp(WebP::from_bytes(bytes()).ok()?, icc, of_exif(), has_alpha),
             [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => {
                 let mut tags = tags.unwrap_or_default();
                 self.resolution.into_iter().for_each(|dots| tags.set_resolution(dots));
@@ -236,7 +236,7 @@ impl About {
         }
     }
 
-    fn into_jpeg(&self, mut jpeg: Jpeg, icc: Option<Bytes>, exif: Option<Bytes>) -> Option<Vec<u8>> {
+    fn in_jpeg(&self, mut jpeg: Jpeg, icc: Option<Bytes>, exif: Option<Bytes>) -> Option<Vec<u8>> {
         if icc.is_some() {
             jpeg.set_icc_profile(icc);
         }
@@ -264,7 +264,7 @@ impl About {
         Some(jpeg.encoder().bytes().to_vec())
     }
 
-    fn into_png(&self, mut png: Png, icc: Option<Bytes>, exif: Option<Bytes>) -> Option<Vec<u8>> {
+    fn in_png(&self, mut png: Png, icc: Option<Bytes>, exif: Option<Bytes>) -> Option<Vec<u8>> {
         if icc.is_some() {
             png.set_icc_profile(icc);
         }
@@ -296,7 +296,7 @@ impl About {
         Some(png.encoder().bytes().to_vec())
     }
 
-    fn into_webp(&self, mut webp: WebP, icc: Option<Bytes>, exif: Option<Bytes>, has_alpha: bool) -> Option<Vec<u8>> {
+    fn in_webp(&self, mut webp: WebP, icc: Option<Bytes>, exif: Option<Bytes>, has_alpha: bool) -> Option<Vec<u8>> {
         if !self.xmp.is_empty() {
             let content = RiffContent::Data(Bytes::copy_from_slice(&self.xmp));
             webp.chunks_mut().push(RiffChunk::new(*b"XMP ", content));

@@ -141,9 +141,12 @@ mod tests {
         (sequences, others.into_iter().map(|path| path.to_string_lossy().into_owned()).collect())
     }
 
+    /// Names, the sequences in them, and the others.
+    type Case<'a> = (&'a [&'a str], &'a [(&'a str, usize)], &'a [&'a str]);
+
     #[test]
     fn images_are_numbered_where_they_differ() {
-        let cases: [(&[&str], &[(&str, usize)], &[&str]); 6] = [
+        let cases: [Case<'_>; 6] = [
             (&["f_0009.png", "f_0010.png", "f_0011.png", "cover.png"], &[("f_%04d.png", 3)], &["cover.png"]),
             (&["f9.png", "f10.png", "f100.png"], &[("f%d.png", 3)], &[]),
             (&["shot2_001_v3.exr", "shot2_002_v3.exr"], &[("shot2_%03d_v3.exr", 2)], &[]),
