@@ -19,15 +19,17 @@
 //! |---|---|---|
 //! | [`sys`] | pipes with large buffers, reads that can be interrupted, lines on stderr, the end when nothing else is left | |
 //! | [`sandbox`] | walls around what reads files of strangers | |
+//! | [`image_file`] | what image files say of themselves: read, carried beside the picture, written | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | sys |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg |
 //! | [`pipeline`] | stages, bounded channels, cancel; the live engine | ffmpeg, sys |
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
-//! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, sandbox, sys |
-//! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, ffmpeg, sys |
+//! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, image_file, ffmpeg, sandbox, sys |
+//! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, image_file, ffmpeg, sys |
 
 pub mod camera;
 pub mod ffmpeg;
+pub mod image_file;
 pub mod pipeline;
 pub mod rawvideo;
 pub mod sandbox;

@@ -54,11 +54,13 @@ mod reader;
 mod running;
 mod safe_outputs;
 mod scene_lock;
+mod sequences;
 mod shells;
 #[path = "../helpers/skip.rs"]
 mod skip;
 mod slow_driver;
 mod sources;
+mod stacks;
 mod stats;
 mod terminal;
 mod textbook;

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::custom_io::CustomIo;
-use super::images::Images;
+use super::images::{GivePackets, Images, OpenImage, Sequence, of_files};
 use super::log::{message_names, refused_protocol};
 use super::media::{CodecParameters, entries, set_entries};
 use super::opens::Opens;
@@ -18,7 +18,7 @@ use histeq::frame::{HostPool, Pool, limits};
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -61,7 +61,9 @@ pub enum ReadFrom {
     /// This file. Nothing else is opened.
     File(File),
     /// Numbered images.
-    Images(Images),
+    Images(Sequence, OpenImage),
+    /// Raw frames, as of a demuxer of this name. The options describe them.
+    Frames(Box<dyn GivePackets>, &'static str),
 }
 
 /// FFmpeg's demuxer for images.
@@ -73,6 +75,9 @@ fn frame_rate(average: Option<Rational>, lowest: Option<Rational>, time_base: Ra
     let is_unit = average.is_some_and(|rate| rate == time_base.invert() && f64::from(rate) > 1000.0);
     if is_unit { lowest.or(average) } else { average.or(lowest) }
 }
+
+/// FFmpeg's demuxer for raw frames.
+const FRAMES: &str = "rawvideo";
 
 /// An open input.
 pub struct Demuxer {
@@ -113,20 +118,30 @@ impl Demuxer {
         super::last_message();
         refused_protocol();
         let opens = Box::new(Opens::new(interrupt.into()));
-        let mut images = None;
+        let (mut images, mut is_called) = (None, None);
         let is_pipe = matches!(from, ReadFrom::Reader(_));
+        let failed = |error: std::io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
         let io = match from {
             ReadFrom::Url => None,
             ReadFrom::Reader(reader) => Some(CustomIo::new(reader)?),
             ReadFrom::File(file) => Some(CustomIo::of_file(file)?),
-            ReadFrom::Images(mut of) => {
-                let failed = |error: std::io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
-                opens.serve(of.open_first().map_err(failed)?);
-                images = Some(of);
+            ReadFrom::Images(of, open) => {
+                let (first, all) = of_files(of, open).map_err(failed)?;
+                opens.serve(first);
+                images = Some(all);
                 None
             }
+            ReadFrom::Frames(mut of, demuxer) => {
+                let first = Cursor::new(of.packet(0)?.data().to_vec());
+                (images, is_called) = (Some(Images::new(of)), Some(demuxer));
+                Some(CustomIo::new(Box::new(first))?)
+            }
         };
-        let format = if images.is_some() { Some(IMAGES) } else { format };
+        let format = match (&images, is_called) {
+            (Some(_), Some(_)) => Some(FRAMES),
+            (Some(_), None) => Some(IMAGES),
+            (None, _) => format,
+        };
         let found = match (format, &io) {
             (Some(name), _) => demuxer_named(name)?,
             (None, Some(io)) => io.probe(&location(url)).map_err(|error| {
@@ -150,7 +165,8 @@ impl Demuxer {
         };
         let own = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
         // The name of the first image is no pattern, even if it has a per cent sign.
-        let own = own.chain(images.iter().map(|_| ("pattern_type".to_owned(), "none".to_owned())));
+        let is_pattern = images.is_some() && is_called.is_none();
+        let own = own.chain(is_pattern.then(|| ("pattern_type".to_owned(), "none".to_owned())));
         let options: Vec<(String, String)> = options.iter().cloned().chain(own).collect();
         let opened = Self::open_as(&place, io, found, is_device, &options, opens);
         let mut opened = opened.map_err(|error| match (refused_protocol(), allowed) {
@@ -161,6 +177,9 @@ impl Demuxer {
         })?;
         if let (Some(images), 1) = (&images, opened.media.streams.len()) {
             opened.media.set_images(0, usize::try_from(images.count()).unwrap_or(usize::MAX));
+        }
+        if let Some(demuxer) = is_called {
+            opened.media.demuxer = demuxer.to_owned();
         }
         opened.images = images;
         opened.media.check_bounds()?;

@@ -1,53 +1,158 @@
 //! Numbered images as the packets of one video: each file is a packet, and its place in the sequence is its time.
 
 use super::{Error, Packet};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 
 /// Opens the image with this number.
 pub type OpenImage = Box<dyn FnMut(u64) -> io::Result<File> + Send>;
 
-/// Images with consecutive numbers.
-pub struct Images {
-    first: u64,
-    count: u64,
-    /// The place of the next one, from 0 on.
-    next: u64,
+/// The numbers of images, in their order.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Sequence {
+    /// The numbers of the images that are there; at least one.
+    numbers: Vec<u64>,
+    /// Where images that are missing have a place in the video, at which the one before is shown: how far numbers are apart.
+    held: Option<u64>,
+}
+
+impl Sequence {
+    /// Images with these numbers, which grow; `None` if there are none. With `held`, numbers that far apart have a place each,
+    /// whether there is an image or not.
+    pub fn new(numbers: Vec<u64>, held: Option<u64>) -> Option<Self> {
+        let held = held.filter(|&step| step > 0);
+        (!numbers.is_empty()).then_some(Sequence { numbers, held })
+    }
+
+    /// The number of the first image.
+    pub fn first(&self) -> u64 {
+        self.numbers[0]
+    }
+
+    fn last(&self) -> u64 {
+        self.numbers[self.numbers.len() - 1]
+    }
+
+    /// How many places there are.
+    pub fn count(&self) -> u64 {
+        match self.held {
+            Some(step) => (self.last() - self.first()) / step + 1,
+            None => self.numbers.len() as u64,
+        }
+    }
+
+    /// The number of this place. Numbers go on behind the last one.
+    pub fn number(&self, place: u64) -> u64 {
+        let behind = place.saturating_sub(self.count() - 1);
+        let place = place - behind;
+        let number = match self.held {
+            Some(step) => self.first() + step * place,
+            None => self.numbers[place as usize],
+        };
+        number.saturating_add(behind)
+    }
+
+    /// The number of the image that is shown at this place.
+    pub fn shown(&self, place: u64) -> u64 {
+        let number = self.number(place);
+        self.numbers[self.numbers.partition_point(|&there| there <= number).saturating_sub(1)]
+    }
+
+    /// Is there an image with this number?
+    pub fn has(&self, number: u64) -> bool {
+        self.numbers.binary_search(&number).is_ok()
+    }
+}
+
+/// Gives images as packets, in any order.
+pub trait GivePackets: Send {
+    /// How many there are; at least one.
+    fn count(&self) -> u64;
+
+    /// The image at this place, from 0 on, which is its time.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn packet(&mut self, place: u64) -> Result<Packet, Error>;
+}
+
+/// Numbered files.
+struct Files {
+    of: Sequence,
     open: OpenImage,
 }
 
+impl GivePackets for Files {
+    fn count(&self) -> u64 {
+        self.of.count()
+    }
+
+    fn packet(&mut self, place: u64) -> Result<Packet, Error> {
+        let failed = |error: io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
+        let file = (self.open)(self.of.shown(place)).map_err(failed)?;
+        Packet::of_file(&file, [place as i64; 2], 1)
+    }
+}
+
+/// Images that are read one after the other.
+pub struct Images {
+    of: Box<dyn GivePackets>,
+    /// The place of the next one, from 0 on.
+    next: u64,
+}
+
 impl Images {
-    /// `count` images, from number `first` on.
-    pub fn new(first: u64, count: u64, open: OpenImage) -> Self {
-        Images { first, count, next: 0, open }
+    /// Those that `of` gives.
+    pub fn new(of: Box<dyn GivePackets>) -> Self {
+        Images { of, next: 0 }
     }
 
     /// How many there are.
     pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Opens the first one.
-    pub(super) fn open_first(&mut self) -> io::Result<File> {
-        (self.open)(self.first)
+        self.of.count()
     }
 
     /// The next one; `None` behind the last.
     pub(super) fn read(&mut self) -> Result<Option<Packet>, Error> {
-        if self.next >= self.count {
+        if self.next >= self.count() {
             return Ok(None);
         }
-        let place = self.next;
-        let failed = |error: io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
-        let file = (self.open)(self.first + place).map_err(failed)?;
-        let time = place as i64;
-        let packet = Packet::of_file(&file, [time; 2], 1)?;
-        self.next = place + 1;
+        let packet = self.of.packet(self.next)?;
+        self.next += 1;
         Ok(Some(packet))
     }
 
     /// Goes to the image at this place; to the last one if there is none.
     pub(super) fn go_to(&mut self, place: i64) {
-        self.next = u64::try_from(place).unwrap_or(0).min(self.count.saturating_sub(1));
+        self.next = u64::try_from(place).unwrap_or(0).min(self.count() - 1);
+    }
+}
+
+/// Numbered files with these numbers: the first one, and all of them.
+///
+/// # Errors
+/// When the first one cannot be opened.
+pub(super) fn of_files(of: Sequence, mut open: OpenImage) -> io::Result<(File, Images)> {
+    let first = open(of.first())?;
+    Ok((first, Images::new(Box::new(Files { of, open }))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_have_numbers_and_images() {
+        let numbers = vec![10, 20, 40];
+        let skipping = Sequence::new(numbers.clone(), None).expect("images");
+        let places = |of: &Sequence| (0..5).map(|place| (of.number(place), of.shown(place))).collect::<Vec<_>>();
+        assert_eq!(skipping.count(), 3);
+        assert_eq!(places(&skipping), [(10, 10), (20, 20), (40, 40), (41, 40), (42, 40)]);
+        let holding = Sequence::new(numbers, Some(10)).expect("images");
+        assert_eq!(holding.count(), 4);
+        assert_eq!(places(&holding), [(10, 10), (20, 20), (30, 20), (40, 40), (41, 40)]);
+        assert!(holding.has(20) && !holding.has(30));
+        assert!(Sequence::new(Vec::new(), None).is_none());
     }
 }

@@ -72,7 +72,7 @@ pub use ffmpeg_next::codec::Id as CodecId;
 pub use ffmpeg_next::media::Type as MediaType;
 pub use ffmpeg_next::{FieldOrder, Rational};
 pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
-pub use images::{Images, OpenImage};
+pub use images::{GivePackets, OpenImage, Sequence};
 pub use interrupt::Interrupt;
 pub use log::{first_message, has_ended_early, is_only_thread, last_message, silence_encoders};
 pub use media::{Chapter, Media, Metadata, Stream};
@@ -83,7 +83,7 @@ pub use parse::{counts_timecode, later_timecode, parse_number, parse_rate, parse
 pub use picture::{Picture, PictureProperties};
 pub use protocols::OpenError;
 pub use raw_format::RawFormat;
-pub use rotation::AutoRotate;
+pub use rotation::{AutoRotate, is_to_be_turned};
 pub use side_data::StreamSideData;
 pub use still::Still;
 pub use transcoder::{TranscodeTo, Transcoder};
@@ -119,7 +119,7 @@ pub fn activity() -> u64 {
 }
 
 /// Counts a packet or a picture.
-fn note_activity() {
+pub fn note_activity() {
     ACTIVITY.fetch_add(1, Ordering::Relaxed);
 }
 

@@ -4,7 +4,7 @@
 use super::colour::{Colour, range_tag};
 use super::media::entries;
 use super::raw_format::RawFormat;
-use super::{ChromaLocation, Error, Metadata, check};
+use super::{ChromaLocation, Error, Metadata, c_string, check};
 use crate::sys::out_of_memory;
 use ffmpeg_next::ffi;
 use histeq::frame::{Memory, OnDevice, PixelFormat, Range};
@@ -397,6 +397,21 @@ impl Picture {
         unsafe { entries(self.get().metadata) }
     }
 
+    /// Adds an entry to its metadata, or replaces that of this key; removes it if there is no value.
+    pub fn set_entry(&mut self, key: &str, value: Option<&str>) {
+        let (key, value) = (c_string(key), value.map(c_string));
+        // SAFETY: the dictionary is null or valid; it copies both texts.
+        unsafe {
+            let value = value.as_ref().map_or(std::ptr::null(), |value| value.as_ptr());
+            ffi::av_dict_set(&mut self.get_mut().metadata, key.as_ptr(), value, 0);
+        }
+    }
+
+    /// Its ICC profile.
+    pub fn icc_profile(&self) -> Option<Vec<u8>> {
+        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_ICC_PROFILE)
+    }
+
     /// The display on which HDR was made, as FFmpeg stores it.
     pub fn mastering_display(&self) -> Option<Vec<u8>> {
         self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)
@@ -411,7 +426,7 @@ impl Picture {
         let (Some(layout), Ok(frame)) = (format.descriptor(), self.samples()) else { return false };
         let Some(alpha) = layout.comp[..usize::from(layout.nb_components)].last() else { return false };
         if layout.flags & ffi::AV_PIX_FMT_FLAG_PAL as u64 != 0 {
-            return false;
+            return has_opaque_palette(frame);
         }
         let (plane, step) = (alpha.plane as usize, alpha.step as usize);
         let (first, depth) = (alpha.offset as usize, alpha.depth as u32);
@@ -440,6 +455,23 @@ impl Picture {
             ffi::av_frame_remove_side_data(self.ptr, ffi::AVFrameSideDataType::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
         }
     }
+}
+
+/// Are all colours opaque that a picture of a palette shows?
+fn has_opaque_palette(frame: &ffi::AVFrame) -> bool {
+    let [pixels, colours, ..] = frame.data;
+    if pixels.is_null() || colours.is_null() {
+        return false;
+    }
+    // SAFETY: the second plane has 256 colours of 4 bytes; the first one has a byte for each pixel.
+    let bytes = |colour: u8| unsafe { colours.cast::<[u8; 4]>().add(colour.into()).read() };
+    let is_opaque = |colour: u8| u32::from_ne_bytes(bytes(colour)) >> 24 == 255;
+    let (width, height) = (frame.width.max(0) as usize, frame.height.max(0) as isize);
+    (0..height).all(|y| {
+        // SAFETY: as above.
+        let row = unsafe { std::slice::from_raw_parts(pixels.offset(y * frame.linesize[0] as isize), width) };
+        row.iter().all(|colour| is_opaque(*colour))
+    })
 }
 
 impl Drop for Picture {

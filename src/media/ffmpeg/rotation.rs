@@ -109,6 +109,11 @@ impl Rotator {
     }
 }
 
+/// Does a picture's own metadata ask for it to be turned?
+pub fn is_to_be_turned(picture: &Picture) -> bool {
+    rotation_of(picture).is_some()
+}
+
 /// The rotation in a picture's own metadata, which photos have.
 fn rotation_of(picture: &Picture) -> Option<Rotation> {
     // SAFETY: the picture is valid; its side data and dictionary are read before it changes.

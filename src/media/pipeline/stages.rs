@@ -2,7 +2,7 @@
 //! them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
 
 use super::transcoders::{InProcess, OpenTranscoders};
-use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Stream};
+use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream};
 use anyhow::Result;
 use histeq::frame::{Frame, Pool};
 use serde::{Deserialize, Serialize};
@@ -149,8 +149,8 @@ pub struct Input {
     pub frames: Option<u64>,
     /// Length of the video in microseconds, if known.
     pub duration: Option<i64>,
-    /// The number of the first of numbered images, ahead of the requested part.
-    pub first_number: Option<u64>,
+    /// The numbers of numbered images, with those ahead of the requested part.
+    pub sequence: Option<Arc<Sequence>>,
     /// Where its other streams are converted.
     pub transcoders: Arc<dyn OpenTranscoders>,
 }
@@ -173,7 +173,7 @@ impl Input {
             length: None,
             frames: None,
             duration: None,
-            first_number: None,
+            sequence: None,
             transcoders: Arc::new(InProcess),
         }
     }

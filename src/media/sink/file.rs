@@ -17,13 +17,15 @@ use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
 use super::webp::with_last_duration;
 use crate::ffmpeg::{
-    AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
-    StreamSideData, VideoEncoder, microseconds, rescale,
+    AutoRotate, CodecId as Id, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture,
+    RawFormat, Stream, StreamSideData, VideoEncoder, microseconds, rescale,
 };
+use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::sys::number_pattern;
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
+use std::collections::VecDeque;
 
 /// The options of an output.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +73,8 @@ pub struct FileSink {
     pub(super) muxer: Option<Muxer>,
     /// The file of the next image of a sequence.
     image: Option<Temporary>,
+    /// For one file of many images.
+    stack: Option<TiffStack>,
     rotate: AutoRotate,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
@@ -106,6 +110,8 @@ struct Running {
     is_abandoned: bool,
     /// For a sequence of images.
     image: Image,
+    /// For images: what is to be written into those that are being encoded.
+    beside: VecDeque<Beside>,
     /// For a recording.
     _sync: Option<PeriodicSync>,
 }
@@ -123,6 +129,15 @@ struct Image {
     metadata: Metadata,
     side_data: StreamSideData,
     options: Vec<(String, String)>,
+}
+
+/// How many images an encoder may work on at once.
+const MOST_BESIDE: usize = 256;
+
+/// What is written into an image beside what its encoder writes.
+struct Beside {
+    about: About,
+    icc: Option<Vec<u8>>,
 }
 
 impl FileSink {
@@ -174,13 +189,20 @@ impl FileSink {
         for &encoder in &candidates {
             options.encoder.settings(encoder, container, None, pace)?;
         }
+        let is_long = input.frames.is_some_and(|frames| frames > 1);
+        let is_one = container.is_images() && !is_sequence(&name);
+        let is_stack = is_long && is_one && candidates.iter().all(|encoder| encoder.codec() == Id::TIFF);
+        let (container, stack) = match Container::guess(Some("image2pipe"), &name).filter(|_| is_stack) {
+            // What the pages become is written as it is.
+            Some(joined) => (joined, Some(TiffStack::default())),
+            None => (container, None),
+        };
         let rules = StreamRules { live: options.live, codec: options.sound, choice: options.streams };
-        if !container.is_images() {
+        if !container.is_images() && stack.is_none() {
             streams::check(&input.media.streams, input.video, container, &rules, &input.name, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
-        let is_long = input.frames.is_some_and(|frames| frames > 1);
         let sink = FileSink {
             input,
             target,
@@ -198,6 +220,7 @@ impl FileSink {
             notices,
             muxer: None,
             image: None,
+            stack,
             rotate,
             early: Vec::new(),
             running: None,
@@ -234,7 +257,7 @@ impl FileSink {
         Ok(())
     }
 
-    fn start(&mut self, first: &Picture) -> Result<()> {
+    fn start(&mut self, first: &Picture, about: Option<&About>) -> Result<()> {
         let stream = self.input.video_stream();
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
         let mut side_data = stream.side_data.for_reencoding();
@@ -257,7 +280,7 @@ impl FileSink {
         };
         let (encoder, format) = start.open(first, &clock, &side_data, keys)?;
         let kind = Encoder::find(&encoder.name());
-        keeps::check(&self.input, self.container, kind, Some(first), self.target.name(), &self.notices)?;
+        keeps::check(&self.input, self.container, kind, Some((first, about)), self.target.name(), &self.notices)?;
         let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
@@ -281,6 +304,7 @@ impl FileSink {
             is_draining: false,
             is_abandoned: false,
             image: Image { metadata, side_data, options },
+            beside: VecDeque::new(),
             _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
         });
         Ok(())
@@ -319,7 +343,7 @@ impl FileSink {
         let about_video = begun_later(about_video, timecode_rate, skipped);
         muxer.set_metadata(&metadata);
         let mut video = None;
-        let routes = if self.container.is_images() {
+        let routes = if self.container.is_images() || self.stack.is_some() {
             video = Some(add(muxer, stream, &Vec::new())?);
             Routes::default()
         } else {
@@ -365,7 +389,7 @@ impl FileSink {
     /// When the server, the container or the encoder refuses.
     pub fn begin(&mut self, like: &Frame) -> Result<()> {
         let picture = self.rotated(like)?;
-        self.start(&picture)
+        self.start(&picture, None)
     }
 
     fn rotated(&mut self, frame: &Frame) -> Result<Picture> {
@@ -374,9 +398,13 @@ impl FileSink {
     }
 
     fn write_frame(&mut self, frame: &Frame) -> Result<()> {
-        let picture = self.rotated(frame)?;
+        let mut picture = self.rotated(frame)?;
+        let told = picture.metadata().into_iter().find(|(key, _)| key == ABOUT);
+        let about = told.and_then(|(_, text)| About::of_text(&text));
+        // It is no text for people.
+        picture.set_entry(ABOUT, None);
         if self.running.is_none() {
-            if let Err(error) = self.start(&picture) {
+            if let Err(error) = self.start(&picture, about.as_ref()) {
                 self.muxer = None;
                 self.target.discard();
                 return Err(error);
@@ -388,6 +416,11 @@ impl FileSink {
         let is_second = self.running.as_ref().is_some_and(|running| running.frames > 0);
         ensure!(!is_second || !self.container.is_images() || self.is_sequence(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
+        // An animation is one packet at the end, with what its first image says.
+        if keeps::is_of_images(self.container) && running.beside.len() < MOST_BESIDE {
+            let icc = picture.icc_profile().filter(|_| !keeps::writes_icc(&running.encoder.name()));
+            running.beside.push_back(Beside { about: about.unwrap_or_default(), icc });
+        }
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;
         let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base(), microseconds()));
@@ -420,11 +453,34 @@ impl FileSink {
             let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
             packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
         }
-        running.bytes += packet.len() as u64;
-        if packet.is_key() {
-            running.key_frames += 1;
-            running.key_bytes += packet.len() as u64;
+        if let Some(Beside { about, icc }) = running.beside.pop_front()
+            && (icc.is_some() || about != About::default())
+        {
+            let (format, size) = running.encoder.picture();
+            let has_alpha = RawFormat::from_name(&format).is_some_and(RawFormat::has_alpha);
+            if let Some(bytes) = about.write(packet.data(), icc.as_deref(), size, has_alpha) {
+                let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
+                packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
+            }
         }
+        let (is_key, bytes) = (packet.is_key(), packet.len() as u64);
+        let packet = match &mut self.stack {
+            None => Some(packet),
+            Some(stack) => {
+                let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
+                let ready = stack.push(packet.data().to_vec()).with_context(|| name.to_owned())?;
+                ready.map(|bytes| Packet::of_bytes(&bytes, times, packet.duration(), true))
+            }
+        };
+        running.bytes += bytes;
+        if is_key {
+            running.key_frames += 1;
+            running.key_bytes += bytes;
+        }
+        let Some(packet) = packet else {
+            running.written += 1;
+            return Ok(true);
+        };
         let time_base = running.encoder.time_base();
         if self.is_sequence() && self.muxer.is_none() {
             self.begin_image()?;
@@ -457,8 +513,8 @@ impl FileSink {
     /// The number of the next image of a sequence.
     fn next_image(&self) -> u64 {
         let skipped = u64::try_from(self.input.skipped_frames()).unwrap_or(0);
-        let first = self.input.first_number.map_or(1, |first| first + skipped);
-        first + self.running.as_ref().map_or(0, |running| running.written)
+        let written = self.running.as_ref().map_or(0, |running| running.written);
+        self.input.sequence.as_ref().map_or(1 + written, |sequence| sequence.number(skipped + written))
     }
 
     /// Begins the next image of a sequence.
@@ -507,6 +563,12 @@ impl FileSink {
             return Ok(());
         }
         let mut muxer = self.muxer.take().context("the output is closed")?;
+        let last = self.stack.as_mut().and_then(TiffStack::end);
+        if let (Some(running), Some(bytes)) = (&self.running, last) {
+            let packet = Packet::of_bytes(&bytes, [running.written as i64; 2], 1, true);
+            let written = muxer.write(packet, running.video, running.encoder.time_base());
+            written.with_context(|| format!("{name}: cannot be written"))?;
+        }
         if let Some(running) = &mut self.running {
             running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
             if let Some(duration) = running.last_duration {

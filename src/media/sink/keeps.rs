@@ -2,6 +2,7 @@
 //! warning about what is lost, and the table in `docs/files.md`, come from it.
 
 use crate::ffmpeg::{Container, Encoder, Media, Picture, Stream};
+use crate::image_file::{About, SaidOfImage};
 use crate::pipeline::{Input, Notices};
 use anyhow::Result;
 
@@ -110,7 +111,13 @@ const OF_STORAGE: [&str; 22] = [
 /// The gamma of sRGB and of no word about it.
 const USUAL_GAMMA: [&str; 2] = ["45455/100000", "0.454550"];
 
-/// Warns, once, of all that the input says of itself and a file of this container does not. `first` is the first picture.
+/// Is it a container of images, or of animations?
+pub(super) fn is_of_images(container: Container) -> bool {
+    container.is_images() || matches!(container.name().as_str(), "gif" | "apng" | "webp" | "image2pipe")
+}
+
+/// Warns, once, of all that the input says of itself and a file of this container does not. `first` is the first picture, and what it
+/// says of itself as an image.
 ///
 /// # Errors
 /// The warning, with `--strict`.
@@ -118,20 +125,20 @@ pub(super) fn check(
     input: &Input,
     container: Container,
     encoder: Option<Encoder>,
-    first: Option<&Picture>,
+    first: Option<(&Picture, Option<&About>)>,
     output: &str,
     notices: &Notices,
 ) -> Result<()> {
     let (media, video) = (&input.media, input.video_stream());
-    let to_images =
-        container.is_images() || matches!(container.name().as_str(), "gif" | "apng" | "webp" | "image2pipe");
-    let mut lost = dynamic(video, first);
+    let picture = first.map(|(picture, _)| picture);
+    let to_images = is_of_images(container);
+    let mut lost = dynamic(video, picture);
     // Pictures of a film are not expected to tell of its chapters.
     let of_film = KEPT.iter().filter(|(said, ..)| !to_images || matches!(said, Said::Sphere | Said::Stereo));
-    let of_film = of_film.filter(|(said, ..)| said.is_said(media, video, first) && !said.is_kept(container, encoder));
+    let of_film = of_film.filter(|(said, ..)| said.is_said(media, video, picture) && !said.is_kept(container, encoder));
     lost.extend(of_film.map(|(_, name, _)| (*name).to_owned()));
     if media.is_images() && to_images {
-        lost.extend(first.map(|first| of_image(first, encoder)).unwrap_or_default());
+        lost.extend(first.map(|(first, about)| of_image(first, about, encoder)).unwrap_or_default());
     }
     if lost.is_empty() {
         return Ok(());
@@ -157,24 +164,54 @@ fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
     [dolby, plus].into_iter().flatten().collect()
 }
 
-/// Encoders of images that write the ICC profile of a picture.
-const WRITE_ICC: [&str; 4] = ["png", "apng", "mjpeg", "libjxl"];
+/// What images say of themselves, how it is called, and FFmpeg's encoders of the images that keep it: what they do not write, this
+/// program does.
+pub const KEPT_OF_IMAGES: [(SaidOfImage, &str, &[&str]); 6] = [
+    (SaidOfImage::Exif, "EXIF (camera, date, GPS)", &["png", "mjpeg", "tiff", "libwebp"]),
+    (SaidOfImage::Xmp, "XMP", &["png", "mjpeg", "tiff", "libwebp"]),
+    (SaidOfImage::Icc, "ICC profile", &["png", "mjpeg", "tiff", "libwebp", "libjxl", "apng"]),
+    (SaidOfImage::Resolution, "resolution (dpi)", &["png", "mjpeg", "tiff", "libwebp"]),
+    (SaidOfImage::Gamma, "gamma", &["png"]),
+    (SaidOfImage::Texts, "texts of PNG", &["png"]),
+];
 
-/// What FFmpeg's encoders of images do not write.
-fn of_image(first: &Picture, encoder: Option<Encoder>) -> Vec<String> {
+/// Does FFmpeg's encoder of this name write the ICC profile of a picture itself?
+pub(super) fn writes_icc(encoder: &str) -> bool {
+    matches!(encoder, "png" | "apng" | "mjpeg" | "libjxl")
+}
+
+/// What images of this encoder do not keep.
+fn of_image(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) -> Vec<String> {
     let metadata = first.metadata();
-    let mut lost = Vec::new();
-    if first.has_icc_profile() && encoder.is_some_and(|encoder| !WRITE_ICC.contains(&encoder.name().as_str())) {
-        lost.push("ICC profile (.png and .jpg files keep it)".to_owned());
-    }
-    let gamma = metadata.iter().find(|(key, value)| key == "gamma" && !USUAL_GAMMA.contains(&value.as_str()));
-    lost.extend(gamma.map(|(_, value)| format!("gamma {value}")));
+    let encoder = encoder.map(Encoder::name).unwrap_or_default();
+    // One of the two encoders of WebP also makes animations.
+    let encoder = encoder.trim_end_matches("_anim").to_owned();
     let told = metadata.iter().map(|(key, _)| key.as_str()).filter(|key| !OF_STORAGE.contains(key));
     let told: Vec<&str> = told.collect();
-    match told.len() {
-        0 => {}
-        count @ 1..=6 => lost.push(format!("EXIF and texts ({count}: {})", told.join(", "))),
-        count => lost.push(format!("EXIF and texts ({count}: {} and others)", told[..6].join(", "))),
+    let list = match told.len() {
+        0 => String::new(),
+        count @ 1..=6 => format!(" ({count}: {})", told.join(", ")),
+        count => format!(" ({count}: {} and others)", told[..6].join(", ")),
+    };
+    let is_lost = |what: SaidOfImage, by: &[&str]| match what {
+        SaidOfImage::Icc => first.has_icc_profile() && !by.contains(&encoder.as_str()),
+        _ => about
+            .is_some_and(|about| about.says(what) && !(by.contains(&encoder.as_str()) && about.fits(what, &encoder))),
+    };
+    let lost = KEPT_OF_IMAGES.iter().filter(|(what, _, by)| is_lost(*what, by));
+    let mut lost: Vec<String> = lost
+        .map(|(what, name, _)| match what {
+            SaidOfImage::Exif | SaidOfImage::Texts => format!("{name}{list}"),
+            _ => (*name).to_owned(),
+        })
+        .collect();
+    // Of other images, FFmpeg tells.
+    if about.is_none() {
+        let gamma = metadata.iter().find(|(key, value)| key == "gamma" && !USUAL_GAMMA.contains(&value.as_str()));
+        lost.extend(gamma.map(|(_, value)| format!("gamma {value}")));
+        if !told.is_empty() {
+            lost.push(format!("EXIF and texts{list}"));
+        }
     }
     lost
 }

@@ -53,11 +53,11 @@ mod virtual_camera;
 mod webp;
 
 pub use encoder_choice::{EncoderChoice, Quality};
-pub use file::OutputOptions;
+pub use file::{OutputOptions, is_sequence};
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};
-pub use keeps::{KEPT, Said};
+pub use keeps::{KEPT, KEPT_OF_IMAGES, Said};
 pub use kind::{OutputKind, VIRTUAL_CAMERA};
 pub use open::{live_target, open, target};
 pub use picture::write_drawn;

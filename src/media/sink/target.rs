@@ -26,6 +26,8 @@ pub enum Overwrite {
     No,
     /// Do nothing (`-n`).
     Skip,
+    /// Keep the images of a sequence that are there, and write the others.
+    Keep,
 }
 
 /// Why an output cannot be written.
@@ -111,6 +113,8 @@ pub struct Target {
     is_direct: bool,
     /// May what lies there be replaced?
     may_replace: bool,
+    /// Whether images of a sequence that are there are kept.
+    keeps: bool,
     /// Is it the list of segments?
     is_list: bool,
     /// An open FIFO, which has a reader, or stdout, if that is a pipe.
@@ -186,7 +190,8 @@ impl Target {
     fn checked(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         let existed = check_place(name, input, files, overwrite)?;
         let mut target = Target::at(name);
-        target.may_replace = existed || overwrite == Overwrite::Yes;
+        target.keeps = overwrite == Overwrite::Keep;
+        target.may_replace = overwrite == Overwrite::Yes || existed && !target.keeps;
         if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(target);
         }
@@ -252,6 +257,7 @@ impl Target {
             folder: None,
             is_direct: false,
             may_replace: false,
+            keeps: false,
             is_list: false,
             fifo: None,
             direct: None,
@@ -455,7 +461,7 @@ impl Target {
         Temporary::beside(Path::new(&name)).map_err(|error| TargetError::NotWritable(name, reason(&error)))
     }
 
-    /// Gives this image of a sequence its name.
+    /// Gives this image of a sequence its name, if none is kept that has it.
     ///
     /// # Errors
     /// When it cannot get that name.
@@ -463,10 +469,12 @@ impl Target {
         let name = numbered(&self.name, number);
         // A link is replaced by the image.
         let old = std::fs::symlink_metadata(&name).ok().filter(|old| self.may_replace && old.is_file());
-        image.take(Path::new(&name), self.may_replace, old.as_ref()).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => TargetError::Exists(name),
-            _ => TargetError::NotWritten(name, reason(&error)),
-        })
+        match image.take(Path::new(&name), self.may_replace, old.as_ref()) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.keeps => Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(TargetError::Exists(name)),
+            Err(error) => Err(TargetError::NotWritten(name, reason(&error))),
+            Ok(()) => Ok(()),
+        }
     }
 
     /// The length of the file in the making, if there is one.
@@ -588,7 +596,8 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     if let Some((read, written)) = read.first().zip(written.iter().find(|_| files == Files::Sequence)) {
         Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.to_owned()))?;
     }
-    match written.first().filter(|other| !may_overwrite(other, overwrite)) {
+    let keeps = files == Files::Sequence && overwrite == Overwrite::Keep;
+    match written.first().filter(|other| !keeps && !may_overwrite(other, overwrite)) {
         Some(other) if overwrite == Overwrite::Skip => Err(TargetError::Skipped(other.clone())),
         Some(other) if files == Files::One && may_be_source(other, input) => {
             Err(TargetError::MayBeSource(other.clone()))
@@ -638,7 +647,7 @@ fn reason(error: &std::io::Error) -> String {
 fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
     match overwrite {
         Overwrite::Yes => true,
-        Overwrite::No | Overwrite::Skip => false,
+        Overwrite::No | Overwrite::Skip | Overwrite::Keep => false,
         Overwrite::Ask if std::io::stdin().is_terminal() && stderr_is_terminal() => {
             crate::sys::print_text(&format!("{name} exists. Overwrite? [y/N] "));
             let mut answer = String::new();

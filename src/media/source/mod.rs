@@ -14,6 +14,7 @@
 //! | `packets.rs` | packets that are known before they are decoded |
 //! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
 //! | `log` | log footage: curves of cameras, what names them, how they are shown |
+//! | `stack` | stacks of pictures that FFmpeg does not read: TIFF of all kinds, FITS, SER |
 //! | `picture.rs` | reads a single picture |
 //! | `native.rs` | converts pictures that are not native to native frames |
 
@@ -37,10 +38,12 @@ mod part;
 mod picture;
 mod raw;
 mod sound;
+mod stack;
 mod video_reader;
 
 pub use clock::{LiveClock, StartTime};
 pub use failure::kind_of_cause;
+pub use file::sequence_of;
 pub use filtered::{developed, filtered, filtered_after, shrunk};
 pub use filters::Filters;
 pub use live::open_live;
@@ -48,7 +51,7 @@ pub use live_input::CameraOptions;
 pub use log::{LogChoice, LogCurve, NamedLog};
 pub use microphone::MicrophoneSource;
 pub use open::open;
-pub use options::{InputOptions, Isolation, RawOptions};
+pub use options::{Gaps, InputOptions, Isolation, RawOptions};
 pub use packets::{Chunk, InputChanged, PacketSurvey, PlannedPart, Reading};
 pub use part::Part;
 pub use picture::first_picture;

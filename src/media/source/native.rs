@@ -11,6 +11,8 @@ pub struct ToNative {
     converter: Converter,
     /// The format of the last picture that was not native, and its conversion.
     conversion: Option<(RawFormat, VideoFormat)>,
+    /// Has a picture with alpha none in truth? FFmpeg gives JPEG files of four inks an alpha, which is opaque.
+    is_jpeg: bool,
     /// Has there been a picture, of which something was to be said?
     begun: bool,
     /// Are the pictures stored as they are, so that samples may be above their depth?
@@ -28,6 +30,7 @@ impl ToNative {
             notices,
             converter: Converter::default(),
             conversion: None,
+            is_jpeg: stream.codec == "mjpeg",
             begun: false,
             is_raw: stream.codec == "rawvideo",
             has_clamped: false,
@@ -48,24 +51,27 @@ impl ToNative {
         if !std::mem::replace(&mut self.begun, true) && picture.colour().transfer().is_hdr() {
             self.notices.note("HDR video (PQ or HLG) keeps its transfer");
         }
-        if let Some(frame) = picture.to_frame()? {
+        let (from, size) = (picture.format(), picture.size());
+        let opaque = self.opaque(picture);
+        if opaque.is_none()
+            && let Some(frame) = picture.to_frame()?
+        {
             return if self.is_raw { self.clamped(frame) } else { Ok(frame) };
         }
-        let (from, size) = (picture.format(), picture.size());
         let to = match self.conversion {
-            Some((known, to)) if (known, to.size) == (from, size) => to,
+            Some((known, to)) if (known, to.size) == (from, size) && opaque.is_none_or(|of| of == to.format) => to,
             known => {
                 let native: Vec<RawFormat> =
                     PixelFormat::ALL.iter().filter_map(|format| RawFormat::from_name(format.name())).collect();
-                let Some(format) = nearest_format(&native, from) else {
+                let Some(format) = opaque.or(nearest_format(&native, from)) else {
                     bail!("pixel format {from} cannot be equalized");
                 };
-                if known.is_none_or(|(known, _)| known != from) {
+                if known.is_none_or(|(known, _)| known != from) && !self.is_jpeg {
                     let message = format!("pixel format {from} is converted to {format} to be equalized");
                     match from.is_float() {
                         true => self.notices.warn(&format!(
-                            "{message}: what lies below 0 or above 1 is cut off (scale it to 16 bits before, as ImageMagick's \
-                             `convert IN -auto-level -depth 16 OUT.png` does)"
+                            "{message}: what lies below 0 or above 1 is cut off (ImageMagick's `convert IN -evaluate divide 8 OUT` \
+                             brings an image that is too bright into that, and one number for all images keeps them alike)"
                         ))?,
                         false => self.notices.note(&message),
                     }
@@ -77,6 +83,17 @@ impl ToNative {
         let converted = self.converter.picture(picture, to);
         let converted = converted.with_context(|| format!("cannot convert pixel format {from}"))?;
         converted.to_frame()?.context("a conversion gave a format that is not native")
+    }
+
+    /// The format without alpha that a picture is to have which shows no alpha: of a palette whose colours are opaque, or of four inks.
+    fn opaque(&self, picture: &Picture) -> Option<RawFormat> {
+        let from = picture.format();
+        let name = match from.name().as_str() {
+            "pal8" => "rgb24".to_owned(),
+            name if self.is_jpeg && from.has_alpha() => name.replacen("yuva", "yuv", 1).replacen("gbrap", "gbrp", 1),
+            _ => return None,
+        };
+        RawFormat::from_name(&name).filter(|format| *format != from && picture.is_opaque())
     }
 
     /// The frame with samples above their depth lowered to the highest code.

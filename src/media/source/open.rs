@@ -1,6 +1,6 @@
 //! Detects the kind of an input, and opens its source.
 
-use super::file::{FileInput, FileSource, Sequence};
+use super::file::{FileInput, FileSource, images_by_name, sequence_of};
 use super::filtered::in_sdr;
 use super::isolated;
 use super::options::{InputOptions, Isolation, RawOptions, check_size};
@@ -87,12 +87,12 @@ fn open_file(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let from = match (reader, Sequence::of(options, &notices)?) {
+    let from = match (reader, sequence_of(options, &notices)?) {
         (Some(mut reader), _) => match reader.whole_file() {
             Some(file) => FileInput::File(file),
             None => FileInput::Pipe(reader),
         },
-        (None, Some(sequence)) => FileInput::Images(sequence, Sequence::by_name(&options.url)),
+        (None, Some(sequence)) => FileInput::Images(sequence, images_by_name(&options.url)),
         (None, None) => FileInput::Url,
     };
     if options.isolation != Isolation::Off && isolated::is_ready() {

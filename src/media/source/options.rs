@@ -34,6 +34,20 @@ pub struct InputOptions {
     pub decoders: usize,
     /// Whether FFmpeg opens and decodes it in a process of its own.
     pub isolation: Isolation,
+    /// The image that was named, where `url` is the pattern of the sequence that it begins.
+    pub named: Option<String>,
+}
+
+/// What is done where a number is missing in a sequence of images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gaps {
+    /// The images that are there follow each other.
+    #[default]
+    Skip,
+    /// The image before the missing one is shown for it.
+    Hold,
+    /// It is an error.
+    Error,
 }
 
 /// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and those of a
@@ -76,7 +90,9 @@ impl InputOptions {
     /// Why it cannot be opened and decoded in a process of its own, if it cannot.
     pub fn obstacle(&self) -> Option<&'static str> {
         let folder = Path::new(&self.url).parent().map(|folder| folder.to_string_lossy());
-        let is_in_folder = folder.is_some_and(|folder| folder.contains('%')) && !Path::new(&self.url).exists();
+        let is_in_folder = folder.is_some_and(|folder| folder.contains('%'))
+            && number_pattern(&self.url).is_none()
+            && !Path::new(&self.url).exists();
         match self.format.as_deref() {
             _ if matches!(self.decode_on, DecodeOn::Nvdec(_)) => Some("NVDEC opens devices"),
             Some(format) if opens_more(format) => Some("an input in this format opens devices or other files"),
@@ -108,6 +124,10 @@ pub struct RawOptions {
     pub pixel_format: Option<String>,
     /// Frames a second.
     pub rate: Option<Rational>,
+    /// For image sequences: what is done where a number is missing.
+    pub gaps: Gaps,
+    /// For stacks of TIFF, FITS and SER: the samples that become 0 and 65535.
+    pub sample_range: Option<(f64, f64)>,
 }
 
 /// Names of files that name other files.

@@ -8,6 +8,7 @@ mod descriptors;
 mod fifo;
 mod give_up;
 mod hash;
+mod image_folder;
 mod limit;
 mod numbered;
 mod private_folder;
@@ -29,6 +30,7 @@ pub use give_up::{
     Allocator, end_is_explained, give_up, give_up_with, give_up_with_an_event, out_of_memory, stderr_has_events,
 };
 pub use hash::{Hash, Hasher};
+pub use image_folder::{ImageFolder, is_image_name};
 pub use limit::{limit_of, no_thread};
 pub use numbered::{number_pattern, numbered, numbers_there};
 pub use private_folder::PrivateFolder;

@@ -11,13 +11,14 @@ use super::output::{OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::purpose::{Purpose, PurposeArgs};
 use super::sandbox::{Sandbox, SandboxArgs};
+use super::sequence;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{input_name, output_name, usage};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
-use histeq_media::sink::OutputKind;
+use histeq_media::sink::{OutputKind, Overwrite};
 use histeq_media::source::{InputOptions, Isolation, Reading};
 use histeq_media::sys::{is_pipe, number_pattern};
 use std::ffi::OsStr;
@@ -29,7 +30,7 @@ const DECODERS: u8 = 8;
 /// The options of equalizing a file, as typed.
 #[derive(Args, Debug)]
 pub struct FileArgs {
-    /// Video, image, numbered images (%05d.png), URL that FFmpeg can read, or - for stdin
+    /// Video, image, numbered images (%05d.png, the first of them, or their folder), URL that FFmpeg can read, or - for stdin
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
     pub input: Option<String>,
 
@@ -242,6 +243,7 @@ pub struct FileJob {
 impl FileJob {
     /// Checks and converts `args`.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
+        let keeps_images = args.many.keep_images;
         let (input, output, jobs, is_child) = match args.many {
             ManyArgs { one_of: Some(one), .. } => {
                 let mut names = one.into_iter();
@@ -267,14 +269,28 @@ impl FileJob {
             return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
         }
         let input = input_name(input);
+        let is_free = args.input_kind.format.is_none();
+        let folder = if is_free { sequence::of_folder(&input)? } else { None };
+        let input = folder.unwrap_or(input);
         let output = match output {
             Some(output) => output_name(output),
             None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,
         };
         let from_stdin = input == "-";
+        // Of many, each image is named for itself.
+        let may_begin = is_free && !is_child;
+        let format = args.output_options.output_format.as_deref();
+        let begun = if may_begin { sequence::begun_by(&input, &output, format) } else { None };
+        let (input, named) = match begun {
+            Some(pattern) => (pattern, Some(input)),
+            None => (input, None),
+        };
         let mut equalize = EqualizeOptions::for_file(args.equalize, args.equalized, &input)?;
         let purpose = args.purpose.purpose;
         let mut output = args.output_options.file(output, from_stdin);
+        if keeps_images {
+            output.overwrite = Overwrite::Keep;
+        }
         args.purpose.apply(&mut output, &mut equalize.options.output_depth)?;
         // NVDEC needs the GPU first; --verify is to check the GPU's frames.
         let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
@@ -302,6 +318,7 @@ impl FileJob {
             decode_on: args.decoder.on(args.device.gpu),
             decoders: decoders.into(),
             isolation: Isolation::Off,
+            named,
         };
         let has_filters = args.filters.filter.is_some() || args.filter_after.is_some();
         let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, has_filters)?;

@@ -1,8 +1,8 @@
 //! Options that describe the input to a command that reads files, images or raw frames.
 
 use super::values::{rate, size};
-use clap::Args;
-use histeq_media::source::RawOptions;
+use clap::{Args, ValueEnum};
+use histeq_media::source::{Gaps, RawOptions};
 
 /// What the input is, as typed.
 #[derive(Args, Debug)]
@@ -22,12 +22,60 @@ pub struct InputArgs {
     /// Frames per second of raw frames or numbered images, like 30 or 30000/1001 [default: 25]
     #[arg(short = 'r', long, value_name = "R", help_heading = "Input", hide_short_help = true)]
     pub rate: Option<String>,
+
+    /// What to do where numbered images have a gap: skip it, hold the image before it, or end with an error
+    ///
+    /// Frames that were taken out on purpose, as of a time lapse, leave no pause by default. hold keeps the length and the numbers
+    /// of a film of which images are still missing. A gap causes a warning. Numbers that are 2, 10 or so apart throughout have none.
+    #[arg(long, value_enum, ignore_case = true, default_value_t = GapsArg::Skip, value_name = "WHAT")]
+    #[arg(help_heading = "Input", hide_short_help = true)]
+    pub gaps: GapsArg,
+
+    /// Samples of a TIFF, FITS or SER that become black and white [default: the smallest and the largest, if they have no codes]
+    ///
+    /// LEAST:MOST in the unit of the file, as -20:150 for temperatures. Unsigned samples of 8 and 16 bits stay as they are by default;
+    /// all others become 16 bits along one line for all pictures.
+    #[arg(long, value_name = "RANGE", value_parser = sample_range, allow_hyphen_values = true)]
+    #[arg(help_heading = "Input", hide_short_help = true)]
+    pub sample_range: Option<(f64, f64)>,
+}
+
+/// Two numbers, of which the second is larger.
+fn sample_range(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    let range = text.split_once(':').and_then(|(least, most)| number(least).zip(number(most)));
+    range
+        .filter(|(least, most)| least < most)
+        .ok_or_else(|| "two numbers like -20:150, the smaller one first".to_owned())
+}
+
+/// What is done where a number is missing.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GapsArg {
+    /// The images that are there follow each other.
+    #[default]
+    Skip,
+    /// The image before is shown.
+    Hold,
+    /// It is an error.
+    Error,
 }
 
 impl InputArgs {
     /// The input format, if it is given, and the description of raw frames.
     pub fn check(self) -> Result<(Option<String>, RawOptions), clap::Error> {
-        let raw = RawOptions { size: size(self.size)?, rate: rate(self.rate)?, pixel_format: self.pixel_format };
+        let gaps = match self.gaps {
+            GapsArg::Skip => Gaps::Skip,
+            GapsArg::Hold => Gaps::Hold,
+            GapsArg::Error => Gaps::Error,
+        };
+        let raw = RawOptions {
+            size: size(self.size)?,
+            rate: rate(self.rate)?,
+            pixel_format: self.pixel_format,
+            gaps,
+            sample_range: self.sample_range,
+        };
         Ok((self.format, raw))
     }
 }

@@ -1,10 +1,12 @@
 //! Options for many cores, and for many files.
 
+use super::sequence::images_in;
 use super::stderr::StderrOptions;
 use super::values::usage;
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq_media::sink::is_made_here;
+use histeq_media::sink::{is_made_here, is_sequence};
+use histeq_media::sys::{is_image_name, number_pattern};
 use same_file::Handle;
 use std::path::{Path, PathBuf};
 
@@ -24,13 +26,17 @@ pub struct ManyArgs {
 
     /// Equalize many files and folders into this folder: names are kept, folders mirrored, and files that are there skipped
     ///
-    /// All names are inputs then. With --for, names end as those of its files do: .mp4 for the web. Of folders, files are taken whose names end as those of videos do, but for those that this program has made.
+    /// All names are inputs then. With --for, names end as those of its files do: .mp4 for the web. Of folders, files are taken whose names end as those of videos do; of a folder without any, images, and numbered ones as one sequence; but none that this program has made. Of a sequence, all images have to be there for it to be skipped.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Pieces", hide_short_help = true)]
     pub output_dir: Option<PathBuf>,
 
     /// Take one input and output of the list, and end when stdin is closed, as by a parent that has ended
     #[arg(long, num_args = 2, hide = true, allow_hyphen_values = true)]
     pub one_of: Option<Vec<String>>,
+
+    /// Keep the images of the output that are there
+    #[arg(long, hide = true, requires = "one_of")]
+    pub keep_images: bool,
 }
 
 /// How many processes work at once.
@@ -51,9 +57,10 @@ fn jobs(text: &str) -> Result<Jobs, String> {
 }
 
 /// Ends of the names of videos.
-const VIDEOS: [&str; 32] = [
+const VIDEOS: [&str; 33] = [
     "3g2", "3gp", "asf", "avi", "dv", "f4v", "flv", "gif", "h264", "hevc", "ivf", "m2ts", "m2v", "m4v", "mjpeg", "mkv",
-    "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ts", "vob", "webm", "wmv", "y4m", "264", "265",
+    "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ser", "ts", "vob", "webm", "wmv", "y4m", "264",
+    "265",
 ];
 
 /// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs. Outputs have this
@@ -95,7 +102,12 @@ pub fn listed_but(
     }
     if let Some(extension) = extension {
         let has_it = |output: &Path| output.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension));
-        for (_, output) in found.iter_mut().filter(|(_, output)| !has_it(output)) {
+        for (input, output) in found.iter_mut().filter(|(_, output)| !has_it(output)) {
+            // A film of numbered images has no number.
+            let becomes_film = !input.exists() && !is_image_name(Path::new(&format!("a.{extension}")));
+            if becomes_film && let Some(name) = without_number(output) {
+                output.set_file_name(if name.is_empty() { name_of_folder(input) } else { name } + ".");
+            }
             output.set_extension(extension);
         }
     }
@@ -110,17 +122,35 @@ pub fn listed_but(
     found.into_iter().map(|(input, output)| Ok((text(input)?, text(output)?))).collect()
 }
 
+/// The name, without its extension, of a pattern for numbered images, less the number and what parts it from the rest.
+fn without_number(pattern: &Path) -> Option<String> {
+    let name = pattern.file_name()?.to_str().filter(|name| is_sequence(name))?;
+    let (place, _) = number_pattern(name)?;
+    let behind = Path::new(&name[place.end..]).file_stem()?.to_str().filter(|behind| !behind.starts_with('.'));
+    let parts = |c: char| matches!(c, '_' | '-' | '.' | ' ');
+    Some(format!("{}{}", &name[..place.start], behind.unwrap_or_default()).trim_end_matches(parts).to_owned())
+}
+
+/// The name of the folder that a file is in.
+fn name_of_folder(file: &Path) -> String {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+    name.unwrap_or_else(|| "images".to_owned())
+}
+
 /// Is it the folder of the outputs, by whatever name?
 fn is_same(folder: &Path, outputs: Option<&Handle>) -> bool {
     outputs.is_some_and(|outputs| Handle::from_path(folder).is_ok_and(|folder| folder == *outputs))
 }
 
-/// Adds the videos in a folder and those in it, but for the folder of the outputs. Hidden ones, those that this program has made, and
-/// links to folders are left out.
+/// Adds the videos in a folder and those in it, but for the folder of the outputs; the images in a folder that has none. Hidden ones,
+/// those that this program has made, and links to folders are left out.
 fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if is_same(folder, outputs) {
         return Ok(());
     }
+    let before = found.len();
+    let mut folders = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();
@@ -129,7 +159,7 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
         }
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
         if entry.file_type()?.is_dir() {
-            videos_below(&path, outputs, found)?;
+            folders.push(path);
         } else if path.is_file()
             && extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str()))
             && is_made_here(&path) != Some(true)
@@ -137,7 +167,11 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
             found.push(path);
         }
     }
-    Ok(())
+    if found.len() == before {
+        let images = images_in(folder)?;
+        found.extend(images.sequences.into_iter().map(|(pattern, _)| PathBuf::from(pattern)).chain(images.others));
+    }
+    folders.iter().try_for_each(|folder| videos_below(folder, outputs, found))
 }
 
 /// The checked options of many files.

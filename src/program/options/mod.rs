@@ -11,6 +11,7 @@
 //! | `many` | options for many cores and many files |
 //! | `filter` | options of the filters ahead of that |
 //! | `input` | options that describe the input |
+//! | `sequence` | sequences of images, named by their first image or their folder |
 //! | `output` | options that choose how to write a file |
 //! | `purpose` | the option that says what a file is for, and what it sets |
 //! | `limits` | options that limit what an input may cost |
@@ -44,6 +45,7 @@ mod preview;
 mod purpose;
 mod restore;
 mod sandbox;
+mod sequence;
 mod shell;
 mod stderr;
 mod values;

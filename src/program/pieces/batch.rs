@@ -7,7 +7,10 @@ use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, jobs_summary};
 use crate::signals;
 use anyhow::{Context, Result};
 use histeq::frame::limits;
-use histeq_media::pipeline::Outcome;
+use histeq_media::pipeline::{Notices, Outcome};
+use histeq_media::sink::is_sequence;
+use histeq_media::source::{self, InputOptions};
+use histeq_media::sys::numbers_there;
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
@@ -26,7 +29,8 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     pool.listen_for_signals(signals::FINISHING)?;
     let (mut runs, mut skipped) = (Vec::new(), 0);
     for (input, output) in &job.files {
-        if Path::new(output).exists() && !job.overwrites {
+        let there = if job.overwrites { There::Nothing } else { There::of(input, output, like) };
+        if there == There::Whole {
             skipped += 1;
             let (input, output) = (input.clone(), output.clone());
             console.file(FileRecord { input, output, exit_code: SKIPPED, ..FileRecord::default() });
@@ -34,6 +38,9 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         }
         make_folder_of(output)?;
         let mut arguments = Job::options()?;
+        if there == There::Begun {
+            arguments.push("--keep-images".into());
+        }
         arguments.extend(["--one-of".into(), input.into(), output.into()]);
         let (name, file, end) = (input.clone(), input.clone(), ChildEnd::File(output.clone()));
         runs.push(ChildRun { name, file, arguments, frames: None, takes_gpu: true, end });
@@ -63,6 +70,34 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         return Ok(Outcome::Complete);
     }
     Err(failure_of(&done.failed))
+}
+
+/// What is there of an output.
+#[derive(PartialEq, Eq)]
+enum There {
+    Nothing,
+    /// Images of a sequence, but not all.
+    Begun,
+    Whole,
+}
+
+impl There {
+    /// What is there of `output`, with options as for `like`.
+    fn of(input: &str, output: &str, like: &FileJob) -> Self {
+        if Path::new(output).exists() {
+            return There::Whole;
+        }
+        let written = if is_sequence(output) { numbers_there(output) } else { Vec::new() };
+        let options = InputOptions { url: input.to_owned(), ..like.input.clone() };
+        // What is wrong with it is said by its own run.
+        let Ok(Some(sequence)) = source::sequence_of(&options, &Notices::silent()) else { return There::Nothing };
+        let is_written = |place| written.binary_search(&sequence.number(place)).is_ok();
+        match (0..sequence.count()).filter(|&place| is_written(place)).count() as u64 {
+            0 => There::Nothing,
+            count if count == sequence.count() => There::Whole,
+            _ => There::Begun,
+        }
+    }
 }
 
 /// The error of many files of which these have failed: of their kind, if they have the same.

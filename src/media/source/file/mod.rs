@@ -28,8 +28,10 @@ use super::options::InputOptions;
 use super::part::{Bounds, Part};
 use super::video_reader::{Damage, ReadPackets, ReaderEvent, VideoReader};
 use crate::ffmpeg::{
-    DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, last_message, microseconds, rescale,
+    DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, is_to_be_turned, last_message,
+    microseconds, rescale,
 };
+use crate::image_file::ABOUT;
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail};
 use chunks::{Planned, Survey};
@@ -37,7 +39,8 @@ use histeq::frame::{Frame, Pool};
 pub(super) use open::{FileInput, no_decoder};
 use other_streams::OtherStreams;
 use packets::FilePackets;
-pub(super) use sequence::Sequence;
+pub(super) use sequence::images_by_name;
+pub use sequence::sequence_of;
 use several::Several;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -201,10 +204,6 @@ impl FileSource {
                         " (if it is animated, FFmpeg cannot read it: ImageMagick's `convert IN OUT.apng` makes a file that it can)"
                     }
                     "tiff" if self.is_pipe => " (FFmpeg reads no TIFF from a pipe: name the file)",
-                    "tiff" => {
-                        " (FFmpeg reads no floating point or signed samples, tiles or BigTIFF: ImageMagick's `convert IN -auto-level -depth \
-                         16 OUT%03d.png` makes files that it can read)"
-                    }
                     _ => "",
                 };
                 let why = if why.is_empty() { why } else { format!("; {why}") };
@@ -240,6 +239,12 @@ impl FileSource {
     fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         if self.planned.is_some() {
             return self.take_planned(&picture);
+        }
+        if let Some(mut about) = self.video.packets.about(picture.time()) {
+            if is_to_be_turned(&picture) {
+                about.set_upright();
+            }
+            picture.set_entry(ABOUT, Some(&about.to_text()));
         }
         let time = picture.time().unwrap_or_else(|| self.expected_time());
         picture.set_time(Some(time));

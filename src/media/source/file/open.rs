@@ -4,20 +4,21 @@ use super::FileSource;
 use super::chunks::{Planned, Survey, Surveyor};
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
-use super::sequence::Sequence;
 use super::several::Several;
 use crate::ffmpeg::{
-    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OpenError, OpenImage, ReadFrom, Stream, last_message,
+    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OpenError, OpenImage, ReadFrom, Sequence, Stream, last_message,
     microseconds, rescale,
 };
 use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress};
 use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
+use crate::source::stack::{Of, Stack};
 use crate::source::video_reader::VideoReader;
 use crate::sys::{Reader, limit_of, numbered};
 use anyhow::{Result, anyhow};
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What a [`FileSource`] reads from.
@@ -59,8 +60,8 @@ impl FileSource {
     ) -> Result<Self> {
         let name = name.to_owned();
         let (is_pipe, size) = (matches!(from, FileInput::Pipe(_)), from.file_size(&options.url));
-        let first_number = if let FileInput::Images(sequence, _) = &from { Some(sequence.first) } else { None };
-        let demuxer = open_demuxer(&options, &name, from, size, cancel)?;
+        let sequence = if let FileInput::Images(sequence, _) = &from { Some(Arc::new(sequence.clone())) } else { None };
+        let demuxer = open_demuxer(&options, &name, from, size, cancel, &notices)?;
         options.raw.check_used(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options)?;
         if let Some(size) = demuxer.media().streams[video].size() {
@@ -68,10 +69,10 @@ impl FileSource {
         }
         let mut media = demuxer.media().clone();
         let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone());
-        if media.is_images() && media.streams[video].codec == "tiff" && first_number.is_none() {
+        if media.is_images() && media.streams[video].codec == "tiff" && sequence.is_none() {
             media.set_images(video, packets.read_pages());
         }
-        let input = Input { first_number, ..input_of(media, name, video, &options) };
+        let input = Input { sequence, ..input_of(media, name, video, &options) };
         let video = open_decoder(packets, &input, options.decode_on)?;
         let mut bounds = options.part.bounds(input.media.start.unwrap_or(0));
         let mut input = input;
@@ -173,24 +174,73 @@ pub(in crate::source) fn no_decoder(error: Error, name: &str, stream: &Stream, o
 /// The errors of some demuxers for a header that ends too early.
 const CUT_OFF: [Error; 2] = [Error::Eof, Error::Other { errno: libc::EIO }];
 
+/// The stack that the input is, or else what is read from.
+fn stack_of(
+    options: &InputOptions,
+    name: &str,
+    from: FileInput,
+    cancel: &Cancel,
+    notices: &Notices,
+) -> Result<std::result::Result<Stack, FileInput>> {
+    let range = options.raw.sample_range;
+    let is_free = options.format.is_none();
+    let is_url = matches!(from, FileInput::Url);
+    let of = match from {
+        FileInput::File(file) if is_free => Of::File(file),
+        FileInput::Images(sequence, open) if is_free => Of::Files(sequence, open),
+        // What cannot be opened, FFmpeg says.
+        FileInput::Url if is_free && Path::new(&options.url).is_file() => match File::open(&options.url) {
+            Ok(file) => Of::File(file),
+            Err(_) => return Ok(Err(FileInput::Url)),
+        },
+        other => return Ok(Err(other)),
+    };
+    let found = Stack::open(of, name, range, cancel, notices)?;
+    if let (Err(_), Some(_)) = (&found, range) {
+        notices.warn(&format!("--sample-range is ignored: {name} is no TIFF, FITS or SER"))?;
+    }
+    Ok(found.map_err(|of| match of {
+        Of::File(_) if is_url => FileInput::Url,
+        Of::File(file) => FileInput::File(file),
+        Of::Files(sequence, open) => FileInput::Images(sequence, open),
+    }))
+}
+
 fn open_demuxer(
     options: &InputOptions,
     name: &str,
     from: FileInput,
     size: Option<u64>,
     cancel: &Cancel,
+    notices: &Notices,
 ) -> Result<Demuxer> {
-    let rate = options.raw.rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
+    let (stack, from) = match stack_of(options, name, from, cancel, notices)? {
+        Ok(stack) => (Some(stack), None),
+        Err(from) => (None, Some(from)),
+    };
+    let rate = options.raw.rate.or(stack.as_ref().and_then(Stack::rate));
+    let rate = rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
     // An existing file is not a pattern, even if its folders have a per cent sign.
     let is_plain = size.is_some() && options.url.contains('%');
     let plain = is_plain.then(|| ("pattern_type".to_owned(), "none".to_owned()));
-    let given: Vec<(String, String)> = rate.into_iter().chain(plain).collect();
-    let first = if let FileInput::Images(of, _) = &from { Some(numbered(&options.url, of.first)) } else { None };
-    let from = match from {
-        FileInput::Url => ReadFrom::Url,
-        FileInput::Pipe(reader) => ReadFrom::Reader(Box::new(reader)),
-        FileInput::File(file) => ReadFrom::File(file),
-        FileInput::Images(sequence, open) => ReadFrom::Images(sequence.images(open)),
+    let frames = stack.as_ref().map(|of| {
+        let size = format!("{}x{}", of.size.0, of.size.1);
+        [("video_size".to_owned(), size), ("pixel_format".to_owned(), of.format.clone())]
+    });
+    let given: Vec<(String, String)> = rate.into_iter().chain(plain).chain(frames.into_iter().flatten()).collect();
+    let mut first = None;
+    let from = match (stack, from) {
+        (Some(stack), _) => {
+            let demuxer = stack.demuxer;
+            ReadFrom::Frames(Box::new(stack), demuxer)
+        }
+        (None, Some(FileInput::Pipe(reader))) => ReadFrom::Reader(Box::new(reader)),
+        (None, Some(FileInput::File(file))) => ReadFrom::File(file),
+        (None, Some(FileInput::Images(sequence, open))) => {
+            first = Some(numbered(&options.url, sequence.first()));
+            ReadFrom::Images(sequence, open)
+        }
+        (None, Some(FileInput::Url) | None) => ReadFrom::Url,
     };
     let opened =
         Demuxer::open(first.as_ref().unwrap_or(&options.url), from, options.format.as_deref(), &given, cancel.flag());

@@ -5,11 +5,16 @@ use super::continuity::Continuity;
 use super::jpeg;
 use super::pages::{self, Pages};
 use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
+use crate::image_file::About;
 use crate::pipeline::Notices;
 use crate::source::video_reader::{Damage, ReadPackets};
+use std::collections::VecDeque;
 
 /// An input that is shorter than its duration by more than this, and by more than 1%, was cut off (microseconds).
 const SHORT_BY: i64 = 500_000;
+
+/// The most images that a decoder works on at once.
+const MOST_ABOUT: usize = 256;
 
 /// Numbers of frames from here on are placeholders, as AVI writers that cannot seek store them.
 const UNKNOWN_COUNT: u64 = 1 << 30;
@@ -36,6 +41,8 @@ pub struct FilePackets {
     first: Option<Packet>,
     /// The pages of the TIFF file that is read.
     pages: Option<Pages>,
+    /// What the images say of themselves that were read last, and when they are shown.
+    about: VecDeque<(Option<i64>, About)>,
 }
 
 impl ReadPackets for FilePackets {
@@ -64,6 +71,14 @@ impl ReadPackets for FilePackets {
         }
         if packet.stream() == self.video {
             self.check.iter_mut().for_each(|check| check.add(&packet));
+            let media = self.demuxer.media();
+            if media.is_images()
+                && media.streams[self.video].codec != "rawvideo"
+                && let Some(about) = About::read(packet.data())
+            {
+                self.about.push_back((packet.time(), about));
+                self.about.drain(..self.about.len().saturating_sub(MOST_ABOUT));
+            }
         }
         Ok(Some(packet))
     }
@@ -99,7 +114,14 @@ impl FilePackets {
             check: None,
             first: None,
             pages: None,
+            about: VecDeque::new(),
         }
+    }
+
+    /// What the image says of itself that is shown at this time.
+    pub fn about(&mut self, time: Option<i64>) -> Option<About> {
+        let at = self.about.iter().position(|(of, _)| *of == time)?;
+        self.about.drain(..=at).next_back().map(|(_, about)| about)
     }
 
     /// Has all pages of the TIFF file read that the input is. Answers with their number; 1 if that cannot be known.

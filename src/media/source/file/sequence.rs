@@ -1,52 +1,69 @@
-//! Numbered images: the first number, and gaps.
+//! Numbered images: which there are, and what is done where one is missing.
 
-use crate::ffmpeg::{Images, OpenImage};
-use crate::pipeline::Notices;
-use crate::source::options::InputOptions;
+use crate::ffmpeg::{OpenImage, Sequence};
+use crate::pipeline::{FailureKind, Notices};
+use crate::source::options::{Gaps, InputOptions};
 use crate::sys::{number_pattern, numbered, numbers_there, open_regular};
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// An existing sequence of numbered images, up to the first missing number.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub struct Sequence {
-    /// The number of the first image.
-    pub first: u64,
-    /// How many images there are.
-    pub count: u64,
+/// From this many images on, the distance of their numbers is known. Two have one, whatever is missing between them.
+const FEW: usize = 3;
+
+/// The sequence that the input's name stands for; `None` if the name is no pattern, or there are no images.
+///
+/// # Errors
+/// Where a number is missing: with `--gaps error`, and else the warning with `--strict`.
+pub fn sequence_of(options: &InputOptions, notices: &Notices) -> Result<Option<Sequence>> {
+    let pattern = &options.url;
+    let is_sequence = options.format.as_deref().is_none_or(|format| format == "image2")
+        && number_pattern(pattern).is_some()
+        && !Path::new(pattern).exists();
+    let numbers = if is_sequence { numbers_there(pattern) } else { Vec::new() };
+    let step = step_of(&numbers);
+    if let (Some(named), count @ 2..) = (&options.named, numbers.len()) {
+        notices
+            .note(&format!("{named} is the first of {count} images, which are all read (--frames 1 takes it alone)"));
+    }
+    let gap = numbers.windows(2).find(|pair| pair[1] - pair[0] != step);
+    let gaps = options.raw.gaps;
+    if let Some(pair) = gap {
+        let missing: u64 = numbers.windows(2).map(|pair| (pair[1] - pair[0]) / step - 1).sum();
+        let first = numbered(pattern, pair[0] + step);
+        let them = match missing {
+            1 => format!("{first} is missing"),
+            2 => format!("{first} and 1 other image are missing"),
+            _ => format!("{first} and {} other images are missing", missing - 1),
+        };
+        let done = match gaps {
+            Gaps::Error => {
+                let message = format!("{pattern}: {them} (--gaps skip or hold goes on without)");
+                return Err(FailureKind::Missing.error(message));
+            }
+            Gaps::Skip => "what is behind follows at once (--gaps hold shows the image before for it)",
+            Gaps::Hold => "the image before is shown for it",
+        };
+        notices.warn(&format!("{pattern}: {them}: {done}"))?;
+    }
+    Ok(Sequence::new(numbers, (gaps == Gaps::Hold).then_some(step)))
 }
 
-impl Sequence {
-    /// The sequence that the input's name stands for; `None` if the name is no pattern, or there are no images.
-    ///
-    /// # Errors
-    /// A missing number is a warning, and an error with `--strict`.
-    pub fn of(options: &InputOptions, notices: &Notices) -> Result<Option<Self>> {
-        let pattern = &options.url;
-        let is_sequence = options.format.as_deref().is_none_or(|format| format == "image2")
-            && number_pattern(pattern).is_some()
-            && !Path::new(pattern).exists();
-        let numbers = if is_sequence { numbers_there(pattern) } else { Vec::new() };
-        let Some(&first) = numbers.first() else { return Ok(None) };
-        let gap = numbers.windows(2).position(|pair| pair[1] != pair[0] + 1);
-        if let Some(last) = gap {
-            let (missing, behind) = (numbered(pattern, numbers[last] + 1), numbers.len() - last - 1);
-            let them = if behind == 1 { "image behind it is" } else { "images behind it are" };
-            notices.warn(&format!("{pattern}: {missing} is missing: the {behind} {them} left out"))?;
-        }
-        let count = gap.map_or(numbers.len(), |last| last + 1) as u64;
-        Ok(Some(Sequence { first, count }))
+/// How far numbers are apart, where none is missing.
+fn step_of(numbers: &[u64]) -> u64 {
+    if numbers.len() < FEW {
+        return 1;
     }
+    let distances = numbers.windows(2).map(|pair| pair[1] - pair[0]);
+    distances.fold(0, divisor).max(1)
+}
 
-    /// Its images, opened by `open`.
-    pub fn images(self, open: OpenImage) -> Images {
-        Images::new(self.first, self.count, open)
-    }
+/// The greatest common divisor.
+fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
 
-    /// Opens images of this pattern by their names.
-    pub fn by_name(pattern: &str) -> OpenImage {
-        let pattern = pattern.to_owned();
-        Box::new(move |number| open_regular(Path::new(&numbered(&pattern, number))))
-    }
+/// Opens images of this pattern by their names.
+pub fn images_by_name(pattern: &str) -> OpenImage {
+    let pattern = pattern.to_owned();
+    Box::new(move |number| open_regular(Path::new(&numbered(&pattern, number))))
 }

@@ -3,11 +3,10 @@
 
 use super::failure::WireError;
 use crate::ffmpeg::{
-    DecodeOn, Lie, Media, Metadata, Rational, RawFormat, TranscodeTo, WireChapter, WirePacket, WireProperties,
-    WireStream,
+    DecodeOn, Lie, Media, Metadata, Rational, RawFormat, Sequence, TranscodeTo, WireChapter, WirePacket,
+    WireProperties, WireStream,
 };
 use crate::pipeline::{Input, Level, PartPosition};
-use crate::source::file::Sequence;
 use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, RawOptions};
 use crate::source::packets::{PacketSurvey, PlannedPart, Reading};
@@ -79,6 +78,7 @@ pub struct WireOptions {
     size: Option<(usize, usize)>,
     pixel_format: Option<String>,
     rate: Option<(i32, i32)>,
+    sample_range: Option<(f64, f64)>,
     video_stream: Option<usize>,
     part: Part,
     reading: WireReading,
@@ -101,13 +101,14 @@ fn pair(of: Rational) -> (i32, i32) {
 
 impl WireOptions {
     pub fn of(options: &InputOptions) -> Self {
-        let RawOptions { size, pixel_format, rate } = options.raw.clone();
+        let RawOptions { size, pixel_format, rate, sample_range, .. } = options.raw.clone();
         WireOptions {
             url: options.url.clone(),
             format: options.format.clone(),
             size,
             pixel_format,
             rate: rate.map(pair),
+            sample_range,
             video_stream: options.video_stream,
             part: options.part,
             reading: match &options.reading {
@@ -127,7 +128,13 @@ impl WireOptions {
         InputOptions {
             url: self.url,
             format: self.format,
-            raw: RawOptions { size: self.size, pixel_format: self.pixel_format, rate },
+            raw: RawOptions {
+                size: self.size,
+                pixel_format: self.pixel_format,
+                rate,
+                sample_range: self.sample_range,
+                ..RawOptions::default()
+            },
             video_stream: self.video_stream,
             part: self.part,
             reading: match self.reading {
@@ -234,7 +241,6 @@ pub struct WireInput {
     length: Option<i64>,
     frames: Option<u64>,
     duration: Option<i64>,
-    first_number: Option<u64>,
 }
 
 /// The most of an input: more than demuxers are let have.
@@ -268,7 +274,6 @@ impl WireInput {
             length: input.length,
             frames: input.frames,
             duration: input.duration,
-            first_number: input.first_number,
         }
     }
 
@@ -292,8 +297,7 @@ impl WireInput {
             may_jump: self.may_jump,
         };
         let times = [media.start, media.duration, Some(self.shift), self.length, self.duration];
-        let mut numbers =
-            times.into_iter().flatten().map(i64::unsigned_abs).chain(self.frames).chain(self.first_number);
+        let mut numbers = times.into_iter().flatten().map(i64::unsigned_abs).chain(self.frames);
         if self.video >= media.streams.len() || numbers.any(|number| number > MOST) || media.check_bounds().is_err() {
             return Err(Lie("an input"));
         }
@@ -304,7 +308,6 @@ impl WireInput {
             length: self.length,
             frames: self.frames,
             duration: self.duration,
-            first_number: self.first_number,
             ..Input::of(name.to_owned(), media)
         })
     }

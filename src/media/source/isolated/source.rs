@@ -8,10 +8,10 @@ use super::messages::{
 use super::shared_memory::Pieces;
 use super::transcoders::InOwnProcess;
 use super::zygote::{HowEnded, Process, spawn};
-use crate::ffmpeg::{self, Lie, OpenImage, Packet, Rational, is_url, microseconds, rescale};
+use crate::ffmpeg::{self, Lie, OpenImage, Packet, Rational, Sequence, is_url, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Level, Notices, PartPosition, Pauses, Progress, Source};
 use crate::source::clock::StartTime;
-use crate::source::file::{FileInput, Sequence};
+use crate::source::file::FileInput;
 use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
@@ -119,7 +119,7 @@ pub fn open_file(
         FileInput::File(file) => (WireFrom::File, vec![file.into()]),
         FileInput::Pipe(reader) => (WireFrom::Pipe, vec![relayed(reader)?]),
         FileInput::Images(sequence, open) => {
-            images = Some((sequence, open));
+            images = Some((sequence.clone(), open));
             (WireFrom::Images(sequence), Vec::new())
         }
     };
@@ -130,10 +130,11 @@ pub fn open_file(
         Reading::Planned(_) => (None, true),
     };
     let uses_network = is_url(&options.url);
+    let sequence = images.as_ref().map(|(sequence, _)| Arc::new(sequence.clone()));
     let (process, pieces, input) =
         begin(what, (descriptors, images), uses_network, options.isolation, name, cancel, &notices)?;
     let transcoders = Arc::new(InOwnProcess { name: name.to_owned(), isolation: options.isolation });
-    let input = Input { transcoders, ..input };
+    let input = Input { sequence, transcoders, ..input };
     let source = IsolatedSource::new(Opens::File, (process, pieces), input, cancel, notices, progress);
     let source = IsolatedSource { survey, needs_all, ..source };
     let input = source.input.clone();
@@ -198,9 +199,7 @@ fn serve(requests: &Channel, mut images: Option<(Sequence, OpenImage)>, pieces: 
     while let Ok((wanted, _)) = requests.receive::<Wants>() {
         let found = match (wanted, &mut images) {
             (Wants::Memory(len), _) => pieces.make(len),
-            (Wants::Image(number), Some((of, open))) if (of.first..of.first + of.count).contains(&number) => {
-                open(number).map(OwnedFd::from)
-            }
+            (Wants::Image(number), Some((of, open))) if of.has(number) => open(number).map(OwnedFd::from),
             (Wants::Image(_), _) => Err(io::Error::from_raw_os_error(libc::EACCES)),
         };
         let answered = match found {

@@ -1,0 +1,357 @@
+//! EXIF: lists of tags as in a TIFF file (TIFF 6.0, section 2; Exif 2.3). All that is read is checked, and no byte of a file is had
+//! twice.
+
+use std::collections::HashSet;
+
+/// The bytes of a value of each type, from 0 on, and of the numbers that it consists of.
+pub const TYPE_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
+const NUMBER_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8, 4];
+
+/// Types of numbers.
+const SHORT: u16 = 3;
+const LONG: u16 = 4;
+const RATIONAL: u16 = 5;
+
+/// Tags that lead to other lists, with what these are for.
+const LISTS: [(Part, u16); 3] = [(Part::Exif, 34665), (Part::Place, 34853), (Part::Compatibility, 40965)];
+
+/// Bytes of the header of a file, and of a tag.
+const HEADER: usize = 8;
+const TAG: usize = 12;
+
+/// The most tags of a list.
+const MOST: usize = 4096;
+
+/// Tags that say how samples are stored, and say nothing of another file; smaller versions and masks are other lists. What stands
+/// elsewhere in other files, too, is not here: the ICC profile, XMP.
+const OF_SAMPLES: [u16; 45] = [
+    254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 280, 281, 284, 288, 289, 290, 291, 292,
+    293, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 332, 338, 339, 340, 341, 347, 512, 513, 514, 530,
+];
+
+/// Tags whose bytes are kept elsewhere: XMP, the ICC profile.
+pub const XMP: u16 = 700;
+pub const ICC: u16 = 34675;
+
+/// Tags with a meaning here.
+const ORIENTATION: u16 = 274;
+const RESOLUTION: [u16; 2] = [282, 283];
+const UNIT: u16 = 296;
+const SIZE: [u16; 2] = [40962, 40963];
+
+/// What a list is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Main,
+    Exif,
+    Place,
+    Compatibility,
+}
+
+/// A tag with its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tag {
+    part: Part,
+    kind: u16,
+    numeric_type: u16,
+    count: u32,
+    values: Vec<u8>,
+}
+
+/// The tags of an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exif {
+    is_big_endian: bool,
+    tags: Vec<Tag>,
+}
+
+impl Exif {
+    /// The tags in these bytes, which begin as a TIFF file does; `None` if they do not, or are damaged.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let is_big_endian = match bytes.get(..4)? {
+            b"II*\0" => false,
+            b"MM\0*" => true,
+            _ => return None,
+        };
+        let mut exif = Exif { is_big_endian, tags: Vec::new() };
+        let first = exif.number(bytes.get(4..HEADER)?) as usize;
+        let (mut lists, mut seen, mut room) = (vec![(Part::Main, first)], HashSet::new(), bytes.len());
+        while let Some((part, list)) = lists.pop() {
+            if !seen.insert(list) {
+                continue;
+            }
+            let count = exif.number(bytes.get(list..list.checked_add(2)?)?) as usize;
+            let tags = bytes.get(list + 2..(list + 2).checked_add(count.min(MOST) * TAG)?)?;
+            for tag in tags.chunks_exact(TAG) {
+                let kind = exif.number(&tag[..2]) as u16;
+                if let Some((part, _)) = LISTS.iter().find(|(_, leads)| *leads == kind) {
+                    lists.push((*part, exif.number(&tag[8..]) as usize));
+                } else if let Some(tag) = exif.tag(bytes, part, tag)
+                    && tag.values.len() <= room
+                {
+                    room -= tag.values.len();
+                    exif.tags.push(tag);
+                }
+            }
+        }
+        Some(exif)
+    }
+
+    /// The tag in these bytes of a list; `None` if its values are outside of the file.
+    fn tag(&self, bytes: &[u8], part: Part, tag: &[u8]) -> Option<Tag> {
+        let (kind, numeric_type) = (self.number(&tag[..2]) as u16, self.number(&tag[2..4]) as u16);
+        let count = self.number(&tag[4..8]);
+        let each = *TYPE_BYTES.get(usize::from(numeric_type)).filter(|each| **each > 0)?;
+        let length = each.checked_mul(count as usize)?;
+        let begin = if length <= 4 { None } else { Some(self.number(&tag[8..]) as usize) };
+        let values = match begin {
+            None => &tag[8..8 + length],
+            Some(begin) => bytes.get(begin..begin.checked_add(length)?)?,
+        };
+        Some(Tag { part, kind, numeric_type, count, values: values.to_vec() })
+    }
+
+    /// The same without the tags that say how the samples of its own file are stored, and without those that are kept elsewhere.
+    pub fn without_samples(mut self) -> Self {
+        let is_kept =
+            |tag: &Tag| tag.part != Part::Main || !OF_SAMPLES.contains(&tag.kind) && !matches!(tag.kind, XMP | ICC);
+        self.tags.retain(is_kept);
+        self
+    }
+
+    /// Does it say more than how the picture is stored and shown?
+    pub fn says_something(&self) -> bool {
+        // What each file has: the version of EXIF, and sizes.
+        let usual = [ORIENTATION, RESOLUTION[0], RESOLUTION[1], UNIT, 305, 531, 529, 532];
+        let of_exif = [36864, 37121, 40960, 40961, SIZE[0], SIZE[1]];
+        self.tags.iter().any(|tag| match tag.part {
+            Part::Main => !usual.contains(&tag.kind),
+            Part::Exif => !of_exif.contains(&tag.kind),
+            Part::Place => true,
+            Part::Compatibility => false,
+        })
+    }
+
+    /// The bytes of a tag of its main list.
+    pub fn bytes_of(&self, kind: u16) -> Option<&[u8]> {
+        self.find(Part::Main, kind).map(|tag| tag.values.as_slice())
+    }
+
+    fn find(&self, part: Part, kind: u16) -> Option<&Tag> {
+        self.tags.iter().find(|tag| (tag.part, tag.kind) == (part, kind))
+    }
+
+    /// Dots per inch, across and down, if it says so.
+    pub fn resolution(&self) -> Option<[f64; 2]> {
+        let unit = self.bytes_of(UNIT).map_or(2, |unit| self.number(unit));
+        let per_inch = match unit {
+            2 => 1.0,
+            3 => 2.54,
+            _ => return None,
+        };
+        let dots = |kind| {
+            let values = self.find(Part::Main, kind).filter(|tag| tag.numeric_type == RATIONAL)?.values.as_slice();
+            let (over, under) = (self.number(values.get(..4)?), self.number(values.get(4..8)?));
+            (over > 0 && under > 0).then(|| f64::from(over) / f64::from(under) * per_inch)
+        };
+        Some([dots(RESOLUTION[0])?, dots(RESOLUTION[1])?])
+    }
+
+    /// Sets dots per inch.
+    pub fn set_resolution(&mut self, dots: [f64; 2]) {
+        for (kind, dots) in RESOLUTION.into_iter().zip(dots) {
+            // To a thousandth, and whole where it is as good as that.
+            let thousandths = (dots * 1000.0).round().clamp(1.0, f64::from(u32::MAX)) as u32;
+            let of = if thousandths.is_multiple_of(1000) { [thousandths / 1000, 1] } else { [thousandths, 1000] };
+            self.set(Part::Main, kind, RATIONAL, 1, of.map(|number| self.bytes(number, 4)).concat());
+        }
+        self.set(Part::Main, UNIT, SHORT, 1, self.bytes(2, 2));
+    }
+
+    /// The picture has been turned as it says: it is upright now.
+    pub fn set_upright(&mut self) {
+        if self.find(Part::Main, ORIENTATION).is_some() {
+            self.set(Part::Main, ORIENTATION, SHORT, 1, self.bytes(1, 2));
+        }
+    }
+
+    /// Has it the size, if it says one, of pictures of this many columns and rows.
+    pub fn set_size(&mut self, (width, height): (usize, usize)) {
+        for (kind, pixels) in SIZE.into_iter().zip([width, height]) {
+            if self.find(Part::Exif, kind).is_some() {
+                self.set(Part::Exif, kind, LONG, 1, self.bytes(pixels as u32, 4));
+            }
+        }
+    }
+
+    /// Sets a tag of the main list of bytes without a meaning.
+    pub fn set_bytes(&mut self, kind: u16, bytes: &[u8]) {
+        self.set(Part::Main, kind, 7, bytes.len() as u32, bytes.to_vec());
+    }
+
+    fn set(&mut self, part: Part, kind: u16, numeric_type: u16, count: u32, values: Vec<u8>) {
+        self.tags.retain(|tag| (tag.part, tag.kind) != (part, kind));
+        self.tags.push(Tag { part, kind, numeric_type, count, values });
+    }
+
+    /// Its bytes, which begin as a TIFF file does.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = if self.is_big_endian { b"MM\0*".to_vec() } else { b"II*\0".to_vec() };
+        bytes.extend(self.bytes(HEADER as u32, 4));
+        let main = self.lists(HEADER);
+        bytes.extend(main);
+        bytes
+    }
+
+    /// Puts the tags of this into the TIFF file in `bytes`, in place of those that it has; `None` if it is damaged, or gets too large.
+    pub fn put_into(&self, tiff: &[u8]) -> Option<Vec<u8>> {
+        let own = Exif::of(tiff)?;
+        let mut all = Exif { is_big_endian: own.is_big_endian, tags: own.tags.clone() };
+        for tag in &self.tags {
+            let mut values = tag.values.clone();
+            let each = NUMBER_BYTES[usize::from(tag.numeric_type)];
+            if self.is_big_endian != own.is_big_endian && each > 1 {
+                values.chunks_exact_mut(each).for_each(<[u8]>::reverse);
+            }
+            all.set(tag.part, tag.kind, tag.numeric_type, tag.count, values);
+        }
+        // Lists begin at even places.
+        let mut bytes = tiff.to_vec();
+        bytes.resize(bytes.len().next_multiple_of(2), 0);
+        let begin = bytes.len();
+        bytes[4..HEADER].copy_from_slice(&own.bytes(u32::try_from(begin).ok()?, 4));
+        bytes.extend(all.lists(begin));
+        u32::try_from(bytes.len()).ok().map(|_| bytes)
+    }
+
+    /// The main list and those that it leads to, as they lie in a file from `begin` on.
+    fn lists(&self, begin: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.append(Part::Main, begin, &mut bytes);
+        bytes
+    }
+
+    /// Appends the list of this part, with values and lists behind it.
+    fn append(&self, part: Part, begin: usize, bytes: &mut Vec<u8>) {
+        let leads = |under: Part| if part == Part::Main { under != Part::Compatibility } else { part == Part::Exif };
+        let below: Vec<(Part, u16)> = LISTS
+            .into_iter()
+            .filter(|&(under, _)| leads(under) && under != part && (part == Part::Main || under == Part::Compatibility))
+            .filter(|&(under, _)| self.tags.iter().any(|tag| tag.part == under))
+            .collect();
+        let mut tags: Vec<&Tag> = self.tags.iter().filter(|tag| tag.part == part).collect();
+        let leading: Vec<Tag> = below
+            .iter()
+            .map(|&(_, kind)| Tag { part, kind, numeric_type: LONG, count: 1, values: vec![0; 4] })
+            .collect();
+        tags.extend(&leading);
+        tags.sort_by_key(|tag| tag.kind);
+        tags.dedup_by_key(|tag| tag.kind);
+        let list = bytes.len();
+        bytes.extend(self.bytes(tags.len() as u32, 2));
+        bytes.resize(list + 2 + tags.len() * TAG + 4, 0);
+        for (at, tag) in tags.iter().enumerate() {
+            let mut entry = [self.bytes(tag.kind.into(), 2), self.bytes(tag.numeric_type.into(), 2)].concat();
+            entry.extend(self.bytes(tag.count, 4));
+            if let Some((under, _)) = below.iter().find(|(_, kind)| *kind == tag.kind) {
+                entry.extend(self.bytes((begin + bytes.len()) as u32, 4));
+                self.append(*under, begin, bytes);
+            } else if tag.values.len() <= 4 {
+                entry.extend(tag.values.iter().copied().chain([0; 4]).take(4));
+            } else {
+                entry.extend(self.bytes((begin + bytes.len()) as u32, 4));
+                bytes.extend(&tag.values);
+                bytes.resize(bytes.len().next_multiple_of(2), 0);
+            }
+            bytes[list + 2 + at * TAG..list + 2 + (at + 1) * TAG].copy_from_slice(&entry);
+        }
+    }
+
+    /// A number of up to 4 bytes.
+    fn number(&self, bytes: &[u8]) -> u32 {
+        let join = |value: u32, byte: &u8| value << 8 | u32::from(*byte);
+        if self.is_big_endian { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
+    }
+
+    /// A number in this many bytes.
+    fn bytes(&self, number: u32, count: usize) -> Vec<u8> {
+        match self.is_big_endian {
+            true => number.to_be_bytes()[4 - count..].to_vec(),
+            false => number.to_le_bytes()[..count].to_vec(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tag(part: Part, kind: u16, numeric_type: u16, count: u32, values: &[u8]) -> Tag {
+        Tag { part, kind, numeric_type, count, values: values.to_vec() }
+    }
+
+    fn some(is_big_endian: bool) -> Exif {
+        let tags = vec![
+            tag(Part::Main, 271, 2, 5, b"Acme\0"),
+            tag(Part::Main, ORIENTATION, SHORT, 1, if is_big_endian { &[0, 6] } else { &[6, 0] }),
+            tag(Part::Exif, 36867, 2, 20, b"2024:01:02 03:04:05\0"),
+            tag(Part::Compatibility, 1, 2, 4, b"R98\0"),
+            tag(Part::Place, 1, 2, 2, b"N\0"),
+        ];
+        Exif { is_big_endian, tags }
+    }
+
+    /// Its tags in any order.
+    fn sorted(of: &Exif) -> Vec<Tag> {
+        let mut tags = of.tags.clone();
+        tags.sort_by_key(|tag| (tag.part as u8, tag.kind));
+        tags
+    }
+
+    #[test]
+    fn tags_are_read_as_they_were_written() {
+        for is_big_endian in [false, true] {
+            let before = some(is_big_endian);
+            let after = Exif::of(&before.to_bytes()).expect("EXIF");
+            assert_eq!(sorted(&after), sorted(&before));
+        }
+        let mut upright = some(true);
+        upright.set_upright();
+        upright.set_resolution([300.0, 299.9994]);
+        let upright = Exif::of(&upright.to_bytes()).expect("EXIF");
+        assert_eq!(upright.bytes_of(ORIENTATION), Some(&[0, 1][..]));
+        assert_eq!(upright.resolution(), Some([300.0, 299.999]));
+    }
+
+    #[test]
+    fn tags_come_into_a_file_of_the_other_order_of_bytes() {
+        let mut file = Exif { is_big_endian: false, tags: vec![tag(Part::Main, 256, SHORT, 1, &[7, 0])] };
+        file.set_resolution([72.0, 72.0]);
+        let mut other = some(true);
+        other.set_resolution([300.0, 300.0]);
+        let merged = Exif::of(&other.put_into(&file.to_bytes()).expect("a file")).expect("a file");
+        assert_eq!(merged.bytes_of(256), Some(&[7, 0][..]), "its own");
+        assert_eq!(merged.bytes_of(ORIENTATION), Some(&[6, 0][..]), "in its order of bytes");
+        assert_eq!(merged.resolution(), Some([300.0, 300.0]));
+        assert_eq!(merged.find(Part::Place, 1).map(|tag| tag.values.clone()), Some(b"N\0".to_vec()));
+    }
+
+    #[test]
+    fn damaged_bytes_are_no_panic() {
+        let whole = some(false).to_bytes();
+        for end in 0..whole.len() {
+            let _ = Exif::of(&whole[..end]).map(|exif| exif.to_bytes());
+        }
+        for at in 0..whole.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut changed = whole.clone();
+                changed[at] = value;
+                if let Some(exif) = Exif::of(&changed) {
+                    // No byte is had more than twice.
+                    assert!(exif.to_bytes().len() <= 3 * whole.len() + 12 * exif.tags.len(), "byte {at}");
+                    let _ = exif.put_into(&changed);
+                }
+            }
+        }
+    }
+}

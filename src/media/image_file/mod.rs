@@ -1,0 +1,334 @@
+//! What image files say of themselves beside their pictures, as FFmpeg's encoders do not write it: read from the bytes of a file,
+//! carried beside its picture, and written into the bytes of another file.
+//!
+//! What is read here may have come from a decoding process that was taken over: it is bytes that are checked, or copied as they are.
+
+mod exif;
+mod tiff_stack;
+
+pub use tiff_stack::{NoPage, TiffStack};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
+use exif::Exif;
+use img_parts::jpeg::{Jpeg, JpegSegment, markers};
+use img_parts::png::{Png, PngChunk};
+use img_parts::riff::{RiffChunk, RiffContent};
+use img_parts::webp::WebP;
+use img_parts::{Bytes, ImageEXIF, ImageICC};
+use serde::{Deserialize, Serialize};
+
+/// Where it stands among the metadata of a picture.
+pub const ABOUT: &str = "histeq.about";
+
+/// The most bytes that are carried: more than cameras and programs write.
+const MOST: usize = 4 << 20;
+
+/// The bytes of EXIF that a JPEG file holds.
+const MOST_OF_JPEG: usize = 65_527;
+
+/// What XMP begins with in a JPEG file, and the word before it in a PNG file.
+const XMP_OF_JPEG: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
+const XMP_OF_PNG: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
+
+/// Chunks of PNG files that say what colours are meant, and those with texts. The first ones come ahead of the palette.
+const COLOURS: [[u8; 4]; 3] = [*b"gAMA", *b"cHRM", *b"sBIT"];
+const TEXTS: [[u8; 4]; 4] = [*b"tEXt", *b"zTXt", *b"iTXt", *b"tIME"];
+
+/// The gamma of sRGB, in 1/100000, which says no more than nothing does.
+const USUAL_GAMMA: [u8; 4] = 45_455_u32.to_be_bytes();
+
+/// Dots per inch that mean nothing.
+const NO_RESOLUTION: [f64; 2] = [72.0, 72.0];
+
+const METRES_PER_INCH: f64 = 0.0254;
+
+/// What an image says of itself.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct About {
+    /// EXIF, as a TIFF file without samples.
+    #[serde(with = "serde_bytes")]
+    exif: Vec<u8>,
+    #[serde(with = "serde_bytes")]
+    xmp: Vec<u8>,
+    /// Dots per inch, across and down.
+    resolution: Option<[f64; 2]>,
+    /// Chunks of a PNG file.
+    chunks: Vec<([u8; 4], Vec<u8>)>,
+    /// There was more than is carried.
+    is_too_large: bool,
+}
+
+/// Something that an image says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SaidOfImage {
+    /// Camera, date, place.
+    Exif,
+    /// The same and more, as XML.
+    Xmp,
+    /// A profile of its colours.
+    Icc,
+    /// Dots per inch.
+    Resolution,
+    /// Gamma and primaries in numbers.
+    Gamma,
+    /// Texts of PNG files.
+    Texts,
+}
+
+impl About {
+    /// What the image file with these bytes says; `None` if that is nothing.
+    pub fn read(file: &[u8]) -> Option<Self> {
+        let bytes = || Bytes::copy_from_slice(file);
+        let about = match file {
+            [0xff, 0xd8, ..] => About::of_jpeg(&Jpeg::from_bytes(bytes()).ok()?),
+            [0x89, b'P', b'N', b'G', ..] => About::of_png(&Png::from_bytes(bytes()).ok()?),
+            [b'R', b'I', b'F', b'F', ..] => About::of_webp(&WebP::from_bytes(bytes()).ok()?),
+            [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => About::of_tiff(file)?,
+            _ => return None,
+        };
+        let about = if about.bytes() > MOST { About { is_too_large: true, ..About::default() } } else { about };
+        (about != About::default()).then_some(about)
+    }
+
+    fn of_jpeg(jpeg: &Jpeg) -> Self {
+        let mut about = About::default();
+        about.set_exif(jpeg.exif());
+        let xmp =
+            jpeg.segments_by_marker(markers::APP1).find_map(|segment| segment.contents().strip_prefix(XMP_OF_JPEG));
+        about.xmp = xmp.unwrap_or_default().to_vec();
+        let jfif = jpeg.segments_by_marker(markers::APP0).find_map(|of| of.contents().strip_prefix(b"JFIF\0"));
+        if let Some(&[_, _, unit @ (1 | 2), a, b, c, d, ..]) = jfif {
+            let scale = if unit == 2 { 2.54 } else { 1.0 };
+            about.set_resolution([[a, b], [c, d]].map(|dots| f64::from(u16::from_be_bytes(dots)) * scale));
+        }
+        about
+    }
+
+    fn of_png(png: &Png) -> Self {
+        let mut about = About::default();
+        about.set_exif(png.exif());
+        for chunk in png.chunks() {
+            let (kind, bytes) = (chunk.kind(), chunk.contents());
+            if kind == *b"pHYs"
+                && let Some(&[a, b, c, d, e, f, g, h, 1]) = bytes.first_chunk()
+            {
+                let dots = [[a, b, c, d], [e, f, g, h]].map(u32::from_be_bytes);
+                // Whole dots per inch are no whole dots per metre.
+                about.set_resolution(dots.map(|dots| (f64::from(dots) * METRES_PER_INCH * 100.0).round() / 100.0));
+            } else if let Some(xmp) = bytes.strip_prefix(XMP_OF_PNG).filter(|_| kind == *b"iTXt") {
+                about.xmp = xmp.to_vec();
+            } else if COLOURS.contains(&kind) || TEXTS.contains(&kind) {
+                about.chunks.push((kind, bytes.to_vec()));
+            }
+        }
+        if about.chunks.iter().any(|(kind, bytes)| *kind == *b"gAMA" && bytes[..] == USUAL_GAMMA) {
+            about.chunks.retain(|(kind, _)| !matches!(kind, b"gAMA" | b"cHRM"));
+        }
+        about
+    }
+
+    fn of_webp(webp: &WebP) -> Self {
+        let mut about = About::default();
+        about.set_exif(webp.exif());
+        let xmp = webp.chunk_by_id(*b"XMP ").and_then(|chunk| chunk.content().data());
+        about.xmp = xmp.map(|xmp| xmp.to_vec()).unwrap_or_default();
+        about
+    }
+
+    fn of_tiff(file: &[u8]) -> Option<Self> {
+        let tags = Exif::of(file)?;
+        let mut about = About { xmp: tags.bytes_of(exif::XMP).unwrap_or_default().to_vec(), ..About::default() };
+        about.set_tags(tags.without_samples());
+        Some(about)
+    }
+
+    fn set_exif(&mut self, bytes: Option<Bytes>) {
+        if let Some(tags) = bytes.and_then(|bytes| Exif::of(&bytes)) {
+            self.set_tags(tags.without_samples());
+        }
+    }
+
+    fn set_tags(&mut self, tags: Exif) {
+        tags.resolution().into_iter().for_each(|dots| self.set_resolution(dots));
+        if tags.says_something() {
+            self.exif = tags.to_bytes();
+        }
+    }
+
+    fn set_resolution(&mut self, dots: [f64; 2]) {
+        let is_said = dots != NO_RESOLUTION && dots.iter().all(|dots| (1.0..1e6).contains(dots));
+        self.resolution = is_said.then_some(dots).or(self.resolution);
+    }
+
+    fn bytes(&self) -> usize {
+        self.exif.len() + self.xmp.len() + self.chunks.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
+    }
+
+    /// The picture is turned as its EXIF says.
+    pub fn set_upright(&mut self) {
+        if let Some(mut tags) = Exif::of(&self.exif) {
+            tags.set_upright();
+            self.exif = tags.to_bytes();
+        }
+    }
+
+    /// Does the image say this? It is asked of all but an ICC profile, which FFmpeg has beside the picture.
+    pub fn says(&self, what: SaidOfImage) -> bool {
+        let has = |kinds: &[[u8; 4]]| self.chunks.iter().any(|(kind, _)| kinds.contains(kind));
+        match what {
+            SaidOfImage::Exif => !self.exif.is_empty() || self.is_too_large,
+            SaidOfImage::Xmp => !self.xmp.is_empty(),
+            SaidOfImage::Icc => false,
+            SaidOfImage::Resolution => self.resolution.is_some(),
+            SaidOfImage::Gamma => has(&[*b"gAMA", *b"cHRM"]),
+            SaidOfImage::Texts => has(&TEXTS),
+        }
+    }
+
+    /// Was there more than is carried?
+    pub fn is_too_large(&self) -> bool {
+        self.is_too_large
+    }
+
+    /// As text, which may stand among the metadata of a picture.
+    pub fn to_text(&self) -> String {
+        BASE64_STANDARD_NO_PAD.encode(postcard::to_stdvec(self).unwrap_or_default())
+    }
+
+    /// What [`About::to_text`] gave; `None` for any other text.
+    pub fn of_text(text: &str) -> Option<Self> {
+        // Base64 has four letters for three bytes.
+        let is_short = text.len() <= 2 * MOST;
+        let bytes = is_short.then(|| BASE64_STANDARD_NO_PAD.decode(text).ok()).flatten()?;
+        postcard::from_bytes(&bytes).ok()
+    }
+
+    /// The image file in `file`, as an encoder has made it of a picture of this size, with all of this that its format holds, and
+    /// with this ICC profile; `None` if it holds nothing of it. `has_alpha` says whether the picture has alpha.
+    pub fn write(&self, file: &[u8], icc: Option<&[u8]>, size: (usize, usize), has_alpha: bool) -> Option<Vec<u8>> {
+        let mut tags = Exif::of(&self.exif);
+        let is_webp = file.starts_with(b"RIFF");
+        if let Some(dots) = self.resolution.filter(|_| is_webp) {
+            // There is no other place for it.
+            tags.get_or_insert_default().set_resolution(dots);
+        }
+        if let Some(tags) = &mut tags {
+            tags.set_size(size);
+        }
+        let bytes = || Bytes::copy_from_slice(file);
+        let icc = icc.map(Bytes::copy_from_slice);
+        let of_exif = || tags.as_ref().map(|tags| Bytes::from(tags.to_bytes()));
+        match file {
+            [0xff, 0xd8, ..] => self.in_jpeg(Jpeg::from_bytes(bytes()).ok()?, icc, of_exif()),
+            [0x89, b'P', b'N', b'G', ..] => self.in_png(Png::from_bytes(bytes()).ok()?, icc, of_exif()),
+            [b'R', b'I', b'F', b'F', ..] => self.in_webp(WebP::from_bytes(bytes()).ok()?, icc, of_exif(), has_alpha),
+            [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => {
+                let mut tags = tags.unwrap_or_default();
+                self.resolution.into_iter().for_each(|dots| tags.set_resolution(dots));
+                icc.iter().for_each(|icc| tags.set_bytes(exif::ICC, icc));
+                if !self.xmp.is_empty() {
+                    tags.set_bytes(exif::XMP, &self.xmp);
+                }
+                tags.put_into(file)
+            }
+            _ => None,
+        }
+    }
+
+    fn in_jpeg(&self, mut jpeg: Jpeg, icc: Option<Bytes>, exif: Option<Bytes>) -> Option<Vec<u8>> {
+        if icc.is_some() {
+            jpeg.set_icc_profile(icc);
+        }
+        if let Some(dots) = self.resolution {
+            let is_jfif =
+                |segment: &JpegSegment| segment.marker() == markers::APP0 && segment.contents().starts_with(b"JFIF\0");
+            let there = jpeg.segments().iter().position(is_jfif);
+            let old = there.map(|at| jpeg.segments_mut().remove(at).contents().to_vec());
+            // Version 1.2, without a thumbnail.
+            let mut contents =
+                old.filter(|old| old.len() >= 14).unwrap_or_else(|| b"JFIF\0\x01\x02\0\0\0\0\0\0\0".to_vec());
+            contents[7] = 1;
+            let dots = dots.map(|dots| (dots.round().clamp(1.0, 65535.0) as u16).to_be_bytes());
+            contents[8..12].copy_from_slice(&dots.concat());
+            jpeg.segments_mut().insert(0, JpegSegment::new_with_contents(markers::APP0, contents.into()));
+        }
+        if !self.xmp.is_empty() {
+            let segment = JpegSegment::new_with_contents(markers::APP1, [XMP_OF_JPEG, &self.xmp].concat().into());
+            let behind_jfif = jpeg.segments().len().min(1);
+            jpeg.segments_mut().insert(behind_jfif, segment);
+        }
+        if exif.is_some() {
+            jpeg.set_exif(exif);
+        }
+        Some(jpeg.encoder().bytes().to_vec())
+    }
+
+    fn in_png(&self, mut png: Png, icc: Option<Bytes>, exif: Option<Bytes>) -> Option<Vec<u8>> {
+        if icc.is_some() {
+            png.set_icc_profile(icc);
+        }
+        if exif.is_some() {
+            png.set_exif(exif);
+        }
+        if let Some(dots) = self.resolution {
+            let per_metre = |dots: f64| ((dots / METRES_PER_INCH).round() as u32).to_be_bytes();
+            let contents = [&per_metre(dots[0])[..], &per_metre(dots[1]), &[1]].concat();
+            png.remove_chunks_by_type(*b"pHYs");
+            put_ahead(&mut png, PngChunk::new(*b"pHYs", contents.into()));
+        }
+        let says_gamma = self.says(SaidOfImage::Gamma);
+        if says_gamma {
+            // They would contradict it.
+            for kind in [*b"sRGB", *b"gAMA", *b"cHRM", *b"cICP"] {
+                png.remove_chunks_by_type(kind);
+            }
+        }
+        for (kind, bytes) in &self.chunks {
+            // How many bits were significant need not hold of the new samples.
+            if *kind != *b"sBIT" {
+                put_ahead(&mut png, PngChunk::new(*kind, Bytes::copy_from_slice(bytes)));
+            }
+        }
+        if !self.xmp.is_empty() {
+            put_ahead(&mut png, PngChunk::new(*b"iTXt", [XMP_OF_PNG, &self.xmp].concat().into()));
+        }
+        Some(png.encoder().bytes().to_vec())
+    }
+
+    fn in_webp(&self, mut webp: WebP, icc: Option<Bytes>, exif: Option<Bytes>, has_alpha: bool) -> Option<Vec<u8>> {
+        if !self.xmp.is_empty() {
+            let content = RiffContent::Data(Bytes::copy_from_slice(&self.xmp));
+            webp.chunks_mut().push(RiffChunk::new(*b"XMP ", content));
+        }
+        // This also makes the chunk that names the others.
+        webp.set_icc_profile(icc);
+        webp.set_exif(exif);
+        for chunk in webp.chunks_mut().iter_mut().filter(|chunk| chunk.id() == *b"VP8X") {
+            if let RiffContent::Data(data) = chunk.content_mut() {
+                let mut flags = data.to_vec();
+                if let Some(flags) = flags.first_mut() {
+                    *flags |= if has_alpha { 0x10 } else { 0 } | if self.xmp.is_empty() { 0 } else { 4 };
+                }
+                *data = flags.into();
+            }
+        }
+        Some(webp.encoder().bytes().to_vec())
+    }
+
+    /// Does a file in this format, as FFmpeg's encoder of that name makes it, take it as [`About::write`] writes it? EXIF and XMP may
+    /// be too large for it.
+    pub fn fits(&self, what: SaidOfImage, encoder: &str) -> bool {
+        match (what, encoder) {
+            (_, "mjpeg") if matches!(what, SaidOfImage::Exif) => self.exif.len() <= MOST_OF_JPEG,
+            (_, "mjpeg") if matches!(what, SaidOfImage::Xmp) => self.xmp.len() + XMP_OF_JPEG.len() <= MOST_OF_JPEG,
+            _ => !self.is_too_large,
+        }
+    }
+}
+
+/// Puts a chunk ahead of the palette and the samples.
+fn put_ahead(png: &mut Png, chunk: PngChunk) {
+    let first = png.chunks().iter().position(|of| matches!(&of.kind(), b"PLTE" | b"IDAT"));
+    png.chunks_mut().insert(first.unwrap_or(1), chunk);
+}

@@ -1,0 +1,112 @@
+//! Joins TIFF files of one page, as FFmpeg's encoder makes them, to one of many.
+
+use super::exif::TYPE_BYTES;
+
+/// Tags that lead to other lists, and the one with the places of strips.
+const LISTS: [u16; 3] = [34665, 34853, 40965];
+const STRIPS: u16 = 273;
+
+/// Bytes of a header, of a tag, and where its number of values and the values are.
+const HEADER: usize = 8;
+const TAG: usize = 12;
+const COUNT: usize = 4;
+const VALUE: usize = 8;
+
+/// Why a page cannot be added.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub enum NoPage {
+    /// It has offsets of 32 bits.
+    #[error("a TIFF of more than 4 GiB is not written (write numbered images, as out%05d.tif)")]
+    TooLarge,
+    /// It is not what is expected.
+    #[error("what the encoder of TIFF has made cannot be joined (write numbered images, as out%05d.tif)")]
+    Unknown,
+}
+
+/// A file of pages that is being written.
+#[derive(Default)]
+pub struct TiffStack {
+    /// The page that waits until it is known where the next one has its list of tags.
+    waits: Option<Vec<u8>>,
+    /// Where in that page the place of the next list stands.
+    link: usize,
+    /// Bytes ahead of the page that waits.
+    before: usize,
+}
+
+impl TiffStack {
+    /// Adds a page, which is a TIFF file. Answers with the bytes that come next in the file of all.
+    ///
+    /// # Errors
+    /// When it is no such file, or the file of all gets too large.
+    pub fn push(&mut self, mut page: Vec<u8>) -> Result<Option<Vec<u8>>, NoPage> {
+        page.resize(page.len().next_multiple_of(2), 0);
+        let begin = self.before + self.waits.as_ref().map_or(0, Vec::len);
+        if begin.checked_add(page.len()).is_none_or(|end| u32::try_from(end).is_err()) {
+            return Err(NoPage::TooLarge);
+        }
+        let (list, link) = moved(&mut page, begin as u32).ok_or(NoPage::Unknown)?;
+        let mut ready = self.waits.replace(page);
+        if let Some(ready) = &mut ready {
+            ready[self.link..self.link + 4].copy_from_slice(&list.to_le_bytes());
+            self.before = begin;
+        }
+        self.link = link;
+        Ok(ready)
+    }
+
+    /// The bytes that end the file.
+    pub fn end(&mut self) -> Option<Vec<u8>> {
+        self.waits.take()
+    }
+}
+
+fn number(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at.checked_add(count)?)?;
+    Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
+}
+
+/// Adds `by` to the number of 4 bytes that stands there.
+fn add(bytes: &mut [u8], at: usize, by: u32) -> Option<()> {
+    let moved = number(bytes, at, 4)?.checked_add(by)?;
+    bytes.get_mut(at..at + 4)?.copy_from_slice(&moved.to_le_bytes());
+    Some(())
+}
+
+/// Has the page in these bytes begin at `by` of a file. Answers where its list of tags is then, and where in the page the place of the
+/// next list stands.
+fn moved(page: &mut [u8], by: u32) -> Option<(u32, usize)> {
+    if page.get(..4)? != b"II*\0" {
+        return None;
+    }
+    let first = number(page, 4, 4)? as usize;
+    add(page, 4, by)?;
+    let mut lists = vec![first];
+    while let Some(list) = lists.pop() {
+        let count = number(page, list, 2)? as usize;
+        for tag in (0..count).map(|tag| list + 2 + tag * TAG) {
+            let (kind, numeric_type) = (number(page, tag, 2)? as u16, number(page, tag + 2, 2)? as usize);
+            let (each, values) = (*TYPE_BYTES.get(numeric_type)?, number(page, tag + COUNT, 4)? as usize);
+            let is_elsewhere = each.checked_mul(values)? > 4;
+            let place = number(page, tag + VALUE, 4)? as usize;
+            if LISTS.contains(&kind) {
+                lists.push(place);
+                // More lists than tags are those of a circle.
+                if lists.len() > page.len() / HEADER {
+                    return None;
+                }
+            }
+            if kind == STRIPS {
+                let begin = if is_elsewhere { place } else { tag + VALUE };
+                // FFmpeg writes them with 4 bytes each.
+                (each == 4).then_some(())?;
+                (0..values).try_for_each(|strip| add(page, begin + strip * 4, by))?;
+            }
+            if is_elsewhere || LISTS.contains(&kind) {
+                add(page, tag + VALUE, by)?;
+            }
+        }
+    }
+    let count = number(page, first, 2)? as usize;
+    Some((u32::try_from(first).ok()?.checked_add(by)?, first + 2 + count * TAG))
+}

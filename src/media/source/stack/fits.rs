@@ -1,0 +1,200 @@
+//! FITS (standard 4.0): images of all kinds of samples, cubes, and further images behind the first one.
+//!
+//! A header is lines of 80 letters in blocks of 2880 bytes, and what it describes follows in such blocks, most significant byte first,
+//! from the bottom row up. Planes of a cube are pictures; three are one picture in red, green and blue.
+
+use super::positioned::Positioned;
+use super::tiff::interleaved;
+use super::{MOST, Page, Pages, Samples, check_room};
+use anyhow::{Context, Result, bail, ensure};
+use std::fs::File;
+
+/// Bytes of a block, and of a line of a header.
+const BLOCK: u64 = 2880;
+const LINE: usize = 80;
+
+/// The most blocks of a header.
+const MOST_BLOCKS: usize = 1000;
+
+/// The offset that makes unsigned samples of signed ones of 16 bits.
+const UNSIGNED: f64 = 32768.0;
+
+pub struct Fits {
+    file: Positioned,
+    pages: Vec<Plane>,
+}
+
+/// Where a picture lies, and what its samples are.
+#[derive(Clone)]
+struct Plane {
+    at: u64,
+    size: (usize, usize),
+    channels: usize,
+    /// Bits of a sample; less than zero for floating point.
+    bits: i64,
+    /// The samples are `zero + scale * stored`, but for `blank`, which is none.
+    zero: f64,
+    scale: f64,
+    blank: Option<i64>,
+}
+
+/// The lines of a header that have values.
+struct Header(Vec<(String, String)>);
+
+impl Header {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str())
+    }
+
+    fn whole(&self, key: &str) -> Option<i64> {
+        self.text(key)?.parse().ok()
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
+        // Exponents may have the letter of FORTRAN.
+        self.text(key)?.replace(['D', 'd'], "E").parse().ok()
+    }
+}
+
+/// The header at this place, and where it ends.
+fn header(file: &mut Positioned, at: u64) -> Result<(Header, u64)> {
+    let mut lines = Vec::new();
+    for block in 0..MOST_BLOCKS as u64 {
+        let begin = at + block * BLOCK;
+        for line in file.bytes(begin, BLOCK as usize)?.chunks_exact(LINE) {
+            let line = String::from_utf8_lossy(line);
+            let Some((key, rest)) = line.split_at_checked(8) else { continue };
+            let key = key.trim_end().to_owned();
+            if key == "END" {
+                return Ok((Header(lines), begin + BLOCK));
+            }
+            if let Some(value) = rest.strip_prefix("= ") {
+                let value = match value.trim_start().strip_prefix('\'') {
+                    Some(text) => text.split('\'').next().unwrap_or_default().trim_end(),
+                    None => value.split('/').next().unwrap_or_default().trim(),
+                };
+                lines.push((key, value.to_owned()));
+            }
+        }
+    }
+    bail!("a header without an end")
+}
+
+impl Fits {
+    /// The images of the file that have the size of the first one.
+    pub fn of(file: File) -> Result<Self> {
+        let mut file = Positioned::new(file)?;
+        let (mut at, mut pages) = (0, Vec::<Plane>::new());
+        while at < file.length() && pages.len() < MOST {
+            let (header, begin) = match header(&mut file, at) {
+                Ok(found) => found,
+                // What is behind the last image may be anything.
+                Err(_) if at > 0 => break,
+                Err(error) => return Err(error),
+            };
+            let axes = header.whole("NAXIS").context("no number of axes")?;
+            ensure!((0..=999).contains(&axes), "{axes} axes");
+            let lengths = (1..=axes).map(|axis| {
+                let length = header.whole(&format!("NAXIS{axis}")).and_then(|length| u64::try_from(length).ok());
+                length.with_context(|| format!("no length of axis {axis}"))
+            });
+            let lengths = lengths.collect::<Result<Vec<u64>>>()?;
+            let bits = header.whole("BITPIX").context("no BITPIX")?;
+            ensure!(matches!(bits, 8 | 16 | 32 | 64 | -32 | -64), "samples of {bits} bits");
+            let each = bits.unsigned_abs() / 8;
+            let all = lengths.iter().try_fold(each, |all, length| all.checked_mul(*length));
+            let all = if axes == 0 { Some(0) } else { all };
+            let groups = [header.whole("PCOUNT").unwrap_or(0), header.whole("GCOUNT").unwrap_or(1)];
+            let [more, groups] = groups.map(|count| u64::try_from(count).unwrap_or(0));
+            let bytes =
+                more.checked_mul(each).zip(all).and_then(|(more, all)| more.checked_add(all)?.checked_mul(groups));
+            let bytes = bytes.context("a size that no file has")?;
+            let is_image = header.text("XTENSION").is_none_or(|kind| kind == "IMAGE") && lengths.len() >= 2;
+            if let Some(all) = all.filter(|all| is_image && *all > 0) {
+                add(&mut pages, &header, begin, &lengths, (bits, each, all))?;
+            }
+            let next = begin.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(BLOCK));
+            at = next.context("a size that no file has")?;
+        }
+        ensure!(!pages.is_empty(), "no image in it (compressed ones are not read: funpack makes others of them)");
+        Ok(Fits { file, pages })
+    }
+}
+
+/// Adds the pictures of an image.
+fn add(
+    pages: &mut Vec<Plane>,
+    header: &Header,
+    begin: u64,
+    lengths: &[u64],
+    (bits, each, all): (i64, u64, u64),
+) -> Result<()> {
+    let size = (usize::try_from(lengths[0])?, usize::try_from(lengths[1])?);
+    let channels = if lengths.len() >= 3 && lengths[2] == 3 { 3 } else { 1 };
+    check_room(size, channels)?;
+    if pages.first().is_some_and(|first| (first.size, first.channels) != (size, channels)) {
+        return Ok(());
+    }
+    let of_picture = lengths[0] * lengths[1] * each * channels as u64;
+    for picture in 0..(all / of_picture).min((MOST - pages.len()) as u64) {
+        pages.push(Plane {
+            at: begin + picture * of_picture,
+            size,
+            channels,
+            bits,
+            zero: header.number("BZERO").unwrap_or(0.0),
+            scale: header.number("BSCALE").unwrap_or(1.0),
+            blank: header.whole("BLANK").filter(|_| bits > 0),
+        });
+    }
+    Ok(())
+}
+
+impl Pages for Fits {
+    fn count(&self) -> usize {
+        self.pages.len()
+    }
+
+    fn page(&mut self, number: usize) -> Result<Page> {
+        let Plane { at, size, channels, bits, zero, scale, blank } =
+            self.pages.get(number).context("no such picture")?.clone();
+        let samples = check_room(size, channels)?;
+        let bytes = self.file.bytes(at, samples * (bits.unsigned_abs() / 8) as usize)?;
+        let number = |stored: f64| zero + scale * stored;
+        let whole = |stored: i64| if blank == Some(stored) { f64::NAN } else { number(stored as f64) };
+        let is_plain = scale == 1.0 && blank.is_none();
+        let samples = match bits {
+            8 if is_plain && zero == 0.0 => Samples::Bytes(bytes),
+            8 => Samples::Numbers(bytes.into_iter().map(|of| whole(of.into())).collect()),
+            16 => {
+                let words = bytes.as_chunks().0.iter().map(|of| i16::from_be_bytes(*of));
+                match is_plain && zero == UNSIGNED {
+                    true => Samples::Words(words.map(|of| (of as u16) ^ 0x8000).collect()),
+                    false => Samples::Numbers(words.map(|of| whole(of.into())).collect()),
+                }
+            }
+            32 => {
+                Samples::Numbers(bytes.as_chunks().0.iter().map(|of| whole(i32::from_be_bytes(*of).into())).collect())
+            }
+            64 => Samples::Numbers(bytes.as_chunks().0.iter().map(|of| whole(i64::from_be_bytes(*of))).collect()),
+            -32 => {
+                Samples::Numbers(bytes.as_chunks().0.iter().map(|of| number(f32::from_be_bytes(*of).into())).collect())
+            }
+            _ => Samples::Numbers(bytes.as_chunks().0.iter().map(|of| number(f64::from_be_bytes(*of))).collect()),
+        };
+        let samples = if channels > 1 { interleaved(samples, channels) } else { samples };
+        Ok(Page { size, channels, samples: from_the_top(samples, size.0 * channels) })
+    }
+}
+
+/// The rows the other way round.
+fn from_the_top(samples: Samples, row: usize) -> Samples {
+    fn of<T: Copy>(samples: &[T], row: usize) -> Vec<T> {
+        samples.chunks_exact(row).rev().flatten().copied().collect()
+    }
+    match samples {
+        Samples::Bytes(samples) => Samples::Bytes(of(&samples, row)),
+        Samples::Words(samples) => Samples::Words(of(&samples, row)),
+        Samples::Numbers(samples) => Samples::Numbers(of(&samples, row)),
+    }
+}

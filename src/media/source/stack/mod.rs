@@ -1,0 +1,298 @@
+//! Stacks of pictures that FFmpeg does not read, or not as they are meant: TIFF files beyond 4 GB, of tiles, of floating point or
+//! signed samples; FITS, with cubes; SER. They are read here, and come to FFmpeg as raw frames, so that all else is as for any other
+//! input. It is the decoding process that reads them: they are bytes of strangers.
+//!
+//! Unsigned samples of 8 and 16 bits stay as they are. All others become 16 bits, along one line for all pictures of the stack: the
+//! smallest sample becomes 0 and the largest 65535, or those of `--sample-range`. So samples can be had back from codes.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod.rs` | pictures of samples as raw frames, and the line from samples to codes |
+//! | `tiff.rs`, `fits.rs`, `ser.rs` | the pages of a file of each kind |
+//! | `positioned.rs` | reads a file without its position, which others may share |
+
+mod fits;
+mod positioned;
+mod ser;
+mod tiff;
+
+use crate::ffmpeg::{Error, GivePackets, OpenImage, Packet, Rational, Sequence, note_activity};
+use crate::pipeline::{Cancel, FailureKind, Notices};
+use crate::source::options::check_size;
+use anyhow::{Context, Result, ensure};
+use histeq::frame::limits;
+use std::fs::File;
+
+/// The bytes of a file that tell what it is.
+const BEGIN: usize = 16;
+
+/// The most pictures of a stack.
+const MOST: usize = 1_000_000;
+
+/// Bytes that a sample takes at most while it is read.
+const SAMPLE_BYTES: usize = 16;
+
+/// The samples of a picture, row by row, those of a pixel together.
+pub enum Samples {
+    Bytes(Vec<u8>),
+    Words(Vec<u16>),
+    /// Of any other kind: exact up to 53 bits.
+    Numbers(Vec<f64>),
+}
+
+/// A picture of a stack.
+pub struct Page {
+    pub size: (usize, usize),
+    /// Gray, red green blue, or those with alpha: 1 to 4.
+    pub channels: usize,
+    pub samples: Samples,
+}
+
+/// The pages of a file.
+pub trait Pages: Send {
+    /// How many there are; at least one.
+    fn count(&self) -> usize;
+
+    /// The page of this number.
+    ///
+    /// # Errors
+    /// When it is damaged, or of a kind that is not read.
+    fn page(&mut self, number: usize) -> Result<Page>;
+
+    /// The mosaic of colours that the pages are, by FFmpeg's name.
+    fn mosaic(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Pictures a second, if the file tells.
+    fn rate(&self) -> Option<Rational> {
+        None
+    }
+}
+
+/// The pages of the file, if it is a stack that FFmpeg does not read as it is meant; with `all`, also if FFmpeg does.
+fn pages_of(file: File, all: bool) -> Result<Option<(Box<dyn Pages>, &'static str)>> {
+    let mut begin = [0; BEGIN];
+    let length = crate::sys::read_at(&file, &mut begin, 0).unwrap_or(0);
+    Ok(match &begin[..length] {
+        [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => {
+            tiff::Tiff::of(file, all)?.map(|pages| (Box::new(pages) as Box<dyn Pages>, "tiff_pipe"))
+        }
+        [b'S', b'I', b'M', b'P', b'L', b'E', b' ', b' ', b'=', ..] => {
+            Some((Box::new(fits::Fits::of(file)?), "fits_pipe"))
+        }
+        [b'L', b'U', b'C', b'A', b'M', b'-', b'R', b'E', b'C', b'O', b'R', b'D', b'E', b'R', ..] => {
+            Some((Box::new(ser::Ser::of(file)?), "ser_pipe"))
+        }
+        _ => None,
+    })
+}
+
+/// The first pages of numbered files.
+struct Files {
+    of: Sequence,
+    open: OpenImage,
+}
+
+impl Pages for Files {
+    fn count(&self) -> usize {
+        usize::try_from(self.of.count()).unwrap_or(usize::MAX)
+    }
+
+    fn page(&mut self, number: usize) -> Result<Page> {
+        let file = (self.open)(self.of.shown(number as u64))?;
+        let (mut pages, _) = pages_of(file, true)?.context("not of the kind of the first image")?;
+        ensure!(pages.count() == 1, "the image has several pages (name the file alone, without numbers, to get all)");
+        pages.page(0)
+    }
+}
+
+/// A stack as raw frames.
+pub struct Stack {
+    pages: Box<dyn Pages>,
+    /// FFmpeg's name of a demuxer that would be for such files.
+    pub demuxer: &'static str,
+    /// FFmpeg's name of the pixel format.
+    pub format: String,
+    pub size: (usize, usize),
+    channels: usize,
+    is_wide: bool,
+    /// The samples that become 0 and 65535.
+    range: Option<(f64, f64)>,
+}
+
+/// What a stack is opened from.
+pub enum Of {
+    File(File),
+    Files(Sequence, OpenImage),
+}
+
+impl Stack {
+    /// Opens the stack, which is called `name` in messages; answers with what it was if it is none. `range` is that of the samples,
+    /// if it is given.
+    ///
+    /// # Errors
+    /// When it is damaged, too large, or of a kind that is not read.
+    pub fn open(
+        of: Of,
+        name: &str,
+        range: Option<(f64, f64)>,
+        cancel: &Cancel,
+        notices: &Notices,
+    ) -> Result<std::result::Result<Self, Of>> {
+        let failed = |error: anyhow::Error| FailureKind::Damage.error(format!("{name}: {error:#}"));
+        let (mut pages, demuxer) = match of {
+            Of::File(file) => {
+                let copy = file.try_clone()?;
+                match pages_of(copy, range.is_some()).map_err(failed)? {
+                    Some(found) => found,
+                    None => return Ok(Err(Of::File(file))),
+                }
+            }
+            Of::Files(of, mut open) => {
+                // What cannot be opened is said where it is read.
+                let Ok(first) = open(of.first()) else { return Ok(Err(Of::Files(of, open))) };
+                match pages_of(first, range.is_some()).map_err(failed)? {
+                    Some((_, demuxer)) => (Box::new(Files { of, open }) as Box<dyn Pages>, demuxer),
+                    None => return Ok(Err(Of::Files(of, open))),
+                }
+            }
+        };
+        if pages.count() > MOST {
+            return Err(FailureKind::Limit.error(format!("{name}: more than {MOST} pictures")));
+        }
+        let first = pages.page(0).map_err(failed)?;
+        check_size(name, first.size)?;
+        let (size, channels) = (first.size, first.channels);
+        let is_wide = range.is_some() || !matches!(first.samples, Samples::Bytes(_));
+        let is_mapped = range.is_some() || matches!(first.samples, Samples::Numbers(_));
+        drop(first);
+        let range = match range {
+            None if is_mapped => Some(range_of(&mut *pages, cancel)),
+            given => given,
+        };
+        if let Some((least, most)) = range {
+            notices.note(&format!(
+                "{name}: samples from {least} to {most} become 0 to 65535 (--sample-range LEAST:MOST chooses others)"
+            ));
+        }
+        let format = match (pages.mosaic(), channels, is_wide) {
+            (Some(mosaic), _, true) => format!("{mosaic}16le"),
+            (Some(mosaic), _, false) => format!("{mosaic}8"),
+            (_, 1, true) => "gray16le".to_owned(),
+            (_, 1, false) => "gray".to_owned(),
+            (_, 2, true) => "ya16le".to_owned(),
+            (_, 2, false) => "ya8".to_owned(),
+            (_, 3, true) => "rgb48le".to_owned(),
+            (_, 3, false) => "rgb24".to_owned(),
+            (_, _, true) => "rgba64le".to_owned(),
+            (_, _, false) => "rgba".to_owned(),
+        };
+        Ok(Ok(Stack { pages, demuxer, format, size, channels, is_wide, range }))
+    }
+
+    /// Pictures a second, if the file tells.
+    pub fn rate(&self) -> Option<Rational> {
+        self.pages.rate()
+    }
+
+    /// The raw frame of this number.
+    fn frame(&mut self, number: u64) -> Result<Vec<u8>> {
+        let page = self.pages.page(usize::try_from(number)?)?;
+        ensure!((page.size, page.channels) == (self.size, self.channels), "of another size or kind than the first one");
+        let words = |words: Vec<u16>| words.into_iter().flat_map(u16::to_le_bytes).collect();
+        Ok(match (page.samples, self.range) {
+            (Samples::Bytes(bytes), None) if !self.is_wide => bytes,
+            // Both ends of 8 bits become those of 16.
+            (Samples::Bytes(bytes), None) => words(bytes.into_iter().map(|byte| u16::from(byte) * 257).collect()),
+            (Samples::Words(samples), None) if self.is_wide => words(samples),
+            (samples, range) => {
+                let range = range.context("of another kind of samples than the first one")?;
+                let codes = samples.into_numbers().into_iter().map(|sample| code(sample, range));
+                codes.flat_map(u16::to_le_bytes).collect()
+            }
+        })
+    }
+}
+
+impl GivePackets for Stack {
+    fn count(&self) -> u64 {
+        self.pages.count() as u64
+    }
+
+    fn packet(&mut self, place: u64) -> std::result::Result<Packet, Error> {
+        note_activity();
+        // What is no frame is damage that its decoder finds.
+        let frame = self.frame(place).unwrap_or_else(|_| vec![0]);
+        Ok(Packet::of_bytes(&frame, [place as i64; 2], 1, true))
+    }
+}
+
+impl Samples {
+    fn into_numbers(self) -> Vec<f64> {
+        match self {
+            Samples::Bytes(bytes) => bytes.into_iter().map(f64::from).collect(),
+            Samples::Words(words) => words.into_iter().map(f64::from).collect(),
+            Samples::Numbers(numbers) => numbers,
+        }
+    }
+}
+
+/// The code of a sample: the nearest one on the line, the next higher one of two. What is no number is 0.
+fn code(sample: f64, (least, most): (f64, f64)) -> u16 {
+    if sample.is_nan() || most <= least {
+        return 0;
+    }
+    // Halves, of which no difference is infinite.
+    let part = (sample.clamp(least, most) / 2.0 - least / 2.0) / (most / 2.0 - least / 2.0);
+    (part * 65535.0 + 0.5).floor() as u16
+}
+
+/// The smallest and the largest sample of all pages that can be read; those that are not finite do not count.
+fn range_of(pages: &mut dyn Pages, cancel: &Cancel) -> (f64, f64) {
+    let mut range: Option<(f64, f64)> = None;
+    for number in 0..pages.count() {
+        note_activity();
+        if cancel.is_cancelled() {
+            break;
+        }
+        let Ok(page) = pages.page(number) else { continue };
+        for sample in page.samples.into_numbers().into_iter().filter(|sample| sample.is_finite()) {
+            let (least, most) = range.unwrap_or((sample, sample));
+            range = Some((least.min(sample), most.max(sample)));
+        }
+    }
+    range.unwrap_or((0.0, 1.0))
+}
+
+/// Checks that a picture of this size fits into memory, as it is while it is read.
+fn check_room(size: (usize, usize), channels: usize) -> Result<usize> {
+    let samples = size.0.checked_mul(size.1).and_then(|pixels| pixels.checked_mul(channels)).unwrap_or(usize::MAX);
+    let pixels = size.0.saturating_mul(size.1) as u64;
+    let fits = samples.checked_mul(SAMPLE_BYTES).is_some_and(|bytes| bytes <= limits::memory());
+    ensure!((1..=4).contains(&channels), "pictures of {channels} channels are not read");
+    ensure!(samples > 0, "a picture without a pixel");
+    ensure!(
+        fits && pixels <= limits::pixels(),
+        "a picture of {}x{} with {channels} channels does not fit into memory (--max-memory, --max-pixels)",
+        size.0,
+        size.1
+    );
+    Ok(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_the_line() {
+        let range = (-40.0, 120.0);
+        let cases = [(-40.0, 0), (120.0, 65535), (40.0, 32768), (-50.0, 0), (f64::INFINITY, 65535), (f64::NAN, 0)];
+        for (sample, expected) in cases {
+            assert_eq!(code(sample, range), expected, "{sample}");
+        }
+        assert_eq!(code(1.0, (f64::MIN, f64::MAX)), 32768);
+        assert_eq!(code(1.0, (1.0, 1.0)), 0);
+    }
+}

@@ -1,0 +1,61 @@
+//! Reads a file without its position, which others may share.
+
+use crate::sys::read_at;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// A file with a position of its own.
+pub struct Positioned {
+    file: File,
+    position: u64,
+    length: u64,
+}
+
+impl Positioned {
+    pub fn new(file: File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Positioned { file, position: 0, length })
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// How long the file is.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The bytes at this place, all of them.
+    pub fn bytes(&mut self, at: u64, count: usize) -> io::Result<Vec<u8>> {
+        let end = at.checked_add(count as u64);
+        // A file that is too short asks for no memory.
+        if end.is_none_or(|end| end > self.length) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut bytes = vec![0; count];
+        self.position = at;
+        self.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Read for Positioned {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = read_at(&self.file, to, self.position)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Positioned {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+        };
+        self.position = place.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}

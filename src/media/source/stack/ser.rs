@@ -1,0 +1,121 @@
+//! SER, the videos of planetary cameras (format description 3b): a header of 178 bytes, frames, and their times.
+
+use super::positioned::Positioned;
+use super::{MOST, Page, Pages, Samples, check_room};
+use crate::ffmpeg::Rational;
+use anyhow::{Context, Result, bail, ensure};
+use std::fs::File;
+
+const HEADER: usize = 178;
+
+/// Units of times in a second.
+const TICKS: i128 = 10_000_000;
+
+pub struct Ser {
+    file: Positioned,
+    size: (usize, usize),
+    channels: usize,
+    mosaic: Option<&'static str>,
+    is_blue_first: bool,
+    is_big_endian: bool,
+    /// Bits of a sample.
+    depth: u32,
+    count: usize,
+}
+
+impl Ser {
+    pub fn of(file: File) -> Result<Self> {
+        let mut file = Positioned::new(file)?;
+        let header = file.bytes(0, HEADER)?;
+        let number = |at: usize| i32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let whole = |at: usize| usize::try_from(number(at)).ok();
+        let (channels, mosaic) = match number(18) {
+            0 => (1, None),
+            8 => (1, Some("bayer_rggb")),
+            9 => (1, Some("bayer_grbg")),
+            10 => (1, Some("bayer_gbrg")),
+            11 => (1, Some("bayer_bggr")),
+            100 | 101 => (3, None),
+            other => bail!("SER of colours {other} is not read"),
+        };
+        let size = (whole(26).context("a width below 0")?, whole(30).context("a height below 0")?);
+        check_room(size, channels)?;
+        let depth = u32::try_from(number(34)).ok().filter(|depth| (1..=16).contains(depth));
+        let mut ser = Ser {
+            file,
+            size,
+            channels,
+            mosaic,
+            is_blue_first: number(18) == 101,
+            // The programs that began with it had it the other way round than the description, and all others follow them.
+            is_big_endian: number(22) == 1,
+            depth: depth.context("a number of bits that no sample has")?,
+            count: whole(38).unwrap_or(0).min(MOST),
+        };
+        let there = (ser.file.length() - HEADER as u64) / ser.frame_bytes() as u64;
+        ensure!(there > 0, "no whole frame in it");
+        if ser.count == 0 {
+            // The recording was not ended.
+            ser.count = usize::try_from(there)?.min(MOST);
+        }
+        Ok(ser)
+    }
+
+    fn frame_bytes(&self) -> usize {
+        self.size.0 * self.size.1 * self.channels * if self.depth > 8 { 2 } else { 1 }
+    }
+
+    /// The time of the frame of this number, behind all frames.
+    fn time(&self, number: usize) -> Option<i128> {
+        let at = HEADER as u64 + self.frame_bytes() as u64 * self.count as u64 + 8 * number as u64;
+        let mut time = [0; 8];
+        let read = crate::sys::read_at(self.file.file(), &mut time, at).ok()?;
+        (read == 8).then(|| u64::from_le_bytes(time).into())
+    }
+}
+
+impl Pages for Ser {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn page(&mut self, number: usize) -> Result<Page> {
+        ensure!(number < self.count, "no such frame");
+        let at = HEADER as u64 + number as u64 * self.frame_bytes() as u64;
+        let bytes = self.file.bytes(at, self.frame_bytes())?;
+        let most = (1_u32 << self.depth) - 1;
+        // The largest sample of a depth becomes that of 8 or 16 bits.
+        let spread = |sample: u32, full: u32| (sample.min(most) * full + most / 2) / most;
+        let mut samples = match self.depth {
+            ..=8 => Samples::Bytes(bytes.into_iter().map(|of| spread(of.into(), 255) as u8).collect()),
+            _ => {
+                let of = bytes.as_chunks().0.iter();
+                let word =
+                    |of: &[u8; 2]| if self.is_big_endian { u16::from_be_bytes(*of) } else { u16::from_le_bytes(*of) };
+                Samples::Words(of.map(|of| spread(word(of).into(), 65535) as u16).collect())
+            }
+        };
+        if self.is_blue_first {
+            match &mut samples {
+                Samples::Bytes(of) => of.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
+                Samples::Words(of) => of.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
+                Samples::Numbers(_) => {}
+            }
+        }
+        Ok(Page { size: self.size, channels: self.channels, samples })
+    }
+
+    fn mosaic(&self) -> Option<&'static str> {
+        self.mosaic
+    }
+
+    /// By the times of the first and the last frame.
+    fn rate(&self) -> Option<Rational> {
+        let frames = self.count.checked_sub(1).filter(|frames| *frames > 0)?;
+        let took = self.time(frames)?.checked_sub(self.time(0)?).filter(|took| *took > 0)?;
+        // In thousandths, from one in 1000 s to a million a second.
+        let thousandths = (frames as i128 * TICKS * 1000 + took / 2) / took;
+        let thousandths = i32::try_from(thousandths).ok().filter(|of| (1..=1_000_000_000).contains(of))?;
+        Some(Rational::new(thousandths, 1000).reduce())
+    }
+}

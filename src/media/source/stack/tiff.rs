@@ -1,0 +1,157 @@
+//! TIFF and BigTIFF, of strips or tiles, by the crate `tiff`.
+
+use super::positioned::Positioned;
+use super::{MOST, Page, Pages, Samples, check_room};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use histeq::frame::limits;
+use std::fs::File;
+use std::io::{BufReader, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tiff::ColorType;
+use tiff::decoder::{Decoder, DecodingResult, Limits};
+use tiff::tags::Tag;
+
+/// Tags of the first page: of tiles, and of raw files of cameras, which FFmpeg reads.
+const DNG: u16 = 50706;
+
+/// Smaller versions and masks, in the tag that says what an image of the file is.
+const NO_PAGE: u32 = 1 | 4;
+
+/// Bytes of values that a list of tags may have: of the places of tiles, a large picture has many.
+const MOST_OF_LIST: usize = 64 << 20;
+
+pub struct Tiff {
+    decoder: Decoder<BufReader<Positioned>>,
+    /// The numbers of the images that are pages.
+    pages: Vec<usize>,
+}
+
+impl Tiff {
+    /// The pages of the file, if FFmpeg does not read it; with `all`, in any case.
+    pub fn of(file: File, all: bool) -> Result<Option<Self>> {
+        let mut file = Positioned::new(file)?;
+        let begin = file.bytes(0, 4)?;
+        let is_big = begin.contains(&b'+');
+        file.rewind()?;
+        let opened = guarded(|| {
+            let decoder = Decoder::new(BufReader::new(file))?;
+            let memory = limits::memory();
+            Ok(decoder.with_limits({
+                let mut most = Limits::default();
+                most.decoding_buffer_size = memory;
+                most.intermediate_buffer_size = memory;
+                most.ifd_value_size = MOST_OF_LIST;
+                most
+            }))
+        });
+        let mut decoder = match opened {
+            Ok(decoder) => decoder,
+            // What FFmpeg may read, it says more of.
+            Err(_) if !is_big && !all => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let is_for_here = is_big || all || guarded(|| Ok(is_beyond_ffmpeg(&mut decoder)))?;
+        if !is_for_here {
+            return Ok(None);
+        }
+        let mut pages = Vec::new();
+        for number in 0..MOST {
+            let kind = guarded(|| Ok(decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType)?))?;
+            if kind.unwrap_or(0) & NO_PAGE == 0 {
+                pages.push(number);
+            }
+            if !decoder.more_images() {
+                break;
+            }
+            if guarded(|| Ok(decoder.next_image()?)).is_err() {
+                // A page whose list is damaged, and that cannot be read.
+                pages.push(number + 1);
+                break;
+            }
+        }
+        ensure!(!pages.is_empty(), "no page in it");
+        Ok(Some(Tiff { decoder, pages }))
+    }
+}
+
+/// Runs what may find a mistake of the library in bytes of a stranger.
+fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(anyhow!("damaged in a way that is not expected")))
+}
+
+/// Whether FFmpeg reads the first page of a file, which is no BigTIFF, as something else than it is.
+fn is_beyond_ffmpeg(decoder: &mut Decoder<BufReader<Positioned>>) -> bool {
+    let mut has = |tag: Tag| matches!(decoder.find_tag(tag), Ok(Some(_)));
+    if has(Tag::Unknown(DNG)) {
+        return false;
+    }
+    let has_tiles = has(Tag::TileOffsets);
+    let formats = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten().unwrap_or_default();
+    let bits = decoder.find_tag_unsigned_vec::<u16>(Tag::BitsPerSample).ok().flatten().unwrap_or_default();
+    has_tiles || formats.iter().any(|format| !matches!(format, 1 | 4)) || bits.iter().any(|bits| *bits > 16)
+}
+
+impl Pages for Tiff {
+    fn count(&self) -> usize {
+        self.pages.len()
+    }
+
+    fn page(&mut self, number: usize) -> Result<Page> {
+        let number = *self.pages.get(number).context("no such page")?;
+        let decoder = &mut self.decoder;
+        guarded(|| {
+            decoder.seek_to_image(number)?;
+            let (width, height) = decoder.dimensions()?;
+            let kind = decoder.colortype()?;
+            let channels = match kind {
+                ColorType::Gray(_) => 1,
+                ColorType::GrayA(_) => 2,
+                ColorType::RGB(_) | ColorType::YCbCr(_) => 3,
+                ColorType::RGBA(_) => 4,
+                // Samples beyond those of a color stand for themselves.
+                ColorType::Multiband { num_samples: 1, .. } => 1,
+                other => bail!("TIFF of {other:?} is not read (save it as gray or RGB)"),
+            };
+            ensure!(matches!(kind.bit_depth(), 8 | 16 | 32 | 64), "samples of {} bits are not read", kind.bit_depth());
+            let size = (width as usize, height as usize);
+            let samples = check_room(size, channels)?;
+            let mut read = DecodingResult::U8(Vec::new());
+            let layout = decoder.read_image_to_buffer(&mut read)?;
+            let planes = layout.planes;
+            let read = match read {
+                DecodingResult::U8(of) => Samples::Bytes(of),
+                DecodingResult::U16(of) => Samples::Words(of),
+                DecodingResult::I8(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
+                DecodingResult::I16(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
+                DecodingResult::U32(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
+                DecodingResult::I32(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
+                DecodingResult::U64(of) => Samples::Numbers(of.into_iter().map(|sample| sample as f64).collect()),
+                DecodingResult::I64(of) => Samples::Numbers(of.into_iter().map(|sample| sample as f64).collect()),
+                DecodingResult::F16(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
+                DecodingResult::F32(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
+                DecodingResult::F64(of) => Samples::Numbers(of),
+            };
+            let read = if planes > 1 { interleaved(read, channels) } else { read };
+            let count = match &read {
+                Samples::Bytes(of) => of.len(),
+                Samples::Words(of) => of.len(),
+                Samples::Numbers(of) => of.len(),
+            };
+            ensure!(count == samples, "{count} samples where {samples} are expected");
+            Ok(Page { size, channels, samples: read })
+        })
+    }
+}
+
+/// The samples of planes, one behind the other, pixel by pixel.
+pub fn interleaved(samples: Samples, channels: usize) -> Samples {
+    fn of<T: Copy>(planes: &[T], channels: usize) -> Vec<T> {
+        let pixels = planes.len() / channels;
+        (0..pixels).flat_map(|pixel| (0..channels).map(move |channel| planes[channel * pixels + pixel])).collect()
+    }
+    match samples {
+        Samples::Bytes(planes) => Samples::Bytes(of(&planes, channels)),
+        Samples::Words(planes) => Samples::Words(of(&planes, channels)),
+        Samples::Numbers(planes) => Samples::Numbers(of(&planes, channels)),
+    }
+}
