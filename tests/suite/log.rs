@@ -56,7 +56,8 @@ fn grays_of_a_named_film_are_shown_as_their_light_is() {
     let dir = Dir::new();
     // Alone: nothing is corrected.
     for (range, file) in [("tv", "limited.mkv"), ("pc", "full.mkv")] {
-        film(&dir, file, range, "");
+        // FFmpeg 9 writes FFV1 of limited range alone.
+        film(&dir, file, range, "-c:v libx264 -qp 0");
         dir.succeeds(&format!("-y --backend cpu --log s-log3 --strength 0 --encoder ffv1 {file} out.mkv"))
             .says(&["log (S-Log3, as --log says)"]);
         let found = grays(&dir, "out.mkv");

@@ -154,7 +154,11 @@ fn frames_that_an_edit_list_hides_are_in_no_piece() {
     let dir = Dir::new();
     film(&dir, &format!("{OPEN} -g 30"), "whole.mp4");
     dir.ffmpeg("-ss 1.9 -i whole.mp4 -c copy cut.mp4");
-    let hidden = dir.packets("v:0", "cut.mp4").iter().filter(|packet| packet["flags"].as_str() == Some("KD")).count();
+    let hidden = dir
+        .packets("v:0", "cut.mp4")
+        .iter()
+        .filter(|packet| packet["flags"].as_str().is_some_and(|flags| flags.contains('D')))
+        .count();
     assert_eq!(hidden, 1);
     assert_eq!(same_in_pieces(&dir, "cut.mp4", WHOLE), ALL);
 }
@@ -230,7 +234,7 @@ fn damage_is_the_same_and_is_said_the_same() {
     for (video, file) in [(CLOSED, "closed.mp4"), (OPEN, "open.mp4")] {
         film(&dir, video, file);
         let packets = dir.packets("v:0", file);
-        let is_key = |number: &usize| packets[*number]["flags"] == "K_";
+        let is_key = |number: &usize| packets[*number]["flags"].as_str().is_some_and(|flags| flags.starts_with('K'));
         let key = (200..packets.len()).find(is_key).expect("a key frame");
         // The first packet, one within a piece, a key frame, the next one (which is shown before an open one), and the last.
         for number in [0, 30, 130, key, key + 1, packets.len() - 1] {

@@ -64,6 +64,10 @@ impl EncoderStart<'_> {
                 self.notices
                     .note("the video is interlaced, which browsers show as combs (--filter bwdif makes frames)");
             }
+            // FFmpeg 9 finds no number of slices for pictures this narrow.
+            if candidate.name() == "ffv1" && format.size.0.min(format.size.1) < 8 {
+                settings.options.push(("slices".to_owned(), "1".to_owned()));
+            }
             let options = VideoOptions {
                 format: format.format,
                 size: format.size,

@@ -74,7 +74,8 @@ impl Cubes {
 }
 
 /// The filters for pictures of `format`, which take the cube as `[cube]`. Pictures of YUV whose matrix is not told have that of
-/// BT.709, as cameras' have, and get limited range.
+/// BT.709, as cameras' have, and get limited range. FFmpeg 9 converts curves by itself, and refuses those that it does not know: it is told
+/// none.
 pub fn chain(format: RawFormat, tells_matrix: bool) -> String {
     let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
     let matrix = if format.is_rgb() || tells_matrix { "" } else { ":in_color_matrix=bt709" };
@@ -83,7 +84,7 @@ pub fn chain(format: RawFormat, tells_matrix: bool) -> String {
         false => (format!("scale=out_color_matrix=bt709:out_range=tv:{flags},"), "colorspace=bt709:range=tv"),
     };
     format!(
-        "[in]scale={flags}{matrix},format=rgb48le[log];[log][cube]haldclut=interp=tetrahedral,{scaled}format={},\
+        "[in]setparams=color_primaries=bt709:color_trc=bt709,scale={flags}{matrix},format=rgb48le[log];[log][cube]haldclut=interp=tetrahedral,{scaled}format={},\
          setparams=color_primaries=bt709:color_trc=bt709:{tags}",
         format.name().replacen("yuvj", "yuv", 1)
     )

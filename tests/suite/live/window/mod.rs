@@ -11,7 +11,7 @@ use crate::program::Dir;
 /// 255 equalized.
 fn ramp(dir: &Dir) -> &'static str {
     dir.ffmpeg("-f lavfi -i nullsrc=s=640x360,geq=lum='100+X*40/W':cb=128:cr=128 -frames:v 1 -pix_fmt gray ramp.png");
-    "-f lavfi movie=ramp.png:loop=0,setpts=N/(15*TB),format=yuv420p,realtime"
+    "-f lavfi movie=ramp.png:loop=0,setpts=N/(15*TB),scale=out_range=tv,format=yuv420p,realtime"
 }
 
 /// Where nothing is drawn over the picture: between the chart and what is written at the bottom.
