@@ -315,3 +315,24 @@ fn damaged_stacks_lose_no_picture_without_a_word() {
         }
     }
 }
+
+#[test]
+fn what_a_stack_says_of_itself_is_kept_or_named() {
+    let dir = Dir::new();
+    let data: Vec<u8> = words(0).into_iter().flat_map(u16::to_be_bytes).collect();
+    let more = [("OBJECT", "'M 31'"), ("EXPTIME", "120.5")];
+    dir.write("in.fits", &fits(16, &[SIZE.0, SIZE.1], &data, &more));
+    let mut planet = ser(0, 8, &[vec![7; SIZE.0 * SIZE.1]], 0.0);
+    planet[42..46].copy_from_slice(b"Anna");
+    dir.write("in.ser", &planet);
+    for (input, key, value) in
+        [("in.fits", "OBJECT", "M 31"), ("in.fits", "EXPTIME", "120.5"), ("in.ser", "observer", "Anna")]
+    {
+        dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 {input} out.mkv"));
+        let tags = dir.probe("-show_format", "out.mkv")["format"]["tags"].to_string().to_lowercase();
+        let expected = format!("\"{}\":\"{}\"", key.to_lowercase(), value.to_lowercase());
+        assert!(tags.contains(&expected), "{expected}: {tags}");
+        dir.succeeds(&format!("{AS_IT_IS} {input} out.tif")).says(&["does not say what", "texts", key]);
+        dir.run(&format!("{AS_IT_IS} --strict {input} out.tif")).fails().says(&[key]);
+    }
+}

@@ -311,6 +311,11 @@ impl Demuxer {
         &self.media
     }
 
+    /// Adds what the input says of itself beside what FFmpeg reads.
+    pub fn add_metadata(&mut self, metadata: Metadata) {
+        self.media.metadata.extend(metadata);
+    }
+
     /// Was an option of this name given that the demuxer does not have?
     pub fn ignores(&self, option: &str) -> bool {
         self.ignored.iter().any(|(key, _)| key == option)

@@ -83,7 +83,7 @@ impl Said {
 }
 
 /// What tells cameras and programs how a picture is stored, and does not hold, or need not be said, of another file of it.
-const OF_STORAGE: [&str; 22] = [
+const OF_STORAGE: [&str; 36] = [
     "Orientation",
     "XResolution",
     "YResolution",
@@ -103,6 +103,21 @@ const OF_STORAGE: [&str; 22] = [
     "Compression",
     "SamplesPerPixel",
     "PhotometricInterpretation",
+    "PlanarConfiguration",
+    "FillOrder",
+    "Predictor",
+    "ColorMap",
+    "ExtraSamples",
+    "SampleFormat",
+    // The same, by its number.
+    "0x0153",
+    "RowsPerStrip",
+    "StripOffsets",
+    "StripByteCounts",
+    "TileWidth",
+    "TileLength",
+    "TileOffsets",
+    "TileByteCounts",
     "Software",
     "encoder",
     "gamma",
@@ -139,6 +154,9 @@ pub(super) fn check(
     lost.extend(of_film.map(|(_, name, _)| (*name).to_owned()));
     if media.is_images() && to_images {
         lost.extend(first.map(|(first, about)| of_image(first, about, encoder)).unwrap_or_default());
+        // What the header of a stack says.
+        let of_file: Vec<&str> = media.metadata.iter().map(|(key, _)| key.as_str()).collect();
+        lost.extend((!of_file.is_empty()).then(|| format!("texts{}", listed(&of_file))));
     }
     if lost.is_empty() {
         return Ok(());
@@ -180,19 +198,26 @@ pub(super) fn writes_icc(encoder: &str) -> bool {
     matches!(encoder, "png" | "apng" | "mjpeg" | "libjxl")
 }
 
+/// How many these are, and the first of them.
+fn listed(keys: &[&str]) -> String {
+    match keys.len() {
+        0 => String::new(),
+        count @ 1..=6 => format!(" ({count}: {})", keys.join(", ")),
+        count => format!(" ({count}: {} and others)", keys[..6].join(", ")),
+    }
+}
+
 /// What images of this encoder do not keep.
 fn of_image(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) -> Vec<String> {
     let metadata = first.metadata();
     let encoder = encoder.map(Encoder::name).unwrap_or_default();
     // One of the two encoders of WebP also makes animations.
     let encoder = encoder.trim_end_matches("_anim").to_owned();
-    let told = metadata.iter().map(|(key, _)| key.as_str()).filter(|key| !OF_STORAGE.contains(key));
+    // FFmpeg 9 names the list that a tag is of, too.
+    let name_of = |key| str::rsplit(key, '/').next().unwrap_or_default();
+    let told = metadata.iter().map(|(key, _)| name_of(key)).filter(|key| !OF_STORAGE.contains(key));
     let told: Vec<&str> = told.collect();
-    let list = match told.len() {
-        0 => String::new(),
-        count @ 1..=6 => format!(" ({count}: {})", told.join(", ")),
-        count => format!(" ({count}: {} and others)", told[..6].join(", ")),
-    };
+    let list = listed(&told);
     let is_lost = |what: SaidOfImage, by: &[&str]| match what {
         SaidOfImage::Icc => first.has_icc_profile() && !by.contains(&encoder.as_str()),
         _ => about

@@ -279,8 +279,9 @@ fn a_photo_keeps_what_it_says_in_every_format_that_holds_it() {
             assert!(said.contains(part), "{output}: {part}: {said}");
         }
         assert_eq!(size, "48x64", "{output}: it was turned once");
-        for part in ["\"Orientation\":\"    1\"", "\"PixelXDimension\":\"     48\""] {
-            assert!(said.contains(part), "{output}: {part}: {said}");
+        // FFmpeg 9 tells of the orientation by a matrix alone.
+        for parts in [["\"Orientation\":\"    1\"", "\"rotation\":0"], ["PixelXDimension\":\"     48\""; 2]] {
+            assert!(parts.iter().any(|part| said.contains(part)), "{output}: {parts:?}: {said}");
         }
         let bytes = dir.read("back.jpg");
         assert!(has(&bytes, b"JFIF\0\x01\x02\x01\x01\x2c\x01\x2c"), "{output}: 300 dots per inch: {said}");

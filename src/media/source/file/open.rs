@@ -218,6 +218,7 @@ fn open_demuxer(
         Ok(stack) => (Some(stack), None),
         Err(from) => (None, Some(from)),
     };
+    let metadata = stack.as_ref().map(Stack::metadata).unwrap_or_default();
     let rate = options.raw.rate.or(stack.as_ref().and_then(Stack::rate));
     let rate = rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
     // An existing file is not a pattern, even if its folders have a per cent sign.
@@ -245,7 +246,7 @@ fn open_demuxer(
     let opened =
         Demuxer::open(first.as_ref().unwrap_or(&options.url), from, options.format.as_deref(), &given, cancel.flag());
     let damage = |message| FailureKind::Damage.error(message);
-    let demuxer = opened.map_err(|error| {
+    let mut demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         let error = match error {
             OpenError::Ffmpeg(error) => error,
@@ -271,7 +272,10 @@ fn open_demuxer(
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
     match is_text {
         true => Err(damage(format!("{name}: a text file, not a video (-f tty reads it as a picture of a terminal)"))),
-        false => Ok(demuxer),
+        false => {
+            demuxer.add_metadata(metadata);
+            Ok(demuxer)
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 use super::positioned::Positioned;
 use super::tiff::interleaved;
 use super::{MOST, Page, Pages, Samples, check_room};
+use crate::ffmpeg::Metadata;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
 
@@ -13,15 +14,26 @@ use std::fs::File;
 const BLOCK: u64 = 2880;
 const LINE: usize = 80;
 
+/// The most keys that are kept.
+const MOST_KEYS: usize = 1000;
+
 /// The most blocks of a header.
 const MOST_BLOCKS: usize = 1000;
 
 /// The offset that makes unsigned samples of signed ones of 16 bits.
 const UNSIGNED: f64 = 32768.0;
 
+/// Keys that say how samples are stored, or how the file goes on; with NAXIS1 and so on.
+const OF_STORAGE: [&str; 13] = [
+    "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "BSCALE", "BZERO", "BLANK", "DATAMIN",
+    "DATAMAX", "CHECKSUM",
+];
+
 pub struct Fits {
     file: Positioned,
     pages: Vec<Plane>,
+    /// What the first header says beside that.
+    metadata: Metadata,
 }
 
 /// Where a picture lies, and what its samples are.
@@ -48,6 +60,11 @@ impl Header {
 
     fn whole(&self, key: &str) -> Option<i64> {
         self.text(key)?.parse().ok()
+    }
+
+    fn metadata(&self) -> Metadata {
+        let is_of_storage = |key: &str| OF_STORAGE.contains(&key.trim_end_matches(|c: char| c.is_ascii_digit()));
+        self.0.iter().filter(|(key, value)| !is_of_storage(key) && !value.is_empty()).take(MOST_KEYS).cloned().collect()
     }
 
     fn number(&self, key: &str) -> Option<f64> {
@@ -84,7 +101,7 @@ impl Fits {
     /// The images of the file that have the size of the first one.
     pub fn of(file: File) -> Result<Self> {
         let mut file = Positioned::new(file)?;
-        let (mut at, mut pages) = (0, Vec::<Plane>::new());
+        let (mut at, mut pages, mut metadata) = (0, Vec::<Plane>::new(), Metadata::new());
         while at < file.length() && pages.len() < MOST {
             let (header, begin) = match header(&mut file, at) {
                 Ok(found) => found,
@@ -92,6 +109,9 @@ impl Fits {
                 Err(_) if at > 0 => break,
                 Err(error) => return Err(error),
             };
+            if at == 0 {
+                metadata = header.metadata();
+            }
             let axes = header.whole("NAXIS").context("no number of axes")?;
             ensure!((0..=999).contains(&axes), "{axes} axes");
             let lengths = (1..=axes).map(|axis| {
@@ -117,7 +137,7 @@ impl Fits {
             at = next.context("a size that no file has")?;
         }
         ensure!(!pages.is_empty(), "no image in it (compressed ones are not read: funpack makes others of them)");
-        Ok(Fits { file, pages })
+        Ok(Fits { file, pages, metadata })
     }
 }
 
@@ -151,6 +171,10 @@ fn add(
 }
 
 impl Pages for Fits {
+    fn metadata(&self) -> Metadata {
+        self.metadata.clone()
+    }
+
     fn count(&self) -> usize {
         self.pages.len()
     }

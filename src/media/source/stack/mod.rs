@@ -16,7 +16,7 @@ mod positioned;
 mod ser;
 mod tiff;
 
-use crate::ffmpeg::{Error, GivePackets, OpenImage, Packet, Rational, Sequence, note_activity};
+use crate::ffmpeg::{Error, GivePackets, Metadata, OpenImage, Packet, Rational, Sequence, note_activity};
 use crate::pipeline::{Cancel, FailureKind, Notices};
 use crate::source::options::check_size;
 use anyhow::{Context, Result, ensure};
@@ -67,6 +67,11 @@ pub trait Pages: Send {
     /// Pictures a second, if the file tells.
     fn rate(&self) -> Option<Rational> {
         None
+    }
+
+    /// What the file says of itself, but for how its pictures are stored.
+    fn metadata(&self) -> Metadata {
+        Metadata::new()
     }
 }
 
@@ -194,6 +199,11 @@ impl Stack {
     /// Pictures a second, if the file tells.
     pub fn rate(&self) -> Option<Rational> {
         self.pages.rate()
+    }
+
+    /// What the file says of itself, but for how its pictures are stored.
+    pub fn metadata(&self) -> Metadata {
+        self.pages.metadata()
     }
 
     /// The raw frame of this number.

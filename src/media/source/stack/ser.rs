@@ -2,7 +2,7 @@
 
 use super::positioned::Positioned;
 use super::{MOST, Page, Pages, Samples, check_room};
-use crate::ffmpeg::Rational;
+use crate::ffmpeg::{Metadata, Rational};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
 
@@ -21,6 +21,16 @@ pub struct Ser {
     /// Bits of a sample.
     depth: u32,
     count: usize,
+    metadata: Metadata,
+}
+
+/// Who recorded with what, each in 40 letters.
+fn metadata(header: &[u8]) -> Metadata {
+    let named = [("observer", 42), ("camera", 82), ("telescope", 122)].map(|(name, at)| {
+        let text = String::from_utf8_lossy(&header[at..at + 40]);
+        (name.to_owned(), text.trim_matches(['\0', ' ']).to_owned())
+    });
+    named.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
 impl Ser {
@@ -51,6 +61,7 @@ impl Ser {
             is_big_endian: number(22) == 1,
             depth: depth.context("a number of bits that no sample has")?,
             count: whole(38).unwrap_or(0).min(MOST),
+            metadata: metadata(&header),
         };
         let there = (ser.file.length() - HEADER as u64) / ser.frame_bytes() as u64;
         ensure!(there > 0, "no whole frame in it");
@@ -75,6 +86,10 @@ impl Ser {
 }
 
 impl Pages for Ser {
+    fn metadata(&self) -> Metadata {
+        self.metadata.clone()
+    }
+
     fn count(&self) -> usize {
         self.count
     }

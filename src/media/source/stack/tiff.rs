@@ -2,6 +2,7 @@
 
 use super::positioned::Positioned;
 use super::{MOST, Page, Pages, Samples, check_room};
+use crate::ffmpeg::Metadata;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::limits;
 use std::fs::File;
@@ -24,6 +25,37 @@ pub struct Tiff {
     decoder: Decoder<BufReader<Positioned>>,
     /// The numbers of the images that are pages.
     pages: Vec<usize>,
+    metadata: Metadata,
+}
+
+/// Tags of the first page that say something of it, with FFmpeg's names.
+const TEXTS: [(Tag, &str); 7] = [
+    (Tag::ImageDescription, "ImageDescription"),
+    (Tag::Artist, "Artist"),
+    (Tag::Make, "Make"),
+    (Tag::Model, "Model"),
+    (Tag::DateTime, "DateTime"),
+    (Tag::HostComputer, "HostComputer"),
+    (Tag::Copyright, "Copyright"),
+];
+
+/// Tags of the first page that say more than a text has room for.
+const OTHERS: [(Tag, &str); 4] = [
+    (Tag::Unknown(34_665), "EXIF"),
+    (Tag::Unknown(34_853), "GPS"),
+    (Tag::Unknown(34_675), "ICC profile"),
+    (Tag::Unknown(700), "XMP"),
+];
+
+fn metadata(decoder: &mut Decoder<BufReader<Positioned>>) -> Metadata {
+    let texts = TEXTS.into_iter().filter_map(|(tag, name)| {
+        let text = decoder.get_tag_ascii_string(tag).ok()?;
+        (!text.is_empty()).then(|| (name.to_owned(), text))
+    });
+    let mut metadata: Metadata = texts.collect();
+    let others = OTHERS.into_iter().filter(|(tag, _)| matches!(decoder.find_tag(*tag), Ok(Some(_))));
+    metadata.extend(others.map(|(_, name)| (name.to_owned(), "in the original".to_owned())));
+    metadata
 }
 
 impl Tiff {
@@ -54,6 +86,7 @@ impl Tiff {
         if !is_for_here {
             return Ok(None);
         }
+        let metadata = guarded(|| Ok(metadata(&mut decoder))).unwrap_or_default();
         let mut pages = Vec::new();
         for number in 0..MOST {
             let kind = guarded(|| Ok(decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType)?))?;
@@ -70,7 +103,7 @@ impl Tiff {
             }
         }
         ensure!(!pages.is_empty(), "no page in it");
-        Ok(Some(Tiff { decoder, pages }))
+        Ok(Some(Tiff { decoder, pages, metadata }))
     }
 }
 
@@ -92,6 +125,10 @@ fn is_beyond_ffmpeg(decoder: &mut Decoder<BufReader<Positioned>>) -> bool {
 }
 
 impl Pages for Tiff {
+    fn metadata(&self) -> Metadata {
+        self.metadata.clone()
+    }
+
     fn count(&self) -> usize {
         self.pages.len()
     }
