@@ -1,5 +1,8 @@
-//! The discrete cosine transform of tiles of 8x8, of many tiles at once: sample `at` of tile `tile` is number
-//! `at * TILES + tile`. It keeps lengths: a flat tile has 8 times its level as its first coefficient.
+//! The discrete cosine transform of tiles of 8x8, of many tiles at once. It keeps lengths: a flat tile has 8 times its level as its
+//! first coefficient.
+//!
+//! Of samples, row `y` of all tiles is followed by row `y + 1`, and within it a tile by the next: as they are copied from a plane. Of
+//! coefficients, number `at` of all tiles is followed by number `at + 1`.
 
 /// Tiles that are transformed at once.
 pub const TILES: usize = 32;
@@ -73,12 +76,33 @@ fn backward_line(x: [i16; 8]) -> [i16; 8] {
     ]
 }
 
-/// Both directions of all tiles.
+/// Row `y` of all tiles.
+type Row = [i16; ROW];
+
+const ROW: usize = 8 * TILES;
+
+/// From tile after tile to sample after sample. Number `8 * tile + x` becomes `TILES * x + tile`: the last three bits of it come first,
+/// one after the other.
 #[inline(always)]
-fn transform<const IS_FORWARD: bool>(batch: &mut Batch) {
-    lines::<IS_FORWARD>(batch, 8 * TILES);
-    for row in batch.as_chunks_mut::<{ 8 * TILES }>().0 {
-        lines::<IS_FORWARD>(row, TILES);
+fn by_sample(row: &mut Row) {
+    let mut other = [0; ROW];
+    for _ in 0..3 {
+        for at in 0..ROW / 2 {
+            (other[at], other[at + ROW / 2]) = (row[2 * at], row[2 * at + 1]);
+        }
+        *row = other;
+    }
+}
+
+/// And back.
+#[inline(always)]
+fn by_tile(row: &mut Row) {
+    let mut other = [0; ROW];
+    for _ in 0..3 {
+        for at in 0..ROW / 2 {
+            (other[2 * at], other[2 * at + 1]) = (row[at], row[at + ROW / 2]);
+        }
+        *row = other;
     }
 }
 
@@ -103,13 +127,21 @@ fn lines<const IS_FORWARD: bool>(samples: &mut [i16], apart: usize) {
 /// The coefficients of samples.
 #[inline(always)]
 pub fn forward(batch: &mut Batch) {
-    transform::<true>(batch);
+    lines::<true>(batch, ROW);
+    for row in batch.as_chunks_mut::<ROW>().0 {
+        by_sample(row);
+        lines::<true>(row, TILES);
+    }
 }
 
 /// The samples of coefficients.
 #[inline(always)]
 pub fn backward(batch: &mut Batch) {
-    transform::<false>(batch);
+    lines::<false>(batch, ROW);
+    for row in batch.as_chunks_mut::<ROW>().0 {
+        lines::<false>(row, TILES);
+        by_tile(row);
+    }
 }
 
 #[cfg(test)]
@@ -126,7 +158,10 @@ mod tests {
         let mut batch: Batch = [0; SAMPLES * TILES];
         batch.iter_mut().for_each(|sample| *sample = next());
         // A black tile and a white one.
-        (0..SAMPLES).for_each(|at| (batch[at * TILES], batch[at * TILES + 1]) = (-2048, 2047));
+        for row in batch.as_chunks_mut::<ROW>().0 {
+            row[..8].fill(-2048);
+            row[8..16].fill(2047);
+        }
         let before = batch;
         forward(&mut batch);
         assert!(batch[0].abs_diff(-16384) < 8 && batch[1].abs_diff(16376) < 8, "{:?}", &batch[..2]);

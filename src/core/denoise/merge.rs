@@ -3,7 +3,7 @@
 
 use super::dct::{self, Batch, SAMPLES, TILES, part};
 use super::noise::{self, Differences, Factors, Noise};
-use super::search::{Field, Vector};
+use super::search::Field;
 use super::sheet::Sheet;
 
 /// The most frames besides the one that becomes clean.
@@ -71,18 +71,23 @@ impl Plane<'_> {
         let (x, y) = Plane::start(column, row);
         let (of_x, of_y) = self.middle(column, row);
         let vector = field.around(of_x, of_y);
+        // Eighths of a sample of chroma, quarters of one of luma.
+        let (across, down, bits) = match self.is_chroma {
+            true => ((2 * vector.x) >> self.log2.0, (2 * vector.y) >> self.log2.1, 3),
+            false => (vector.x, vector.y, 2),
+        };
+        let x = Sheet::within(x + (across >> bits) as isize, SIZE, other.width());
+        let y = Sheet::within(y + (down >> bits) as isize, SIZE, other.height());
+        let (across, down) = (across & ((1 << bits) - 1), down & ((1 << bits) - 1));
+        if (across, down) == (0, 0) {
+            // Between samples there is nothing to be made.
+            return load(other.at(x, y), other.stride(), at, batch);
+        }
         let mut tile = [0; SIZE * LINE];
         if self.is_chroma {
-            // Eighths of a sample of its own.
-            let (across, down) = ((2 * vector.x) >> self.log2.0, (2 * vector.y) >> self.log2.1);
-            let x = Sheet::within(x + (across >> 3) as isize, SIZE, other.width());
-            let y = Sheet::within(y + (down >> 3) as isize, SIZE, other.height());
-            linear(other, (x, y), (across & 7, down & 7), &mut tile);
+            linear(other, (x, y), (across, down), &mut tile);
         } else {
-            let Vector { x: across, y: down } = vector;
-            let x = Sheet::within(x + (across >> 2) as isize, SIZE, other.width());
-            let y = Sheet::within(y + (down >> 2) as isize, SIZE, other.height());
-            cubic(other, (x, y), (across & 3, down & 3), &mut tile);
+            cubic(other, (x, y), (across, down), &mut tile);
         }
         load(&tile, LINE, at, batch);
     }
@@ -93,9 +98,7 @@ impl Plane<'_> {
 fn load(from: &[i16], stride: usize, at: usize, batch: &mut Batch) {
     for (y, rows) in batch.as_chunks_mut::<{ SIZE * TILES }>().0.iter_mut().enumerate() {
         let row: &[i16; SIZE] = from[y * stride..].first_chunk().unwrap_or(&[0; SIZE]);
-        for x in 0..SIZE {
-            rows[x * TILES + at] = row[x];
-        }
+        rows.as_chunks_mut::<SIZE>().0[at & (TILES - 1)] = *row;
     }
 }
 
@@ -413,10 +416,12 @@ fn quotient(a: u32, b: u16) -> u16 {
 /// Lays tiles over what is there.
 #[inline(always)]
 fn lay(batch: &mut Batch, (first, row): (usize, usize), count: usize, out: &mut Sheet) {
-    for (at, samples) in batch.as_chunks_mut::<TILES>().0.iter_mut().enumerate() {
-        let weight = (2 * COSINE[at / SIZE] * COSINE[at % SIZE]) as i16;
-        for sample in samples {
-            *sample = part(*sample << 1, weight);
+    for (y, rows) in batch.as_chunks_mut::<{ SIZE * TILES }>().0.iter_mut().enumerate() {
+        let weights = COSINE.map(|weight| (2 * COSINE[y] * weight) as i16);
+        for row in rows.as_chunks_mut::<SIZE>().0 {
+            for x in 0..SIZE {
+                row[x] = part(row[x] << 1, weights[x]);
+            }
         }
     }
     let stride = out.stride();
@@ -425,8 +430,9 @@ fn lay(batch: &mut Batch, (first, row): (usize, usize), count: usize, out: &mut 
         let out = out.at_mut(x, y);
         for (y, rows) in batch.as_chunks::<{ SIZE * TILES }>().0.iter().enumerate() {
             let Some(row) = out[y * stride..].first_chunk_mut::<SIZE>() else { break };
+            let added = &rows.as_chunks::<SIZE>().0[tile & (TILES - 1)];
             for x in 0..SIZE {
-                row[x] = row[x].wrapping_add(rows[x * TILES + tile]);
+                row[x] = row[x].wrapping_add(added[x]);
             }
         }
     }
