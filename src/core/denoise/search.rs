@@ -170,6 +170,9 @@ struct Block<'a> {
     parent: &'a Field,
 }
 
+/// Those beside a sample.
+const AROUND: [(i16, i16); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
+
 /// A vector and what it costs.
 struct Best {
     vector: Vector,
@@ -184,31 +187,34 @@ impl Block<'_> {
         let median = self.parent.median(column, row);
         let mut best = Best { vector: own, cost: u32::MAX };
         let of = |right: isize, down: isize| self.parent.at(x + right, y + down);
-        let all = [own, of(-1, 0), of(1, 0), of(0, -1), of(0, 1), median, Vector::default()];
-        for (index, candidate) in all.into_iter().enumerate() {
-            if !all[..index].contains(&candidate) {
-                self.try_vector(column, row, median, candidate, &mut best);
-            }
-        }
-        // As far apart as noise alone would be.
-        if best.cost < self.enough {
-            return best.vector;
-        }
+        let known = [own, of(-1, 0), of(1, 0), of(0, -1), of(0, 1), median, Vector::default()];
         let reach = if is_coarsest { self.reach } else { 1 };
-        let from = best.vector;
-        for down in -reach..=reach {
-            for right in -reach..=reach {
-                if (right, down) != (0, 0) && (is_coarsest || right == 0 || down == 0) {
-                    self.try_vector(column, row, median, from.plus(4 * right, 4 * down), &mut best);
-                }
+        let side = 2 * reach + 1;
+        // Vectors that are known, those around, and parts of a sample. All are tried at one place of the program: what is tried there
+        // is large.
+        for turn in 0..if is_finest { 4 } else { 2 } {
+            // As far apart as noise alone would be.
+            if turn == 1 && best.cost < self.enough {
+                break;
             }
-        }
-        if is_finest {
-            for step in [2, 1] {
-                let from = best.vector;
-                for (right, down) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
-                    self.try_vector(column, row, median, from.plus(step * right, step * down), &mut best);
-                }
+            let from = best.vector;
+            for index in 0..[known.len(), (side * side) as usize, AROUND.len(), AROUND.len()][turn] {
+                let candidate = match turn {
+                    0 if known[..index].contains(&known[index]) => continue,
+                    0 => known[index],
+                    1 => {
+                        let (right, down) = (index as i16 % side - reach, index as i16 / side - reach);
+                        if (right, down) == (0, 0) || !(is_coarsest || right == 0 || down == 0) {
+                            continue;
+                        }
+                        from.plus(4 * right, 4 * down)
+                    }
+                    _ => {
+                        let step = 4 - turn as i16;
+                        from.plus(step * AROUND[index].0, step * AROUND[index].1)
+                    }
+                };
+                self.try_vector(column, row, median, candidate, &mut best);
             }
         }
         best.vector
