@@ -22,6 +22,7 @@ import random
 import resource
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -118,6 +119,31 @@ RUNS = [
 ]
 
 
+def stacks():
+    """Stacks of three pictures of 16x8 that ffmpeg does not make: FITS, SER, and a BigTIFF of floating point."""
+    pixels, pictures = 16 * 8, 3
+    cards = {"SIMPLE": "T", "BITPIX": 16, "NAXIS": 3, "NAXIS1": 16, "NAXIS2": 8, "NAXIS3": pictures, "BZERO": 32768, "OBJECT": "'M 31'"}
+    header = "".join(f"{key:<8}= {value:>20}".ljust(80) for key, value in cards.items()) + "END"
+    words = [(number * 977) % 65536 for number in range(pixels * pictures)]
+    fits = header.ljust(2880).encode() + struct.pack(f">{len(words)}H", *(word ^ 0x8000 for word in words)).ljust(2880, b"\0")
+    numbers = struct.pack("<7i", 0, 100, 0, 16, 8, 8, pictures)
+    colours = bytes((number * 7) % 256 for number in range(3 * pixels * pictures))
+    ser = (b"LUCAM-RECORDER" + numbers).ljust(178, b"\0") + colours + struct.pack("<3Q", 0, 10**6, 2 * 10**6)
+    # Each page: its samples, and behind them the list of its tags.
+    tiff = struct.pack("<2sHHHQ", b"II", 43, 8, 0, 0)
+    link = 8
+    for page in range(pictures):
+        at = len(tiff)
+        tiff += struct.pack(f"<{pixels}f", *(word / 7 for word in words[page * pixels:][:pixels]))
+        tags = [(256, 16), (257, 8), (258, 32), (259, 1), (262, 1), (273, at), (277, 1), (278, 8), (279, 4 * pixels), (339, 3)]
+        begin = len(tiff)
+        tiff = tiff[:link] + struct.pack("<Q", begin) + tiff[link + 8:]
+        tiff += struct.pack("<Q", len(tags)) + b"".join(struct.pack("<HHQQ", tag, 16, 1, value) for tag, value in tags)
+        link = len(tiff)
+        tiff += struct.pack("<Q", 0)
+    return {"cube.fits": fits, "colours.ser": ser, "float.btf": tiff}
+
+
 def make_files(folder):
     """Makes the whole files, where they are not there yet; returns their contents by name."""
     os.makedirs(folder, exist_ok=True)
@@ -141,6 +167,7 @@ def make_files(folder):
         contents = dict(zip(FILES, pool.map(make, FILES)))
     with open(os.path.join(REPOSITORY, PAGES), "rb") as file:
         contents[os.path.basename(PAGES)] = file.read()
+    contents.update(stacks())
     missing = [name for name, content in contents.items() if not content]
     if missing:
         print(f"not made by this ffmpeg: {', '.join(missing)}", flush=True)
