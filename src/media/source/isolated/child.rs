@@ -100,7 +100,7 @@ fn confine(start: &Start, has_own_users: bool) -> Result<()> {
     ffmpeg::set_verbose(limits.is_verbose);
     limits.allocation.into_iter().for_each(ffmpeg::limit_allocations);
     // What is written counts, not what is reserved.
-    let own = limits.own_memory.map(|own| own + THREAD * limits::threads() as u64);
+    let own = limits.own_memory.map(|own| own.saturating_add(THREAD * limits::threads() as u64));
     setrlimit(Resource::Data, Rlimit { current: own, maximum: own })?;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     if has_own_users {
