@@ -97,7 +97,7 @@ fn film(dir: &Dir, video: &str, file: &str) {
     let cut = |part: usize| format!("[{part}]trim=end_frame=105,setsar=1,format=yuv420p[v{part}]");
     let cuts = [0, 1, 2, 3].map(cut).join(";");
     dir.ffmpeg(&format!(
-        "{inputs} -filter_complex {cuts};[v0][v1][v2][v3]concat=n=4,setpts=N/25/TB -frames:v 420 {video} {file}"
+        "{inputs} -filter_complex {cuts};[v0][v1][v2][v3]concat=n=4,setpts=N/25/TB,fps=25 -frames:v 420 {video} {file}"
     ));
 }
 
