@@ -40,20 +40,22 @@ impl Transcoder {
     }
 
     /// What `original` becomes.
-    pub fn output(&self, original: &Stream) -> Stream {
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn output(&self, original: &Stream) -> Result<Stream, Error> {
         let (encoder, time_base) = match self {
             // SAFETY: the pointer is read, not what it points to.
             Transcoder::Sound(sound) => (unsafe { sound.encoder().as_ptr() }, sound.time_base()),
             Transcoder::Subtitles(subtitles) => (subtitles.encoder(), original.time_base),
         };
         let mut parameters = CodecParameters::new();
-        // SAFETY: both are valid, and the encoder is open. The copy fails where there is no memory, and then has no codec, which no
-        // muxer takes.
+        // SAFETY: both are valid, and the encoder is open.
         let codec = unsafe {
-            let _ = check(ffi::avcodec_parameters_from_context(parameters.as_mut_ptr(), encoder));
+            check(ffi::avcodec_parameters_from_context(parameters.as_mut_ptr(), encoder))?;
             super::text(ffi::avcodec_get_name((*parameters.as_ptr()).codec_id))
         };
-        original.converted(codec, parameters, time_base)
+        Ok(original.converted(codec, parameters, time_base))
     }
 
     /// Converts a packet; `None` is the end. Answers with the packets that are complete, and with an error where this one could

@@ -41,16 +41,12 @@ impl OpenTranscoders for InProcess {
     fn open(&self, wanted: &[(Stream, TranscodeTo)], _notices: &Notices) -> Result<Opened> {
         let (mut open, mut streams) = (Vec::new(), Vec::new());
         for (stream, to) in wanted {
-            match Transcoder::open(stream, to) {
-                Ok(transcoder) => {
-                    streams.push(Ok(transcoder.output(stream)));
-                    open.push(Some(transcoder));
-                }
-                Err(error) => {
-                    streams.push(Err(error.to_string()));
-                    open.push(None);
-                }
-            }
+            let opened = Transcoder::open(stream, to).and_then(|opened| Ok((opened.output(stream)?, opened)));
+            let (output, transcoder) = opened
+                .map_err(|error| error.to_string())
+                .map_or_else(|error| (Err(error), None), |(output, transcoder)| (Ok(output), Some(transcoder)));
+            streams.push(output);
+            open.push(transcoder);
         }
         Ok((Box::new(open), streams))
     }

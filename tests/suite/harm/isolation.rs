@@ -139,3 +139,17 @@ fn a_batch_goes_on_behind_a_file_whose_decoder_crashes() {
     assert_eq!(dir.frames("out/z.mkv").len(), 20);
     assert!(!dir.path("out/in.mkv").exists());
 }
+
+/// A limit that was set before cannot be raised, not even by root in a space of its own for users.
+#[test]
+fn decoders_keep_to_limits_that_are_lower_than_their_own() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v mpeg4 in.mkv");
+    for limit in ["-d 200000", "-u 100"] {
+        let mut command = dir.other_command("sh", "-c");
+        let program = program();
+        command.arg(format!("ulimit {limit}; exec {} --backend cpu --threads 1 -y in.mkv out.mkv", program.display()));
+        Run::of(&mut command, limit).exits_with(0);
+        assert_eq!(dir.frames("out.mkv").len(), 10, "{limit}");
+    }
+}

@@ -17,7 +17,7 @@ use crate::sys::{Reader, no_thread};
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use histeq::frame::{Memory, limits};
-use rustix::process::{Resource, Rlimit, chdir, chroot, setrlimit};
+use rustix::process::{Resource, Rlimit, chdir, chroot, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -101,12 +101,11 @@ fn confine(start: &Start, has_own_users: bool) -> Result<()> {
     limits.allocation.into_iter().for_each(ffmpeg::limit_allocations);
     // What is written counts, not what is reserved.
     let own = limits.own_memory.map(|own| own.saturating_add(THREAD * limits::threads() as u64));
-    setrlimit(Resource::Data, Rlimit { current: own, maximum: own })?;
-    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    own.into_iter().try_for_each(|own| lower(Resource::Data, own))?;
+    lower(Resource::Core, 0)?;
     if has_own_users {
         // They are counted for the name space, which has no other process.
-        let threads = Some(THREADS + 4 * limits::threads() as u64);
-        setrlimit(Resource::Nproc, Rlimit { current: threads, maximum: threads })?;
+        lower(Resource::Nproc, THREADS + 4 * limits::threads() as u64)?;
     }
     if !start.uses_network {
         // From here, names lead to the process's own descriptors alone.
@@ -114,8 +113,15 @@ fn confine(start: &Start, has_own_users: bool) -> Result<()> {
     }
     // Whoever is in a new name space of users is root there.
     let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    let dropped = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
+    dropped.or_else(|error| if start.needs_walls { Err(error) } else { Ok(()) })?;
     DecoderWall { network: start.uses_network, is_required: start.needs_walls }.close()
+}
+
+/// Limits the process to so much of a resource, or to less, where whoever started the program has allowed less.
+fn lower(resource: Resource, most: u64) -> io::Result<()> {
+    let most = Some(getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most)));
+    Ok(setrlimit(resource, Rlimit { current: most, maximum: most })?)
 }
 
 /// Opens the input.

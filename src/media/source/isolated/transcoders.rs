@@ -170,7 +170,9 @@ pub(super) fn serve(wanted: Vec<(WireStream, TranscodeTo)>, channel: &Channel) {
         let Ok(stream) = stream.checked(0) else { return };
         let transcoder = Transcoder::open(&stream, &to);
         outputs.push(match &transcoder {
-            Ok(transcoder) => Ok(WireStream::of(&transcoder.output(&stream))),
+            Ok(transcoder) => {
+                transcoder.output(&stream).map(|output| WireStream::of(&output)).map_err(|error| error.to_string())
+            }
             Err(error) => Err(error.to_string()),
         });
         open.push(transcoder.ok());
