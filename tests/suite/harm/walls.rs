@@ -128,7 +128,7 @@ fn whoever_is_taken_over_reaches_nothing() {
     let before = untouched(&dir);
     let have_spaces = dir.other_command("unshare", "--user true").output().is_ok_and(|run| run.status.success());
     if !have_spaces {
-        skip("looking at files", "this system lets nobody have spaces of names");
+        skip("looking at files", "no process can have name spaces of its own here (unshare --user)");
     }
     for when in ["on", "auto"] {
         let mut victims = Victims::new(&dir);
@@ -144,7 +144,7 @@ fn whoever_is_taken_over_reaches_nothing() {
             }
             let (look, worked) = tries.remove(0);
             assert!(look == "look" && tries.is_empty(), "{who} also tries {look} and {tries:?}");
-            // Names lead nowhere in a decoding process, if the system lets it have spaces of names. The program itself writes files.
+            // A decoding process in name spaces of its own has an empty root. The program itself writes files.
             assert!(!worked || *who == "encode" || !have_spaces, "--sandbox {when}: {who} looks at files");
         }
         assert!(listener.accept().is_err(), "a connection");

@@ -346,7 +346,7 @@ pub(super) fn attacked(name: &str, lie: &Lie) -> Error {
 pub(super) struct Patience {
     /// Time that the process spends on processors, and as much by the clock, after which it hangs.
     busy: Duration,
-    /// Time by the clock after which it is silent, if it waits for nobody.
+    /// The longest time by the clock until it answers; `None` if it may wait for its input.
     clock: Option<Duration>,
 }
 
