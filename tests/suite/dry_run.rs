@@ -86,6 +86,14 @@ fn a_dry_run_takes_images_raw_outputs_and_scenes_and_refuses_what_a_run_refuses(
         let said = json(&dir.succeeds(&format!("--backend cpu --dry-run --json {line}")).stdout);
         assert!(said["found"][0]["frames"].as_u64() > Some(0), "{line}: {said}");
     }
+    // Times that do not begin at 0, and sound that goes on when the pictures have ended.
+    dir.ffmpeg("-i in.mkv -c copy -output_ts_offset 5 late.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:d=4 -f lavfi -i sine=d=20 -c:v ffv1 -c:a pcm_s16le sound.mkv");
+    for (name, frames) in [("late.mkv", 20), ("sound.mkv", 500)] {
+        let said = json(&dir.succeeds(&format!("--backend cpu --dry-run --json {name} out.mkv")).stdout);
+        assert_eq!(said["input"]["frames"], frames, "{said}");
+        std::fs::remove_file(dir.path(name)).expect("a file");
+    }
     dir.run("--dry-run missing.mkv").exits_with(4);
     dir.run("--dry-run in.mkv nowhere/out.mkv").exits_with(4);
     dir.run("--dry-run -y in.mkv in.mkv").exits_with(10);

@@ -441,7 +441,11 @@ impl Demuxer {
             // A duration guessed from the bit rate is too inexact.
             let guessed =
                 context.duration_estimation_method == ffi::AVDurationEstimationMethod::AVFMT_DURATION_FROM_BITRATE;
-            self.media.duration = known(context.duration).filter(|&duration| duration > 0 && !guessed);
+            // Matroska and mov count it from 0, wherever the first frame is.
+            let from_zero = ["matroska", "mov"].iter().any(|name| self.media.demuxer.starts_with(name));
+            let late = known(context.start_time).filter(|_| from_zero).map_or(0, |start| start.max(0));
+            let length = known(context.duration).map(|end| if end > late { end - late } else { end });
+            self.media.duration = length.filter(|&duration| duration > 0 && !guessed);
             self.media.metadata = entries(context.metadata);
             self.media.streams = (0..context.nb_streams as usize)
                 .map(|index| describe_stream(self.ptr, *context.streams.add(index)))

@@ -11,7 +11,7 @@ use crate::stdout;
 use anyhow::{Result, ensure};
 use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::{Container, parse_number};
-use histeq_media::pipeline::{Notices, Outcome};
+use histeq_media::pipeline::{Failure, FailureKind, Notices, Outcome};
 use histeq_media::sink::{Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target};
 use histeq_media::source::Part;
 use histeq_media::sys::{is_pipe, printable};
@@ -128,7 +128,13 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         };
         session.cancel.begin_again();
         let backend = BackendStartup::begin(job.backend.clone());
-        let result = transcode(&run, &part_job, &builder, scenes, backend, (nowhere()?.into(), options))?;
+        let result = match transcode(&run, &part_job, &builder, scenes, backend, (nowhere()?.into(), options)) {
+            // The pictures end before the file does.
+            Err(error) if at > 0 && error.downcast_ref().is_some_and(|of: &Failure| of.kind == FailureKind::Usage) => {
+                break;
+            }
+            result => result?,
+        };
         if result.is_some_and(|result| result.outcome == Outcome::Interrupted) {
             return Ok(Outcome::Interrupted);
         }
