@@ -14,13 +14,15 @@
 //! **With F frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
 //! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of that of the two
 //!   steps before and the two behind, and none of these is larger; `C(t-1, t)` is more than twice that of at least two of
-//!   these steps, so that strobes over what moves fast are no cuts; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
+//!   these steps, so that strobes over what moves fast are no cuts; `A` is more than a 85th of the range, because what is as
+//!   dark on both sides needs no cut, and noise makes none; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
 //!   `a < t <= b` up to F + 1 apart; or
 //! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within F
 //!   frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
 //!
 //! The second test of each rules out flashes, strobes and lightning. Frame t is a *flash* when frames a and b around it, up to
-//! F + 1 apart, are like each other and unlike it, and it is unlike most frames within F: it enters no window.
+//! F + 1 apart, are like each other and unlike it, and it is unlike most frames within F: it enters no window. Unlike is `D > 2T`,
+//! with means that are apart by half of it: a camera that shakes moves blocks, and no mean.
 //!
 //! **Without frames ahead** ([`Rule::Causal`]) the threshold is 1.2 T. Where a frame differs from the one before it, but not
 //! from one of the F before that, a flash has ended. Else it begins a scene if `A` is more than twice that of each of the three
@@ -33,6 +35,9 @@ use super::Threshold;
 use super::deflicker::LightChange;
 use super::measure::{BLOCKS, LEAST_SPREAD, Measure};
 use std::collections::VecDeque;
+
+/// The part of the range that a cut between two pictures changes at least.
+const LEAST_STEP: u32 = 85;
 
 /// How a frame continues the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,7 +187,8 @@ impl<'a> Neighbourhood<'a> {
         };
         let (brightness, pictures) = (sorted(&|step| step.levels), sorted(&|step| step.picture));
         let at = |sorted: &[u32], index: usize| sorted.get(index).copied().unwrap_or(0);
-        let stands_out = levels > 3 * at(&brightness, near.len() / 2)
+        let stands_out = levels > 16 * (self.frames[t].measure.levels.count() as u32 - 1) / LEAST_STEP
+            && levels > 3 * at(&brightness, near.len() / 2)
             && levels >= at(&brightness, near.len().saturating_sub(1))
             && picture > 2 * at(&pictures, near.len().min(2).saturating_sub(1));
         let threshold = self.threshold;
@@ -216,8 +222,13 @@ impl<'a> Neighbourhood<'a> {
         if (first.max(1)..=end).all(|index| self.step(index).light <= self.threshold) {
             return false;
         }
-        let before: Vec<(usize, u32)> = (first..t).map(|a| (a, self.between(a, t).light)).collect();
-        let after: Vec<(usize, u32)> = (t + 1..=end).map(|b| (b, self.between(t, b).light)).collect();
+        let light = |a: usize, b: usize| {
+            let [one, other] = [a, b].map(|index| &self.frames[index].measure);
+            let of_means = u64::from(one.mean.abs_diff(other.mean)) * 4096 / u64::from(one.spread.max(other.spread));
+            self.between(a, b).light.min(2 * of_means.min(4096) as u32)
+        };
+        let before: Vec<(usize, u32)> = (first..t).map(|a| (a, light(a, t))).collect();
+        let after: Vec<(usize, u32)> = (t + 1..=end).map(|b| (b, light(t, b))).collect();
         let lies_between = before.iter().filter(|(_, d)| *d > unlike).any(|&(a, from)| {
             after
                 .iter()

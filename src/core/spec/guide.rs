@@ -50,10 +50,8 @@ pub struct Guides {
     frames: VecDeque<Known>,
     /// The correction that each of them needs by itself; with [`Method::Natural`] alone.
     corrections: VecDeque<Option<Correction>>,
-    /// The light of each against some others, by their numbers; with [`Method::Natural`] alone.
-    lights: VecDeque<Vec<(u64, u32)>>,
-    /// The number of the oldest.
-    oldest: u64,
+    /// The light of each against the one before it, in 65536ths; with [`Method::Natural`] alone.
+    lights: VecDeque<u32>,
     /// The scene and the settings of each.
     places: VecDeque<(Place, Settings)>,
     /// How many of them, from the oldest, are decided.
@@ -92,16 +90,16 @@ impl Guides {
         };
         let before = self.frames.back_mut().map(|known| take(&mut known.measure.samples));
         let mut measure = measure;
-        let foreign = match settings.method {
-            Method::Natural { .. } => self.foreign(&measure, step, settings),
-            _ => [false; BLOCKS],
+        let (foreign, step_of_light) = match settings.method {
+            Method::Natural { .. } => (self.foreign(&measure, step, settings), self.step_of_light(&measure)),
+            _ => ([false; BLOCKS], light::FULL),
         };
         let correction = natural(&mut measure, &foreign, settings);
         let before = before.filter(|_| settings.hides_noise || correction.is_some_and(|own| own.shows_noise()));
         let noise = before.and_then(|before| noise::between(&before, &measure.samples));
         self.corrections.push_back(correction);
         self.frames.push_back(Known { measure, step, noise, light });
-        self.lights.push_back(Vec::new());
+        self.lights.push_back(step_of_light);
         self.places.push_back((Place::default(), *settings));
         while let Some((_, settings)) = self.places.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
@@ -218,17 +216,19 @@ impl Guides {
         let counts = |index: &usize| self.places[*index].0.counts && self.places[*index].0.scene == self.scene;
         let before = (first..at).filter(counts);
         let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
-        let means: Vec<u32> = members.iter().map(|&index| self.frames[index].measure.mean_light()).collect();
-        let reference = members[light::reference(&means)];
         let white = 16 * (levels.count() as u32 - 1);
-        let mut mean = MeanCorrection::default();
-        for (&index, own) in members.iter().zip(&means) {
+        let lights = self.lights_of(&members, white);
+        let (mut mean, mut own_light) = (MeanCorrection::default(), light::FULL);
+        for (&index, light) in members.iter().zip(lights) {
+            if index == at {
+                own_light = light;
+            }
             let Some(correction) = self.corrections[index] else { continue };
             // Without frames ahead, what comes out of the dark comes slowly.
-            if ahead == 0 && *own < white / 64 {
+            if ahead == 0 && self.frames[index].measure.mean_light() < white / 64 {
                 mean.add(&correction.cleared(), 4096);
             } else {
-                mean.add(&correction, light::weight(self.light(reference, index, white)));
+                mean.add(&correction, light::weight(light));
             }
         }
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
@@ -237,26 +237,30 @@ impl Guides {
         let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.of_256()))) >> 16) as u32;
         let correction = correction.calmed(noise.map(left), levels);
         let found = Some(Found { noise: 16 * share.of_256() as i32, ..correction.found() });
-        let light = self.light(reference, at, white);
-        let mapping = |levels| correction.mapping(light, levels).with_strength(levels, settings.strength);
+        let mapping = |levels| correction.mapping(own_light, levels).with_strength(levels, settings.strength);
         let clean = (share.of_256() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
         Guide { found, clean, ..Guide::of(mapping(levels)) }
     }
 
-    /// The light of frame `at` against that of the reference, kept for the frames that are decided next.
-    fn light(&mut self, reference: usize, at: usize, white: u32) -> u32 {
-        let number = self.oldest + reference as u64;
-        if let Some((_, light)) = self.lights[at].iter().find(|(of, _)| *of == number) {
-            return *light;
-        }
-        let [reference, frame] = [reference, at].map(|index| self.frames[index].measure.light_of_blocks());
-        let light = light::between(reference, frame, white).min(light::BRIGHTEST);
-        let kept = &mut self.lights[at];
-        if kept.len() == KEPT_LIGHTS {
-            kept.remove(0);
-        }
-        kept.push((number, light));
-        light
+    /// The light of the next frame against that of the one before it.
+    fn step_of_light(&self, measure: &Measure) -> u32 {
+        let white = 16 * (measure.levels.count() as u32 - 1);
+        let before = self.frames.back().map(|known| known.measure.light_of_blocks());
+        before.map_or(light::FULL, |before| light::between(before, measure.light_of_blocks(), white))
+    }
+
+    /// The light of each of these frames, which are in order, against that of their scene. Those in between, of which a flash is
+    /// made, are passed through.
+    fn lights_of(&self, members: &[usize], white: u32) -> Vec<u32> {
+        let mut from = members.first().map_or(0, |first| first + 1);
+        let each = members.iter().map(|&index| {
+            let steps = self.lights.range(from.min(index + 1)..=index);
+            let step = steps.fold(u64::from(light::FULL), |light, step| (light * u64::from(*step)) >> 16);
+            from = index + 1;
+            (step.min(light::MOST.into()) as u32, self.frames[index].measure.mean_light())
+        });
+        let lights = light::Lights::of(each, white);
+        (0..members.len()).map(|at| lights.at(at)).collect()
     }
 
     /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before, of which
@@ -308,7 +312,6 @@ impl Guides {
             self.frames.pop_front();
             self.corrections.pop_front();
             self.lights.pop_front();
-            self.oldest += 1;
             self.places.pop_front();
             self.decided -= 1;
             self.begins = false;
@@ -325,9 +328,6 @@ fn goes_on(step: Distance, settings: &Settings) -> bool {
 
 /// What removing noise takes of it, in 256ths.
 const CLEANED: u32 = 192;
-
-/// The most references against which the light of a frame is kept.
-const KEPT_LIGHTS: usize = 8;
 
 /// The most frames that a frame is compared with, to find what is foreign.
 const LOOKED_AT: usize = 24;

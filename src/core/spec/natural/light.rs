@@ -1,8 +1,12 @@
 //! The light of each frame of a window, against the others, and what has come into the picture.
 //!
-//! A frame is compared with the one that is lit as three quarters of them are at most, block by block. With a and b the means
-//! of their blocks, its light is the median of b / a, drawn towards 1 by a quarter of the distance of the quartiles: where
-//! things move, the ratios lie far apart, and there is no change of light.
+//! A frame is compared with the one before it, block by block. With a and b the means of their blocks, its light is the median of
+//! b / a, drawn towards 1 by a quarter of the distance of the quartiles: where things move, the ratios lie far apart, and there is
+//! no change of light. The product of all steps since the first frame of a window is the light of a frame against that one. Two
+//! frames far apart are never compared: where a camera shakes or pans, their blocks show other things.
+//!
+//! The light of a scene is that which three quarters of its frames have at most. A frame is darker or brighter than its scene only
+//! if its mean says so too, and by no more than that: errors of many steps add up, those of means do not.
 //!
 //! Each block has a median over the frames before, divided by their light. A block of the frame is *foreign* if it is brighter
 //! than all of these medians, or darker: something else has come into the picture. Its points, and those of the blocks beside it,
@@ -25,18 +29,55 @@ pub const MOST: u32 = 16 * FULL;
 /// The fewest blocks by which light is judged.
 const FEWEST: usize = 16;
 
-/// The index of the frame that the others are compared with, by their means.
-pub fn reference(means: &[u32]) -> usize {
-    let mut order: Vec<usize> = (0..means.len()).collect();
-    order.sort_by_key(|&index| means[index]);
-    order[(order.len() - 1) * 3 / 4]
+/// The least and most that the light of a scene changes by, in 2^32ths.
+const CHANGES: [u64; 2] = [1 << 8, 1 << 48];
+
+/// The light of a scene, and of frames against it.
+#[derive(Clone, Debug)]
+pub struct Lights {
+    /// Each against the first one, in 2^32ths.
+    frames: Vec<u64>,
+    /// The means of their levels.
+    means: Vec<u64>,
+    /// Those of the scene.
+    of_scene: [u64; 2],
 }
 
-/// The light of a frame with these blocks, against that of the reference, in 65536ths; `white` is in sixteenths of a level.
+impl Lights {
+    /// Of some frames, in order. Of each: how much of the light of the one before it has come to it, in 65536ths, and its mean;
+    /// `white` is in the same units.
+    pub fn of(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Self {
+        let mut light = 1 << 32;
+        let [least, most] = CHANGES;
+        // Means near black say little.
+        let (frames, means): (Vec<u64>, Vec<u64>) = frames
+            .map(|(step, mean)| {
+                light = ((u128::from(light) * u128::from(step)) >> 16).clamp(least.into(), most.into()) as u64;
+                (light, u64::from(mean + white / 512 + 1))
+            })
+            .unzip();
+        let at_three_quarters = |of: &[u64]| {
+            let mut of = of.to_vec();
+            let at = of.len().saturating_sub(1) * 3 / 4;
+            of.get(at).is_some().then(|| *of.select_nth_unstable(at).1).unwrap_or(1)
+        };
+        let of_scene = [at_three_quarters(&frames), at_three_quarters(&means)];
+        Lights { frames, means, of_scene }
+    }
+
+    /// The light of frame `at` of these, in 65536ths.
+    pub fn at(&self, at: usize) -> u32 {
+        let of = |own: u64, scene: u64| ((u128::from(own) << 16) / u128::from(scene)).min(BRIGHTEST.into()) as u32;
+        let [light, mean] = [of(self.frames[at], self.of_scene[0]), of(self.means[at], self.of_scene[1])];
+        if light < FULL { light.max(mean.min(FULL)) } else { light.min(mean.max(FULL)) }
+    }
+}
+
+/// The light of a frame with these blocks, against that of another one, in 65536ths; `white` is in sixteenths of a level.
 pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     let pairs = reference.iter().zip(frame).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
     // Blocks that are nearly black say little.
-    let lit = pairs.filter(|(a, _)| *a > white / 64);
+    let lit = pairs.filter(|(a, b)| (*a).min(*b) > white / 64);
     let mut ratios: Vec<u32> =
         lit.map(|(a, b)| ((u64::from(b) << 16) / u64::from(a)).min(MOST.into()) as u32).collect();
     if ratios.len() < FEWEST {
