@@ -178,10 +178,12 @@ impl Correction {
     }
 
     /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before this is
-    /// applied: none where it stays out of sight, `most` where it would be seen.
+    /// applied: none where it stays out of sight, `most` where it would be seen. Where nothing changes, there is none; else what
+    /// an encoder leaves of noise, and adds, is taken for granted, because it repeats and so is not measured.
     pub fn noise_shown(&self, noise: Option<u32>, levels: Levels, most: Strength) -> Strength {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096).max(self.slope_near_black());
-        let noise = i64::from(noise.unwrap_or(0)) * 255 / (levels.count() as i64 - 1);
+        let noise =
+            noise.map_or(0, |noise| (u64::from(noise) * 255 / (levels.count() as u64 - 1)).max(LEAST_NOISE) as i64);
         let shown = (noise * i64::from(gain) / 4096).min(1 << 20) as i32;
         let share = times(ramp(shown, SHOWN[0], SHOWN[1]), ramp(gain, LIFTED[0], LIFTED[1]));
         Strength::of_share_256(times(most.of_256() as i32, share) as u32)
