@@ -407,7 +407,7 @@ __device__ __forceinline__ void merge_with(const NoisyPlane& plane, const Others
         for (int i = 0; i < SIZE; ++i) {
             if (at == 0 && i == 0) continue;
             unsigned most = left[i] + left[i] / 5u + 491u;
-            unsigned lost = most * (plane.is_chroma != 0u ? 24u : 16u) / (smoothed[i] > 0u ? smoothed[i] : 1u);
+            unsigned lost = most * (plane.is_chroma != 0u ? 24u : 20u) / (smoothed[i] > 0u ? smoothed[i] : 1u);
             lost = lost < 257u ? lost : 257u;
             lost = lost > 2u ? lost - 2u : 0u;
             own[i] = (short)(own[i] - (short)(part(own[i], (short)(lost << 7)) << 1));

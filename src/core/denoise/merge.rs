@@ -210,7 +210,7 @@ pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
             room.load(plane, row, first, count);
             noise.factors(&room.brightness, &mut room.factors);
             room.merge(plane.others.len());
-            room.shrink(if plane.is_chroma { 24 } else { 16 });
+            room.shrink(if plane.is_chroma { 24 } else { 20 });
             dct::backward(&mut room.own);
             lay(&mut room.own, (first, row), count, &mut out);
         }
