@@ -27,6 +27,9 @@ pub struct Video {
 /// Memory for the frames of the default look-ahead, bytes.
 const LOOK_AHEAD_MEMORY: usize = 256 << 20;
 
+/// The most pixels a second of which noise is removed by itself where frames do not wait: a quarter of what two cores do.
+const CLEANED_IN_TIME: f64 = 6e6;
+
 /// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.
 const DEFLICKER_SECONDS: f64 = 1.0;
 
@@ -50,6 +53,12 @@ impl Video {
     pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
         let is_gray = format.descriptor().model == Model::Gray;
         Video { depth: Some(format.depth()), is_gray, size: Some(size), rate: None, is_stored: true }
+    }
+
+    /// Whether the noise of a camera with these pictures is removed in time, on any machine.
+    fn is_cleaned_in_time(&self) -> bool {
+        let pixels = |(columns, rows): (usize, usize)| columns as f64 * rows as f64;
+        self.size.is_some_and(|size| pixels(size) * self.frames_a_second() <= CLEANED_IN_TIME)
     }
 
     /// Gray of more than 8 bits: thermal cameras, medical pictures.
@@ -191,8 +200,7 @@ impl Options {
             Some(share) if share.of_256() == 0 => Denoise::Off,
             Some(share) if is_natural => Denoise::AsShown(cleaner(share)),
             Some(share) => Denoise::Always(cleaner(share)),
-            // It takes longer than a camera waits.
-            None if is_natural && video.is_stored => Denoise::AsShown(cleaner(Strength::FULL)),
+            None if is_natural && (video.is_stored || video.is_cleaned_in_time()) => Denoise::AsShown(cleaner(Strength::FULL)),
             None => Denoise::Off,
         }
     }
