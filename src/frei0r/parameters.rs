@@ -58,7 +58,7 @@ fn parameter(option: &'static OptionInfo) -> Option<Parameter> {
 /// The number that holds by default.
 fn number_by_default(option: &OptionInfo) -> String {
     let options = Options::default();
-    let video = Video { is_stored: false, size: None, ..Video::new(PixelFormat::Rgba, (1, 1)) };
+    let video = Video { is_stored: false, ..Video::new(PixelFormat::Rgba, (1, 1)) };
     let value = options.resolve(&video).ok().and_then(|resolved| option.report(&options, &resolved.settings));
     match value {
         Some(OptionValue::Number(number)) => number.to_string(),

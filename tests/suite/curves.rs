@@ -41,14 +41,16 @@ fn kept_curves_give_the_same_frames_again() {
     let dir = Dir::new();
     for (input, options) in [
         ("-pix_fmt yuv420p", ""),
-        ("-pix_fmt yuv420p", "--look night --denoise 0 --strength 0.6"),
+        ("-pix_fmt yuv420p", "--look night --strength 0.6"),
         ("-pix_fmt yuv420p", "--exact"),
         ("-pix_fmt yuv422p10le", "--bins 100 --roi 3,4,30,20"),
         ("-pix_fmt gray", "--plateau 1%"),
         ("-pix_fmt bgr0", ""),
     ] {
         film(&dir, "in.mkv", &format!("{input} -c:v ffv1"));
-        dir.succeeds(&format!("--chroma keep {options} --save-curves c.jsonl --encoder ffv1 -y in.mkv plain.mkv"));
+        dir.succeeds(&format!(
+            "--denoise 0 --chroma keep {options} --save-curves c.jsonl --encoder ffv1 -y in.mkv plain.mkv"
+        ));
         dir.succeeds("--load-curves c.jsonl --verify --encoder ffv1 -y in.mkv again.mkv");
         let format = input.rsplit(' ').next().unwrap();
         let (plain, again) = (dir.raw("plain.mkv", format), dir.raw("again.mkv", format));
@@ -110,8 +112,8 @@ fn what_one_curve_does_not_say_is_kept_too() {
         ("haze", "yuv422p10le", "--look haze", &["/balance", "/regions"]),
         ("haze", "yuv444p", "--look haze --chroma keep --strength 0.7", &["/regions"]),
         ("haze", "gray", "--look haze", &["/regions"]),
-        ("haze", "bgr0", "--look underwater --denoise 0", &["/balance"]),
-        ("dark", "yuv444p10le", "--look underwater --denoise 0", &["/balance", "/chroma_gain", "/lut"]),
+        ("haze", "bgr0", "--look underwater", &["/balance"]),
+        ("dark", "yuv444p10le", "--look underwater", &["/balance", "/chroma_gain", "/lut"]),
         ("fog", "yuv420p10le", "--look haze", &["/regions/curve"]),
         ("haze", "yuv420p", "--method dehaze", &["/regions"]),
         ("haze", "gbrp10le", "--method balance", &["/balance"]),
@@ -119,7 +121,7 @@ fn what_one_curve_does_not_say_is_kept_too() {
     ] {
         lacking(&dir, what, format);
         let film = format!("{what}.mkv");
-        dir.succeeds(&format!("{options} --save-curves c.jsonl --encoder ffv1 -y {film} plain.mkv"));
+        dir.succeeds(&format!("--denoise 0 {options} --save-curves c.jsonl --encoder ffv1 -y {film} plain.mkv"));
         let plain = dir.raw("plain.mkv", format);
         let text = format!("{what} {format} {options}");
         assert!(plain != dir.raw(&film, format), "{text}");
@@ -330,7 +332,9 @@ fn a_curve_is_written_whenever_it_changes() {
 fn frames_are_counted_from_the_first_one_of_the_run() {
     let dir = Dir::new();
     yuv(&dir);
-    dir.succeeds("--start 0.4 --frames 20 --chroma keep --save-curves c.jsonl --encoder ffv1 in.mkv part.mkv");
+    dir.succeeds(
+        "--start 0.4 --frames 20 --denoise 0 --chroma keep --save-curves c.jsonl --encoder ffv1 in.mkv part.mkv",
+    );
     assert_eq!(lines(&dir, "c.jsonl")[1]["frame"], 0);
     dir.succeeds("--start 0.4 --frames 20 --load-curves c.jsonl --encoder ffv1 in.mkv again.mkv");
     assert!(dir.raw("part.mkv", "yuv420p") == dir.raw("again.mkv", "yuv420p"));
@@ -362,7 +366,7 @@ fn an_edited_curve_does_what_it_says_and_strength_works_on_it() {
 fn curves_go_through_pipes_and_to_cameras() {
     let dir = Dir::new();
     yuv(&dir);
-    dir.succeeds("--chroma keep --save-curves c.jsonl in.mkv plain.y4m");
+    dir.succeeds("--denoise 0 --chroma keep --save-curves c.jsonl in.mkv plain.y4m");
     dir.succeeds("--levels 1 --strength 0 in.mkv in.y4m");
     let line = "--load-curves c.jsonl - -";
     let piped = Run::fed(&mut dir.command(line), line, &dir.read("in.y4m")).exits_with(0).stdout;

@@ -162,7 +162,9 @@ impl History {
             self.kind = Some(kind);
             self.forget();
         }
-        let update = self.scenes.next(task.guide.change, task.levels, task.size());
+        // As for `Equalization::next_uncounted`.
+        let of_uncounted = task.levels.with_two_bits_more().filter(|_| !task.parameters.method.counts());
+        let update = self.scenes.next(task.guide.change, of_uncounted.unwrap_or(task.levels), task.size());
         if update.reset {
             self.is_prepared = false;
             self.number = 0;

@@ -22,6 +22,9 @@ pub struct Video {
     pub rate: Option<f64>,
     /// Whether all of it is there already, so that waiting for later frames delays nothing: a file, not a camera.
     pub is_stored: bool,
+    /// Whether a frame may come out while those behind it come in, so that threads share the work. Callers that want a frame for each
+    /// that they give do not allow it.
+    pub may_overlap: bool,
 }
 
 /// Memory for the frames of the default look-ahead, bytes.
@@ -52,7 +55,14 @@ impl Video {
     /// A stored video of these pictures, of unknown rate.
     pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
         let is_gray = format.descriptor().model == Model::Gray;
-        Video { depth: Some(format.depth()), is_gray, size: Some(size), rate: None, is_stored: true }
+        Video {
+            depth: Some(format.depth()),
+            is_gray,
+            size: Some(size),
+            rate: None,
+            is_stored: true,
+            may_overlap: false,
+        }
     }
 
     /// Whether the noise of a camera with these pictures is removed in time, on any machine.
@@ -200,7 +210,9 @@ impl Options {
             Some(share) if share.of_256() == 0 => Denoise::Off,
             Some(share) if is_natural => Denoise::AsShown(cleaner(share)),
             Some(share) => Denoise::Always(cleaner(share)),
-            None if is_natural && (video.is_stored || video.is_cleaned_in_time()) => Denoise::AsShown(cleaner(Strength::FULL)),
+            None if is_natural && (video.is_stored || video.may_overlap && video.is_cleaned_in_time()) => {
+                Denoise::AsShown(cleaner(Strength::FULL))
+            }
             None => Denoise::Off,
         }
     }

@@ -74,9 +74,10 @@ impl Equalization {
         CurveStep { curve: curve(&self.settings, &tone, &window), update }
     }
 
-    /// The window of the next frame, whose samples are not counted.
+    /// The window of the next frame, whose samples are not counted: 10 bits of one whose noise was removed go on from 8 bits of one
+    /// that had none.
     pub fn next_uncounted(&mut self, levels: Levels, size: (usize, usize), guide: &Guide) -> WindowUpdate {
-        self.scenes.next(guide.change, levels, size)
+        self.scenes.next(guide.change, levels.with_two_bits_more().unwrap_or(levels), size)
     }
 
     /// The tile histograms of the next frame, summed up over its window; for [`Method::Clahe`](super::Method::Clahe). A frame with another grid

@@ -146,6 +146,7 @@ impl EqualizeOptions {
             size: input.picture.map(|(_, size)| size),
             rate: input.rate(),
             is_stored: self.is_stored,
+            may_overlap: true,
         }
     }
 
