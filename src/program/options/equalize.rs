@@ -61,6 +61,8 @@ pub struct EqualizeOptions {
     pub options: Options,
     /// Whether all of the video is there, so that frames may wait for later ones: files, not live input.
     is_stored: bool,
+    /// Whether it comes from cameras.
+    is_live: bool,
     /// File of the picture by which pixels count.
     pub mask: Option<String>,
     /// File to write the curves to.
@@ -109,7 +111,14 @@ impl EqualizeOptions {
             // What was kept of colour is the gain that it follows.
             options.chroma = options.chroma.or(Some(Chroma::Follow));
         }
-        Ok(EqualizeOptions { options, is_stored, mask: args.mask, save_curves, load_curves: args.load_curves })
+        Ok(EqualizeOptions {
+            options,
+            is_stored,
+            is_live: false,
+            mask: args.mask,
+            save_curves,
+            load_curves: args.load_curves,
+        })
     }
 
     /// Checks and converts the options for a job that reads `input`.
@@ -123,13 +132,14 @@ impl EqualizeOptions {
 
     /// Checks and converts the options for live input.
     pub(super) fn for_live(args: EqualizeArgs<LIVE>, output: OptionArgs<OUTPUT>) -> Result<Self, clap::Error> {
-        EqualizeOptions::from_args(args, output, false)
+        let options = EqualizeOptions::from_args(args, output, false)?;
+        Ok(EqualizeOptions { is_live: true, ..options })
     }
 
     /// The options of this look and no others, for a file.
     pub fn of_look(look: Look) -> Self {
         let options = Options::of_look(look);
-        EqualizeOptions { options, is_stored: true, mask: None, save_curves: None, load_curves: None }
+        EqualizeOptions { options, is_stored: true, is_live: false, mask: None, save_curves: None, load_curves: None }
     }
 
     /// The files that are read.
@@ -146,7 +156,7 @@ impl EqualizeOptions {
             size: input.picture.map(|(_, size)| size),
             rate: input.rate(),
             is_stored: self.is_stored,
-            may_overlap: true,
+            may_overlap: self.is_live,
         }
     }
 
