@@ -74,15 +74,15 @@ fn a_sequence_of_images_is_a_video() {
 fn a_stream_through_a_pipe_is_the_video_that_it_is_in_a_file() {
     let dir = Dir::new();
     clip(&dir);
-    // Somebody waits for what comes out of a pipe: there nothing is looked ahead of.
-    let file = becomes(&dir, "in.mkv", "--look-ahead 0", "yuv420p");
+    // Somebody waits for what comes out of a pipe: there nothing is looked ahead of, and noise stays.
+    let file = becomes(&dir, "in.mkv", "--look-ahead 0 --denoise 0", "yuv420p");
     dir.write("out.y4m", &dir.fed("--backend cpu - -", &dir.read("in.y4m")).exits_with(0).stdout);
     assert!(dir.raw("out.y4m", "yuv420p") == file, "y4m through a pipe");
-    assert!(becomes(&dir, "in.y4m", "--look-ahead 0", "yuv420p") == file, "y4m in a file");
+    assert!(becomes(&dir, "in.y4m", "--look-ahead 0 --denoise 0", "yuv420p") == file, "y4m in a file");
     let raw = Raw { format: "yuv420p", size: (96, 64), limited: true };
     assert!(through(&dir, raw, "", &dir.raw("in.mkv", "yuv420p")) == file, "raw frames");
     assert!(
-        becomes(&dir, "in.mkv", "--look natural --look-ahead 0", "yuv420p") == file,
+        becomes(&dir, "in.mkv", "--look natural --look-ahead 0 --denoise 0", "yuv420p") == file,
         "--look natural is the default"
     );
     for options in ["--exact", "--look exact", "--smooth 0", "--max-gain 0", "--look night", "--look thermal"] {
