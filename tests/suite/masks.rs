@@ -95,12 +95,12 @@ fn a_mask_goes_with_statistics_kept_curves_parts_and_pipes() {
     assert_eq!(means("s.jsonl"), means("plain.jsonl"));
     assert_eq!(means("s.jsonl").len(), 40);
 
-    dir.succeeds("--mask mask.png --start 0.6 --frames 10 --encoder ffv1 in.mkv part.mkv");
+    dir.succeeds("--denoise 0 --mask mask.png --start 0.6 --frames 10 --encoder ffv1 in.mkv part.mkv");
     let bytes = SIZE.0 * SIZE.1 * 3;
     assert!(dir.raw("part.mkv", "yuv444p") == whole[15 * bytes..25 * bytes]);
 
     dir.succeeds("--levels 1 --strength 0 in.mkv in.y4m").never_says("warning");
-    dir.succeeds("--mask mask.png --look-ahead 0 in.y4m file.y4m");
+    dir.succeeds("--denoise 0 --mask mask.png --look-ahead 0 in.y4m file.y4m");
     let piped = dir.fed("--mask mask.png - -", &dir.read("in.y4m")).exits_with(0).stdout;
     assert!(piped == dir.read("file.y4m"));
     let line = "live --backend cpu --no-preview --mask mask.png --save-curves d.jsonl --output - -";
