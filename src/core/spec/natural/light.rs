@@ -57,9 +57,8 @@ impl Lights {
             })
             .unzip();
         let at_three_quarters = |of: &[u64]| {
-            let mut of = of.to_vec();
-            let at = of.len().saturating_sub(1) * 3 / 4;
-            of.get(at).is_some().then(|| *of.select_nth_unstable(at).1).unwrap_or(1)
+            let (mut of, at) = (of.to_vec(), of.len().saturating_sub(1) * 3 / 4);
+            if of.is_empty() { 1 } else { *of.select_nth_unstable(at).1 }
         };
         let of_scene = [at_three_quarters(&frames), at_three_quarters(&means)];
         Lights { frames, means, of_scene }
