@@ -157,6 +157,36 @@ mod tests {
         assert!(other.abs_diff(FULL) < FULL / 8, "another picture: {other}");
     }
 
+    /// The lights of frames with these blocks, in order.
+    fn lights(frames: &[Vec<Option<u32>>]) -> Vec<u32> {
+        let mean = |blocks: &Blocks| blocks.iter().flatten().sum::<u32>() / BLOCKS as u32;
+        let each = frames.iter().enumerate().map(|(at, blocks)| {
+            let step = at.checked_sub(1).map_or(FULL, |before| between(&frames[before], blocks, WHITE));
+            (step, mean(blocks))
+        });
+        let lights = Lights::of(each, WHITE);
+        (0..frames.len()).map(|at| lights.at(at)).collect()
+    }
+
+    #[test]
+    fn a_fade_is_followed_through_black_and_back() {
+        // In 49 frames down to a fiftieth and up again, with a second of full light before and behind.
+        let share = |at: usize| 51 - (50 - 2 * at.abs_diff(50).min(25) as u32).max(1);
+        let frames: Vec<_> = (0..101).map(|at| blocks(|block| scene(block) * share(at) / 50)).collect();
+        let found = lights(&frames);
+        assert!(found[0].abs_diff(FULL) < FULL / 50 && found[100].abs_diff(FULL) < FULL / 20, "{found:?}");
+        assert!(found[50] < FULL / 15, "{found:?}");
+        assert!(found.windows(2).all(|pair| pair[0].abs_diff(pair[1]) < FULL / 10), "{found:?}");
+    }
+
+    #[test]
+    fn a_camera_that_shakes_changes_no_light() {
+        // The same blocks elsewhere, as far as a hand moves them.
+        let frames: Vec<_> = (0..75).map(|at| blocks(|block| scene(block + 5 * (at * at % 7)))).collect();
+        let found = lights(&frames);
+        assert!(found.iter().all(|light| light.abs_diff(FULL) < FULL / 20), "{found:?}");
+    }
+
     #[test]
     fn what_crosses_is_foreign_whatever_the_light() {
         let before: Vec<_> = (0..20).map(|_| blocks(scene)).collect();
