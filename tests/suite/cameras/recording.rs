@@ -84,3 +84,19 @@ fn a_camera_that_is_lost_leaves_a_whole_recording_when_the_run_is_ended_before_i
     live.wait_for("waiting for it to come back");
     is_whole(&dir, live.end_by(Signal::INT));
 }
+
+#[test]
+fn noise_is_removed_from_what_a_camera_gives_and_no_frame_is_lost_or_twice() {
+    let Some(camera) = Vivid::take() else { return };
+    // The text in its picture counts frames.
+    // With the frames before each alone, two or four.
+    for options in ["--denoise 1", "--denoise 1 --denoise-effort best"] {
+        let dir = Dir::new();
+        let line =
+            format!("--method global --levels 1 --strength 0 {options} --frames 12 --record out.mkv {}", camera.0);
+        let said = dir.succeeds(&format!("live {SMALL} {line}")).stderr;
+        let film = Film::read(&dir.path("out.mkv"));
+        assert_eq!((film.len(), frames_counted(&said, "out.mkv")), (12, 12), "{options}: {said}");
+        film.is_in_order();
+    }
+}
