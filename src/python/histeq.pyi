@@ -109,8 +109,9 @@ class _SameType(TypedDict, total=False):
     """
     denoise_effort: Literal["fast", "best"] | None
     """How much is done to remove noise. fast: A frame is made clean with the two on either side; best:
-    With the four on either side, in about twice the time: less noise is left. Frames of a camera
-    are made clean with those before them, and with look_ahead with two behind them.
+    With the four on either side, in about twice the time: less noise is left. Frames of pipes,
+    streams and cameras are made clean with those before them; of pipes and streams, look_ahead adds
+    the two behind.
     """
     tiles: str | tuple[int, int] | None
     """Number of tiles of method clahe, across and down, 1 to 256 each. More tiles bring out smaller

@@ -271,7 +271,8 @@ pub static OPTIONS: [OptionInfo; 17] = [
         values: "the name of an effort",
         default: "fast, where noise goes",
         summary: "How much is done to remove noise",
-        details: "Frames of a camera are made clean with those before them, and with --look-ahead with two behind them.",
+        details: "Frames of pipes, streams and cameras are made clean with those before them; of pipes and streams, \
+                  --look-ahead adds the two behind.",
         parse: |options, text| Effort::from_name(text).map(|effort| options.denoise_effort = Some(effort)),
         report: |_, settings| match settings.denoise.before() {
             0 => None,

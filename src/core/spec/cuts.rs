@@ -14,8 +14,8 @@
 //! **With F frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
 //! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of that of the two
 //!   steps before and the two behind, and none of these is larger; `C(t-1, t)` is more than twice that of at least two of
-//!   these steps, so that strobes over what moves fast are no cuts; `A` is more than a 85th of the range, because what is as
-//!   dark on both sides needs no cut, and noise makes none; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
+//!   these steps, so that strobes over what moves fast are no cuts; `A` is more than an 85th of the range (three levels of
+//!   255), because noise and shaking in the dark change as much; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
 //!   `a < t <= b` up to F + 1 apart; or
 //! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within F
 //!   frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
@@ -36,7 +36,7 @@ use super::deflicker::LightChange;
 use super::measure::{BLOCKS, LEAST_SPREAD, Measure};
 use std::collections::VecDeque;
 
-/// The part of the range that a cut between two pictures changes at least.
+/// A cut to another picture changes the brightness of blocks by more than the range divided by this.
 const LEAST_STEP: u32 = 85;
 
 /// How a frame continues the one before it.

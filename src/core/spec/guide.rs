@@ -249,8 +249,8 @@ impl Guides {
         before.map_or(light::FULL, |before| light::between(before, measure.light_of_blocks(), white))
     }
 
-    /// The light of each of these frames, which are in order, against that of their scene. Those in between, of which a flash is
-    /// made, are passed through.
+    /// The light of each of these frames, which are in order, against that of their scene. Frames between them, those of a
+    /// flash, have a part in the steps alone.
     fn lights_of(&self, members: &[usize], white: u32) -> Vec<u32> {
         let mut from = members.first().map_or(0, |first| first + 1);
         let each = members.iter().map(|&index| {
@@ -259,8 +259,7 @@ impl Guides {
             from = index + 1;
             (step.min(light::MOST.into()) as u32, self.frames[index].measure.mean_light())
         });
-        let lights = light::Lights::of(each, white);
-        (0..members.len()).map(|at| lights.at(at)).collect()
+        light::of_scene(each, white)
     }
 
     /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before, of which

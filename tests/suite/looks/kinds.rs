@@ -74,7 +74,7 @@ fn a_sequence_of_images_is_a_video() {
 fn a_stream_through_a_pipe_is_the_video_that_it_is_in_a_file() {
     let dir = Dir::new();
     clip(&dir);
-    // Somebody waits for what comes out of a pipe: there nothing is looked ahead of, and noise stays.
+    // A pipe has no look-ahead, and noise is not removed there by default.
     let file = becomes(&dir, "in.mkv", "--look-ahead 0 --denoise 0", "yuv420p");
     dir.write("out.y4m", &dir.fed("--backend cpu - -", &dir.read("in.y4m")).exits_with(0).stdout);
     assert!(dir.raw("out.y4m", "yuv420p") == file, "y4m through a pipe");

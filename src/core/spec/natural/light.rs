@@ -2,8 +2,8 @@
 //!
 //! A frame is compared with the one before it, block by block. With a and b the means of their blocks, its light is the median of
 //! b / a, drawn towards 1 by a quarter of the distance of the quartiles: where things move, the ratios lie far apart, and there is
-//! no change of light. The product of all steps since the first frame of a window is the light of a frame against that one. Two
-//! frames far apart are never compared: where a camera shakes or pans, their blocks show other things.
+//! no change of light. The product of all steps since the first frame of a window is the light of a frame against that one.
+//! Frames far apart are not compared for it: where a camera shakes or pans, their blocks show other things.
 //!
 //! The light of a scene is that which three quarters of its frames have at most. A frame is darker or brighter than its scene only
 //! if its mean says so too, and by no more than that: errors of many steps add up, those of means do not.
@@ -29,47 +29,32 @@ pub const MOST: u32 = 16 * FULL;
 /// The fewest blocks by which light is judged.
 const FEWEST: usize = 16;
 
-/// The least and most that the light of a scene changes by, in 2^32ths.
+/// The least and the most light of a frame against the first one of its window, in 2^32ths.
 const CHANGES: [u64; 2] = [1 << 8, 1 << 48];
 
-/// The light of a scene, and of frames against it.
-#[derive(Clone, Debug)]
-pub struct Lights {
-    /// Each against the first one, in 2^32ths.
-    frames: Vec<u64>,
-    /// The means of their levels.
-    means: Vec<u64>,
-    /// Those of the scene.
-    of_scene: [u64; 2],
-}
-
-impl Lights {
-    /// Of some frames, in order. Of each: how much of the light of the one before it has come to it, in 65536ths, and its mean;
-    /// `white` is in the same units.
-    pub fn of(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Self {
-        let mut light = 1 << 32;
-        let [least, most] = CHANGES;
-        // Means near black say little.
-        let (frames, means): (Vec<u64>, Vec<u64>) = frames
-            .map(|(step, mean)| {
-                light = ((u128::from(light) * u128::from(step)) >> 16).clamp(least.into(), most.into()) as u64;
-                (light, u64::from(mean + white / 512 + 1))
-            })
-            .unzip();
-        let at_three_quarters = |of: &[u64]| {
-            let (mut of, at) = (of.to_vec(), of.len().saturating_sub(1) * 3 / 4);
-            if of.is_empty() { 1 } else { *of.select_nth_unstable(at).1 }
-        };
-        let of_scene = [at_three_quarters(&frames), at_three_quarters(&means)];
-        Lights { frames, means, of_scene }
-    }
-
-    /// The light of frame `at` of these, in 65536ths.
-    pub fn at(&self, at: usize) -> u32 {
-        let of = |own: u64, scene: u64| ((u128::from(own) << 16) / u128::from(scene)).min(BRIGHTEST.into()) as u32;
-        let [light, mean] = [of(self.frames[at], self.of_scene[0]), of(self.means[at], self.of_scene[1])];
+/// The light of each of these frames, which are in order, against that of their scene, in 65536ths. Of each: its light against that
+/// of the one before it, in 65536ths, and its mean; `white` is in the units of the means.
+pub fn of_scene(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Vec<u32> {
+    let mut light = 1 << 32;
+    let [least, most] = CHANGES;
+    let (lights, means): (Vec<u64>, Vec<u64>) = frames
+        .map(|(step, mean)| {
+            light = ((u128::from(light) * u128::from(step)) >> 16).clamp(least.into(), most.into()) as u64;
+            // Means near black say little.
+            (light, u64::from(mean + white / 512 + 1))
+        })
+        .unzip();
+    let at_three_quarters = |of: &[u64]| {
+        let (mut of, at) = (of.to_vec(), of.len().saturating_sub(1) * 3 / 4);
+        if of.is_empty() { 1 } else { *of.select_nth_unstable(at).1 }
+    };
+    let scene = [at_three_quarters(&lights), at_three_quarters(&means)];
+    let share = |own: u64, scene: u64| ((u128::from(own) << 16) / u128::from(scene)).min(BRIGHTEST.into()) as u32;
+    let nearer_to_full = |(light, mean): (&u64, &u64)| {
+        let (light, mean) = (share(*light, scene[0]), share(*mean, scene[1]));
         if light < FULL { light.max(mean.min(FULL)) } else { light.min(mean.max(FULL)) }
-    }
+    };
+    lights.iter().zip(&means).map(nearer_to_full).collect()
 }
 
 /// The light of a frame with these blocks, against that of another one, in 65536ths; `white` is in sixteenths of a level.
@@ -164,8 +149,7 @@ mod tests {
             let step = at.checked_sub(1).map_or(FULL, |before| between(&frames[before], blocks, WHITE));
             (step, mean(blocks))
         });
-        let lights = Lights::of(each, WHITE);
-        (0..frames.len()).map(|at| lights.at(at)).collect()
+        of_scene(each, WHITE)
     }
 
     #[test]
