@@ -160,9 +160,10 @@ fn an_interrupted_run_does_not_wait_for_all_that_a_slow_encoder_holds() {
     let took = begin.elapsed();
     assert_eq!(code, Some(130), "{said}");
     assert!(said.contains("interrupted, finishing the file within seconds"), "{said}");
-    // A frame that is being encoded is finished.
-    assert!(took < Duration::from_secs(10), "it took {took:?}");
+    // Frames that are being encoded are finished, which takes a busy machine long; the others are not begun.
+    assert!(took < Duration::from_secs(30), "it took {took:?}");
     let frames = dir.frames("out.partial.mkv").len();
+    assert!(frames < 45, "{frames} frames were encoded in {took:?}");
     assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
 }
 

@@ -80,7 +80,10 @@ impl Film {
     /// be like one from before.
     #[track_caller]
     pub fn is_in_order_with_a_restart_at(&self, frame: usize) {
-        assert!(self.times.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", self.times);
+        // When its machine was held up, vivid gives all frames that were due at once, with the time that it is then.
+        let was_held_up = self.times.windows(2).any(|pair| pair[1] - pair[0] > 2.0);
+        let in_order = |pair: &[f64]| pair[0] < pair[1] || (was_held_up && pair[0] == pair[1]);
+        assert!(self.times.windows(2).all(in_order), "{:?}", self.times);
         let (before, after) = self.hashes.split_at(frame);
         for hashes in [before, after] {
             let mut different = hashes.to_vec();
