@@ -7,7 +7,7 @@ use super::line::Line;
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
-use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE};
+use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE, WORTH_IT};
 use super::veil::{Regions, Veil};
 use super::{Assumed, Found, dark, middle};
 use crate::spec::chroma::UNIT_GAIN;
@@ -179,13 +179,15 @@ impl Correction {
 
     /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before this is
     /// applied: none where it stays out of sight, `most` where it would be seen. Where nothing changes, there is none; else what
-    /// an encoder leaves of noise, and adds, is taken for granted, because it repeats and so is not measured.
+    /// an encoder leaves of noise, and adds, is taken for granted, because it repeats and so is not measured. A small share is not
+    /// removed: nobody sees it, and it takes as long as all of it.
     pub fn noise_shown(&self, noise: Option<u32>, levels: Levels, most: Strength) -> Strength {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096).max(self.slope_near_black());
         let noise =
             noise.map_or(0, |noise| (u64::from(noise) * 255 / (levels.count() as u64 - 1)).max(LEAST_NOISE) as i64);
         let shown = (noise * i64::from(gain) / 4096).min(1 << 20) as i32;
         let share = times(ramp(shown, SHOWN[0], SHOWN[1]), ramp(gain, LIFTED[0], LIFTED[1]));
+        let share = times(share, ramp(share, WORTH_IT[0], WORTH_IT[1]));
         Strength::of_share_256(times(most.of_256() as i32, share) as u32)
     }
 

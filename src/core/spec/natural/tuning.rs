@@ -171,6 +171,8 @@ pub mod noise {
     pub const SHOWN: [i32; 2] = [192, 640];
     /// The gain from which on noise is removed, and that from which on all of it is, in 4096ths.
     pub const LIFTED: [i32; 2] = [5120, 8192];
+    /// The share of noise below which removing it is not worth its time, and that from which on it is, in 4096ths.
+    pub const WORTH_IT: [i32; 2] = [1024, 1536];
 }
 
 /// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about
