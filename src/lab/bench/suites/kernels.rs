@@ -9,6 +9,7 @@ use anyhow::{Result, anyhow};
 use histeq::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};
 use histeq::frame::{Frame, Model, PixelFormat};
 use histeq::spec::{Settings, Strength};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Video sizes, and the squares of the publications.
@@ -77,10 +78,22 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     frames.notes.push(format!("One large copy: {:.0} GB/s read and written.", copies.bandwidth.median));
     let (cases, formats) = (cases(setup), formats());
     setup.steps.expect(cases.len() + formats.len());
-    for (size, depth, content) in cases {
-        setup.steps.next(format!("{} {depth} bits {}", size_name(size), content.name()))?;
-        frames.push(frame_row(setup, gpu, &mut copies, (size, depth, content))?);
-    }
+    std::thread::scope(|scope| {
+        // The CPU computes the references of the next cases while the GPU is measured.
+        let (mut cases, mut started) = (cases.into_iter(), VecDeque::new());
+        loop {
+            while started.len() < references_at_once()
+                && let Some(case) = cases.next()
+            {
+                started.push_back(scope.spawn(move || Referenced::of(case)));
+            }
+            let Some(next) = started.pop_front() else { return Ok::<(), anyhow::Error>(()) };
+            let case = next.join().expect("a reference");
+            let (size, depth, content) = case.case;
+            setup.steps.next(format!("{} {depth} bits {}", size_name(size), content.name()))?;
+            frames.push(frame_row(setup, gpu, &mut copies, &case)?);
+        }
+    })?;
     for format in formats {
         setup.steps.next(format.to_string())?;
         kernels.push(kernel_row(setup, gpu, format)?);
@@ -89,6 +102,35 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 }
 
 type FrameCase = ((usize, usize), u8, Content);
+
+/// A case with what the reference makes of its frame, for each column.
+struct Referenced {
+    case: FrameCase,
+    frame: Frame,
+    /// Of two frames in one temporal window.
+    expected: Vec<[Frame; 2]>,
+}
+
+impl Referenced {
+    fn of(case: FrameCase) -> Self {
+        let (size, depth, content) = case;
+        let frame = picture(gray(depth), size, content);
+        let expected = std::thread::scope(|scope| {
+            let columns = columns(case).into_iter().map(|(_, settings)| {
+                let frame = &frame;
+                scope.spawn(move || references(frame, settings))
+            });
+            let started: Vec<_> = columns.collect();
+            started.into_iter().map(|column| column.join().expect("a reference")).collect()
+        });
+        Referenced { case, frame, expected }
+    }
+}
+
+/// The number of cases whose references are computed at once: each takes a thread for each of its four columns.
+fn references_at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 4).max(1))
+}
 
 /// Every size at 8 bits, video sizes with every content; and every depth with every content at three sizes.
 fn cases(setup: &Setup) -> Vec<FrameCase> {
@@ -177,22 +219,22 @@ fn equalize(
     picture.equalize_ahead(waiting, history, task)
 }
 
-fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: FrameCase) -> Result<Row> {
-    let (size, depth, content) = case;
-    let frame = picture(gray(depth), size, content);
+fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, referenced: &Referenced) -> Result<Row> {
+    let Referenced { case, frame, expected } = referenced;
+    let (size, depth, content) = *case;
     let mut row = Row::new([size_name(size), depth.to_string(), content.name().to_owned()]);
     // Contents and depths at one size do not belong on the line over sizes.
     row.at = (depth == 8 && content == Content::Photo).then_some((size.0 * size.1) as f64);
     let bytes = size.0 * size.1 * if depth == 8 { 1 } else { 2 };
     row.set("copy", copies.time_of(bytes)?);
-    let mut pictures = pictures(setup, gpu, &frame)?;
+    let mut pictures = pictures(setup, gpu, frame)?;
     let mut history = History::on(pictures[0].stream())?;
-    for (_, settings) in columns(case) {
-        verify(gpu, &frame, settings)?;
+    for ((_, settings), expected) in columns(*case).into_iter().zip(expected) {
+        verify(gpu, frame, settings, expected)?;
     }
-    let exact = task(&frame, Settings::default())?;
-    for (name, settings) in columns(case) {
-        let task = task(&frame, settings)?;
+    let exact = task(frame, Settings::default())?;
+    for (name, settings) in columns(*case) {
+        let task = task(frame, settings)?;
         // Measured in turn, at the same clocks.
         let time = each(setup, &mut pictures, |pictures, index| equalize(pictures, index, &mut history, &task))?;
         if name == "exact" {
@@ -204,27 +246,33 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Fra
         }
         row.set(name, time);
     }
-    if let Some(time) = batch(setup, &mut pictures, &mut history, &frame)? {
+    if let Some(time) = batch(setup, &mut pictures, &mut history, frame, &expected[0][0])? {
         row.set("batch", time);
     }
+    let (unchanged, mut found) = (first_plane(frame), vec![0; bytes]);
     for picture in &pictures {
-        let mut found = vec![0; bytes];
         picture.read(&mut found)?;
-        check_values("a frame that was timed", &first_plane(&frame), &found)?;
+        check_values("a frame that was timed", &unchanged, &found)?;
     }
     Ok(row)
 }
 
 /// Microseconds per frame with many frames per launch; `None` where there is no such kernel. Verified at full strength
 /// first.
-fn batch(setup: &Setup, pictures: &mut [DevicePicture], history: &mut History, frame: &Frame) -> Result<Option<Value>> {
+fn batch(
+    setup: &Setup,
+    pictures: &mut [DevicePicture],
+    history: &mut History,
+    frame: &Frame,
+    expected: &Frame,
+) -> Result<Option<Value>> {
     let full = Task::new(frame, Settings::default(), frame.whole())?;
     if !DevicePicture::equalize_batch(pictures, history, &full)? {
         return Ok(None);
     }
-    let (before, expected) = (first_plane(frame), first_plane(Expected::of(frame, Settings::default()).after(1)));
+    let (before, expected) = (first_plane(frame), first_plane(expected));
+    let mut found = vec![0; expected.len()];
     for picture in pictures.iter_mut() {
-        let mut found = vec![0; expected.len()];
         picture.read(&mut found)?;
         check_values("a frame of a batch", &expected, &found)?;
         picture.fill(&before)?;
@@ -238,7 +286,7 @@ fn batch(setup: &Setup, pictures: &mut [DevicePicture], history: &mut History, f
 fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row> {
     let size = if setup.quick { (96, 64) } else { TYPICAL };
     let frame = picture(format, size, Content::Photo);
-    verify(gpu, &frame, Settings::default())?;
+    verify(gpu, &frame, Settings::default(), &references(&frame, Settings::default()))?;
     let task = task(&frame, Settings::default())?;
     let mut pictures = pictures(setup, gpu, &frame)?;
     let mut history = History::on(pictures[0].stream())?;
@@ -257,19 +305,24 @@ fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row>
     Ok(row)
 }
 
-/// Compares the output of the same kernels at full strength with the reference, for two frames in one temporal window.
-fn verify(gpu: &Arc<Gpu>, frame: &Frame, settings: Settings) -> Result<()> {
-    let mut ring = Ring::new(gpu, 1)?;
+/// What the reference makes of a still picture: of two frames in one temporal window.
+fn references(frame: &Frame, settings: Settings) -> [Frame; 2] {
     let mut expected = Expected::of(frame, settings);
-    let ahead = settings.backend_look_ahead() as usize;
     // A frame of a look-ahead has the curve of a later one.
-    expected.skip(ahead);
+    expected.skip(settings.backend_look_ahead() as usize);
+    [expected.after(1).clone(), expected.after(1).clone()]
+}
+
+/// Compares the output of the same kernels at full strength with the reference, for two frames in one temporal window.
+fn verify(gpu: &Arc<Gpu>, frame: &Frame, settings: Settings, expected: &[Frame; 2]) -> Result<()> {
+    let mut ring = Ring::new(gpu, 1)?;
+    let ahead = settings.backend_look_ahead() as usize;
     for number in 0..ahead + 2 {
         let task = Task::new(frame, settings, frame.whole())?;
         ring.submit(frame.clone(), task)?;
         if number >= ahead {
             let found = ring.collect()?.ok_or_else(|| anyhow!("no frame came back"))?;
-            check(&format!("{} on the GPU", frame.format()), expected.after(1), &found.frame)?;
+            check(&format!("{} on the GPU", frame.format()), &expected[number - ahead], &found.frame)?;
         }
     }
     Ok(())
