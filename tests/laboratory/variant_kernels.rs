@@ -55,7 +55,7 @@ fn emulated() -> Option<&'static Program> {
         files.push(("emulator.hpp", include_str!("variants/emulator.hpp").to_owned()));
         files.push(("main.cpp", include_str!("variants/kernels.cpp").to_owned()));
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        Program::of(&files, &["-O1", "-Wno-unknown-pragmas"])
+        Program::of(&files, &["-O2", "-Wno-unknown-pragmas"])
     };
     PROGRAM.get_or_init(compiled).as_ref()
 }
