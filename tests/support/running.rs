@@ -7,6 +7,19 @@ use std::time::{Duration, Instant};
 /// How long things may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How many processes want each core of this machine, at least one.
+pub fn load() -> f64 {
+    let averages = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let runnable: f64 = averages.split(' ').next().and_then(|average| average.parse().ok()).unwrap_or(1.0);
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (runnable / cores as f64).max(1.0)
+}
+
+/// What takes at most `limit` on an idle machine may take this long on this one.
+pub fn under_load(limit: Duration) -> Duration {
+    limit.mul_f64(load())
+}
+
 /// A process that is not ours.
 pub struct Other(u32);
 

@@ -1,7 +1,7 @@
 //! The command line of `bench`.
 
 use crate::support::program::{Dir, usage_error};
-use crate::support::running::Running;
+use crate::support::running::{Running, under_load};
 use rustix::process::Signal;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ fn an_interrupted_suite_leaves_nothing_behind() {
     running.wait_until_it_listens();
     let begin = Instant::now();
     while dir.names().len() < 2 {
-        assert!(begin.elapsed() < Duration::from_secs(60), "it writes nothing");
+        assert!(begin.elapsed() < under_load(Duration::from_secs(60)), "it writes nothing");
         std::thread::sleep(Duration::from_millis(5));
     }
     running.signal(Signal::INT);

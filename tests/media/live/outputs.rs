@@ -4,6 +4,7 @@ use super::servers::{Place, Protocol, wait_for_bytes, wait_until_written};
 use super::{Beside, pause, wait_for_listener};
 use crate::support::program::Dir;
 use crate::support::reader::{encoder_is_here, seconds};
+use crate::support::running::{load, under_load};
 use rustix::process::Signal;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -67,8 +68,9 @@ fn a_stream_arrives_at_every_kind_of_server() {
         wait_until_written(&dir, &file);
         server.terminate();
         let arrived = assert_is_stream(&dir, &file);
-        // A busy machine may lose datagrams.
-        if protocol != Protocol::Udp {
+        // A busy machine may lose datagrams, and GStreamer's server gives up packets that come too late.
+        let may_be_lossy = protocol == Protocol::Udp || protocol == Protocol::Rtsp && load() > 2.0;
+        if !may_be_lossy {
             dir.ffmpeg(&format!("-xerror -i {file} -f null -"));
         }
         assert!(arrived > 60, "{arrived} frames by {protocol:?}: {}", run.stderr);
@@ -173,7 +175,11 @@ fn a_server_that_stalls_harms_no_recording_and_ctrl_c_does_not_wait_for_it() {
         let begin = Instant::now();
         live.interrupt();
         let (code, said) = live.end();
-        assert!(begin.elapsed() < Duration::from_secs(6), "{:?} with {protocol:?}: {said}", begin.elapsed());
+        assert!(
+            begin.elapsed() < under_load(Duration::from_secs(6)),
+            "{:?} with {protocol:?}: {said}",
+            begin.elapsed()
+        );
         assert_eq!(code, Some(0), "{said}");
         assert_is_whole(&dir, &said);
     }
@@ -210,7 +216,7 @@ fn ctrl_c_ends_an_attempt_to_connect() {
         let begin = Instant::now();
         live.interrupt();
         let (code, said) = live.end();
-        assert!(begin.elapsed() < Duration::from_secs(4), "{:?}: {said}", begin.elapsed());
+        assert!(begin.elapsed() < under_load(Duration::from_secs(4)), "{:?}: {said}", begin.elapsed());
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains(&format!("0 frames -> {url}")), "{said}");
     }

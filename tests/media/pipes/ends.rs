@@ -4,7 +4,7 @@
 use super::noise;
 use super::stream::{Stream, stream};
 use crate::support::program::{Dir, Run};
-use crate::support::running::Running;
+use crate::support::running::{Running, under_load};
 use crate::support::textbook::{Raw, assert_same_video};
 use rustix::process::Signal;
 use std::fs::OpenOptions;
@@ -69,7 +69,7 @@ fn a_reader_that_goes_away_ends_the_run_quietly() {
             drop(stdout);
             stderr.read_to_string(&mut said).expect("text");
         });
-        assert_eq!((running.ends_within(SOON), said.as_str()), (Some(0), ""), "with '{output}'");
+        assert_eq!((running.ends_within(under_load(SOON)), said.as_str()), (Some(0), ""), "with '{output}'");
     }
 }
 
@@ -126,11 +126,11 @@ fn a_fifo_is_written_to_its_reader() {
     make_fifo(&dir, "fifo");
     let mut running = Running::start(&mut dir.command("--exact --backend cpu -q --output-format rawvideo in.y4m fifo"));
     let found = std::fs::read(dir.path("fifo")).expect("frames");
-    assert_eq!(running.ends_within(SOON), Some(0));
+    assert_eq!(running.ends_within(under_load(SOON)), Some(0));
     assert_same_video("a FIFO", RAW, &found, &RAW.equalized(&video));
     let mut running = Running::start(&mut dir.command("--exact --backend cpu -q in.y4m fifo"));
     let found = std::fs::read(dir.path("fifo")).expect("y4m");
-    assert_eq!(running.ends_within(SOON), Some(0));
+    assert_eq!(running.ends_within(under_load(SOON)), Some(0));
     assert_same_video("a FIFO of y4m", RAW, &Stream::of(&found, RAW).video, &RAW.equalized(&video));
 }
 
@@ -148,7 +148,7 @@ fn a_fifo_waits_for_a_reader_who_comes_late_and_lets_go_of_one_who_leaves() {
         let mut running = Running::start(&mut dir.command(&line));
         std::thread::sleep(Duration::from_millis(300));
         dir.ffmpeg(&format!("{input} -i fifo -f rawvideo found.raw"));
-        assert_eq!(running.ends_within(SOON), Some(0), "with '{output}'");
+        assert_eq!(running.ends_within(under_load(SOON)), Some(0), "with '{output}'");
         assert_same_video(output, RAW, &dir.read("found.raw"), &RAW.equalized(&video[..5 * RAW.frame_bytes()]));
 
         let mut running = Running::start(
@@ -159,7 +159,7 @@ fn a_fifo_waits_for_a_reader_who_comes_late_and_lets_go_of_one_who_leaves() {
         drop(fifo);
         let mut said = String::new();
         running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
-        assert_eq!((running.ends_within(SOON), said.as_str()), (Some(0), ""), "with '{output}'");
+        assert_eq!((running.ends_within(under_load(SOON)), said.as_str()), (Some(0), ""), "with '{output}'");
     }
 }
 
@@ -179,7 +179,7 @@ fn ctrl_c_ends_a_run_at_once_that_waits_for_a_reader() {
         // By then it waits for a reader.
         std::thread::sleep(Duration::from_millis(400));
         running.signal(Signal::INT);
-        assert_eq!(running.ends_within(SOON), Some(130), "`{line}`");
+        assert_eq!(running.ends_within(under_load(SOON)), Some(130), "`{line}`");
         let mut said = String::new();
         running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
         assert!(said.contains("fifo: interrupted before anybody read from it"), "`{line}` said {said}");
@@ -208,7 +208,7 @@ fn ctrl_c_ends_a_run_at_once_that_waits_for_its_first_byte() {
             // By then it waits for a byte.
             std::thread::sleep(Duration::from_millis(100));
             running.signal(signal);
-            assert_eq!(running.ends_within(SOON), Some(130), "`{line}` after {signal:?}");
+            assert_eq!(running.ends_within(under_load(SOON)), Some(130), "`{line}` after {signal:?}");
             let mut said = String::new();
             let stderr = running.child().stderr.take();
             stderr.expect("a pipe").read_to_string(&mut said).expect("text");
@@ -235,7 +235,7 @@ fn ctrl_c_in_a_silence_keeps_the_frames_before_it() {
         // By then it waits for more.
         std::thread::sleep(Duration::from_millis(200));
         running.signal(Signal::INT);
-        assert_eq!(running.ends_within(SOON), Some(130), "{cut} bytes before the end");
+        assert_eq!(running.ends_within(under_load(SOON)), Some(130), "{cut} bytes before the end");
         let mut found = Vec::new();
         stdout.read_to_end(&mut found).expect("frames");
         let frames = video.len() - if cut == 0 { 0 } else { RAW.frame_bytes() };
@@ -272,7 +272,7 @@ fn one_ctrl_c_ends_a_run_whose_reader_reads_nothing() {
         // By then the pipe is full.
         std::thread::sleep(Duration::from_millis(500));
         running.signal(Signal::INT);
-        assert_eq!(running.ends_within(SOON), Some(130), "{output}");
+        assert_eq!(running.ends_within(under_load(SOON)), Some(130), "{output}");
         let mut said = String::new();
         running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
         assert!(said.contains("its reader read nothing"), "{output}: {said}");

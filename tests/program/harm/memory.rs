@@ -3,7 +3,7 @@
 use super::costs::{TIME, element, gif};
 use super::servers::{Answers, rtsp, serve};
 use crate::support::program::{Dir, Run, program};
-use crate::support::running::Running;
+use crate::support::running::{Running, under_load};
 use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::path::Path;
@@ -232,7 +232,8 @@ fn files(dir: &Dir) -> Vec<(String, Vec<u8>)> {
 
 /// A run with a limit of time around it, and the most memory that it had, in MiB.
 fn measured(dir: &Dir, line: &str) -> (Run, usize) {
-    let mut command = dir.other_command(TIME, "-q -f %M -o peak timeout -s KILL 60");
+    let limit = under_load(Duration::from_secs(60)).as_secs();
+    let mut command = dir.other_command(TIME, &format!("-q -f %M -o peak timeout -s KILL {limit}"));
     command.arg(program()).args(line.split(' '));
     let run = Run::of(&mut command, line);
     let peak = String::from_utf8(dir.read("peak")).expect("text");
@@ -248,7 +249,7 @@ fn keeps_to_its_memory(dir: &Dir, line: &str) -> Result<(), String> {
     println!("{line}: exit code {:?}, {peak} MiB, {:.1} s: {last}", run.code, time.as_secs_f64());
     let errors = run.stderr.lines().filter(|line| line.starts_with("histeq-video: error: ")).count();
     let says_why = run.code == Some(0) || crate::support::program::failed(run.code) && errors == 1;
-    if says_why && peak <= MOST && time < Duration::from_secs(40) {
+    if says_why && peak <= MOST && time < under_load(Duration::from_secs(40)) {
         return Ok(());
     }
     Err(format!("{line}: exit code {:?}, {peak} MiB, {time:?}, said:\n{}", run.code, run.stderr))
@@ -367,6 +368,6 @@ fn nothing_more_is_opened_after_an_interruption() {
     live.wait_until_it_listens();
     std::thread::sleep(Duration::from_secs(1));
     live.signal(Signal::TERM);
-    live.ends_within(Duration::from_secs(4));
+    live.ends_within(under_load(Duration::from_secs(4)));
     assert!(!dir.path("out.mkv").exists());
 }
