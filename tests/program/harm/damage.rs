@@ -37,6 +37,7 @@ fn damaged(dir: &Dir, (name, encoder, options): (&str, &str, &str), count: u64) 
 }
 
 #[test]
+#[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn strict_gives_one_answer_whatever_threads_decode() {
     let dir = Dir::new();
     for codec in CODECS.into_iter().filter(|(_, encoder, _)| encoder_is_here("damaged files", encoder)) {
@@ -68,6 +69,7 @@ fn strict_gives_one_answer_whatever_threads_decode() {
 
 /// FFmpeg logs errors for this file, and neither conceals nor marks anything: `--strict` accepted it.
 #[test]
+#[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn what_a_decoder_logs_is_damage() {
     if !encoder_is_here("damage that is only logged", "libx265") {
         return;
@@ -93,6 +95,7 @@ fn what_a_decoder_logs_is_damage() {
 
 /// What the decoder left out was what its memory had held before, in an order that depended on its threads.
 #[test]
+#[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn a_damaged_picture_shows_nothing_of_older_ones() {
     let dir = Dir::new();
     let (mut tried, runs) = (0, 4 * runs());

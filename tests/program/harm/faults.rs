@@ -240,6 +240,7 @@ fn survives(job: &Job) {
 }
 
 #[test]
+#[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn a_file_into_mp4_survives_calls_that_fail() {
     if crate::support::reader::encoder_is_here("calls that fail", "libx264") {
         survives(&X264);
@@ -247,16 +248,19 @@ fn a_file_into_mp4_survives_calls_that_fail() {
 }
 
 #[test]
+#[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn a_file_into_matroska_survives_calls_that_fail() {
     survives(&FFV1);
 }
 
 #[test]
+#[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn a_pipe_survives_calls_that_fail() {
     survives(&PIPE);
 }
 
 #[test]
+#[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn a_recording_survives_calls_that_fail() {
     survives(&LIVE);
 }
