@@ -63,7 +63,7 @@ static inline unsigned number() {
 extern "C" void switch_stacks(void** from, void* to);
 
 // Pushes what a function keeps for its caller, goes over to the other stack, and pops the same there. setjmp and longjmp take
-// three times as long.
+// two and a half times as long.
 asm(R"(
     .text
     .type switch_stacks, @function
