@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the program and equalizes the sample clip, on a fresh Debian or Ubuntu with a Rust toolchain.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../tests/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../tests/support/setup.sh"
 set_up
 
 result=target/samples/coast-equalized.mp4

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the test suite, on a fresh Debian or Ubuntu with a Rust toolchain. A table of what was skipped comes last.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/support/setup.sh"
 # FFmpeg's own tools read what the program wrote, and so does x264; g++ compiles the kernels' arithmetic for the host;
 # Xvfb is a display for the window, evilwm what full screen takes there, xdotool presses keys. The libraries are what any
 # desktop has. nginx, GStreamer and srt-tools are servers for live streams: RTMP, RTSP and SRT. mpv plays across the seams of pieces.

@@ -35,10 +35,10 @@
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
 //! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, stage_builder, session, pieces |
 
-// Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/fuzz/run.sh.
+// Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/program/fuzz/run.sh.
 #![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
 
-// AddressSanitizer has functions of these names of its own: tests/address-sanitizer.sh.
+// AddressSanitizer has functions of these names of its own: tests/program/address-sanitizer.sh.
 #[cfg(not(any(fuzzing, sanitizer)))]
 mod c_memory;
 mod commands;
@@ -58,10 +58,10 @@ mod watch;
 mod window;
 
 #[cfg(fuzzing)]
-#[path = "../../tests/fuzz/parsers.rs"]
+#[path = "../../tests/program/fuzz/parsers.rs"]
 mod fuzzer;
 #[cfg(test)]
-#[path = "../../tests/inside/mod.rs"]
+#[path = "../../tests/program/inside/mod.rs"]
 mod inside;
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! The module `histeq` for Python: arrays in, arrays out. `tests/python.sh` builds, installs and tests it.
+//! The module `histeq` for Python: arrays in, arrays out. `tests/hosts/python.sh` builds, installs and tests it.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! The tests of `histeq`, one binary: the backends against the reference, the rules against second computations of them, and
 //! the kernels on this machine.
 
-#[path = "../helpers/backends.rs"]
+#[path = "../support/backends.rs"]
 mod backends;
 mod chroma;
 mod clahe;
@@ -12,7 +12,7 @@ mod cuts;
 mod denoise;
 mod depth;
 mod device_surfaces;
-#[path = "../helpers/failing.rs"]
+#[path = "../support/failing.rs"]
 mod failing;
 mod failover;
 mod frame;
@@ -20,20 +20,20 @@ mod fused_kernels;
 mod grid;
 mod guided;
 mod hdr;
-#[path = "../helpers/host_program.rs"]
+#[path = "../support/host_program.rs"]
 mod host_program;
-#[path = "../helpers/kept_files.rs"]
+#[path = "../support/kept_files.rs"]
 mod kept_files;
 mod kernel_arguments;
 mod kernel_arithmetic;
 mod masks;
 mod modifiers;
 mod noise_kernels;
-#[path = "../helpers/pictures.rs"]
+#[path = "../support/pictures.rs"]
 mod pictures;
-#[path = "../helpers/random.rs"]
+#[path = "../support/random.rs"]
 mod random;
-#[path = "../helpers/skip.rs"]
+#[path = "../support/skip.rs"]
 mod skip;
 mod spec;
 mod tone;

@@ -32,7 +32,7 @@ fn emulated() -> Option<Program> {
     };
     let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();
     files.push(("launch.cuh", "#pragma once\n".to_owned()));
-    files.push(("cuda.hpp", include_str!("../helpers/cuda.hpp").to_owned()));
+    files.push(("cuda.hpp", include_str!("../support/cuda.hpp").to_owned()));
     files.push(("emulator.hpp", include_str!("fused/emulator.hpp").to_owned()));
     files.push(("main.cpp", include_str!("fused/noise.cpp").to_owned()));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();

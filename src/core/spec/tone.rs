@@ -616,14 +616,15 @@ impl Veil {
 
     /// The curve of each region, which takes its veil off.
     pub fn curves(&self, levels: Levels, tiles: Tiles) -> TileCurves {
-        TileCurves::given(tiles, levels, (0..REGIONS).flat_map(|y| self.codes_of_row(y, levels)).collect())
+        let rows: Vec<Vec<u16>> = (0..REGIONS).map(|y| self.codes_of_row(y, levels)).collect();
+        TileCurves::given(tiles, levels, rows.concat())
     }
 
     /// What becomes of each code in the regions of a row, one after the other.
     pub fn codes_of_row(&self, y: usize, levels: Levels) -> Vec<u16> {
         let then = self.then_on(levels);
         let regions = self.taken[y].into_iter().zip(self.gains[y]);
-        regions.flat_map(|region| self.codes(region, levels, then.as_ref())).collect()
+        regions.map(|region| self.codes(region, levels, then.as_ref())).collect::<Vec<_>>().concat()
     }
 
     /// The curve of region (row, column).

@@ -1,4 +1,4 @@
-//! The input of the vectors, by a rule in integers: `docs/porting.md` states it, and `tests/conformance/port.py` has it in
+//! The input of the vectors, by a rule in integers: `docs/porting.md` states it, and `tests/core/conformance/port.py` has it in
 //! Python.
 
 use histeq::frame::{Component, Luminance, Model, PixelFormat, Range};

@@ -18,9 +18,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/conformance");
-const VECTORS: &str = include_str!("../../conformance/vectors.tsv");
-const STEPS: &str = include_str!("../../conformance/steps.tsv");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/core/conformance");
+const VECTORS: &str = include_str!("vectors.tsv");
+const STEPS: &str = include_str!("steps.tsv");
 
 const VECTORS_HEAD: &str = "\
 # Conformance vectors: docs/porting.md has the rule of the input and what the columns are.

@@ -1,0 +1,158 @@
+//! Real drivers: cameras that deliver, fail, disappear and come back, and virtual ones. `tests/media/cameras.sh` has a machine
+//! with all of them; elsewhere, those that are missing are skipped.
+
+mod devices;
+mod faults;
+mod film;
+mod formats;
+mod loopback;
+mod recording;
+mod sound;
+mod usb;
+mod usb_webcam;
+
+use crate::support::program::{Dir, Run, told};
+use crate::support::running::Running;
+use crate::support::skip::skip;
+use rustix::process::Signal;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStderr, Stdio};
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long anything may take that is waited for. In an emulated machine, starting a program takes seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Options of all runs: no window, a small picture, few frames a second, an encoder that takes no time.
+const SMALL: &str = "--backend cpu --no-preview --size 320x180 --rate 10 --encoder ffv1";
+
+/// The nodes of /dev whose driver gives them a name for which `is_it`, in order.
+fn nodes(is_it: impl Fn(&str) -> bool) -> Vec<String> {
+    let entries = std::fs::read_dir("/sys/class/video4linux").into_iter().flatten().flatten();
+    let name = |path: &Path| std::fs::read_to_string(path.join("name")).unwrap_or_default();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_it(name(path).trim())).collect();
+    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    let node = |path: &PathBuf| format!("/dev/{}", path.file_name().unwrap_or_default().to_string_lossy());
+    found.iter().map(node).collect()
+}
+
+/// A camera of the kernel's test driver, which no other test has meanwhile.
+struct Vivid(String);
+
+static TAKEN: (Mutex<Vec<String>>, Condvar) = (Mutex::new(Vec::new()), Condvar::new());
+
+impl Vivid {
+    /// The first that is free, once one is; a printed skip where there is none.
+    fn take() -> Option<Self> {
+        Vivid::take_one_of(Vivid::all())
+    }
+
+    fn all() -> Vec<String> {
+        nodes(|name| name.starts_with("vivid-") && name.ends_with("-vid-cap"))
+    }
+
+    fn take_one_of(all: Vec<String>) -> Option<Self> {
+        if all.is_empty() {
+            skip("vivid", "the kernel's test camera is not loaded (sudo modprobe vivid)");
+            return None;
+        }
+        let mut taken = TAKEN.0.lock().expect("no test panics in here");
+        loop {
+            if let Some(free) = all.iter().find(|node| !taken.contains(node)) {
+                taken.push(free.clone());
+                return Some(Vivid(free.clone()));
+            }
+            taken = TAKEN.1.wait(taken).expect("no test panics in here");
+        }
+    }
+
+    /// Sets controls, or presses buttons.
+    #[track_caller]
+    fn set(&self, controls: &str) {
+        self.try_to_set(controls).exits_with(0);
+    }
+
+    fn try_to_set(&self, controls: &str) -> Run {
+        let line = format!("-d {} -c {controls}", self.0);
+        Run::of(&mut Dir::new().other_command("v4l2-ctl", &line), &line)
+    }
+}
+
+impl Drop for Vivid {
+    fn drop(&mut self) {
+        // As the next test expects it. Fails with a test that has left the camera without a driver.
+        self.try_to_set("osd_text_mode=0,percentage_of_dropped_buffers=0");
+        TAKEN.0.lock().expect("no test panics in here").retain(|node| *node != self.0);
+        TAKEN.1.notify_all();
+    }
+}
+
+/// `live` while it runs, and what it says beside the reports of its progress.
+struct Live {
+    running: Running,
+    stderr: BufReader<ChildStderr>,
+    said: String,
+    /// How many frames the last report has.
+    frames: u64,
+}
+
+impl Live {
+    fn start(dir: &Dir, line: &str) -> Self {
+        let mut command = dir.command(&format!("live --progress json -v {line}"));
+        let mut running = Running::start(command.stderr(Stdio::piped()));
+        let stderr = BufReader::new(running.child().stderr.take().expect("a pipe"));
+        Live { running, stderr, said: String::new(), frames: 0 }
+    }
+
+    /// Reads until it has said `text`.
+    #[track_caller]
+    fn wait_for(&mut self, text: &str) {
+        self.wait_until(text, |live| live.said.contains(text));
+    }
+
+    /// Waits until `more` further frames have been filmed.
+    #[track_caller]
+    fn wait_for_frames(&mut self, more: u64) {
+        let aim = self.frames + more;
+        self.wait_until(&format!("{aim} frames"), |live| live.frames >= aim);
+    }
+
+    #[track_caller]
+    fn wait_until(&mut self, what: &str, is_it: impl Fn(&Self) -> bool) {
+        let begin = Instant::now();
+        while !is_it(self) {
+            // There is a report each second.
+            let goes_on = self.read_line() && begin.elapsed() < PATIENCE;
+            assert!(goes_on, "no sign of {what} after {} frames:\n{}", self.frames, self.said);
+        }
+    }
+
+    fn read_line(&mut self) -> bool {
+        let mut line = String::new();
+        let count = self.stderr.read_line(&mut line).expect("stderr can be read");
+        let report: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+        self.frames = report["frame"].as_u64().unwrap_or(self.frames);
+        self.said.extend(told(line.trim_end()).map(|line| line + "\n"));
+        count > 0
+    }
+
+    /// Sends a signal, and answers as `end` does.
+    fn end_by(self, signal: Signal) -> (Option<i32>, String) {
+        self.running.signal(signal);
+        self.end()
+    }
+
+    /// Waits for the end, and answers with the exit code and all that was said.
+    fn end(mut self) -> (Option<i32>, String) {
+        while self.read_line() {}
+        (self.running.ends_within(PATIENCE), self.said)
+    }
+}
+
+/// How many frames the summary says went into `file`.
+#[track_caller]
+fn frames_counted(said: &str, file: &str) -> usize {
+    let count = |line: &str| line.split_once(&format!(" -> {file}"))?.0.split(' ').next()?.parse().ok();
+    said.lines().find_map(count).unwrap_or_else(|| panic!("nothing said of {file}:\n{said}"))
+}

@@ -1,0 +1,151 @@
+//! What changes in the middle of a video, and an encoder or a container says but once: it is made to fit where that is exact,
+//! else there is a warning.
+
+use crate::support::program::{Dir, Run};
+use crate::support::reader::encoder_is_here;
+
+/// A video of elementary streams that follow one another, each of so many frames of this source, encoded by these options.
+fn joined(dir: &Dir, file: &str, parts: &[(&str, usize, &str)]) {
+    let extension = file.rsplit('.').next().expect("an extension");
+    let mut all = Vec::new();
+    for (source, frames, options) in parts {
+        dir.ffmpeg(&format!("-f lavfi -i {source} -frames:v {frames} {options} part.{extension}"));
+        all.extend(dir.read(&format!("part.{extension}")));
+    }
+    dir.write(file, &all);
+}
+
+const SOURCE: &str = "testsrc2=size=128x96:rate=25";
+const X264: &str = "-c:v libx264 -preset veryfast -crf 18 -pix_fmt yuv420p";
+const MPEG2: &str = "-c:v mpeg2video -q:v 3 -bf 0 -g 5";
+
+/// The run, which warns in this way once, and fails with `--strict`.
+#[track_caller]
+fn warns(dir: &Dir, line: &str, words: &[&str]) -> Run {
+    let run = dir.succeeds(&format!("--backend cpu -y {line}"));
+    let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains("warning")).collect();
+    assert!(lines.len() == 1 && words.iter().all(|word| lines[0].contains(word)), "{line}: {}", run.stderr);
+    dir.run(&format!("--backend cpu -y --strict {line}")).fails().says(words);
+    run
+}
+
+/// For each frame, whether it is interlaced, and whether the top field comes first.
+fn fields(dir: &Dir, file: &str) -> Vec<(bool, bool)> {
+    dir.frames(file).iter().map(|frame| (frame["interlaced_frame"] == 1, frame["top_field_first"] == 1)).collect()
+}
+
+#[test]
+fn progressive_pictures_among_interlaced_ones_leave_the_order_of_fields_as_it_is() {
+    if !encoder_is_here("fields", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    for (order, is_top) in [("tff", true), ("bff", false)] {
+        let coded = format!("-vf setfield={order} -flags +ilme+ildct");
+        for (extension, codec) in [("h264", X264), ("m2v", MPEG2)] {
+            let (input, frames) = (format!("in.{extension}"), format!("{codec} {coded}"));
+            joined(&dir, &input, &[(SOURCE, 30, &frames), (SOURCE, 5, codec), (SOURCE, 65, &frames)]);
+            let before = fields(&dir, &input);
+            assert!(before.iter().filter(|of| !of.0).count() == 5 && before[0] == (true, is_top), "the clip is mixed");
+            for (encoder, output) in
+                [("libx264", "mkv"), ("libx264", "mp4"), ("mpeg2video", "ts"), ("prores_ks", "mov"), ("ffv1", "mkv")]
+            {
+                let output = format!("out.{output}");
+                dir.succeeds(&format!("--backend cpu --strict --encoder {encoder} -y {input} {output}"));
+                let after = fields(&dir, &output);
+                assert_eq!(after.len(), before.len(), "{encoder}");
+                let right = after.iter().all(|of| *of == (true, is_top) || !of.0 && encoder == "ffv1");
+                assert!(right, "{order} {input} by {encoder}: {after:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_video_that_becomes_interlaced_or_changes_the_order_of_its_fields_is_named() {
+    if !encoder_is_here("fields", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let coded = |order: &str| format!("{X264} -vf setfield={order} -flags +ilme+ildct");
+    joined(&dir, "becomes.h264", &[(SOURCE, 10, X264), (SOURCE, 20, &coded("tff"))]);
+    warns(&dir, "--encoder libx264 becomes.h264 out.mkv", &["becomes interlaced", "setfield=tff"]);
+    assert!(fields(&dir, "out.mkv").iter().all(|of| !of.0));
+    dir.succeeds("--backend cpu --strict --filter setfield=tff -y becomes.h264 out.mkv");
+    assert!(fields(&dir, "out.mkv").iter().all(|of| *of == (true, true)), "the way out that the warning tells");
+    joined(&dir, "turns.h264", &[(SOURCE, 10, &coded("tff")), (SOURCE, 20, &coded("bff"))]);
+    warns(&dir, "--encoder libx264 turns.h264 out.mkv", &["the bottom field comes first", "fieldorder=tff"]);
+    assert!(fields(&dir, "out.mkv").iter().all(|of| *of == (true, true)));
+    dir.succeeds("--backend cpu --strict --filter fieldorder=tff -y turns.h264 out.mkv");
+}
+
+#[test]
+fn pixels_of_another_shape_are_named() {
+    if !encoder_is_here("shapes", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let shape = |codec: &str, ratio: &str| format!("{codec} -vf setsar={ratio}");
+    joined(&dir, "in.h264", &[(SOURCE, 10, &shape(X264, "1/1")), (SOURCE, 10, &shape(X264, "16/15"))]);
+    joined(&dir, "in.m2v", &[(SOURCE, 10, &shape(MPEG2, "1/1")), (SOURCE, 10, &shape(MPEG2, "4/3"))]);
+    for (input, ratio) in [("in.h264", "16:15"), ("in.m2v", "4:3")] {
+        for output in ["out.mkv", "out.mp4", "out.ts", "out.y4m"] {
+            warns(&dir, &format!("{input} {output}"), &["pixels change from 1:1 to", ratio, "stretched"]);
+        }
+    }
+    // A picture of another size that is shown in the same shape is scaled to what is right.
+    let wide = "testsrc2=size=64x96:rate=25";
+    joined(&dir, "same.h264", &[(SOURCE, 10, &shape(X264, "1/1")), (wide, 10, &shape(X264, "2/1"))]);
+    warns(&dir, "same.h264 out.mkv", &["changes size to 64x96"]);
+}
+
+#[test]
+fn another_matrix_is_converted_and_other_colours_are_named() {
+    if !encoder_is_here("colours", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let bars = "smptebars=size=128x96:rate=25";
+    // Older encoders take options, newer ones what the pictures say.
+    let tagged = |matrix: &str, name: &str, more: &str| {
+        let (filter, option) = match more.split_once('=') {
+            Some((key, value)) => (format!(",setparams={more}"), format!("-{key} {value}")),
+            None => Default::default(),
+        };
+        format!(
+            "-vf scale=out_color_matrix={matrix}:out_range=tv,format=yuv444p{filter} -c:v libx264 -qp 0 -colorspace {name} \
+             -color_range tv {option}"
+        )
+    };
+    let [hd, sd] = [("bt709", "bt709"), ("bt601", "smpte170m")].map(|(matrix, name)| tagged(matrix, name, ""));
+    joined(&dir, "in.h264", &[(bars, 5, &hd), (bars, 5, &sd)]);
+    for (encoder, output) in [("ffv1", "out.mkv"), ("ffv1", "out.nut")] {
+        let line = format!("--backend cpu --strict --strength 0 --levels 1 --encoder {encoder} -y in.h264 {output}");
+        dir.succeeds(&line).says(&["the matrix changes from bt709 to smpte170m", "converted to bt709"]);
+        let pixels = dir.raw(output, "yuv444p");
+        let frame = 128 * 96 * 3;
+        assert_eq!(pixels.len(), 10 * frame);
+        // The upper bars are 20 columns wide; at their edges, the clips differ by themselves.
+        let most = |pixels: &[u8]| {
+            let inside = (0..frame).filter(|at| (6..14).contains(&(at % 128 % 20)) && at / 128 % 96 < 60);
+            inside.map(|at| pixels[at].abs_diff(pixels[9 * frame + at])).max()
+        };
+        assert!(most(&pixels) <= Some(4), "the bars are {:?} levels off", most(&pixels));
+        assert!(most(&dir.raw("in.h264", "yuv444p")) > Some(15), "the clip has two matrices");
+    }
+    for (what, first, then, words) in [
+        ("curve", "color_trc=bt709", "color_trc=arib-std-b67", ["transfer characteristics", "bt709 to arib-std-b67"]),
+        ("light", "", "color_trc=smpte2084", ["transfer characteristics", "smpte2084"]),
+        ("gamut", "color_primaries=bt709", "color_primaries=bt2020", ["primaries", "bt709 to bt2020"]),
+        ("matrix", "", "colorspace=ycgco", ["matrix coefficients", "bt709 to ycgco"]),
+    ] {
+        let input = format!("{what}.h264");
+        let parts = [first, then].map(|more| tagged("bt709", "bt709", more));
+        joined(&dir, &input, &[(bars, 5, &parts[0]), (bars, 5, &parts[1])]);
+        warns(&dir, &format!("{input} out.mkv"), &words);
+    }
+    // The same curve under another name.
+    let same = ["color_trc=bt709", "color_trc=smpte170m"].map(|more| tagged("bt709", "bt709", more));
+    joined(&dir, "same.h264", &[(bars, 5, &same[0]), (bars, 5, &same[1])]);
+    dir.succeeds("--backend cpu --strict -y same.h264 out.mkv");
+}

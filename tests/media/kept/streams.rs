@@ -1,0 +1,384 @@
+//! The streams that are not equalized: copied bit for bit, turned into the container's own kind of text, or named when
+//! they have to be left out.
+
+use super::film;
+use crate::support::program::Dir;
+use crate::support::reader::{assert_same_times, encoder_is_here, seconds};
+use serde_json::Value;
+
+const SUBTITLES: &str = "1\n00:00:00,200 --> 00:00:00,900\nfirst line\n\n2\n00:00:01,000 --> 00:00:01,800\nsecond\n";
+
+/// A matroska file with one of everything.
+fn everything(dir: &Dir) {
+    dir.write("text.srt", SUBTITLES.as_bytes());
+    dir.write("font.ttf", b"not really a font");
+    dir.ffmpeg("-i text.srt styled.ass");
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=96x64:rate=25:duration=2 -f lavfi -i testsrc=size=64x48:rate=10:duration=2 \
+         -f lavfi -i sine=duration=2 -f lavfi -i sine=frequency=900:duration=2 -i text.srt -i styled.ass \
+         -map 0 -map 1 -map 2 -map 3 -map 4 -map 5 -attach font.ttf -metadata:s:t mimetype=font/ttf \
+         -c:v:0 mpeg4 -q:v 3 -c:v:1 mjpeg -pix_fmt:v:1 yuvj420p -c:a:0 aac -c:a:1 flac -c:s:0 srt -c:s:1 ass \
+         -metadata:s:v:0 title='the picture' -metadata:s:v:0 language=fra \
+         -metadata:s:a:0 language=deu -metadata:s:a:1 language=eng -metadata:s:a:1 title='The comment' \
+         -metadata:s:s:0 language=swe -metadata:s:s:1 title=Songs \
+         -disposition:v:0 default -disposition:v:1 0 -disposition:a:0 0 -disposition:a:1 default+comment \
+         -disposition:s:0 forced -disposition:s:1 0 in.mkv",
+    );
+}
+
+/// What has to be the same about a stream, wherever it is kept.
+fn description(stream: &Value) -> Vec<Value> {
+    let tag = |key: &str| stream["tags"][key].clone();
+    vec![stream["codec_type"].clone(), tag("language"), tag("title"), stream["disposition"].clone()]
+}
+
+#[track_caller]
+fn assert_copied(dir: &Dir, input: &str, output: &str, stream: &str) {
+    let payload = |file: &str| dir.payload(&format!("0:{stream}"), file);
+    assert_eq!(payload(output), payload(input), "the packets of stream {stream}");
+    assert_same_times(&dir.packet_times(stream, output), &dir.packet_times(stream, input), 0.001);
+}
+
+#[test]
+fn every_other_stream_of_a_matroska_file_is_copied() {
+    let dir = Dir::new();
+    everything(&dir);
+    dir.succeeds("--backend cpu in.mkv out.mkv").never_says("warning");
+    let (before, after) = (dir.streams("in.mkv"), dir.streams("out.mkv"));
+    assert_eq!(after.len(), before.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(description(after), description(before));
+    }
+    for stream in ["1", "2", "3", "4", "5"] {
+        assert_copied(&dir, "in.mkv", "out.mkv", stream);
+    }
+    dir.ffmpeg("-dump_attachment:t:0 out.ttf -i out.mkv -t 0 -f null -");
+    assert_eq!(dir.read("out.ttf"), dir.read("font.ttf"));
+    assert_eq!(after[6]["tags"]["mimetype"], "font/ttf");
+    assert_eq!(after[6]["tags"]["filename"], "font.ttf");
+}
+
+#[test]
+fn another_video_stream_can_be_the_one_that_is_equalized() {
+    let dir = Dir::new();
+    everything(&dir);
+    dir.succeeds("--backend cpu --video-stream 1 --encoder ffv1 in.mkv out.mkv");
+    assert_copied(&dir, "in.mkv", "out.mkv", "0");
+    let after = dir.streams("out.mkv");
+    assert_eq!((&after[1]["codec_name"], &after[1]["width"]), (&"ffv1".into(), &64.into()));
+}
+
+#[test]
+fn sound_in_mp4_and_transport_streams_is_copied() {
+    let dir = Dir::new();
+    for container in ["mp4", "mov", "ts"] {
+        let (input, output) = (format!("in.{container}"), format!("out.{container}"));
+        film(&dir, &input, "-c:v mpeg4 -q:v 3", "-c:a aac -metadata:s:a language=deu");
+        dir.succeeds(&format!("--backend cpu {input} {output}"));
+        let (before, after) = (dir.streams(&input), dir.streams(&output));
+        assert_eq!(description(&after[1]), description(&before[1]), "{container}");
+        assert_copied(&dir, &input, &output, "1");
+    }
+}
+
+#[test]
+fn cover_art_stays_cover_art() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=32x32 -frames:v 1 cover.png");
+    film(&dir, "film.mp4", "-c:v mpeg4 -q:v 3", "-c:a aac");
+    for container in ["mp4", "mkv"] {
+        let (input, output) = (format!("in.{container}"), format!("out.{container}"));
+        let attach = match container {
+            "mkv" => "-attach cover.png -metadata:s:t mimetype=image/png -map 0",
+            _ => "-i cover.png -map 0 -map 1 -disposition:v:1 attached_pic",
+        };
+        dir.ffmpeg(&format!("-i film.mp4 {attach} -c copy {input}"));
+        dir.succeeds(&format!("--backend cpu {input} {output}")).never_says("warning");
+        let after = dir.streams(&output);
+        assert_eq!(after.len(), 3, "{container}");
+        assert_eq!(after[2]["disposition"]["attached_pic"], 1, "{container}");
+        assert_eq!(dir.payload("0:2", &output), dir.payload("0:2", &input), "{container}");
+    }
+}
+
+#[test]
+fn text_subtitles_become_the_kind_that_the_container_holds() {
+    let dir = Dir::new();
+    everything(&dir);
+    let texts = |file: &str, stream: &str| {
+        let run = dir.ffmpeg(&format!("-copyts -i {file} -map 0:{stream} -f srt -"));
+        String::from_utf8_lossy(&run.stdout).replace('\r', "")
+    };
+    dir.succeeds("--backend cpu in.mkv out.mp4").says(&["stream #6", "attachment", ".mkv"]);
+    let after = dir.streams("out.mp4");
+    assert_eq!(after[4]["codec_name"], "mov_text");
+    assert_eq!(after[5]["codec_name"], "mov_text");
+    assert_eq!(after[4]["tags"]["language"], "swe");
+    assert_eq!(after[4]["disposition"]["forced"], 1);
+    assert_eq!(texts("out.mp4", "4"), texts("in.mkv", "4"));
+    if encoder_is_here("subtitles in webm", "libvpx-vp9") {
+        film(&dir, "talk.mkv", "-c:v mpeg4 -q:v 3", "-c:a libvorbis");
+        dir.ffmpeg("-i talk.mkv -i text.srt -map 0 -map 1 -c copy -c:s srt talk2.mkv");
+        dir.succeeds("--backend cpu talk2.mkv out.webm");
+        assert_eq!(dir.streams("out.webm")[2]["codec_name"], "webvtt");
+        assert_eq!(texts("out.webm", "2"), texts("talk2.mkv", "2"));
+    }
+    dir.succeeds("--backend cpu out.mp4 back.mkv");
+    assert_eq!(dir.streams("back.mkv")[4]["codec_name"], "subrip");
+    // When each is shown may have moved together with picture and sound.
+    let words = |text: String| text.lines().filter(|line| !line.contains("-->")).collect::<Vec<_>>().join("\n");
+    assert_eq!(words(texts("back.mkv", "4")), words(texts("in.mkv", "4")));
+}
+
+#[test]
+fn sound_that_the_container_cannot_hold_is_re_encoded_and_named() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-c:a wmav2 -metadata:s:a language=deu");
+    let run = dir.succeeds("--backend cpu in.mkv out.mp4");
+    run.says(&["warning", "stream #1 (audio, wmav2, deu)", "re-encoded (aac)", "mp4", ".mkv"]);
+    let sound = &dir.streams("out.mp4")[1];
+    assert_eq!((&sound["codec_name"], &sound["tags"]["language"]), (&"aac".into(), &"deu".into()));
+    let before = dir.names();
+    dir.run("--backend cpu --strict in.mkv strict.mp4").fails().says(&["stream #1", "--strict"]);
+    assert_eq!(dir.names(), before);
+}
+
+#[test]
+fn data_streams_are_copied_where_they_can_be() {
+    let dir = Dir::new();
+    film(&dir, "film.ts", "-c:v mpeg2video -q:v 3", "-c:a mp2");
+    dir.write("data.bin", &[7; 1000]);
+    dir.ffmpeg("-i film.ts -f data -i data.bin -map 0 -map 1 -c copy in.ts");
+    let before = dir.streams("in.ts");
+    assert_eq!(before[2]["codec_type"], "data", "the clip has a data stream");
+    dir.succeeds("--backend cpu in.ts out.ts");
+    assert_eq!(dir.payload("0:2", "out.ts"), dir.payload("0:2", "in.ts"));
+    dir.succeeds("--backend cpu in.ts out.mkv").says(&["stream #2 (data", "left out"]);
+}
+
+#[test]
+fn durations_are_those_of_the_input() {
+    // To a packet of sound, which containers count, or not, when it is only in part to be heard.
+    let dir = Dir::new();
+    for file in ["mkv", "mp4"] {
+        film(&dir, &format!("in.{file}"), "-c:v mpeg4 -q:v 3", "-c:a aac");
+        dir.succeeds(&format!("--backend cpu in.{file} out.{file}"));
+        let duration =
+            |name: &str| seconds(&dir.probe("-show_format", &format!("{name}.{file}"))["format"]["duration"]);
+        assert!((duration("out") - duration("in")).abs() < 0.03, "{} instead of {}", duration("out"), duration("in"));
+    }
+}
+
+#[test]
+fn sound_that_a_broadcast_cannot_carry_is_re_encoded_with_a_word() {
+    let dir = Dir::new();
+    for sound in ["flac", "pcm_alaw", "pcm_s16le"] {
+        film(&dir, "in.mkv", "-c:v mpeg2video -q:v 3", &format!("-c:a {sound}"));
+        for (output, becomes) in [("out.ts", "aac"), ("out.mpg", "mp2"), ("out.vob", "mp2")] {
+            let run = dir.succeeds(&format!("--backend cpu --encoder mpeg2video -y in.mkv {output}"));
+            let run = run.says(&["is re-encoded", "cannot hold it"]);
+            let kinds: Vec<Value> = dir.streams(output).iter().map(|stream| stream["codec_name"].clone()).collect();
+            assert_eq!(kinds, ["mpeg2video", becomes], "{sound} in {output}: {run:?}");
+            dir.run(&format!("--backend cpu --strict --encoder mpeg2video -y in.mkv {output}")).fails();
+        }
+    }
+    dir.run("--backend cpu --encoder ffv1 -y in.mkv out.ts").fails().says(&["mpegts cannot hold what ffv1 makes"]);
+}
+
+#[test]
+fn a_stream_that_is_announced_and_never_comes_is_left_out() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi -i sine=duration=1 -map 0 -map 1 -map 1 \
+         -c:v mpeg2video -c:a mp2 whole.ts",
+    );
+    // Packets of 188 bytes, each with the number of its stream; the second sound has 0x102.
+    let whole = dir.read("whole.ts");
+    let is_sent = |packet: &&[u8]| (u16::from(packet[1] & 31) << 8 | u16::from(packet[2])) != 0x102;
+    dir.write("in.ts", &whole.chunks_exact(188).filter(is_sent).collect::<Vec<_>>().concat());
+    for output in ["out.mkv", "out.mp4", "out.ts"] {
+        let run = dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y in.ts {output}"));
+        run.says(&["stream #2", "is left out: nothing of it was found"]);
+        assert_eq!(dir.streams(output).len(), 2, "{output}");
+    }
+}
+
+#[test]
+fn of_joined_broadcasts_what_comes_later_is_named_and_can_be_had() {
+    let dir = Dir::new();
+    let joined = |second: &str| {
+        for pid in ["300", second] {
+            let clip = "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -c:v mpeg2video";
+            dir.ffmpeg(&format!("{clip} -mpegts_start_pid 0x{pid} -y {pid}.ts"));
+        }
+        dir.write("in.ts", &[dir.read("300.ts"), dir.read(&format!("{second}.ts"))].concat());
+    };
+    joined("400");
+    let line = "--backend cpu --encoder mpeg4 -y in.ts out.mkv";
+    dir.succeeds(line).says(&["stream #1", "is left out: nothing of it was found at the beginning", "--video-stream"]);
+    assert_eq!(dir.frames("out.mkv").len(), 25);
+    dir.run(&format!("--strict {line}")).fails();
+    dir.succeeds(&format!("--video-stream 1 {line}"));
+    assert_eq!(dir.frames("out.mkv").len(), 25);
+    // The second half of one that goes on by the same number is in the same stream.
+    joined("300");
+    dir.succeeds(line).says(&["the clock of stream #0", "jumps by", "times go on from there"]);
+    assert_eq!(dir.frames("out.mkv").len(), 50);
+}
+
+/// Replaces the last place of each word by one as long.
+fn patched(mut bytes: Vec<u8>, words: &[(&[u8], &[u8])]) -> Vec<u8> {
+    for (word, by) in words {
+        let at = bytes.windows(word.len()).rposition(|bytes| bytes == *word).expect("the word is in the file");
+        bytes[at..at + by.len()].copy_from_slice(by);
+    }
+    bytes
+}
+
+#[test]
+fn a_stream_that_can_be_neither_copied_nor_decoded_is_left_out() {
+    let dir = Dir::new();
+    dir.write("text.srt", SUBTITLES.as_bytes());
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=5:duration=1 -f lavfi -i sine=duration=1 -i text.srt -map 0 -map 0 -map 1 \
+         -map 1 -map 2 -c:v mpeg4 -c:a aac -c:s srt all.mkv",
+    );
+    dir.ffmpeg("-i all.mkv -map 0 -map -0:s -c copy all.mp4");
+    // As the second sound of a phone is, of which FFmpeg knows the rate, but not the codec.
+    dir.write("in.mov", &patched(dir.read("all.mp4"), &[(b"mp4a", b"apac"), (b"esds", b"dapa")]));
+    dir.write("sound.mkv", &patched(dir.read("all.mkv"), &[(b"A_AAC", b"A_XYZ")]));
+    dir.write("words.mkv", &patched(dir.read("all.mkv"), &[(b"S_TEXT/UTF8", b"S_TEXT/ABCD")]));
+    dir.write("video.mkv", &patched(dir.read("all.mkv"), &[(b"V_MPEG4/ISO/ASP", b"V_XYZAB/ISO/ASP")]));
+    for (input, number, streams) in [("in.mov", 3, 4), ("sound.mkv", 3, 5), ("words.mkv", 4, 5), ("video.mkv", 1, 5)] {
+        for output in ["mov", "mp4", "mkv", "ts", "avi", "nut", "mpg"] {
+            let run = dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {input} out.{output}"));
+            let unknown = format!("stream #{number}");
+            // FFmpeg 9 knows the codec of the phone, and copies it.
+            if input == "in.mov" && dir.streams(&format!("out.{output}")).len() == streams {
+                continue;
+            }
+            let line = run.stderr.lines().find(|line| line.contains(&unknown) && line.contains("left out"));
+            let line = line.unwrap_or_else(|| panic!("{input} to {output}: {}", run.stderr));
+            assert!(line.contains("warning") && line.contains(&format!("--streams -{number} ")), "{line}");
+            assert_eq!(dir.frames(&format!("out.{output}")).len(), 5, "{input} to {output}");
+        }
+        let left = dir.streams("out.mov").len();
+        if input == "in.mov" && left == streams {
+            continue;
+        }
+        assert_eq!(left, streams - 1, "{input}: all others are there");
+        let options = format!("--backend cpu --encoder mpeg4 --strict -y {input} out.mov");
+        dir.run(&options).fails().says(&[&format!("stream #{number}"), "--strict"]);
+        dir.succeeds(&format!("--streams -{number} {options}")).never_says("left out");
+    }
+}
+
+#[test]
+fn the_user_chooses_what_is_kept_beside_the_video() {
+    let dir = Dir::new();
+    everything(&dir);
+    for (choice, kept) in [
+        ("2", &[0, 2][..]),
+        ("-1,-t", &[0, 2, 3, 4, 5]),
+        ("a:eng,s", &[0, 3, 4, 5]),
+        ("-a,-v", &[0, 4, 5, 6]),
+        ("t", &[0, 6]),
+    ] {
+        dir.succeeds(&format!("--backend cpu --strict --streams {choice} -y in.mkv out.mkv"));
+        let (before, after) = (dir.streams("in.mkv"), dir.streams("out.mkv"));
+        let kept: Vec<_> = kept.iter().map(|&index: &usize| description(&before[index])).collect();
+        assert_eq!(after.iter().map(description).collect::<Vec<_>>(), kept, "{choice}");
+    }
+    // The second video is equalized, whatever is said of it.
+    dir.succeeds("--backend cpu --video-stream 1 --streams -v,-a,-s,-t -y in.mkv out.mkv");
+    assert_eq!(dir.streams("out.mkv").len(), 1);
+    dir.run("--backend cpu --streams a:2 -y in.mkv out.mkv").exits_with(2).says(&["no stream a:2", "stream #3"]);
+    dir.run("--backend cpu --streams all -y in.mkv out.mkv").exits_with(2).says(&["--streams", "names no streams"]);
+}
+
+#[test]
+fn video_goes_where_it_can() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-c:a pcm_s16le");
+    for encoder in ["huffyuv", "ffvhuff", "utvideo", "wmv2"] {
+        dir.succeeds(&format!("--backend cpu --encoder {encoder} -y in.mkv out.mkv"));
+        assert_eq!(dir.frames("out.mkv").len(), 50, "{encoder}");
+    }
+    if encoder_is_here("theora", "libtheora") {
+        dir.succeeds("--backend cpu in.mkv out.ogv");
+        assert_eq!(dir.frames("out.ogv").len(), 50);
+    }
+    if encoder_is_here("transparent VP9", "libvpx-vp9") {
+        dir.ffmpeg(
+            "-f lavfi -i testsrc2=size=96x64:rate=5:duration=1,format=yuva420p -c:v libvpx-vp9 -auto-alt-ref 0 a.webm",
+        );
+        dir.succeeds("--backend cpu --strict a.webm a.mkv");
+        dir.ffmpeg("-c:v libvpx-vp9 -i a.mkv -frames:v 1 -f rawvideo -pix_fmt yuva420p alpha.raw");
+        dir.ffmpeg("-c:v libvpx-vp9 -i a.webm -frames:v 1 -f rawvideo -pix_fmt yuva420p before.raw");
+        let plane = 96 * 64;
+        let alpha = |file: &str| dir.read(file)[plane * 3 / 2..].to_vec();
+        let far = alpha("alpha.raw").iter().zip(alpha("before.raw")).filter(|(a, b)| a.abs_diff(*b) > 32).count();
+        assert!(far * 20 < plane, "alpha is off in {far} of {plane} pixels");
+    }
+    if encoder_is_here("VP8", "libvpx") && encoder_is_here("H.264", "libx264") {
+        film(&dir, "v.webm", "-c:v libvpx", "-an");
+        dir.succeeds("--backend cpu v.webm v.mov");
+        assert_eq!(dir.streams("v.mov")[0]["codec_name"], "h264");
+    }
+}
+
+#[test]
+fn a_number_of_frames_has_as_much_sound() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=5:duration=4 -f lavfi -i sine=duration=4 -map 0 -map 1 -c:v mpeg4 -c:a mp2 in.mkv",
+    );
+    for frames in [1, 5] {
+        dir.succeeds(&format!("--backend cpu --encoder ffv1 --frames {frames} -y in.mkv out.mkv"));
+        assert_eq!(dir.frames("out.mkv").len(), frames);
+        let sound = dir.packet_times("a:0", "out.mkv");
+        let begin = dir.frame_times("out.mkv")[0];
+        let (length, last) = (begin + frames as f64 / 5.0, sound[sound.len() - 1]);
+        assert!((length - 0.04..length).contains(&last), "{frames} frames, the last sound at {last}");
+    }
+}
+
+#[test]
+fn video_that_never_begins_in_a_part_is_named() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -map 0 -map 0 -c:v:0 mpeg4 -g:v:0 100 -c:v:1 ffv1 two.mkv",
+    );
+    let run = dir.succeeds("--backend cpu --video-stream 1 --start 1 --encoder ffv1 two.mkv out.mkv");
+    run.says(&["stream #0", "is left out: no key frame of it"]);
+    dir.succeeds("--backend cpu --video-stream 1 --encoder ffv1 -y two.mkv out.mkv").never_says("left out");
+}
+
+#[test]
+fn a_broadcast_goes_into_segments_of_mp4() {
+    let dir = Dir::new();
+    film(&dir, "in.ts", "-c:v mpeg2video -q:v 3", "-c:a aac");
+    if encoder_is_here("DASH", "libx264") {
+        dir.succeeds("--backend cpu --preset ultrafast in.ts out.mpd");
+        for stream in 0..2 {
+            // Not every FFmpeg reads what it writes.
+            dir.write(
+                "one.mp4",
+                &[dir.read(&format!("init-stream{stream}.m4s")), dir.read(&format!("chunk-stream{stream}-00001.m4s"))]
+                    .concat(),
+            );
+            assert!(dir.packets("0", "one.mp4").len() > 40, "stream {stream}");
+        }
+    }
+}
+
+#[test]
+fn mpeg_2_stays_in_the_containers_made_for_it() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-vf setfield=tff -flags +ildct+ilme -c:v mpeg2video -q:v 3", "-c:a mp2");
+    for output in ["out.mpg", "out.vob"] {
+        dir.succeeds(&format!("--strict --backend cpu in.mkv {output}"));
+        assert_eq!(dir.streams(output)[0]["codec_name"], "mpeg2video", "{output}");
+        assert!(dir.frames(output).iter().all(|frame| frame["interlaced_frame"] == 1), "{output}");
+    }
+}

@@ -1,0 +1,235 @@
+//! Times stay what they were, to the resolution of the container: frames and the packets of sound.
+
+use super::film;
+use crate::support::program::Dir;
+use crate::support::reader::{assert_same_times, encoder_is_here, seconds};
+use serde_json::Value;
+
+/// Matroska counts in milliseconds, and mp4 tells in milliseconds when its first frame is due.
+const RESOLUTION: f64 = 0.001;
+
+/// Equalizes `input` into each kind of container and compares all times.
+///
+/// Matroska and transport streams know no negative times, and the latter begin at 1.4 s at the earliest. Where that is
+/// needed, everything is moved up together, picture and sound alike.
+#[track_caller]
+fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
+    let frames = dir.frame_times(input);
+    let packets = dir.packets("a:0", input);
+    for container in containers {
+        // What the list of an mp4 file hides stays hidden where there are no such lists, but for what decoders need before
+        // the first sound that is heard.
+        let stays = |packet: &&Value| {
+            let end = seconds(&packet["pts_time"]) + seconds(&packet["duration_time"]);
+            let is_hidden = packet["flags"].as_str().is_some_and(|flags| flags.contains('D'));
+            ["mp4", "mov"].contains(container) || !is_hidden || end >= -0.1
+        };
+        let sound: Vec<f64> = packets.iter().filter(stays).map(|packet| seconds(&packet["pts_time"])).collect();
+        let before_zero = -sound.iter().chain(&frames).copied().fold(0.0, f64::min);
+        let output = format!("out.{container}");
+        dir.succeeds(&format!("--backend cpu {options} -y {input} {output}"));
+        let found = dir.frame_times(&output);
+        let moved = found[0] - frames[0];
+        let (least, most) = match *container {
+            // Some versions of FFmpeg write the silence before AAC as a delay, and then nothing has to move.
+            "mkv" => (0.0, before_zero),
+            // Decoding comes before showing, by a few frames when there are B-frames.
+            // Its own clock has to run ahead of that.
+            "ts" if frames[0] < 1.2 => (1.4, 1.6 + before_zero),
+            "ts" => (before_zero, before_zero),
+            _ => (0.0, 0.0),
+        };
+        assert!(
+            (least - RESOLUTION..=most + RESOLUTION).contains(&moved),
+            "{input} to {output} {options}: moved by {moved}, not {least} to {most}"
+        );
+        let expected = |times: &[f64]| times.iter().map(|time| time + moved).collect::<Vec<_>>();
+        // What moved is itself known to half a unit.
+        assert_same_times(&found, &expected(&frames), 2.0 * RESOLUTION);
+        assert_same_times(&dir.packet_times("a:0", &output), &expected(&sound), 2.0 * RESOLUTION);
+    }
+}
+
+#[test]
+fn times_of_video_with_b_frames_are_kept() {
+    if !encoder_is_here("times of x264's output", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    for input in ["in.mp4", "in.mkv", "in.ts", "in.mov"] {
+        film(&dir, input, "-c:v libx264 -bf 3 -g 12", "-c:a aac");
+        keeps_times(&dir, input, "--preset ultrafast", &["mkv", "mp4", "mov", "ts"]);
+        keeps_times(&dir, input, "--preset veryfast", &["mkv", "mp4", "ts"]);
+    }
+}
+
+#[test]
+fn opus_stays_beside_the_picture_over_many_copies() {
+    if ["libx264", "libvpx", "libopus"].iter().any(|encoder| !encoder_is_here("copies of Opus", encoder)) {
+        return;
+    }
+    let dir = Dir::new();
+    let x264 = "libx264 --preset ultrafast";
+    for (encoder, containers) in [
+        (x264, ["mkv", "mkv"]),
+        (x264, ["mp4", "mp4"]),
+        (x264, ["mp4", "mkv"]),
+        ("libvpx --encoder-option deadline=realtime", ["webm", "webm"]),
+    ] {
+        let file = |pass: usize| format!("{pass}.{}", containers[pass % 2]);
+        let video = encoder.split(' ').next().unwrap_or_default();
+        film(&dir, &file(0), &format!("-c:v {video} -bf 0"), "-c:a libopus");
+        let offset = |file: &str| dir.packet_times("a:0", file)[0] - dir.frame_times(file)[0];
+        let before = offset(&file(0));
+        for pass in 1..=10 {
+            let (from, to) = (file(pass - 1), file(pass));
+            dir.succeeds(&format!("--backend cpu --encoder {encoder} -y {from} {to}"));
+            let after = offset(&to);
+            assert!((after - before).abs() <= RESOLUTION, "pass {pass} to {to}: {after} s, not {before} s");
+        }
+    }
+}
+
+#[test]
+fn frames_that_carry_no_time_follow_each_other_at_the_rate_of_the_stream() {
+    if !encoder_is_here("an elementary stream", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 20 -pix_fmt yuv420p -c:v libx264 -bf 2 in.h264");
+    dir.succeeds("--backend cpu --encoder ffv1 in.h264 out.mkv");
+    let times: Vec<f64> = (0..20).map(|frame| f64::from(frame) * 0.04).collect();
+    assert_same_times(&dir.frame_times("out.mkv"), &times, 0.001);
+}
+
+#[test]
+fn a_variable_frame_rate_stays_variable() {
+    let dir = Dir::new();
+    let vfr = "-vf settb=1/1000,setpts=N*(N+9)/400/TB -frames:v 20 -fps_mode passthrough -enc_time_base 1/1000";
+    for input in ["in.mkv", "in.mp4"] {
+        film(&dir, input, &format!("{vfr} -c:v mpeg4 -q:v 3"), "-c:a aac");
+        keeps_times(&dir, input, "--encoder ffv1", &["mkv"]);
+        keeps_times(&dir, input, "--encoder mpeg4", &["mkv", "mp4"]);
+        if encoder_is_here("a variable rate with x264", "libx264") {
+            keeps_times(&dir, input, "--encoder libx264 --preset veryfast", &["mkv", "mp4", "ts"]);
+        }
+    }
+}
+
+#[test]
+fn in_a_container_that_counts_frames_they_keep_in_step_or_the_user_is_told() {
+    let dir = Dir::new();
+    let every_third_then_all = r"-vf select=not(mod(n\,3))+gt(n\,24) -fps_mode passthrough -c:v ffv1";
+    film(&dir, "in.mkv", every_third_then_all, "-c:a pcm_s16le");
+    dir.succeeds("--backend cpu --encoder mpeg4 in.mkv out.avi").never_says("come late");
+    assert_same_times(&dir.frame_times("out.avi"), &dir.frame_times("in.mkv"), 0.01);
+    dir.succeeds("--backend cpu --encoder mpeg2video in.mkv out.ts").never_says("come late");
+    // Decoding comes before showing, which moves all of a transport stream.
+    let found = dir.frame_times("out.ts");
+    let from_the_first: Vec<f64> = found.iter().map(|time| time - found[0]).collect();
+    assert_same_times(&from_the_first, &dir.frame_times("in.mkv"), 0.01);
+    let faster_and_faster = "-vf settb=1/1000,setpts=(1000-(50-N)*(50-N)*2/5)/TB/1000 -fps_mode passthrough";
+    film(&dir, "in.mkv", &format!("{faster_and_faster} -enc_time_base 1/1000 -c:v ffv1"), "-c:a pcm_s16le");
+    dir.succeeds("--backend cpu --encoder mpeg4 -y in.mkv out.mkv").never_says("come late");
+    // MPEG-2 knows no more than 60 frames a second, and none but a few rates below.
+    let late = "come late: timestamps are closer than the output can represent";
+    dir.succeeds("--backend cpu --encoder mpeg2video -y in.mkv out.mkv").says(&[late]);
+    dir.run("--backend cpu --strict --encoder mpeg2video -y in.mkv out.mkv").fails().says(&[late]);
+}
+
+#[test]
+fn sound_and_picture_are_in_step_where_frames_are_counted() {
+    if !encoder_is_here("frames that are counted", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    film(&dir, "in.mov", "-c:v libx264 -bf 3 -g 12", "-c:a pcm_s16le");
+    for part in ["", "--start 0.5 "] {
+        dir.succeeds(&format!("--backend cpu {part}-y in.mov out.avi"));
+        assert_eq!(dir.streams("out.avi")[0]["has_b_frames"], 0);
+        let (frames, sound) = (dir.frame_times("out.avi"), dir.packet_times("a:0", "out.avi"));
+        assert!(frames[0].abs() < 0.001 && sound[0].abs() < 0.001, "{} and {}", frames[0], sound[0]);
+    }
+}
+
+#[test]
+fn what_a_container_cannot_say_of_times_is_told() {
+    let dir = Dir::new();
+    film(
+        &dir,
+        "vfr.mkv",
+        r"-vf select=not(mod(n\,3))+gt(n\,24) -fps_mode passthrough -c:v mpeg2video",
+        "-c:a pcm_s16le",
+    );
+    dir.succeeds("--backend cpu vfr.mkv out.mxf").says(&["further apart than mxf can say"]);
+    film(&dir, "even.mkv", "-c:v mpeg2video", "-c:a pcm_s16le");
+    dir.succeeds("--backend cpu --strict -y even.mkv out.mxf");
+    dir.ffmpeg("-i even.mkv -itsoffset 0.4 -i even.mkv -map 0:v -map 1:a -c copy late.mkv");
+    dir.succeeds("--backend cpu late.mkv out.avi").says(&["stream #1 begins 0.40 s after the picture"]);
+    dir.succeeds("--backend cpu --strict -y even.mkv out.avi");
+}
+
+#[test]
+fn a_start_that_is_not_zero_stays_where_it_is() {
+    let dir = Dir::new();
+    for input in ["in.mkv", "in.mp4", "in.ts"] {
+        film(&dir, input, "-c:v mpeg4 -q:v 3", "-c:a aac -output_ts_offset 1.4");
+        keeps_times(&dir, input, "--encoder mpeg4", &["mkv", "mp4"]);
+        if encoder_is_here("a late start with x264", "libx264") {
+            keeps_times(&dir, input, "--encoder libx264 --preset veryfast", &["mkv", "mp4", "ts"]);
+        }
+    }
+}
+
+#[test]
+fn sound_that_starts_before_or_after_the_picture_stays_in_step() {
+    let dir = Dir::new();
+    for offset in ["-0.3", "0.5"] {
+        for input in ["in.mkv", "in.mp4", "in.ts"] {
+            dir.ffmpeg(&format!(
+                "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -itsoffset {offset} -f lavfi -i sine=duration=1 \
+                 -map 0 -map 1 -c:v mpeg4 -q:v 3 -c:a aac {input}"
+            ));
+            keeps_times(&dir, input, "--encoder mpeg4", &["mkv", "mp4"]);
+            if encoder_is_here("late and early sound with x264", "libx264") {
+                keeps_times(&dir, input, "--encoder libx264 --preset veryfast", &["mkv", "mp4", "ts"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_edit_list_that_hides_the_beginning_is_obeyed() {
+    if !encoder_is_here("an edit list", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    film(&dir, "whole.mp4", "-c:v libx264 -bf 2 -g 25", "-c:a aac");
+    // Cut inside a group of pictures: the file keeps the frames from the key frame on, and says where to begin.
+    dir.ffmpeg("-ss 0.6 -i whole.mp4 -map 0 -c copy in.mp4");
+    keeps_times(&dir, "in.mp4", "--preset veryfast", &["mkv", "mp4"]);
+}
+
+#[test]
+fn a_part_begins_at_zero_with_its_sound_in_step() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg4 -g 10 -q:v 3", "-c:a pcm_s16le -output_ts_offset 3");
+    dir.succeeds("--backend cpu --encoder ffv1 --start 0.8 --duration 0.6 in.mkv out.mkv");
+    let times: Vec<f64> = (0..15).map(|frame| f64::from(frame) * 0.04).collect();
+    assert_same_times(&dir.frame_times("out.mkv"), &times, 0.001);
+    let sound = dir.packet_times("a:0", "out.mkv");
+    let (first, last) = (sound[0], sound[sound.len() - 1]);
+    assert!((-0.03..0.03).contains(&first), "the sound begins at {first}");
+    assert!((0.55..0.61).contains(&last), "its last packet is at {last}");
+}
+
+#[test]
+fn rates_that_mpeg_2_knows_are_its_rates() {
+    let dir = Dir::new();
+    for rate in ["15", "25", "30000/1001", "12.5", "100"] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=96x64:rate={rate} -frames:v 20 -c:v mpeg4 -q:v 3 in.mp4"));
+        dir.succeeds("--backend cpu --encoder mpeg2video -y in.mp4 out.ts").never_says("come late");
+        let (before, after) = (dir.streams("in.mp4")[0].clone(), dir.streams("out.ts")[0].clone());
+        assert_eq!(after["r_frame_rate"], before["r_frame_rate"], "{rate} frames a second");
+    }
+}

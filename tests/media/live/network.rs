@@ -1,0 +1,153 @@
+//! A camera in the network that goes away and comes back.
+
+use super::{Beside, wait_for_listener};
+use crate::support::program::Dir;
+use crate::support::running::under_load;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{TcpListener, UdpSocket};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Sends pictures with a key frame every `distance` frames.
+pub fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
+    let line = format!(
+        "-v error -nostdin -re -f lavfi -i testsrc2=s=320x180:r=25 -c:v mpeg2video -g {distance} -f mpegts \
+         udp://127.0.0.1:{port}?pkt_size=1316"
+    );
+    Beside::start(&mut dir.other_command("ffmpeg", &line)).expect("ffmpeg runs")
+}
+
+#[test]
+fn a_sender_that_is_killed_and_started_again_goes_on_in_the_same_recording() {
+    let dir = Dir::new();
+    // A port that is not in use: the socket is closed again at the end of the line.
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let live = Beside::live(&dir, &format!("--encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
+    let first = sender(&dir, port, 10);
+    live.until_more_frames(50);
+    drop(first);
+    live.until_it_says("waiting for it to come back");
+    let second = sender(&dir, port, 10);
+    live.until_it_says("back after");
+    live.until_more_frames(50);
+    live.interrupt();
+    let (code, said) = live.end();
+    drop(second);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("waiting for it to come back") && said.contains("back after"), "{said}");
+    let times = dir.frame_times("out.mkv");
+    let rises = times.windows(2).all(|pair| pair[1] > pair[0]);
+    let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 2.0).collect();
+    assert!(rises && gaps.len() == 1 && gaps[0] < 30.0, "{gaps:?} in {times:?}");
+    let gap = times.windows(2).position(|pair| pair[1] - pair[0] > 2.0).expect("a gap");
+    assert!(gap > 30 && times.len() - gap > 30, "{gap} frames of {} before the gap", times.len());
+}
+
+#[test]
+fn the_key_frame_that_a_stream_opens_with_is_not_lost() {
+    let dir = Dir::new();
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let live = Beside::live(&dir, &format!("--frames 20 --encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
+    wait_for_listener(port);
+    let begin = std::time::Instant::now();
+    // The next one comes 100 seconds later.
+    let sender = sender(&dir, port, 2500);
+    let (code, said) = live.end();
+    assert!(begin.elapsed().as_secs_f64() < 60.0, "{:?}: {said}", begin.elapsed());
+    assert_eq!((code, dir.frame_times("out.mkv").len()), (Some(0), 20), "{said}");
+    assert!(!said.contains("damaged"), "{said}");
+    drop(sender);
+}
+
+#[test]
+fn ctrl_c_reaches_a_run_that_waits_for_a_silent_sender() {
+    let dir = Dir::new();
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let live = Beside::live(&dir, &format!("--record out.mkv udp://127.0.0.1:{port}"));
+    wait_for_listener(port);
+    let begin = std::time::Instant::now();
+    live.interrupt();
+    let (code, said) = live.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(begin.elapsed() < under_load(Duration::from_secs(5)), "{:?}", begin.elapsed());
+    assert!(dir.names().is_empty(), "{:?}", dir.names());
+}
+
+/// The events of a run in this file.
+fn events(dir: &Dir, file: &str) -> Vec<Value> {
+    let text = String::from_utf8(dir.read(file)).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
+}
+
+#[test]
+fn a_silent_sender_is_said_in_lines_and_events_until_it_goes_on() {
+    let dir = Dir::new();
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let line = format!("live --backend cpu --no-preview --encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}");
+    let mut command = dir.command(&format!("{line} --progress plain --progress-file events.jsonl"));
+    let sender = sender(&dir, port, 10);
+    let live = Beside::start(command.stderr(Stdio::piped())).expect("the program runs");
+    live.until_it_says("frame 2");
+    sender.signal(Signal::STOP);
+    live.until_it_says("no signal for 2 s");
+    live.until_it_says("waiting for it to come back");
+    sender.signal(Signal::CONT);
+    live.until_it_says("back after");
+    live.interrupt();
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    let events = events(&dir, "events.jsonl");
+    let of = |name: &'static str| events.iter().filter(move |event| event["event"] == name);
+    let silences: Vec<f64> = of("progress").filter_map(|event| event["no_signal"].as_f64()).collect();
+    assert!(
+        silences.iter().all(|silence| *silence >= 1.0) && silences.iter().any(|silence| *silence > 2.0),
+        "{silences:?}"
+    );
+    assert!(of("progress").next().is_some_and(|first| first["no_signal"].is_null()), "{events:?}");
+    assert_eq!((of("waiting").count(), of("back").count()), (1, 1), "{events:?}");
+}
+
+#[test]
+fn a_sender_that_is_not_there_yet_is_waited_for() {
+    let dir = Dir::new();
+    // A port that is not in use: the socket is closed again at the end of the line.
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let line =
+        format!("live --backend cpu --no-preview --frames 5 --encoder mpeg4 --record out.mkv tcp://127.0.0.1:{port}");
+    let refused = dir.run(&line).fails();
+    assert!(!refused.stderr.contains("waiting"), "{}", refused.stderr);
+    dir.run(&format!("{line} --wait=0.4")).fails().says(&["waited for", &format!("tcp://127.0.0.1:{port}")]);
+    let mut command = dir.command(&format!("{line} --wait --progress-file events.jsonl"));
+    let live = Beside::start(command.stderr(Stdio::piped())).expect("the program runs");
+    live.until_it_says("waiting for it");
+    let pictures = "-v error -nostdin -re -f lavfi -i testsrc2=s=64x48:r=25 -c:v mpeg2video -f mpegts";
+    let server = format!("{pictures} tcp://127.0.0.1:{port}?listen=1");
+    let server = Beside::start(&mut dir.other_command("ffmpeg", &server)).expect("ffmpeg runs");
+    let (code, said) = live.end();
+    drop(server);
+    assert_eq!((code, dir.frame_times("out.mkv").len()), (Some(0), 5), "{said}");
+    let events = events(&dir, "events.jsonl");
+    let names: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
+    let at = |name: &str| names.iter().position(|event| *event == name);
+    assert!(at("waiting") < at("back") && at("back") < at("start") && at("waiting").is_some(), "{names:?}");
+}
+
+#[test]
+fn a_server_that_refuses_the_password_is_not_waited_for() {
+    let dir = Dir::new();
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = server.local_addr().expect("a port").port();
+    let refuse = std::thread::spawn(move || {
+        let (mut client, _) = server.accept().expect("a client");
+        let _ = client.read(&mut [0; 4096]);
+        client
+            .write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            .expect("it reads");
+    });
+    let url = format!("http://127.0.0.1:{port}/cam.ts");
+    let said = dir.run(&format!("live --backend cpu --no-preview --record out.mkv --wait=20 {url}")).fails().stderr;
+    assert!(said.contains("name and password may be wrong") && !said.contains("wait"), "{said}");
+    refuse.join().expect("one client");
+}

@@ -1,0 +1,198 @@
+//! Recordings of a camera that is a filter with a clock.
+
+use super::{Beside, pause, without_display};
+use crate::support::clips::phone;
+use crate::support::program::{Dir, Run};
+use crate::support::reader::encoder_is_here;
+use std::io::Write;
+use std::process::Stdio;
+
+const CAMERA: &str = "-f lavfi 'testsrc2=s=160x96:r=30,realtime'";
+
+/// Seconds that the summary says the run took.
+fn elapsed(said: &str) -> f64 {
+    let after = said.split("frames in ").nth(1).expect("a summary");
+    after.split(' ').next().and_then(|seconds| seconds.parse().ok()).expect("seconds")
+}
+
+#[test]
+fn ctrl_c_finishes_a_recording_with_every_frame_in_it() {
+    for file in ["out.mkv", "out.mp4"] {
+        let dir = Dir::new();
+        let live = Beside::live(&dir, &format!("--encoder mpeg4 {CAMERA} --record {file}"));
+        live.until_more_frames(40);
+        live.interrupt();
+        let (code, said) = live.end();
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("0 dropped"), "{said}");
+        let times = dir.frame_times(file);
+        assert!(times.len() > 30, "{} frames", times.len());
+        assert!(said.contains(&format!("{} frames -> {file}", times.len())), "{said}");
+        for pair in times.windows(2) {
+            assert!((pair[1] - pair[0] - 1.0 / 30.0).abs() < 0.002, "{pair:?}");
+        }
+        let length = times.len() as f64 / 30.0;
+        // Opening and finishing take their time on a busy machine; the film itself does not.
+        // The first frames of a camera may come at once.
+        assert!(elapsed(&said) - length > -0.1 && elapsed(&said) - length < 10.0, "{length}: {said}");
+    }
+}
+
+#[test]
+fn a_recording_that_is_killed_is_playable() {
+    for file in ["out.mkv", "out.mp4"] {
+        let dir = Dir::new();
+        let live = Beside::live(&dir, &format!("--encoder mpeg4 {CAMERA} --record {file}"));
+        live.until_more_frames(90);
+        drop(live);
+        let frames = dir.frame_times(file).len();
+        assert!(frames >= 30, "{frames} frames in what is left of {file}");
+    }
+}
+
+#[test]
+fn a_file_plays_as_it_was_filmed() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=20:d=1.5 -c:v ffv1 in.mkv");
+    let run = dir.succeeds("live --backend cpu --no-preview --encoder ffv1 --record out.mkv in.mkv");
+    assert!(run.stderr.contains(", 0 dropped"), "{run:?}");
+    let times = dir.frame_times("out.mkv");
+    assert_eq!(times.len(), 30);
+    for (number, time) in times.iter().enumerate() {
+        assert!((time - times[0] - number as f64 / 20.0).abs() < 0.002, "{times:?}");
+    }
+    assert!(elapsed(&run.stderr) >= 1.4, "{run:?}");
+}
+
+#[test]
+fn frames_come_in_the_order_in_which_they_are_shown() {
+    let dir = Dir::new();
+    for codec in ["mpeg2video", "mpeg4"] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=s=64x48:r=25:d=0.6 -c:v {codec} -bf 2 -q:v 3 in.mkv"));
+        dir.succeeds("live -y --backend cpu --no-preview --encoder ffv1 --record out.mkv in.mkv");
+        let times = dir.frame_times("out.mkv");
+        assert!(times.len() > 10, "{codec}: {times:?}");
+        for pair in times.windows(2) {
+            assert!((pair[1] - pair[0] - 0.04).abs() < 0.003, "{codec}: {times:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_phone_has_filmed_is_recorded_upright() {
+    if !encoder_is_here("a phone's video", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    phone(&dir, "in.mp4", "-f lavfi -i testsrc2=s=128x96:r=25:d=0.4", 90);
+    dir.succeeds("live --backend cpu --no-preview --encoder ffv1 --record out.mkv in.mp4");
+    let stream = &dir.streams("out.mkv")[0];
+    assert_eq!((&stream["width"], &stream["height"]), (&96.into(), &128.into()));
+}
+
+#[test]
+fn what_is_recorded_is_equalized() {
+    let dir = Dir::new();
+    let source = "testsrc2=s=64x48:r=30:d=0.5";
+    dir.succeeds(&format!(
+        "live --backend cpu --no-preview -f lavfi {source},realtime --encoder ffv1 --record live.mkv"
+    ));
+    dir.ffmpeg(&format!("-f lavfi -i {source} -c:v ffv1 in.mkv"));
+    dir.succeeds("--backend cpu --look-ahead 0 in.mkv file.mkv");
+    assert_eq!(dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
+}
+
+#[test]
+fn a_camera_may_come_through_a_pipe_and_take_its_time() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f yuv4mpegpipe in.y4m");
+    let bytes = dir.read("in.y4m");
+    let mut command = dir.command("live --exact --backend cpu --no-preview --encoder ffv1 --record live.mkv -");
+    let mut live = command.stdin(Stdio::piped()).spawn().expect("the program runs");
+    let mut stdin = live.stdin.take().expect("a pipe");
+    let header = bytes.iter().position(|&byte| byte == b'\n').expect("a header") + 1;
+    stdin.write_all(&bytes[..header]).expect("a reader");
+    let frame = 64 * 48 * 3 / 2;
+    for (index, frame) in bytes[header..].chunks("FRAME\n".len() + frame).enumerate() {
+        // Once for longer than a camera in the network may take.
+        pause(if index == 15 { 3.5 } else { 0.1 });
+        stdin.write_all(frame).expect("a reader");
+    }
+    drop(stdin);
+    assert_eq!(live.wait().expect("it ends").code(), Some(0));
+    dir.succeeds("--exact --backend cpu --encoder ffv1 in.y4m file.mkv");
+    let (found, expected) = (dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
+    // What came while it was being opened comes all at once, and only the newest of it counts.
+    assert!(found.len() >= 12 * frame, "{} frames", found.len() / frame);
+    assert!(expected.ends_with(&found[found.len() - 10 * frame..]), "other pictures");
+}
+
+#[test]
+fn frames_go_to_a_pipe_beside_the_recording() {
+    let dir = Dir::new();
+    let run = dir.succeeds(&format!(
+        "live --backend cpu --no-preview {CAMERA} --frames 20 --encoder mpeg4 --record out.mkv --output -"
+    ));
+    assert!(run.stdout.starts_with(b"YUV4MPEG2 W160 H96"));
+    assert_eq!(dir.frame_times("out.mkv").len(), 20);
+}
+
+#[test]
+fn what_is_missing_is_said_in_a_line_with_the_way_out() {
+    let dir = Dir::new();
+    dir.write("there.mkv", b"precious");
+    for (line, says) in [
+        ("live --no-preview -f lavfi testsrc2", "--record"),
+        ("live --record out.mkv /dev/no-such-camera", "histeq-video devices"),
+        ("live --record out.mkv --loopback /dev/no-such-loopback -f lavfi testsrc2", "v4l2loopback"),
+        ("live -n --record there.mkv -f lavfi testsrc2", "there.mkv exists"),
+        ("live -y --record there.mkv there.mkv", "there.mkv is the input itself"),
+        ("live -y --output there.mkv there.mkv", "there.mkv is the input itself"),
+        ("live -y --record two.mkv --output two.mkv -f lavfi testsrc2", "are one file"),
+        ("live --record out.mkv -f no-such-input camera", "no input format no-such-input"),
+        ("live --record out.mkv rtsp://127.0.0.1:1/", "is the camera on?"),
+    ] {
+        let code = if line.contains(" -n ") { 3 } else { 1 };
+        let run = Run::of(&mut without_display(dir.command(line)), line).ends_as(code).says(&[says]);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    }
+    for name in ["", ":4711"] {
+        let mut command = without_display(dir.command("live -f lavfi testsrc2"));
+        let run = Run::of(command.env("DISPLAY", name), "live without a display").fails();
+        let run = run.says(&["no display", "--record"]);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    }
+    assert_eq!(dir.read("there.mkv"), b"precious");
+    dir.run("live --size wide").exits_with(2).says(&["--size"]);
+}
+
+#[test]
+fn a_recording_that_cannot_be_written_has_failed() {
+    let dir = Dir::new();
+    std::os::unix::fs::symlink("/dev/full", dir.path("full.mkv")).expect("a link");
+    let run =
+        dir.run("live --backend cpu -y --no-preview --record full.mkv --duration 5 -f lavfi testsrc2=s=64x48:r=25");
+    run.fails().says(&["full.mkv"]);
+}
+
+#[test]
+fn an_encoder_that_refuses_its_settings_harms_nothing_that_was_there() {
+    let dir = Dir::new();
+    dir.write("there.mkv", b"precious");
+    let settings = "--encoder mpeg4 --encoder-option nonsense=1";
+    for file in ["there.mkv", "new.mkv"] {
+        let run = dir.run(&format!("live -y --backend cpu --no-preview {settings} --record {file} {CAMERA}"));
+        run.fails().says(&["mpeg4", "nonsense"]);
+    }
+    assert_eq!(dir.read("there.mkv"), b"precious");
+    assert_eq!(dir.names(), ["there.mkv"]);
+}
+
+#[test]
+fn devices_lists_what_is_here() {
+    let run = Dir::new().succeeds("devices");
+    let list = String::from_utf8_lossy(&run.stdout).into_owned();
+    for heading in ["GPUs:", "Cameras:", "Video encoders:", "ffv1"] {
+        assert!(list.contains(heading), "{list}");
+    }
+}

@@ -1,0 +1,147 @@
+//! A display that exists in memory alone, with the program's window on it, and presses of keys.
+
+use super::shot::Shot;
+use crate::media::live::{Beside, PATIENCE, pause};
+use crate::support::program::Dir;
+use crate::support::skip::skip;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// A display and what runs on it. Fields go in their order: the display last.
+pub struct Desktop {
+    manager: Option<Beside>,
+    _xvfb: Beside,
+    name: String,
+    memory: tempfile::TempDir,
+}
+
+impl Desktop {
+    /// A display of this size (`640x360`) without a window manager: a window lies at its upper left corner, with no
+    /// border. `None`, and said, where something is missing.
+    pub fn new(size: &str) -> Option<Self> {
+        if Command::new("xdotool").arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+            skip("window", "no xdotool");
+            return None;
+        }
+        let memory = tempfile::tempdir().expect("a temporary folder");
+        // Servers that start at once may take each other's locks for ones that were left behind, and share a number.
+        let starting = File::create(std::env::temp_dir().join("histeq-video-xvfb")).expect("a file to lock");
+        starting.lock().expect("a lock on starting");
+        let mut command = Command::new("Xvfb");
+        // Without `-noreset` it starts over when its last client leaves, and refuses connections meanwhile.
+        command
+            .args(["-noreset", "-displayfd", "1", "-screen", "0", &format!("{size}x24"), "-fbdir"])
+            .arg(memory.path());
+        let Ok(mut xvfb) = Beside::start(command.stdout(Stdio::piped()).stderr(Stdio::null())) else {
+            skip("window", "no Xvfb");
+            return None;
+        };
+        let stdout = xvfb.child.stdout.take().expect("a pipe");
+        let mut number = String::new();
+        BufReader::new(stdout).read_line(&mut number).expect("Xvfb says its number");
+        Some(Desktop { manager: None, _xvfb: xvfb, name: format!(":{}", number.trim()), memory })
+    }
+
+    /// The same with a window manager, which full screen takes.
+    pub fn managed(size: &str) -> Option<Self> {
+        let mut desktop = Desktop::new(size)?;
+        let mut evilwm = Command::new("evilwm");
+        // The font that Xvfb has built in: the one that newer versions want comes with no package that they ask for.
+        evilwm.args(["-fn", "fixed"]).stderr(Stdio::null());
+        match Beside::start(&mut desktop.on_it(evilwm)) {
+            Ok(manager) => desktop.manager = Some(manager),
+            Err(_) => {
+                skip("window", "no evilwm");
+                return None;
+            }
+        }
+        Some(desktop)
+    }
+
+    fn on_it(&self, mut command: Command) -> Command {
+        command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+        command
+    }
+
+    /// Starts the program here, and gives its window the keyboard as soon as it can be seen.
+    pub fn live(&self, dir: &Dir, line: &str, scale: &str) -> Beside {
+        let command = dir.command(&format!("live --exact --backend cpu --progress none {line}"));
+        let mut command = self.on_it(command);
+        command.env("WINIT_X11_SCALE_FACTOR", scale).stderr(Stdio::piped());
+        let mut live = Beside::start(&mut command).expect("the program runs");
+        let begin = Instant::now();
+        while !self.xdotool("search --onlyvisible --name histeq-video windowfocus --sync") {
+            if live.child.try_wait().expect("a child").is_some() || begin.elapsed() > PATIENCE {
+                let _ = live.child.kill();
+                panic!("no window: {}", live.end().1);
+            }
+            pause(0.05);
+        }
+        // The manager may have put it elsewhere; the mouse goes with it.
+        assert!(self.xdotool("search --name histeq-video mousemove --window %1 5 150"));
+        live
+    }
+
+    /// Whether xdotool could do it.
+    pub fn xdotool(&self, line: &str) -> bool {
+        let mut command = self.on_it(Command::new("xdotool"));
+        let status = command.args(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        status.expect("xdotool runs").success()
+    }
+
+    /// Does it to the window.
+    pub fn to_window(&self, line: &str) {
+        assert!(self.xdotool(&format!("search --name histeq-video {line}")), "xdotool: {line}");
+    }
+
+    /// Presses keys, one after the other.
+    pub fn press(&self, keys: &str) {
+        assert!(self.xdotool(&format!("key {keys}")), "xdotool: {keys}");
+    }
+
+    /// What is seen now.
+    pub fn shot(&self) -> Shot {
+        Shot::read(&self.memory.path().join("Xvfb_screen0")).expect("the display's memory")
+    }
+
+    /// Waits until what is seen is as it should be.
+    #[track_caller]
+    pub fn until(&self, what: &str, is_so: impl Fn(&Shot) -> bool) -> Shot {
+        let begin = Instant::now();
+        loop {
+            let shot = self.shot();
+            if is_so(&shot) {
+                return shot;
+            }
+            assert!(begin.elapsed() < PATIENCE, "not seen: {what}");
+            pause(0.02);
+        }
+    }
+
+    /// Whether the same is seen for this long.
+    pub fn stands_still(&self, seconds: f64) -> bool {
+        let (begin, first) = (Instant::now(), self.shot());
+        while begin.elapsed().as_secs_f64() < seconds {
+            if self.shot() != first {
+                return false;
+            }
+            pause(0.02);
+        }
+        true
+    }
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begin.elapsed() < PATIENCE, "did not happen: {what}");
+        pause(0.02);
+    }
+}

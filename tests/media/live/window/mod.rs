@@ -1,0 +1,18 @@
+//! The window, on a display that exists in memory alone, with keys that are really pressed.
+
+mod desktop;
+mod keys;
+mod shape;
+mod shot;
+
+use crate::support::program::Dir;
+
+/// A camera that films a ramp from left to right of which only the middle levels are used; 98 to 144 as shown, 0 to
+/// 255 equalized.
+fn ramp(dir: &Dir) -> &'static str {
+    dir.ffmpeg("-f lavfi -i nullsrc=s=640x360,geq=lum='100+X*40/W':cb=128:cr=128 -frames:v 1 -pix_fmt gray ramp.png");
+    "-f lavfi movie=ramp.png:loop=0,setpts=N/(15*TB),scale=out_range=tv,format=yuv420p,realtime"
+}
+
+/// Where nothing is drawn over the picture: between the chart and what is written at the bottom.
+const ROW: usize = 250;

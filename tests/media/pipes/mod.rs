@@ -1,0 +1,25 @@
+//! Pipes: frames come in through stdin and go out through stdout, to the byte as the specification has them.
+
+mod ends;
+mod peers;
+mod probed;
+mod raw;
+mod stream;
+mod y4m;
+
+use crate::support::pictures::Random;
+use crate::support::textbook::Raw;
+
+/// Frames that differ, most of their levels crowded together, some below black and above white.
+fn noise(raw: Raw, frames: usize) -> Vec<u8> {
+    let layout = raw.layout();
+    let mut random = Random::new(raw.frame_bytes() as u64);
+    let mut video = vec![0; frames * raw.frame_bytes()];
+    let top = 1 << layout.depth;
+    for sample in 0..video.len() / layout.sample_bytes() {
+        let (choice, anything) = (random.next() % 16, random.next() % top);
+        let code = if choice == 0 { anything } else { top / 4 + anything / 3 };
+        layout.set(&mut video, sample, code);
+    }
+    video
+}

@@ -1,0 +1,142 @@
+//! Numbered images: opened from their folder or their first image, with numbers from anywhere, and with gaps.
+
+use crate::support::program::Dir;
+
+/// Puts images with these numbers into `folder`, by a pattern of ffmpeg's. Each has a level of its own.
+fn images(dir: &Dir, folder: &str, pattern: &str, numbers: &[u32]) {
+    std::fs::create_dir_all(dir.path(folder)).expect("a folder");
+    dir.ffmpeg(&format!(
+        "-y -f lavfi -i color=size=32x24:rate=25,format=gray,geq=lum=20+7*N -frames:v {} all%d.png",
+        numbers.len()
+    ));
+    for (at, number) in numbers.iter().enumerate() {
+        let width = pattern.find("%0").map_or(0, |at| usize::from(pattern.as_bytes()[at + 2] - b'0'));
+        let number = format!("{number:0width$}");
+        let place = if width > 0 { format!("%0{width}d") } else { "%d".to_owned() };
+        let name = format!("{folder}/{}", pattern.replace(&place, &number));
+        std::fs::rename(dir.path(format!("all{}.png", at + 1)), dir.path(name)).expect("an image");
+    }
+}
+
+/// The level of each frame, as places in the sequence of images, from 0 on.
+fn places(dir: &Dir, file: &str) -> Vec<usize> {
+    let samples = dir.raw(file, "gray");
+    samples.chunks_exact(32 * 24).map(|frame| (usize::from(frame[0]) - 20) / 7).collect()
+}
+
+/// Frames come out as they went in.
+const AS_IT_IS: &str = "--backend cpu --strength 0 --encoder ffv1 -y";
+
+#[test]
+fn a_folder_of_images_is_a_sequence() {
+    let dir = Dir::new();
+    images(&dir, "shots", "f_%04d.png", &[998, 999, 1000, 1001]);
+    dir.write("shots/notes.txt", b"no image");
+    for folder in ["shots", "shots/", "./shots"] {
+        dir.succeeds(&format!("{AS_IT_IS} {folder} out.mkv")).never_says("missing");
+        assert_eq!(places(&dir, "out.mkv"), [0, 1, 2, 3], "{folder}");
+    }
+    dir.succeeds("--backend cpu --sandbox on --strength 0 --encoder ffv1 -y shots out.mkv");
+    assert_eq!(places(&dir, "out.mkv"), [0, 1, 2, 3]);
+    dir.succeeds("--backend cpu -y shots out%05d.png");
+    assert!(dir.path("out00998.png").exists() && dir.path("out01001.png").exists(), "{:?}", dir.names());
+    // What is more than one sequence is not chosen from.
+    images(&dir, "shots", "g%d.png", &[9, 10]);
+    let both = ["shots/f_%04d.png (4 images)", "shots/g%d.png (2 images)", "--output-dir DIR shots"];
+    dir.run("-y shots out.mkv").exits_with(2).says(&both);
+    std::fs::remove_file(dir.path("shots/g10.png")).expect("an image");
+    dir.run("-y shots out.mkv").exits_with(2).says(&["shots/f_%04d.png (4 images), shots/g9.png"]);
+    std::fs::create_dir(dir.path("empty")).expect("a folder");
+    dir.run("empty out.mkv").exits_with(2).says(&["empty is a folder"]);
+}
+
+#[test]
+fn the_first_image_is_its_sequence_where_a_film_is_written_and_itself_where_an_image_is() {
+    let dir = Dir::new();
+    images(&dir, ".", "f_%04d.png", &[7, 8, 9, 10]);
+    let run = dir.succeeds(&format!("{AS_IT_IS} f_0007.png out.mkv"));
+    run.says(&["f_0007.png is the first of 4 images, which are all read", "--frames 1"]);
+    assert_eq!(places(&dir, "out.mkv"), [0, 1, 2, 3]);
+    dir.succeeds("--backend cpu -y f_0007.png out%d.png");
+    assert!(["out7.png", "out10.png"].iter().all(|name| dir.path(name).exists()), "{:?}", dir.names());
+    dir.succeeds(&format!("{AS_IT_IS} --frames 1 f_0007.png out.mkv"));
+    assert_eq!(places(&dir, "out.mkv"), [0]);
+    // A still stays a still: into an image, from the middle, and where no image has the next number.
+    dir.succeeds("--backend cpu -y --strength 0 f_0007.png still.png").never_says("first of");
+    assert_eq!(places(&dir, "still.png"), [0]);
+    dir.succeeds(&format!("{AS_IT_IS} f_0008.png out.mkv")).never_says("first of");
+    assert_eq!(places(&dir, "out.mkv"), [1]);
+    std::fs::remove_file(dir.path("f_0008.png")).expect("an image");
+    dir.succeeds(&format!("{AS_IT_IS} f_0007.png out.mkv")).never_says("first of");
+    assert_eq!(places(&dir, "out.mkv"), [0]);
+}
+
+#[test]
+fn what_is_missing_in_a_sequence_is_skipped_held_or_an_error() {
+    let dir = Dir::new();
+    images(&dir, ".", "in%d.png", &[1, 2, 4, 5, 8]);
+    let run = dir.succeeds(&format!("{AS_IT_IS} in%d.png out.mkv")).never_says("damaged");
+    run.says(&["warning: in%d.png: in3.png and 2 other images are missing", "--gaps hold"]);
+    assert_eq!(places(&dir, "out.mkv"), [0, 1, 2, 3, 4], "all that are there");
+    let run = dir.succeeds(&format!("{AS_IT_IS} --gaps hold in%d.png out.mkv"));
+    run.says(&["in3.png and 2 other images are missing: the image before is shown"]);
+    assert_eq!(places(&dir, "out.mkv"), [0, 1, 1, 2, 3, 3, 3, 4]);
+    dir.succeeds(&format!("{AS_IT_IS} --gaps hold --start 0.2 --frames 2 in%d.png out.mkv"));
+    assert_eq!(places(&dir, "out.mkv"), [3, 3]);
+    dir.run("--gaps error -y in%d.png no.mkv").exits_with(4).says(&["in3.png and 2 other images are missing"]);
+    for gaps in ["skip", "hold"] {
+        dir.run(&format!("--strict --gaps {gaps} in%d.png no.mkv")).fails().says(&["missing"]);
+    }
+    assert!(!dir.path("no.mkv").exists());
+    // Numbers are kept, and with hold there is an image for each.
+    let numbers = |name: &str| (1..10).filter(|number| dir.path(format!("{name}{number}.png")).exists()).collect();
+    dir.succeeds("--backend cpu in%d.png skipped%d.png");
+    dir.succeeds("--backend cpu --gaps hold in%d.png held%d.png");
+    let (skipped, held): (Vec<u32>, Vec<u32>) = (numbers("skipped"), numbers("held"));
+    assert_eq!((skipped, held), (vec![1, 2, 4, 5, 8], (1..9).collect()));
+    dir.succeeds("--backend cpu --start 0.08 --frames 2 in%d.png part%d.png");
+    assert!(dir.path("part4.png").exists() && dir.path("part5.png").exists(), "{:?}", dir.names());
+}
+
+#[test]
+fn numbers_in_steps_have_gaps_only_where_a_step_is_missing() {
+    let dir = Dir::new();
+    images(&dir, ".", "in%03d.png", &[100, 110, 120, 130]);
+    dir.succeeds(&format!("--strict {AS_IT_IS} --gaps error in%03d.png out.mkv"));
+    assert_eq!(places(&dir, "out.mkv"), [0, 1, 2, 3]);
+    dir.succeeds("--backend cpu in%03d.png out%d.png");
+    assert!([100, 110, 120, 130].iter().all(|number| dir.path(format!("out{number}.png")).exists()));
+    std::fs::remove_file(dir.path("in110.png")).expect("an image");
+    dir.succeeds(&format!("{AS_IT_IS} --gaps hold in%03d.png out.mkv")).says(&["in%03d.png"]);
+    assert_eq!(places(&dir, "out.mkv"), [0, 0, 2, 3]);
+}
+
+#[test]
+fn sequences_are_inputs_of_a_folder_of_outputs_which_goes_on_where_it_was_interrupted() {
+    let dir = Dir::new();
+    images(&dir, "shots/day", "f_%04d.png", &[1, 2, 3, 4]);
+    images(&dir, "shots/day", "g%d.png", &[5, 6]);
+    images(&dir, "shots/night", "%02d.png", &[1, 2]);
+    dir.ffmpeg("-f lavfi -i color=size=32x24 -frames:v 1 shots/day/cover.png");
+    let line = "--backend cpu --output-dir out shots";
+    dir.succeeds(line).says(&["4 files with 9 frames"]);
+    let all = ["day/f_0001.png", "day/f_0004.png", "day/g5.png", "day/g6.png", "day/cover.png", "night/02.png"];
+    for name in all {
+        assert!(dir.path(format!("out/{name}")).exists(), "{name}");
+    }
+    dir.succeeds(line).says(&["0 files", "4 files were there"]);
+    // What is missing is made again, what is there is left as it is.
+    let whole = dir.read("out/day/f_0003.png");
+    std::fs::remove_file(dir.path("out/day/f_0003.png")).expect("an image");
+    dir.write("out/day/f_0002.png", b"as it was");
+    dir.succeeds(line).says(&["1 file with 4 frames", "3 files were there"]);
+    assert_eq!(dir.read("out/day/f_0003.png"), whole);
+    assert_eq!(dir.read("out/day/f_0002.png"), b"as it was");
+    // A film of a sequence has its name without the number, or that of its folder.
+    dir.succeeds("--backend cpu --for archive --output-dir films shots/day/f_%04d.png shots/night");
+    let films = ["films/f.mkv", "films/night.mkv"].map(|name| dir.frames(name).len());
+    assert_eq!(films, [4, 2]);
+    // A folder that has videos stands for these.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=32x24 -frames:v 2 -c:v ffv1 shots/night/film.mkv");
+    dir.succeeds("--backend cpu --output-dir videos shots/night").says(&["1 file with 2 frames"]);
+}

@@ -1,0 +1,350 @@
+//! Stacks of pictures that FFmpeg does not read: BigTIFF, tiles, floating point, FITS, SER. Samples come out as they were, or along
+//! the line that is said.
+
+use crate::support::program::Dir;
+use crate::support::reader::seconds;
+
+const SIZE: (usize, usize) = (33, 17);
+
+/// Frames come out as they went in.
+const AS_IT_IS: &str = "--backend cpu --strength 0 -y";
+
+/// Picture `k` of 16 bits.
+fn words(k: usize) -> Vec<u16> {
+    (0..SIZE.0 * SIZE.1).map(|at| ((k * 1000 + at * 7) % 65_536) as u16).collect()
+}
+
+fn bytes(pictures: usize) -> Vec<u8> {
+    (0..pictures).flat_map(words).flat_map(u16::to_le_bytes).collect()
+}
+
+/// Picture `k` of floating point: temperatures.
+fn floats(k: usize) -> Vec<f32> {
+    (0..SIZE.0 * SIZE.1).map(|at| -20.0 + 10.0 * k as f32 + 0.25 * at as f32).collect()
+}
+
+/// The codes of samples along the line from `least` to `most`.
+fn codes(samples: impl Iterator<Item = f64>, least: f64, most: f64) -> Vec<u8> {
+    let code = |of: f64| (((of - least) / (most - least)).clamp(0.0, 1.0) * 65535.0).round() as u16;
+    samples.map(code).flat_map(u16::to_le_bytes).collect()
+}
+
+/// What a TIFF is like beside its samples.
+#[derive(Clone, Copy, Default)]
+struct Kind {
+    is_big: bool,
+    /// Tiles of 16x16.
+    has_tiles: bool,
+    /// 1: unsigned, 2: signed, 3: floating point.
+    format: u16,
+    /// Bytes of a sample, and samples of a pixel.
+    each: usize,
+    channels: usize,
+}
+
+/// Type, number and bytes of the values of a tag.
+type Values = (u16, usize, Vec<u8>);
+
+/// A TIFF of these pages.
+fn tiff(kind: Kind, pages: &[Vec<u8>]) -> Vec<u8> {
+    let Kind { is_big, has_tiles, format, each, channels } = kind;
+    let (width, height) = SIZE;
+    let offset = |number: usize| {
+        if is_big { (number as u64).to_le_bytes().to_vec() } else { (number as u32).to_le_bytes().to_vec() }
+    };
+    let mut file = if is_big { b"II+\0\x08\0\0\0".to_vec() } else { b"II*\0".to_vec() };
+    let mut link = file.len();
+    file.extend(offset(0));
+    for page in pages {
+        let pixel = each * channels;
+        let chunks: Vec<Vec<u8>> = match has_tiles {
+            false => vec![page.clone()],
+            true => (0..height.div_ceil(16) * width.div_ceil(16))
+                .map(|tile| {
+                    let (left, top) = (tile % width.div_ceil(16) * 16, tile / width.div_ceil(16) * 16);
+                    let at = |x: usize, y: usize| (y < height && x < width).then(|| (y * width + x) * pixel);
+                    let pixels = (0..256).map(|of| at(left + of % 16, top + of / 16));
+                    pixels.flat_map(|at| at.map_or(vec![0; pixel], |at| page[at..at + pixel].to_vec())).collect()
+                })
+                .collect(),
+        };
+        let mut places = Vec::new();
+        for chunk in &chunks {
+            places.push(file.len());
+            file.extend(chunk);
+        }
+        file.resize(file.len().next_multiple_of(2), 0);
+        let short = |numbers: &[usize]| {
+            (3_u16, numbers.len(), numbers.iter().flat_map(|of| (*of as u16).to_le_bytes()).collect())
+        };
+        let long = |numbers: &[usize]| {
+            let bytes: Vec<u8> = numbers.iter().flat_map(|of| offset(*of)).collect();
+            (if is_big { 16_u16 } else { 4 }, numbers.len(), bytes)
+        };
+        let lengths: Vec<usize> = chunks.iter().map(Vec::len).collect();
+        let mut tags: Vec<(u16, Values)> = vec![
+            (256, short(&[width])),
+            (257, short(&[height])),
+            (258, short(&vec![each * 8; channels])),
+            (259, short(&[1])),
+            (262, short(&[if channels == 3 { 2 } else { 1 }])),
+            (277, short(&[channels])),
+            (339, short(&vec![format.into(); channels])),
+        ];
+        match has_tiles {
+            true => {
+                tags.extend([(322, short(&[16])), (323, short(&[16])), (324, long(&places)), (325, long(&lengths))])
+            }
+            false => tags.extend([(273, long(&places)), (278, short(&[height])), (279, long(&lengths))]),
+        }
+        tags.sort_by_key(|(tag, _)| *tag);
+        let room = if is_big { 8 } else { 4 };
+        let mut list = if is_big {
+            (tags.len() as u64).to_le_bytes().to_vec()
+        } else {
+            (tags.len() as u16).to_le_bytes().to_vec()
+        };
+        for (tag, (numeric_type, count, mut values)) in tags {
+            list.extend([tag.to_le_bytes(), numeric_type.to_le_bytes()].concat());
+            list.extend(offset(count));
+            if values.len() > room {
+                let place = file.len();
+                file.extend(&values);
+                file.resize(file.len().next_multiple_of(2), 0);
+                values = offset(place);
+            }
+            values.resize(room, 0);
+            list.extend(values);
+        }
+        let here = offset(file.len());
+        file[link..link + room].copy_from_slice(&here);
+        file.extend(list);
+        link = file.len();
+        file.extend(offset(0));
+    }
+    file
+}
+
+fn of_words(kind: Kind, count: usize) -> Vec<u8> {
+    let pages: Vec<Vec<u8>> = (0..count).map(|k| words(k).into_iter().flat_map(u16::to_le_bytes).collect()).collect();
+    tiff(Kind { format: 1, each: 2, channels: 1, ..kind }, &pages)
+}
+
+fn of_floats(kind: Kind, count: usize) -> Vec<u8> {
+    let pages: Vec<Vec<u8>> = (0..count).map(|k| floats(k).into_iter().flat_map(f32::to_le_bytes).collect()).collect();
+    tiff(Kind { format: 3, each: 4, channels: 1, ..kind }, &pages)
+}
+
+#[test]
+fn bigtiff_and_tiles_are_read_to_the_sample_and_a_stack_makes_a_stack() {
+    let dir = Dir::new();
+    let (big, tiles) = (Kind { is_big: true, ..Kind::default() }, Kind { has_tiles: true, ..Kind::default() });
+    let both = Kind { is_big: true, ..tiles };
+    for (name, kind) in [("plain", Kind::default()), ("big", big), ("tiles", tiles), ("both", both)] {
+        dir.write("in.tif", &of_words(kind, 3));
+        dir.succeeds(&format!("{AS_IT_IS} --strict in.tif out.tif")).says(&["3 frames in"]);
+        // What comes out is a TIFF of three pages, which is read like any other, and by FFmpeg its first page.
+        assert_eq!(dir.raw("out.tif", "gray16le"), bytes(1), "{name}");
+        dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out.tif out.mkv")).says(&["3 frames in"]);
+        assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(3), "{name}");
+        dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 --start 0.04 --frames 1 in.tif out.mkv"));
+        assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(2)[bytes(1).len()..], "{name}: the second page");
+    }
+    for options in ["--sandbox off", "--sandbox on"] {
+        dir.succeeds(&format!("{AS_IT_IS} {options} --encoder ffv1 in.tif out.mkv"));
+        assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(3), "{options}");
+    }
+    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|at| (at * 5 % 256) as u8).collect();
+    let kind = Kind { format: 1, each: 1, channels: 3, ..both };
+    dir.write("rgb.tif", &tiff(kind, std::slice::from_ref(&colours)));
+    dir.succeeds(&format!("{AS_IT_IS} --strict rgb.tif rgb.png"));
+    assert_eq!(dir.raw("rgb.png", "rgb24"), colours);
+}
+
+#[test]
+fn samples_without_codes_become_codes_along_one_line_for_all() {
+    let dir = Dir::new();
+    let all: Vec<f64> = (0..3).flat_map(floats).map(f64::from).collect();
+    for kind in [Kind::default(), Kind { is_big: true, has_tiles: true, ..Kind::default() }] {
+        dir.write("in.tif", &of_floats(kind, 3));
+        let run = dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 in.tif out.mkv"));
+        run.says(&["in.tif: samples from -20 to 140 become 0 to 65535", "--sample-range"]);
+        assert_eq!(dir.raw("out.mkv", "gray16le"), codes(all.iter().copied(), -20.0, 140.0));
+    }
+    dir.succeeds(&format!("{AS_IT_IS} --sample-range -40:100 --encoder ffv1 in.tif out.mkv"));
+    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(all.iter().copied(), -40.0, 100.0));
+    // It also brings unsigned samples onto another line, of any TIFF.
+    dir.write("words.tif", &of_words(Kind::default(), 2));
+    dir.succeeds(&format!("{AS_IT_IS} --sample-range 100:2000 --encoder ffv1 words.tif out.mkv"));
+    let samples = (0..2).flat_map(words).map(f64::from);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(samples, 100.0, 2000.0));
+    // Numbered images are one stack.
+    for k in 0..3 {
+        let page: Vec<u8> = floats(k).into_iter().flat_map(f32::to_le_bytes).collect();
+        let kind = Kind { format: 3, each: 4, channels: 1, ..Kind::default() };
+        dir.write(&format!("t{k}.tif"), &tiff(kind, &[page]));
+    }
+    dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 t%d.tif out.mkv")).says(&["samples from -20 to 140"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(all.iter().copied(), -20.0, 140.0));
+    // Signed samples, and what is no number.
+    let page: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|at| (at as i16 - 300).to_le_bytes()).collect();
+    dir.write("signed.tif", &tiff(Kind { format: 2, each: 2, channels: 1, ..Kind::default() }, &[page]));
+    dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 signed.tif out.mkv")).says(&["samples from -300 to 260"]);
+    let mut odd = floats(0);
+    (odd[0], odd[1], odd[2]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
+    let page: Vec<u8> = odd.iter().flat_map(|of| of.to_le_bytes()).collect();
+    dir.write("odd.tif", &tiff(Kind { format: 3, each: 4, channels: 1, ..Kind::default() }, &[page]));
+    dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 odd.tif out.mkv")).says(&["samples from -19.25 to 120"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le")[..8], [0, 0, 255, 255, 0, 0, 0, 0]);
+    dir.run("--sample-range 3:1 in.tif out.mkv").exits_with(2).says(&["two numbers like -20:150"]);
+    dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 in.png");
+    dir.run("--strict --sample-range 1:3 in.png out.png").fails().says(&["--sample-range is ignored"]);
+}
+
+/// A FITS file with these axes.
+fn fits(bits: i32, axes: &[usize], data: &[u8], more: &[(&str, &str)]) -> Vec<u8> {
+    let card = |key: &str, value: &str| format!("{:<80}", format!("{key:<8}= {value:>20}"));
+    let mut header = card("SIMPLE", "T") + &card("BITPIX", &bits.to_string()) + &card("NAXIS", &axes.len().to_string());
+    for (at, axis) in axes.iter().enumerate() {
+        header += &card(&format!("NAXIS{}", at + 1), &axis.to_string());
+    }
+    more.iter().for_each(|(key, value)| header += &card(key, value));
+    header += &format!("{:<80}", "END");
+    let mut file = format!("{header:<width$}", width = header.len().next_multiple_of(2880)).into_bytes();
+    file.extend(data);
+    file.resize(file.len().next_multiple_of(2880), 0);
+    file
+}
+
+/// The rows of a picture the other way round.
+fn from_below<T: Copy>(samples: &[T]) -> Vec<T> {
+    samples.chunks(SIZE.0).rev().flatten().copied().collect()
+}
+
+#[test]
+fn cubes_of_fits_are_stacks() {
+    let dir = Dir::new();
+    let stored = |k: usize| from_below(&words(k)).into_iter().flat_map(|word| (word ^ 0x8000).to_be_bytes());
+    let cube: Vec<u8> = (0..4).flat_map(stored).collect();
+    dir.write("cube.fits", &fits(16, &[SIZE.0, SIZE.1, 4], &cube, &[("BZERO", "32768"), ("BSCALE", "1.0")]));
+    dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 cube.fits out.mkv")).says(&["4 frames in"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
+    dir.succeeds(&format!("{AS_IT_IS} --strict cube.fits out.tif"));
+    dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out.tif out.mkv")).says(&["4 frames in"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
+    // Floating point, signed samples with a scale, and three planes of colours.
+    let data: Vec<u8> = from_below(&floats(0)).into_iter().flat_map(f32::to_be_bytes).collect();
+    dir.write("float.fits", &fits(-32, &[SIZE.0, SIZE.1], &data, &[]));
+    dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 float.fits out.mkv")).says(&["samples from -20 to 120"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(floats(0).into_iter().map(f64::from), -20.0, 120.0));
+    let data: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|at| (at as i16 - 300).to_be_bytes()).collect();
+    dir.write("signed.fits", &fits(16, &[SIZE.0, SIZE.1], &data, &[("BZERO", "10"), ("BSCALE", "0.5D0")]));
+    dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 signed.fits out.mkv")).says(&["samples from -140 to 140"]);
+    let plane =
+        |channel: usize| (0..SIZE.0 * SIZE.1).map(move |at| ((at * 3 + channel) % 256) as u8).collect::<Vec<_>>();
+    let data: Vec<u8> = (0..3).flat_map(|channel| from_below(&plane(channel))).collect();
+    dir.write("rgb.fits", &fits(8, &[SIZE.0, SIZE.1, 3], &data, &[]));
+    dir.succeeds(&format!("{AS_IT_IS} rgb.fits rgb.png"));
+    let expected: Vec<u8> =
+        (0..SIZE.0 * SIZE.1).flat_map(|at| (0..3).map(move |channel| ((at * 3 + channel) % 256) as u8)).collect();
+    assert_eq!(dir.raw("rgb.png", "rgb24"), expected);
+}
+
+/// A SER file of these frames, which come `apart` seconds from each other.
+fn ser(colours: i32, depth: i32, frames: &[Vec<u8>], apart: f64) -> Vec<u8> {
+    let numbers = [0, colours, 0, SIZE.0 as i32, SIZE.1 as i32, depth, frames.len() as i32];
+    let mut file = b"LUCAM-RECORDER".to_vec();
+    file.extend(numbers.into_iter().flat_map(i32::to_le_bytes));
+    file.resize(178, 0);
+    file.extend(frames.concat());
+    file.extend((0..frames.len()).flat_map(|at| ((at as f64 * apart * 1e7) as u64).to_le_bytes()));
+    file
+}
+
+#[test]
+fn ser_is_read_in_gray_and_in_colours() {
+    let dir = Dir::new();
+    let frames: Vec<Vec<u8>> = (0..3).map(|k| words(k).into_iter().flat_map(u16::to_le_bytes).collect()).collect();
+    dir.write("mono.ser", &ser(0, 16, &frames, 0.1));
+    dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 mono.ser out.mkv")).says(&["3 frames in"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(3));
+    let frames = dir.frames("out.mkv");
+    assert_eq!((seconds(&frames[1]["pts_time"]) * 1000.0).round(), 100.0, "ten frames a second, as it says");
+    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|at| (at * 5 % 256) as u8).collect();
+    let turned: Vec<u8> = colours.chunks(3).flat_map(|of| [of[2], of[1], of[0]]).collect();
+    for (kind, stored) in [(100, &colours), (101, &turned)] {
+        dir.write("colours.ser", &ser(kind, 8, std::slice::from_ref(stored), 0.0));
+        dir.succeeds(&format!("{AS_IT_IS} --strict colours.ser out.png"));
+        assert_eq!(dir.raw("out.png", "rgb24"), colours, "{kind}");
+    }
+    // A mosaic whose red pixels are bright is a red picture.
+    let mosaic: Vec<u8> =
+        (0..SIZE.0 * SIZE.1).map(|at| if at % SIZE.0 % 2 + at / SIZE.0 % 2 == 0 { 200 } else { 0 }).collect();
+    dir.write("mosaic.ser", &ser(8, 8, &[mosaic], 0.0));
+    dir.succeeds(&format!("{AS_IT_IS} mosaic.ser out.png"));
+    let middle = dir.raw("out.png", "rgb24")[(8 * SIZE.0 + 16) * 3..][..3].to_vec();
+    assert!(middle[0] > 150 && middle[1] < 50 && middle[2] < 50, "{middle:?}");
+    // 12 bits of 16 fill them.
+    let frame: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|at| (at as u16 * 7 % 4096).to_le_bytes()).collect();
+    dir.write("deep.ser", &ser(0, 12, &[frame], 0.0));
+    dir.succeeds(&format!("{AS_IT_IS} deep.ser out.png"));
+    let found = dir.raw("out.png", "gray16le");
+    let expected = (0..SIZE.0 * SIZE.1).map(|at| (at as u32 * 7 % 4096 * 65535 + 2047) / 4095);
+    assert!(found.chunks(2).map(|of| u32::from(of[0]) | u32::from(of[1]) << 8).eq(expected));
+}
+
+/// A stack of each kind, by its name, and where it may be cut off.
+fn stacks() -> [(&'static str, Vec<u8>, usize); 3] {
+    let big = of_floats(Kind { is_big: true, ..Kind::default() }, 3);
+    let cube = fits(-32, &[SIZE.0, SIZE.1, 3 + 1], &vec![0; SIZE.0 * SIZE.1 * 16], &[]);
+    let frames: Vec<Vec<u8>> = (0..3).map(|k| words(k).into_iter().flat_map(u16::to_le_bytes).collect()).collect();
+    [("a.tif", big, 5000), ("b.fits", cube, 7000), ("c.ser", ser(0, 16, &frames, 0.1), 2000)]
+}
+
+#[test]
+fn damaged_stacks_lose_no_picture_without_a_word() {
+    let dir = Dir::new();
+    for (name, file, whole) in stacks() {
+        dir.write(name, &file[..whole]);
+        let run = dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 {name} out.mkv"));
+        run.says(&["warning", "damaged"]);
+        dir.run(&format!("{AS_IT_IS} --strict --encoder ffv1 {name} out.mkv")).fails();
+    }
+}
+
+/// No bytes are a crash, and none ask for more memory than there is.
+#[test]
+#[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
+fn no_byte_of_the_head_of_a_stack_is_a_crash() {
+    let dir = Dir::new();
+    for (name, file, _) in stacks() {
+        for at in (0..file.len().min(400)).step_by(3) {
+            let mut changed = file.clone();
+            changed[at] = 0xff;
+            dir.write(name, &changed);
+            let run = dir.run(&format!("{AS_IT_IS} --sandbox off --max-memory 256M --encoder ffv1 {name} out.mkv"));
+            assert!(matches!(run.code, Some(0 | 1 | 7 | 8)), "{name}, byte {at}: {:?} {}", run.code, run.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_a_stack_says_of_itself_is_kept_or_named() {
+    let dir = Dir::new();
+    let data: Vec<u8> = words(0).into_iter().flat_map(u16::to_be_bytes).collect();
+    let more = [("OBJECT", "'M 31'"), ("EXPTIME", "120.5")];
+    dir.write("in.fits", &fits(16, &[SIZE.0, SIZE.1], &data, &more));
+    let mut planet = ser(0, 8, &[vec![7; SIZE.0 * SIZE.1]], 0.0);
+    planet[42..46].copy_from_slice(b"Anna");
+    dir.write("in.ser", &planet);
+    for (input, key, value) in
+        [("in.fits", "OBJECT", "M 31"), ("in.fits", "EXPTIME", "120.5"), ("in.ser", "observer", "Anna")]
+    {
+        dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 {input} out.mkv"));
+        let tags = dir.probe("-show_format", "out.mkv")["format"]["tags"].to_string().to_lowercase();
+        let expected = format!("\"{}\":\"{}\"", key.to_lowercase(), value.to_lowercase());
+        assert!(tags.contains(&expected), "{expected}: {tags}");
+        dir.succeeds(&format!("{AS_IT_IS} {input} out.tif")).says(&["does not say what", "texts", key]);
+        dir.run(&format!("{AS_IT_IS} --strict {input} out.tif")).fails().says(&[key]);
+    }
+}

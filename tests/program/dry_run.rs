@@ -1,0 +1,189 @@
+//! `--dry-run` and `--version --json`: what would be done, and what is here, without doing anything.
+
+use crate::support::program::Dir;
+use crate::support::reader::encoder_is_here;
+use serde_json::Value;
+
+fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(bytes)))
+}
+
+#[test]
+fn a_dry_run_says_what_a_run_does_and_writes_nothing() {
+    if !encoder_is_here("a dry run", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 150 -vf lutyuv=y=16+(val-16)/6 -c:v libx264 in.mp4",
+    );
+    let before = dir.files();
+    let run = dir.succeeds("--backend cpu --dry-run --json in.mp4 out.mp4");
+    assert_eq!((dir.files(), run.stderr.as_str()), (before.clone(), ""));
+    let said = json(&run.stdout);
+    let (input, output) = (&said["input"], &said["output"]);
+    assert_eq!(
+        (&input["codec"], &input["size"], &input["frames"], &input["seconds"]),
+        (&"h264".into(), &serde_json::json!([320, 240]), &150.into(), &6.0.into())
+    );
+    assert_eq!(
+        (&output["name"], &output["exists"], &output["container"], &output["encoder"]),
+        (&"out.mp4".into(), &false.into(), &"mp4".into(), &"libx264".into())
+    );
+    assert_eq!(said["settings"]["look"], "natural");
+    let found = said["found"].as_array().expect("a list");
+    assert_eq!(found.len(), 3);
+    assert!(found.iter().all(|place| place["frames"] == 16 && place["found"].as_str().is_some()), "{said}");
+    // Words for people, with the same encoder.
+    let words = String::from_utf8(dir.succeeds("--backend cpu --dry-run in.mp4 out.mp4").stdout).expect("text");
+    for text in ["in.mp4: h264, 320x240", "look    natural", "out.mp4: libx264 in mp4, about", "Nothing was written"] {
+        assert!(words.contains(text), "{text} in:\n{words}");
+    }
+    dir.succeeds("--backend cpu -q in.mp4 out.mp4");
+    let said = json(&dir.succeeds("--backend cpu --dry-run --json in.mp4 out.mp4").stdout);
+    assert_eq!(said["output"]["exists"], true);
+}
+
+#[test]
+fn the_size_of_a_dry_run_is_near_that_of_the_run() {
+    if !encoder_is_here("a dry run", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let clip = |filters: &str, name: &str| {
+        dir.ffmpeg(&format!("-f lavfi -i {filters} -frames:v 300 -c:v ffv1 {name}"));
+    };
+    // A picture that stands still, where key frames are nearly all there is; motion; scenes; grain.
+    clip("testsrc2=size=320x240:rate=25,select=eq(n\\,0),loop=-1:1,setpts=N/25/TB,fps=25", "still.mkv");
+    clip("testsrc2=size=320x240:rate=25", "motion.mkv");
+    clip("testsrc2=size=320x240:rate=25,negate=enable=gt(mod(n\\,100)\\,50)", "scenes.mkv");
+    clip("testsrc2=size=320x240:rate=25,noise=alls=20:allf=t", "grain.mkv");
+    dir.ffmpeg("-i motion.mkv -f lavfi -i sine=duration=12 -c:v copy -c:a aac sound.mkv");
+    for line in [
+        "still.mkv out.mp4",
+        "motion.mkv out.mp4",
+        "scenes.mkv out.mkv",
+        "grain.mkv out.mp4",
+        "sound.mkv out.mp4",
+        "--encoder mpeg4 motion.mkv out.mp4",
+        "--bitrate 200k grain.mkv out.mp4",
+        "--encoder ffv1 motion.mkv out.mkv",
+    ] {
+        let said = json(&dir.succeeds(&format!("-y --backend cpu --dry-run --json {line}")).stdout);
+        dir.succeeds(&format!("-y -q --backend cpu {line}"));
+        let output = line.rsplit(' ').next().expect("an output");
+        let (estimate, bytes) = (said["output"]["bytes"].as_f64().expect("a size"), dir.read(output).len() as f64);
+        assert!(estimate > bytes / 2.0 && estimate < bytes * 2.0, "{line}: {estimate} for {bytes}");
+    }
+}
+
+#[test]
+fn a_dry_run_takes_images_raw_outputs_and_scenes_and_refuses_what_a_run_refuses() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 20 -c:v ffv1 in.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48 -frames:v 1 in.png");
+    for line in ["in.png out.png", "in.mkv out.y4m", "--smooth scene in.mkv out.mkv", "--method clahe in.mkv out.mkv"] {
+        let said = json(&dir.succeeds(&format!("--backend cpu --dry-run --json {line}")).stdout);
+        assert!(said["found"][0]["frames"].as_u64() > Some(0), "{line}: {said}");
+    }
+    // Times that do not begin at 0, and sound that goes on when the pictures have ended.
+    dir.ffmpeg("-i in.mkv -c copy -output_ts_offset 5 late.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:d=4 -f lavfi -i sine=d=20 -c:v ffv1 -c:a pcm_s16le sound.mkv");
+    for (name, frames) in [("late.mkv", 20), ("sound.mkv", 500)] {
+        let said = json(&dir.succeeds(&format!("--backend cpu --dry-run --json {name} out.mkv")).stdout);
+        assert_eq!(said["input"]["frames"], frames, "{said}");
+        std::fs::remove_file(dir.path(name)).expect("a file");
+    }
+    dir.run("--dry-run missing.mkv").exits_with(4);
+    dir.run("--dry-run in.mkv nowhere/out.mkv").exits_with(4);
+    dir.run("--dry-run -y in.mkv in.mkv").exits_with(10);
+    dir.run("--dry-run --stats nowhere/s.csv in.mkv out.mkv").exits_with(4);
+    dir.run("--dry-run in.mkv .").exits_with(10);
+    let help = String::from_utf8(dir.succeeds("plan --help").stdout).expect("text");
+    assert!(!help.contains("--dry-run\n") && !help.contains("--json\n"), "{help}");
+    dir.run("plan --dry-run in.mkv out.mkv").exits_with(2).says(&["leave plan out"]);
+    dir.run("--dry-run --encoder abacus in.mkv out.mkv").fails().says(&["no encoder abacus"]);
+    dir.run("--json in.mkv out.mkv").exits_with(2).says(&["--dry-run"]);
+    dir.fed("--dry-run - out.mkv", b"").fails().says(&["which a pipe does not allow"]);
+    assert_eq!(dir.names(), ["in.mkv", "in.png"]);
+}
+
+#[test]
+fn the_version_as_json_has_what_is_here() {
+    let dir = Dir::new();
+    let said = json(&dir.succeeds("--version --json").stdout);
+    assert_eq!(said["version"], env!("CARGO_PKG_VERSION"));
+    assert!(said["ffmpeg"].as_str().is_some_and(|version| version.starts_with("libavcodec")), "{said}");
+    assert!(said["features"].as_array().is_some_and(|features| features.contains(&"lab".into())), "{said}");
+    let gpus = said["gpus"].as_array().expect("a list");
+    assert_eq!(gpus.is_empty(), said["no_gpu"].is_string(), "{said}");
+    assert_eq!(said["sandbox"] == false, said["no_sandbox"].is_string(), "{said}");
+}
+
+#[test]
+fn a_length_that_is_not_allowed_is_refused() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 50 -c:v ffv1 in.mkv");
+    dir.run("--max-duration 1 in.mkv out.mkv")
+        .exits_with(8)
+        .says(&["in.mkv: 2.0 s long: --max-duration allows for 1.0 s"]);
+    dir.run("--max-duration 1 preview in.mkv").exits_with(2);
+    dir.run("preview --max-duration 1 in.mkv out.png").exits_with(8);
+    assert_eq!(dir.names(), ["in.mkv"]);
+    dir.succeeds("--max-duration 2 in.mkv out.mkv");
+    dir.succeeds("-y --max-duration 1 --duration 1 in.mkv out.mkv");
+    let raw = dir.read("in.mkv");
+    dir.fed("--max-duration 0:01 - piped.mkv", &raw).exits_with(8).says(&["--max-duration"]);
+}
+
+#[test]
+fn a_dry_run_tells_the_size_the_pixels_and_the_rate_of_the_output() {
+    if !encoder_is_here("a dry run", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 20 -c:v ffv1 in.mkv");
+    let line = "--backend cpu --fit 160x120 --output-pixel-format yuv422p10le --filter-after fps=12.5 in.mkv out.mp4";
+    let said = json(&dir.succeeds(&format!("--dry-run --json {line}")).stdout);
+    let output = &said["output"];
+    assert_eq!(
+        (&output["size"], &output["pixel_format"], &output["fps"]),
+        (&serde_json::json!([160, 120]), &"yuv422p10le".into(), &12.5.into()),
+        "{output}"
+    );
+    let words = String::from_utf8(dir.succeeds(&format!("--dry-run {line}")).stdout).expect("text");
+    assert!(words.contains("160x120, yuv422p10le, 12.50 fps"), "{words}");
+    dir.succeeds(&format!("-q {line}"));
+    let stream = &dir.streams("out.mp4")[0];
+    assert_eq!((&stream["width"], &stream["pix_fmt"]), (&160.into(), &"yuv422p10le".into()), "{stream}");
+}
+
+#[test]
+fn a_dry_run_of_many_files_has_an_entry_for_each() {
+    let dir = Dir::new();
+    for name in ["a.mkv", "b.mkv", "c.mkv"] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 {name}"));
+    }
+    dir.write("d.mkv", b"no video");
+    std::fs::create_dir(dir.path("out")).expect("a folder");
+    dir.write("out/b.mkv", b"precious");
+    let before = dir.files();
+    let line = "--backend cpu --dry-run --output-dir out a.mkv b.mkv c.mkv d.mkv";
+    let run = dir.run(&format!("--json {line}")).exits_with(7);
+    let text = String::from_utf8(run.stdout).expect("text");
+    let entries: Vec<Value> = text.lines().map(|line| json(line.as_bytes())).collect();
+    let outputs: Vec<&str> = entries.iter().filter_map(|entry| entry["output"]["name"].as_str()).collect();
+    assert_eq!(outputs, ["out/a.mkv", "out/b.mkv", "out/c.mkv", "out/d.mkv"]);
+    assert_eq!((&entries[0]["output"]["encoder"], &entries[1]["skipped"]), (&"ffv1".into(), &true.into()), "{text}");
+    assert_eq!((&entries[3]["error"]["kind"], &entries[3]["input"]["name"]), (&"damage".into(), &"d.mkv".into()));
+    let words = String::from_utf8(dir.run(line).exits_with(7).stdout).expect("text");
+    for said in
+        ["writes  out/a.mkv: ffv1", "leaves  out/b.mkv, which is there", "fails   d.mkv: not a video", "4 files, about"]
+    {
+        assert!(words.contains(said), "{said} in:\n{words}");
+    }
+    assert_eq!(dir.files(), before);
+    // The folder is made by the run.
+    dir.succeeds("--backend cpu --dry-run --output-dir new a.mkv");
+    assert!(!dir.path("new").exists());
+}

@@ -1,0 +1,218 @@
+//! What kind of failure an error is: the exit code, and `kind` in JSON. docs/reliability.md lists both.
+
+use crate::program::harm::isolation::with_decoder;
+use crate::support::program::{Dir, Run};
+use crate::support::reader::encoder_is_here;
+use crate::support::running::Running;
+use crate::support::skip::skip;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
+use std::time::Duration;
+
+fn with_clip() -> Dir {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
+    dir
+}
+
+/// The kind of the only error of this run, whose last event has its exit code.
+#[track_caller]
+fn kind(run: &Run) -> String {
+    let events: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let errors: Vec<&Value> = events.iter().filter(|event| event["event"] == "error").collect();
+    assert_eq!(errors.len(), 1, "{}", run.stderr);
+    let message = errors[0]["message"].as_str().expect("a message");
+    assert!(!message.is_empty() && !message.contains('\n'), "{message}");
+    assert_eq!(events.last().expect("an event")["exit_code"].as_i64(), run.code.map(Into::into), "{}", run.stderr);
+    errors[0]["kind"].as_str().expect("a kind").to_owned()
+}
+
+#[test]
+fn each_kind_of_failure_has_a_name_and_an_exit_code_of_its_own() {
+    let dir = with_clip();
+    dir.write("noise.mkv", &[7; 3000]);
+    dir.write("text.mkv", b"no video");
+    dir.write("old.mkv", b"precious");
+    dir.succeeds("-q in.mkv in.y4m");
+    let plan = dir.succeeds("plan in.mkv planned.mkv --encoder ffv1");
+    dir.write("plan.json", &plan.stdout);
+    let page = std::fs::read_to_string("docs/reliability.md").expect("a page");
+    for (expected, code, line) in [
+        ("usage", 2, "--no-such-option in.mkv out.mkv"),
+        ("usage", 2, "--strength 5 in.mkv out.mkv"),
+        ("usage", 2, "."),
+        ("usage", 2, "--video-stream 3 in.mkv out.mkv"),
+        ("usage", 2, "--start 100 in.mkv out.mkv"),
+        ("usage", 2, "--start 0.01 --duration 0.01 in.mkv out.mkv"),
+        ("usage", 2, "-f yuv4mpegpipe --start 100 in.y4m out.mkv"),
+        ("usage", 2, "run plan.json --piece 99"),
+        ("usage", 2, "join plan.json --file 9"),
+        ("missing", 4, "missing.mkv out.mkv"),
+        ("missing", 4, "missing%03d.png out.mkv"),
+        ("missing", 4, "in.mkv nowhere/out.mkv"),
+        ("refused", 5, "live --no-preview --record live.mkv rtsp://127.0.0.1:9/cam"),
+        ("damage", 7, "noise.mkv out.mkv"),
+        ("damage", 7, "text.mkv out.mkv"),
+        ("limit", 8, "--max-pixels 1000 in.mkv out.mkv"),
+        ("limit", 8, "--max-duration 0.2 in.mkv out.mkv"),
+        ("disk", 9, "--encoder ffv1 -y --output-format matroska in.mkv /dev/full"),
+        ("exists", 10, "in.mkv old.mkv"),
+        ("failed", 1, "--encoder abacus in.mkv out.mkv"),
+        ("failed", 1, "--encoder ffv1 --encoder-option abacus=1 in.mkv out.mkv"),
+    ] {
+        let run = dir.run(&format!("{line} --progress json")).exits_with(code);
+        assert_eq!(kind(&run), expected, "{line}: {}", run.stderr);
+        assert!(page.contains(&format!("| {code} | `{expected}` |")), "{expected} is not in docs/reliability.md");
+        // People get the same in one line.
+        let run = dir.run(line).exits_with(code);
+        let last = run.stderr.lines().last().unwrap_or_default().to_owned();
+        assert!(last.starts_with("histeq-video: error: "), "{line}: {}", run.stderr);
+    }
+    if std::env::var_os("HISTEQ_GPU").is_none() && dir.run("--backend cuda in.mkv gpu.mkv").code != Some(0) {
+        let run = dir.run("--backend cuda --progress json in.mkv gpu.mkv").exits_with(6);
+        assert_eq!(kind(&run), "device");
+        assert!(page.contains("| 6 | `device` |"));
+    } else {
+        skip("a device that is missing", "there is a GPU");
+    }
+    // Of a batch, it is that of all files that have failed.
+    let run = dir.run("--output-dir out noise.mkv text.mkv --progress json").exits_with(7);
+    assert_eq!(kind(&run), "damage");
+    assert!(!run.stderr.contains("noise.mkv: noise.mkv"), "{}", run.stderr);
+}
+
+#[test]
+fn damage_under_strict_is_of_that_kind() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 50 -c:v ffv1 whole.mkv");
+    let whole = dir.read("whole.mkv");
+    dir.write("in.mkv", &whole[..whole.len() / 2]);
+    let run = dir.run("--strict --progress json in.mkv out.mkv").exits_with(7);
+    assert_eq!(kind(&run), "damage");
+}
+
+#[test]
+fn raw_frames_fail_as_other_inputs_do() {
+    let dir = Dir::new();
+    let (header, frame) = ("YUV4MPEG2 W6 H4 F25:1\n", [60; 36]);
+    dir.write("cut.y4m", &[header.as_bytes(), b"FRAME\n", &frame, b"FRAME\n", &frame[..9]].concat());
+    dir.write("cut.raw", &[frame; 2].concat()[..50]);
+    dir.write("empty.raw", b"");
+    dir.write("empty.y4m", b"");
+    let raw = "-f rawvideo -s 6x4 --pixel-format yuv420p";
+    for (expected, code, line) in [
+        ("damage", 7, "--strict cut.y4m out.mkv".to_owned()),
+        ("damage", 7, format!("--strict {raw} cut.raw out.mkv")),
+        ("usage", 2, "-f rawvideo --pixel-format yuv420p cut.raw out.mkv".to_owned()),
+        ("usage", 2, "-f rawvideo -s 6x4 - out.mkv".to_owned()),
+        ("usage", 2, "-f rawvideo -s 6x4 --pixel-format nosuch cut.raw out.mkv".to_owned()),
+        ("usage", 2, "-f rawvideo -s 6x4 --pixel-format pal8 cut.raw out.mkv".to_owned()),
+        ("missing", 4, format!("{raw} - out.mkv")),
+        ("missing", 4, format!("{raw} empty.raw out.mkv")),
+        ("missing", 4, "-f yuv4mpegpipe - out.mkv".to_owned()),
+        ("missing", 4, "empty.y4m out.mkv".to_owned()),
+    ] {
+        let run = dir.fed(&format!("--backend cpu --progress json --encoder ffv1 {line}"), b"").exits_with(code);
+        assert_eq!(kind(&run), expected, "{line}: {}", run.stderr);
+    }
+    assert_eq!(dir.names(), ["cut.raw", "cut.y4m", "empty.raw", "empty.y4m"]);
+}
+
+#[test]
+fn names_that_do_not_fit_fail_as_the_page_says() {
+    let dir = with_clip();
+    dir.write("letter.txt", b"Dear reader,\n");
+    for (expected, code, line) in [
+        ("missing", 4, "plan nothere.mkv out.mkv"),
+        ("missing", 4, "--jobs 2 nothere.mkv out.mkv"),
+        ("usage", 2, "--output-dir letter.txt in.mkv"),
+        ("missing", 4, "--output-dir letter.txt/below in.mkv"),
+    ] {
+        let run = dir.run(&format!("{line} --progress json")).exits_with(code);
+        assert_eq!(kind(&run), expected, "{line}: {}", run.stderr);
+    }
+    dir.run("--output-dir letter.txt in.mkv").exits_with(2).says(&["letter.txt: a file, and no folder"]);
+    dir.run("--progress-file letter.txt in.mkv out.mkv").exits_with(10);
+    dir.run("--progress-file 77 in.mkv out.mkv").exits_with(2);
+    assert_eq!(dir.names(), ["in.mkv", "letter.txt"]);
+}
+
+#[test]
+fn an_interruption_before_the_first_frame_is_no_error() {
+    let dir = Dir::new();
+    for line in ["- out.mkv", "-f rawvideo -s 6x4 --pixel-format yuv420p - out.mkv", "-f matroska - out.mkv"] {
+        let mut command = dir.command(&format!("--backend cpu --progress json {line}"));
+        let mut running = Running::start(command.stdin(Stdio::piped()).stderr(Stdio::piped()));
+        running.wait_until_it_listens();
+        running.signal(Signal::TERM);
+        assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130), "{line}");
+        let mut said = String::new();
+        running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+        assert!(!said.contains("\"event\":\"error\""), "{line}: {said}");
+        assert!(said.contains("interrupted before the first frame"), "{line}: {said}");
+        let last: Value = serde_json::from_str(said.lines().last().expect("a line")).expect("JSON");
+        assert_eq!((&last["event"], &last["exit_code"]), (&"result".into(), &130.into()), "{line}: {said}");
+    }
+    assert_eq!(dir.names(), [""; 0]);
+}
+
+#[test]
+fn a_wait_that_is_over_says_what_was_refused() {
+    let dir = Dir::new();
+    let line = "live --no-preview --wait=2 --record live.mkv rtsp://127.0.0.1:9/cam";
+    let run = dir.run(line).exits_with(5);
+    let last = run.stderr.lines().last().expect("a line");
+    assert!(last.contains("waited for 2 s") && last.contains("the connection is refused"), "{}", run.stderr);
+    assert_eq!(dir.names(), [""; 0]);
+}
+
+#[test]
+fn a_recording_that_fails_before_its_first_frame_leaves_nothing_in_the_way() {
+    if !encoder_is_here("a recording that fails", "libx264") {
+        return;
+    }
+    let dir = with_clip();
+    let live = "live --backend cpu --no-preview --record seg.mkv";
+    dir.run(&format!("{live} --output-option segment_time=3 in.mkv")).fails().says(&["no option segment_time"]);
+    assert_eq!(dir.names(), ["in.mkv"]);
+    dir.succeeds(&format!("{live} in.mkv"));
+    assert_eq!(dir.frames("seg.mkv").len(), 10);
+}
+
+/// As libjxl and SVT-AV1 print by themselves.
+#[test]
+fn what_libraries_print_is_kept_from_those_who_read_stderr() {
+    let Some(dir) = with_decoder() else { return };
+    let run = |options: &str| {
+        let line = format!("{options}--backend cpu --frames 3 --encoder mpeg4 -y in.mkv out.mkv");
+        let mut command = dir.command(&line);
+        command.env("LD_PRELOAD", dir.path("decoder.so")).env("ENCODER_SAYS", "a library speaks");
+        Run::of(&mut command, &line).exits_with(0)
+    };
+    // So that the rest of this test can fail.
+    run("").says(&["a library speaks"]);
+    assert_eq!(run("-q ").stderr, "");
+    let events = run("--progress json ").stderr;
+    assert!(events.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{events}");
+    dir.run("-q none.mkv out.mkv").exits_with(4).says(&["histeq-video: error: none.mkv"]);
+}
+
+#[test]
+fn a_name_that_is_no_text_is_told_with_the_ways_around() {
+    let dir = with_clip();
+    let name = OsStr::from_bytes(b"\xe9.mkv");
+    std::fs::copy(dir.path("in.mkv"), dir.path("").join(name)).expect("a file with this name");
+    let line = "--backend cpu -y <name> out.mkv";
+    let refused = Run::of(dir.command("--backend cpu -y").arg(name).arg("out.mkv"), line).exits_with(2);
+    assert_eq!(refused.says(&["\"\\xE9.mkv\" is not UTF-8", "`- < NAME`"]).stderr.lines().count(), 1);
+    let file = File::open(dir.path("").join(name)).expect("the file");
+    Run::of(dir.command("--backend cpu -y - out.mkv").stdin(file), line).exits_with(0);
+    // Of several inputs, none is left out in silence.
+    dir.run("--backend cpu --output-dir out .").exits_with(2).says(&["its name is not text"]);
+    assert!(!dir.path("out").exists());
+}

@@ -1,0 +1,51 @@
+//! Names and messages that hold commands for a terminal.
+
+use crate::support::program::{Dir, Run};
+
+/// Moves the cursor, sets the title, and rings.
+const COMMANDS: &str = "\x1b[2J\x1b]0;title\x07\u{9b}31m\u{7f}\r";
+
+/// Requires that nothing that was said commands a terminal, and that the rest of the name was said nevertheless.
+#[track_caller]
+fn harmless(run: Run) -> Run {
+    let is_command = |c: char| c.is_control() && c != '\n';
+    assert!(!run.stderr.contains(is_command), "`{}` said {:?}", run.command, run.stderr);
+    run.says(&["\\u{9b}31m", "\\r.mkv", "ü"])
+}
+
+#[test]
+fn control_characters_in_names_do_not_reach_the_terminal() {
+    let dir = Dir::new();
+    let (input, output) = (format!("ü{COMMANDS}.mkv"), format!("ü{COMMANDS}.mkv.mkv"));
+    dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 '{input}'"));
+    harmless(dir.succeeds(&format!("--backend cpu --encoder ffv1 '{input}' '{output}'")));
+    harmless(dir.succeeds(&format!("--backend cpu --encoder ffv1 -v -y '{input}' '{output}'")));
+    harmless(dir.run(&format!("--backend cpu '{input}' '{output}'")).fails());
+    harmless(dir.run(&format!("--backend cpu 'missing{input}' other.mkv")).fails());
+    harmless(dir.run(&format!("'--{input}' other.mkv")).exits_with(2));
+}
+
+#[test]
+fn a_line_end_in_a_name_begins_no_line() {
+    let dir = Dir::new();
+    let (input, output) = ("a\nhisteq-video: error: forged.mkv", "b\nhisteq-video: error: forged.mkv");
+    dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 '{input}'"));
+    for (run, code) in [("-v", 0), ("", 1), ("-y --start 9", 2)] {
+        let run = dir.run(&format!("--backend cpu --encoder ffv1 {run} '{input}' '{output}'")).ends_as(code);
+        assert!(!run.stderr.contains("\nhisteq-video: error: forged"), "{:?}", run.stderr);
+        run.says(&["\\nhisteq-video: error: forged.mkv"]);
+    }
+}
+
+#[test]
+fn control_characters_in_messages_of_ffmpeg_do_not_reach_the_terminal() {
+    let dir = Dir::new();
+    let list = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:1,\nü\x1b[2J\u{9b}31m\u{7f}\rx.ts\n#EXT-X-ENDLIST\n";
+    dir.write("list.m3u8", list.as_bytes());
+    for options in ["", "-v"] {
+        let run = dir.run(&format!("--backend cpu {options} list.m3u8 out.mkv")).fails();
+        let is_command = |c: char| c.is_control() && c != '\n';
+        assert!(!run.stderr.contains(is_command), "{:?}", run.stderr);
+        run.says(&["ü\\u{1b}[2J"]);
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests of the program's own modules, which no other crate sees: a part of its unit tests.
+
+#[path = "../../support/documents.rs"]
+mod documents;
+mod pages;
+mod parsers;
+#[path = "../../support/random.rs"]
+mod random;

@@ -1,0 +1,162 @@
+//! Log footage that is named: it becomes what displays show before anything else.
+
+use crate::support::program::Dir;
+
+/// What Final Cut Pro writes of S-Log3.
+const NAMED: &str = "-movflags use_metadata_tags -metadata com.apple.proapps.customcolor=com.sony.s-log3-cine";
+
+/// Twice as much light from gray to gray, up to four times that of white paper.
+fn light(gray: usize) -> f64 {
+    2_f64.powi(gray as i32 - 8)
+}
+
+/// A film of ten frames of those grays in columns of 16, in S-Log3 by Sony's document, with codes of 10 bits as they are recorded.
+fn film(dir: &Dir, file: &str, range: &str, options: &str) {
+    let code = |light: f64| match light >= 0.01125 {
+        true => 420.0 + 261.5 * ((light + 0.01) / 0.19).log10(),
+        false => light * (171.210_294_692_9 - 95.0) / 0.01125 + 95.0,
+    };
+    let row = (0..176).flat_map(|x| (code(light(x / 16)).round() as u16).to_le_bytes());
+    let luma = row.collect::<Vec<_>>().repeat(64);
+    let chroma = 512_u16.to_le_bytes().repeat(176 * 64 * 2);
+    dir.write("log.yuv", &[luma, chroma].concat().repeat(10));
+    dir.ffmpeg(&format!(
+        "-f rawvideo -pix_fmt yuv444p10le -s 176x64 -r 25 -color_range {range} -i log.yuv \
+         -vf setparams=range={range}:colorspace=bt709:color_primaries=bt709:color_trc=bt709 -c:v ffv1 {options} {file}"
+    ));
+}
+
+/// The luma of the middle of each gray.
+fn grays(dir: &Dir, file: &str) -> Vec<f64> {
+    let samples = dir.raw(file, "yuv444p10le");
+    let luma = |x: usize| u16::from_le_bytes([samples[2 * (176 * 32 + x)], samples[2 * (176 * 32 + x) + 1]]);
+    (0..11).map(|gray| f64::from(luma(16 * gray + 8))).collect()
+}
+
+/// What a display is sent for gray light, in codes of limited range with 10 bits: sRGB's curve, 0.409 for 18 %, a shoulder from
+/// 0.8 on.
+fn shown(light: f64) -> f64 {
+    let signal_of = |light: f64| match light <= 0.003_130_8 {
+        true => 12.92 * light,
+        false => 1.055 * light.powf(1.0 / 2.4) - 0.055,
+    };
+    let gain = ((0.409_f64 + 0.055) / 1.055).powf(2.4) / 0.18;
+    let (signal, top) = (signal_of(gain * light), signal_of(gain * 38.421));
+    let signal = if signal <= 0.8 {
+        signal
+    } else {
+        let (x, slope) = ((signal - 0.8) / (top - 0.8), (top - 0.8) / 0.2);
+        0.8 + 0.2 * slope * x / (1.0 + (slope - 1.0) * x)
+    };
+    64.0 + 876.0 * signal
+}
+
+#[test]
+fn grays_of_a_named_film_are_shown_as_their_light_is() {
+    let dir = Dir::new();
+    // Alone: nothing is corrected.
+    for (range, file) in [("tv", "limited.mkv"), ("pc", "full.mkv")] {
+        // FFmpeg 9 writes FFV1 of limited range alone.
+        film(&dir, file, range, "-c:v libx264 -qp 0");
+        dir.succeeds(&format!("-y --backend cpu --log s-log3 --strength 0 --encoder ffv1 {file} out.mkv"))
+            .says(&["log (S-Log3, as --log says)"]);
+        let found = grays(&dir, "out.mkv");
+        for (x, found) in found.iter().enumerate() {
+            let expected = shown(light(x));
+            assert!((found - expected).abs() < 4.0, "{file}: gray {x} is {found}, not {expected}: {found:?}");
+        }
+        let frame = &dir.frames("out.mkv")[0];
+        let tags = ["color_range", "color_space", "color_primaries", "color_transfer"].map(|tag| frame[tag].clone());
+        assert_eq!(tags, ["tv", "bt709", "bt709", "bt709"], "{file}");
+    }
+}
+
+#[test]
+fn a_film_that_names_its_curve_is_shown_and_its_name_is_taken_away() {
+    let dir = Dir::new();
+    film(&dir, "log.mov", "tv", &format!("-c:v prores_ks {NAMED} -metadata title=kept"));
+    let line = "-y --backend cpu --encoder prores_ks";
+    dir.succeeds(&format!("{line} log.mov out.mov"))
+        .says(&["log (S-Log3, by its metadata): brought to BT.709", "\nlog (S-Log3, by its metadata)"]);
+    let about = |file: &str| dir.probe("-show_format", file).to_string();
+    assert!(about("log.mov").contains("s-log3") && !about("out.mov").contains("s-log3"));
+    assert!(about("out.mov").contains("kept"));
+    assert_eq!(dir.frames("out.mov")[0]["color_transfer"], "bt709");
+    // With its name, it would be converted once more.
+    dir.succeeds(&format!("{line} out.mov again.mov")).never_says("S-Log3");
+    // The same as if the curve were told, and not as if nothing were.
+    dir.succeeds(&format!("{line} --log s-log3 log.mov told.mov"));
+    dir.succeeds(&format!("{line} --log off log.mov off.mov")).never_says("S-Log3");
+    let raw = |file: &str| dir.raw(file, "yuv422p10le");
+    assert!(raw("out.mov") == raw("told.mov") && raw("out.mov") != raw("off.mov"));
+    let event = dir.succeeds(&format!("{line} --progress json log.mov out.mov")).stderr;
+    let found = event.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let found = found.filter_map(|event| event["found"].as_str().map(str::to_owned)).collect::<Vec<_>>();
+    assert!(found.len() == 1 && found[0].starts_with("log (S-Log3, by its metadata); "), "{found:?}");
+}
+
+#[test]
+fn without_corrections_or_under_other_looks_log_stays_as_it_is() {
+    let dir = Dir::new();
+    film(&dir, "log.mov", "tv", &format!("-c:v prores_ks {NAMED}"));
+    film(&dir, "unnamed.mov", "tv", "-c:v prores_ks");
+    for options in ["--strength 0", "--look exact", "--exact", "--method clahe", "--method global --strength 0.5"] {
+        let line = format!("-y --backend cpu {options} --encoder ffv1");
+        dir.succeeds(&format!("{line} log.mov named.mkv")).never_says("S-Log3");
+        dir.succeeds(&format!("{line} unnamed.mov plain.mkv"));
+        assert!(dir.raw("named.mkv", "yuv422p10le") == dir.raw("plain.mkv", "yuv422p10le"), "{options}");
+        if options == "--strength 0" {
+            assert!(dir.raw("named.mkv", "yuv422p10le") == dir.raw("log.mov", "yuv422p10le"));
+        }
+        let told = dir.succeeds(&format!("{line} --log s-log3 unnamed.mov told.mkv"));
+        told.says(&["log (S-Log3, as --log says)"]);
+        // Textbook equalization of a few grays makes the same of both.
+        if !["--look exact", "--exact"].contains(&options) {
+            assert!(dir.raw("told.mkv", "yuv422p10le") != dir.raw("plain.mkv", "yuv422p10le"), "{options}");
+        }
+    }
+}
+
+#[test]
+fn pieces_walls_and_pipes_show_log_as_one_process_does() {
+    let dir = Dir::new();
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=160x96:rate=25:duration=4 -vf format=yuv422p10le -c:v prores_ks {NAMED} log.mov"
+    ));
+    let line = "-y --backend cpu --encoder ffv1";
+    dir.succeeds(&format!("{line} log.mov whole.mkv")).says(&["S-Log3"]);
+    let whole = dir.raw("whole.mkv", "yuv422p10le");
+    for options in ["--jobs 2", "--sandbox on"] {
+        dir.succeeds(&format!("{line} {options} log.mov other.mkv")).says(&["S-Log3"]);
+        assert!(dir.raw("other.mkv", "yuv422p10le") == whole, "{options}");
+    }
+    dir.succeeds(&format!("{line} --start 1 --frames 30 log.mov part.mkv"));
+    let frame = 160 * 96 * 2 * 2;
+    assert!(dir.raw("part.mkv", "yuv422p10le") == whole[25 * frame..55 * frame]);
+    // Through a pipe, in 8 bits and RGB, it is only told.
+    dir.ffmpeg("-i log.mov -pix_fmt yuv420p log.y4m");
+    dir.fed(&format!("{line} --log s-log3 - piped.mkv"), &dir.read("log.y4m")).exits_with(0).says(&["S-Log3"]);
+    assert_eq!(dir.pixel_format("piped.mkv"), "yuv420p");
+    dir.ffmpeg("-i log.mov -pix_fmt gbrp10le -c:v ffv1 rgb.mkv");
+    dir.succeeds(&format!("{line} --log s-log3 --strict rgb.mkv out.mkv"));
+    assert_eq!(dir.pixel_format("out.mkv"), "gbrp10le");
+}
+
+#[test]
+fn transfer_characteristics_that_are_logarithms_name_themselves() {
+    let dir = Dir::new();
+    for (transfer, name) in [("log100", "log 100:1, by its tags"), ("log316", "log 316:1, by its tags")] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=96x64:rate=25:duration=0.4 -vf setparams=color_trc={transfer} -c:v ffv1 \
+             -color_trc {transfer} in.mkv"
+        ));
+        dir.succeeds("-y --backend cpu --encoder ffv1 in.mkv out.mkv").says(&[name]);
+        assert_eq!(dir.frames("out.mkv")[0]["color_transfer"], "bt709");
+    }
+}
+
+#[test]
+fn a_curve_that_there_is_not_is_an_error() {
+    let run = Dir::new().run("--log d-log-m in.mov out.mov").exits_with(2);
+    run.says(&["d-log-m", "s-log3", "apple-log"]);
+}

@@ -1,0 +1,181 @@
+//! What stands still looks as if it stood still, and what is nearly nothing does not become something.
+
+use super::{RAW, frame, gradient, largest_step, lumas, mean, through};
+use crate::support::pictures::Random;
+use crate::support::program::Dir;
+
+/// What the mean of a part that stands still may move by from one frame to the next, in levels.
+const CALM: f64 = 2.0;
+
+/// The means of a part of each frame, whose upper left corner is here.
+fn patch(video: &[u8], (left, top): (usize, usize)) -> Vec<f64> {
+    let places = (top..top + 32).flat_map(|y| (left..left + 32).map(move |x| y * RAW.size.0 + x));
+    let places: Vec<usize> = places.collect();
+    let of_frame = |luma: Vec<u64>| mean(&places.iter().map(|&place| luma[place]).collect::<Vec<u64>>());
+    lumas(RAW, video).into_iter().map(of_frame).collect()
+}
+
+/// The largest steps of parts that stand still while something dark covers a quarter of the picture for a while.
+fn steps_beside_an_object(options: &str) -> Vec<(f64, usize)> {
+    let mut random = Random::new(1);
+    let mut video = Vec::new();
+    for number in 0..60 {
+        let object = (25..45).contains(&number);
+        video.extend(frame(RAW, |x, y| {
+            let covered = object && (80..240).contains(&x) && y >= 90;
+            let level = if covered { 30 } else { 60 + 120 * x as u64 / 320 };
+            level + random.below(9) - 4
+        }));
+    }
+    let found = through(&Dir::new(), RAW, options, &video);
+    let places = [(10, 10), (150, 30), (280, 20), (20, 140), (270, 140)];
+    places.into_iter().map(|place| largest_step(&patch(&found, place))).collect()
+}
+
+#[test]
+fn what_stands_still_keeps_its_brightness_when_something_dark_comes_and_goes() {
+    // In a pipe nothing lies ahead: the window has 25 frames when the object comes, and takes in a hundredth of the picture
+    // with each, which is 2.2 levels of 220.
+    for (step, number) in steps_beside_an_object("") {
+        assert!(step <= 3.0, "a part that stands still moves by {step:.2} levels at frame {number}");
+    }
+    // What files have by default.
+    for (step, number) in steps_beside_an_object("--look-ahead 1") {
+        assert!(step <= CALM, "a part that stands still moves by {step:.2} levels at frame {number}");
+    }
+    assert!(steps_beside_an_object("--exact").iter().any(|(step, _)| *step > 20.0), "the textbook flickers");
+}
+
+#[test]
+fn a_flat_clip_comes_out_as_it_went_in() {
+    let dir = Dir::new();
+    for code in [0, 16, 17, 100, 235, 255] {
+        let video = frame(RAW, |_, _| code).repeat(12);
+        for options in
+            ["", "--look night", "--look haze", "--look underwater", "--look thermal", "--exact", "--method deflicker"]
+        {
+            assert!(through(&dir, RAW, options, &video) == video, "flat {code} changes with '{options}'");
+        }
+    }
+}
+
+#[test]
+fn noise_of_two_codes_is_amplified_by_the_largest_gain_at_most() {
+    let dir = Dir::new();
+    let mut random = Random::new(2);
+    let video: Vec<u8> = (0..30).flat_map(|_| frame(RAW, |_, _| 17 + random.below(2))).collect();
+    let apart = |options: &str| {
+        let found = through(&dir, RAW, options, &video);
+        let all = lumas(RAW, &found).concat();
+        assert!(all.iter().all(|code| (16..=235).contains(code)));
+        all.iter().max().unwrap_or(&0) - all.iter().min().unwrap_or(&0)
+    };
+    for gain in [1.0, 2.0, 3.0, 6.0] {
+        // Of levels a and b, as the specification promises.
+        let most = gain * 219.0 / (220.0 - gain) + 1.0;
+        let found = apart(&format!("--max-gain {gain}"));
+        assert!(found as f64 <= most, "one level apart becomes {found} apart with a gain of {gain}");
+    }
+    assert!(apart("") <= 10, "one level apart becomes {} apart", apart(""));
+    assert_eq!(apart("--exact"), 219, "the textbook makes black and white of it");
+}
+
+#[test]
+fn the_brightness_of_near_black_noise_holds_still() {
+    let mut random = Random::new(3);
+    // Frames with more and with less of the brighter code.
+    let video: Vec<u8> =
+        (0..50).flat_map(|number| frame(RAW, |_, _| 17 + u64::from(random.below(10) < 4 + number % 3))).collect();
+    let found = through(&Dir::new(), RAW, "", &video);
+    let means: Vec<f64> = lumas(RAW, &found).iter().map(|luma| mean(luma)).collect();
+    let (step, number) = largest_step(&means);
+    assert!(step <= CALM, "the mean moves by {step:.2} levels at frame {number}");
+}
+
+#[test]
+fn a_fade_from_black_has_no_jump() {
+    let mut random = Random::new(4);
+    let mut video = frame(RAW, |_, _| 16).repeat(10);
+    for number in 1..=50 {
+        video.extend(frame(RAW, |x, _| {
+            let level = 40 + 140 * x as u64 / 320 + random.below(9) - 4;
+            16 + (level - 16) * number / 50
+        }));
+    }
+    let before: Vec<f64> = lumas(RAW, &video).iter().map(|luma| mean(luma)).collect();
+    let found = through(&Dir::new(), RAW, "", &video);
+    let after: Vec<f64> = lumas(RAW, &found).iter().map(|luma| mean(luma)).collect();
+    let ((step_before, _), (step, number)) = (largest_step(&before), largest_step(&after));
+    assert!(step <= 4.0 * step_before, "a jump of {step:.2} at frame {number}; {step_before:.2} in the input");
+    assert!(after.windows(2).all(|pair| pair[1] > pair[0] - CALM), "it gets darker on the way: {after:?}");
+}
+
+#[test]
+fn a_title_on_black_leaves_the_black_black() {
+    let mut random = Random::new(5);
+    let title = |number: usize| (10..40).contains(&number);
+    let mut video = Vec::new();
+    for number in 0..50 {
+        video.extend(frame(RAW, |x, y| {
+            // Upright strokes, a third of a band.
+            let stroke = (80..240).contains(&x) && (80..100).contains(&y) && x % 9 < 3;
+            if title(number) && stroke { 235 } else { 16 + random.below(2) }
+        }));
+    }
+    let found = through(&Dir::new(), RAW, "", &video);
+    for (number, luma) in lumas(RAW, &found).iter().enumerate() {
+        let (black, white) = (mean(&luma[..320 * 60]), luma.iter().max());
+        assert!(black < 20.0, "black is {black:.1} in frame {number}");
+        assert!(!title(number) || white >= Some(&230), "white is {white:?} in frame {number}");
+    }
+    let means: Vec<f64> = lumas(RAW, &found).iter().map(|luma| mean(&luma[..320 * 60])).collect();
+    let (step, number) = largest_step(&means);
+    assert!(step <= CALM, "black moves by {step:.2} levels at frame {number}");
+}
+
+#[test]
+fn a_picture_that_stands_still_holds_still_from_its_first_frame_on() {
+    let mut random = Random::new(6);
+    let video: Vec<u8> = (0..30).flat_map(|_| gradient(RAW, &mut random, (40, 90), 5)).collect();
+    let found = through(&Dir::new(), RAW, "", &video);
+    for place in [(0, 0), (150, 70), (288, 140)] {
+        // The mean of the patch moves with its noise, which is amplified by as much as the levels are stretched.
+        let (noise, _) = largest_step(&patch(&video, place));
+        let (step, number) = largest_step(&patch(&found, place));
+        assert!(step <= 0.5 + 5.0 * noise, "the patch at {place:?} moves by {step:.2} levels at frame {number}");
+    }
+}
+
+#[test]
+fn something_bright_that_crosses_a_quarter_of_the_picture_moves_the_rest_under_no_look() {
+    let mut random = Random::new(2);
+    let (width, object) = (RAW.size.0 as i64, RAW.size.0 as i64 / 4);
+    // The window is full when it comes.
+    let left = |number: i64| (number - 60) * 7 - object;
+    let mut video = Vec::new();
+    for number in 0..130 {
+        let covered = left(number)..left(number) + object;
+        video.extend(frame(RAW, |x, y| {
+            // Hazy further up.
+            let level = 190 - 40 * y as u64 / 180 - 80 * y as u64 / 180 * (x as u64 / 9 % 2);
+            if covered.contains(&(x as i64)) { 250 } else { level + random.below(5) - 2 }
+        }));
+    }
+    let dir = Dir::new();
+    for options in ["", "--look haze", "--look underwater --denoise 0", "--look night --denoise 0", "--method clahe"] {
+        let found = through(&dir, RAW, options, &video);
+        for place in [20, 110, 200, 280] {
+            let means = patch(&found, (place as usize, 60));
+            // Those that are not covered, and neither was the one before.
+            let covered = |number: usize| {
+                let left = left(number as i64);
+                left < place + 32 && left + object > place && left < width
+            };
+            let step = |number: &usize| (means[*number] - means[*number - 1]).abs();
+            let largest =
+                (1..130).filter(|number| !covered(*number) && !covered(number - 1)).map(|number| step(&number));
+            let largest = largest.fold(0.0, f64::max);
+            assert!(largest <= CALM, "'{options}': the part at {place} moves by {largest:.2} levels");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What video becomes by default and by a look, through the whole program. The numbers of the looks are free to change:
+//! these tests hold what they are chosen for, or compare runs with each other.
+
+mod calm;
+mod colours;
+mod gray;
+mod hdr;
+mod kinds;
+mod noise;
+mod options;
+mod region;
+mod scenes;
+
+use crate::support::pictures::Random;
+use crate::support::program::Dir;
+use crate::support::textbook::Raw;
+
+const RAW: Raw = Raw { format: "yuv420p", size: (320, 180), limited: true };
+
+/// Raw frames through the program: what comes out of its other end.
+#[track_caller]
+fn through(dir: &Dir, raw: Raw, options: &str, video: &[u8]) -> Vec<u8> {
+    let (w, h) = raw.size;
+    let described = format!("-f rawvideo -s {w}x{h} --pixel-format {} --output-format rawvideo", raw.format);
+    let found = dir.fed(&format!("--backend cpu {options} {described} - -"), video).exits_with(0).stdout;
+    assert_eq!(found.len(), video.len(), "bytes that come out");
+    found
+}
+
+/// A frame whose luma is what `code` gives for each place, and which has no colour.
+fn frame(raw: Raw, mut code: impl FnMut(usize, usize) -> u64) -> Vec<u8> {
+    let (w, h) = raw.size;
+    let layout = raw.layout();
+    let mut frame = vec![0; raw.frame_bytes()];
+    for sample in 0..frame.len() / layout.sample_bytes() {
+        layout.set(&mut frame, sample, 1 << (layout.depth - 1));
+    }
+    for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+        layout.set(&mut frame, y * w + x, code(x, y));
+    }
+    frame
+}
+
+/// The luma of a frame, row by row.
+fn luma(raw: Raw, frame: &[u8]) -> Vec<u64> {
+    let (w, h) = raw.size;
+    let layout = raw.layout();
+    (0..w * h).map(|sample| layout.get(frame, sample)).collect()
+}
+
+/// The luma of every frame.
+fn lumas(raw: Raw, video: &[u8]) -> Vec<Vec<u64>> {
+    video.chunks_exact(raw.frame_bytes()).map(|frame| luma(raw, frame)).collect()
+}
+
+fn mean(levels: &[u64]) -> f64 {
+    levels.iter().sum::<u64>() as f64 / levels.len() as f64
+}
+
+/// The largest difference of two neighbours, and where it is.
+fn largest_step(means: &[f64]) -> (f64, usize) {
+    let steps = means.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+    steps.zip(1..).fold((0.0, 0), |most, step| if step.0 > most.0 { step } else { most })
+}
+
+/// A gradient from left to right with noise, as a camera on a tripod films it.
+fn gradient(raw: Raw, random: &mut Random, (from, to): (u64, u64), noise: u64) -> Vec<u8> {
+    frame(raw, |x, _| from + (to - from) * x as u64 / raw.size.0 as u64 + random.below(2 * noise + 1) - noise)
+}

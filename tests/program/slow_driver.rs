@@ -1,0 +1,155 @@
+//! A driver that takes a while to find no GPU: the CPU has begun by then, and what that is worth depends on what was asked
+//! for.
+
+use crate::support::program::{Dir, Run};
+use crate::support::running::Running;
+use crate::support::skip::skip;
+use std::io::{BufReader, Read};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// As much of a driver as is asked before it turns out that there is no GPU.
+const DRIVER: &str = r#"
+#include <cstdlib>
+#include <fcntl.h>
+#include <unistd.h>
+extern "C" {
+int cuDriverGetVersion(int *version) { *version = std::atoi(std::getenv("DRIVER_VERSION")); return 0; }
+static volatile bool starting = false;
+int cuInit(unsigned) {
+    starting = true;
+    if (const char *name = std::getenv("DRIVER_STARTED")) close(open(name, O_CREAT | O_WRONLY, 0600));
+    const char *seconds = std::getenv("DRIVER_STARTS");
+    usleep(300000);
+    if (seconds) sleep(std::atoi(seconds));
+    starting = false;
+    return 100;
+}
+// As a driver's own handlers may, these fail while it starts.
+static void at_exit() { if (starting) std::abort(); }
+__attribute__((constructor)) static void loaded() { std::atexit(at_exit); }
+int cuGetErrorString(int, const char **text) { *text = "an error"; return 0; }
+}
+"#;
+
+/// Puts the driver into the folder; `false`, and said so, where there is no C++ compiler.
+fn driver(dir: &Dir) -> bool {
+    dir.write("driver.cpp", DRIVER.as_bytes());
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
+    let mut command = Command::new(&compiler);
+    command.args(["-shared", "-fPIC", "-o"]).arg(dir.path("libcuda.so.1")).arg(dir.path("driver.cpp"));
+    match command.output() {
+        Ok(compiled) => {
+            assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+            std::fs::copy(dir.path("libcuda.so.1"), dir.path("libcuda.so")).unwrap();
+            true
+        }
+        Err(error) => {
+            skip("c++", &format!("{compiler}: {error}"));
+            false
+        }
+    }
+}
+
+/// The program beside a driver of this version.
+fn command(dir: &Dir, version: u32, line: &str) -> Command {
+    let mut command = dir.command(line);
+    let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let paths = std::iter::once(dir.path("")).chain(std::env::split_paths(&others));
+    let paths = std::env::join_paths(paths).expect("paths without colons");
+    command.env("LD_LIBRARY_PATH", paths).env("DRIVER_VERSION", version.to_string());
+    command
+}
+
+/// Runs it.
+fn run(dir: &Dir, version: u32, line: &str) -> Run {
+    Run::of(&mut command(dir, version, line), line)
+}
+
+/// A folder with a driver, and with videos that end before it has been started, and after.
+fn folder() -> Option<Dir> {
+    let dir = Dir::new();
+    let has_driver = driver(&dir);
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v ffv1 short.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=50:duration=12 -c:v mpeg4 -q:v 5 long.mkv");
+    has_driver.then_some(dir)
+}
+
+#[test]
+fn without_a_gpu_the_cpu_goes_on_and_that_is_said_once() {
+    let Some(dir) = folder() else { return };
+    let here = run(&dir, 12_040, "--encoder ffv1 --backend cpu -y long.mkv cpu.mkv").exits_with(0);
+    here.never_says("GPU");
+    let there = run(&dir, 12_040, "--encoder ffv1 -y long.mkv auto.mkv").exits_with(0);
+    assert_eq!(there.stderr.matches("no NVIDIA GPU found: equalizing on the CPU").count(), 1, "{}", there.stderr);
+    assert!(there.stderr.contains("by cpu ("), "{}", there.stderr);
+    assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"));
+}
+
+#[test]
+fn a_job_that_is_done_before_the_gpu_is_open_ends_at_once_with_all_that_it_wrote() {
+    let Some(dir) = folder() else { return };
+    let line = "--encoder ffv1 --stats stats.jsonl -y long.mkv auto.mkv";
+    let mut running = Running::start(command(&dir, 12_040, line).env("DRIVER_STARTS", "3600").stderr(Stdio::piped()));
+    let mut said = String::new();
+    let stderr = running.child().stderr.take().expect("a pipe");
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
+    BufReader::new(stderr).read_to_string(&mut said).expect("stderr can be read");
+    assert!(said.contains(" before the GPU was open\n") && said.ends_with(" -> auto.mkv\n"), "{said}");
+    run(&dir, 12_040, "--encoder ffv1 --backend cpu -y long.mkv cpu.mkv").exits_with(0);
+    assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"));
+    assert_eq!(dir.read("stats.jsonl").iter().filter(|&&byte| byte == b'\n').count(), 600, "a line for each frame");
+    let mut failing = command(&dir, 12_040, "none.mkv out.mkv");
+    let mut failing = Running::start(failing.env("DRIVER_STARTS", "3600").stderr(Stdio::null()));
+    assert!(crate::support::program::failed(failing.ends_within(Duration::from_secs(60))));
+}
+
+#[test]
+fn a_piece_that_is_done_before_the_gpu_is_open_is_done() {
+    let Some(dir) = folder() else { return };
+    let plan = run(&dir, 12_040, "plan --encoder ffv1 --piece 1 long.mkv joined.mkv").exits_with(0).stdout;
+    dir.write("plan.json", &plan);
+    let line = "run plan.json --piece 1";
+    let mut running = Running::start(command(&dir, 12_040, line).env("DRIVER_STARTS", "3600").stderr(Stdio::null()));
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
+}
+
+#[test]
+fn a_job_of_one_small_frame_does_not_start_the_driver() {
+    let Some(dir) = folder() else { return };
+    dir.write("frame.yuv", &[100; 64 * 48 * 3 / 2]);
+    let line = "-f rawvideo -s 64x48 --pixel-format yuv420p --output-format null frame.yuv -";
+    let started = dir.path("started");
+    // On a busy machine even this job can take longer than the driver is left alone.
+    let starts = |_| {
+        let _ = std::fs::remove_file(&started);
+        Run::of(command(&dir, 12_040, line).env("DRIVER_STARTED", &started), line).exits_with(0);
+        started.exists()
+    };
+    assert!(!(0..20).all(starts), "the driver was started in each of 20 runs");
+    let line = format!("{line} --backend cuda");
+    Run::of(command(&dir, 12_040, &line).env("DRIVER_STARTED", &started), &line).fails();
+    assert!(started.exists(), "a GPU that is asked for is looked for at once");
+}
+
+#[test]
+fn a_gpu_that_was_asked_for_and_is_not_found_is_an_error_and_leaves_nothing() {
+    let Some(dir) = folder() else { return };
+    let before = dir.names();
+    for input in ["short.mkv", "long.mkv"] {
+        for options in ["", "--verify", "--decoder cpu --save-curves curves.jsonl --stats stats.jsonl"] {
+            let line = format!("--encoder ffv1 --backend cuda {options} {input} out.mkv");
+            let run = run(&dir, 12_040, &line).fails();
+            assert_eq!(run.stderr, "histeq-video: error: no NVIDIA GPU found (use --backend cpu)\n", "{line}");
+            assert_eq!(dir.names(), before, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_driver_that_is_too_old_is_known_before_anything_is_written() {
+    let Some(dir) = folder() else { return };
+    let run = run(&dir, 11_080, "--backend cuda long.mkv -").fails();
+    assert!(run.stdout.is_empty(), "{} bytes", run.stdout.len());
+    run.says(&["the NVIDIA driver is for CUDA 11.8; 12.0 is needed"]);
+}

@@ -1,0 +1,5 @@
+//! The repository itself: its pages, the figures in them, and rules of its sources.
+
+mod figures;
+mod pages;
+mod sources;

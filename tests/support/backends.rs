@@ -1,0 +1,214 @@
+//! The backends under test. A test that is stamped out over them runs for every one that this machine has, and says
+//! which ones it skipped.
+#![allow(dead_code, reason = "no test binary uses all of it")]
+
+use super::skip::skip;
+use histeq::Result;
+use histeq::cuda::Gpu;
+use histeq::equalize::cpu::{Cpu, Isa};
+use histeq::equalize::cuda::Cuda;
+use histeq::equalize::reference::Reference;
+use histeq::equalize::{Applied, CountedRegion, Equalized, Executor, Observation, Observer, Role, Verifier, Work};
+use histeq::frame::{Frame, Pool};
+use histeq::spec::chroma::UNIT_GAIN;
+use histeq::spec::{Curve, Mapping, Settings};
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// A new backend, or why this machine has none.
+type Made = Result<Box<dyn Executor>, String>;
+
+/// A backend, by name, and how to make one with a number of threads (or of frames under way).
+pub struct Backend {
+    pub name: String,
+    make: Box<dyn Fn(usize) -> Made + Send + Sync>,
+}
+
+/// Every backend there is, here or elsewhere.
+fn all() -> Vec<Backend> {
+    Isa::ALL.into_iter().map(cpu).chain([cuda()]).collect()
+}
+
+fn cpu(isa: Isa) -> Backend {
+    let make = move |threads| match Cpu::with_isa(threads, isa) {
+        Some(cpu) => Ok(Box::new(cpu) as Box<dyn Executor>),
+        None => Err(format!("this CPU has no {isa}")),
+    };
+    Backend { name: isa.to_string(), make: Box::new(make) }
+}
+
+/// The ring is as deep as a CPU backend would have threads.
+fn cuda() -> Backend {
+    let make = |depth| {
+        let cuda = Cuda::on(first_gpu()?, depth).map_err(|error| error.to_string())?;
+        Ok(Box::new(cuda) as Box<dyn Executor>)
+    };
+    Backend { name: "cuda".to_owned(), make: Box::new(make) }
+}
+
+/// The first GPU, opened once for all tests, or why there is none.
+fn first_gpu() -> Result<&'static Arc<Gpu>, String> {
+    static GPU: OnceLock<Result<Arc<Gpu>, String>> = OnceLock::new();
+    GPU.get_or_init(|| Gpu::open(0).map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
+}
+
+/// The first GPU; `None`, and said so, where there is none.
+pub fn gpu() -> Option<&'static Arc<Gpu>> {
+    first_gpu().map_err(|reason| skip("cuda", &reason)).ok()
+}
+
+impl Backend {
+    /// The backend by itself.
+    pub fn open(&self, threads: usize) -> Box<dyn Executor> {
+        (self.make)(threads).expect("a backend that was here a moment ago")
+    }
+
+    /// A video through the backend.
+    pub fn make(&self, settings: Settings, threads: usize) -> Sequence {
+        Sequence::new(self.open(threads), settings)
+    }
+}
+
+/// The frames of a video, in order, through a backend: with the settings, and the curve, that are set at the time.
+pub struct Sequence {
+    backend: Box<dyn Executor>,
+    settings: Settings,
+    curve: Option<Arc<Curve>>,
+    region: CountedRegion,
+    everything: bool,
+    verifier: Option<Verifier>,
+    under_way: VecDeque<Work>,
+    collected: u64,
+}
+
+/// A video through the definition.
+pub fn by_reference(settings: Settings) -> Sequence {
+    Sequence::new(Box::new(Reference::default()), settings)
+}
+
+impl Sequence {
+    pub fn new(backend: Box<dyn Executor>, settings: Settings) -> Self {
+        Sequence {
+            backend,
+            settings,
+            curve: None,
+            region: CountedRegion::default(),
+            everything: false,
+            verifier: None,
+            under_way: VecDeque::new(),
+            collected: 0,
+        }
+    }
+
+    /// The same, each frame being recomputed with the reference.
+    pub fn verified(self) -> Self {
+        Sequence { verifier: Some(Verifier::default()), ..self }
+    }
+
+    /// The same, with everything told that is applied to frames.
+    pub fn telling_everything(self) -> Self {
+        Sequence { everything: true, ..self }
+    }
+
+    pub fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
+    pub fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.curve = curve;
+    }
+
+    fn work(&mut self, frame: Frame) -> Work {
+        let counted = self.region.next(&frame, &self.settings).expect("a GPU that works, if the frame is on one");
+        let work = Work::new(frame, self.settings).counting(counted);
+        if self.everything { work.reporting_everything() } else { work }
+    }
+
+    fn pass_on(&mut self, work: Work) -> Result<()> {
+        if let Some(verifier) = &mut self.verifier {
+            verifier.submitted(&work)?;
+        }
+        self.under_way.push_back(work.clone());
+        self.backend.submit(work)
+    }
+
+    pub fn submit(&mut self, frame: Frame) -> Result<()> {
+        let work = self.work(frame);
+        self.pass_on(match self.curve.clone() {
+            Some(curve) => work.applying(Mapping::Curve { curve, chroma_gain: UNIT_GAIN }),
+            None => work,
+        })
+    }
+
+    /// Takes in a frame that is remembered only.
+    pub fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        let work = self.work(frame).warming_up();
+        self.pass_on(work)?;
+        while self.backend.in_flight() > 0 {
+            assert!(self.next()?.is_some());
+        }
+        Ok(())
+    }
+
+    pub fn collect(&mut self) -> Result<Option<Frame>> {
+        Ok(self.next()?.map(|(equalized, _)| equalized.frame))
+    }
+
+    /// What was applied to the next frame that comes out.
+    pub fn collect_applied(&mut self) -> Result<Option<Applied>> {
+        Ok(self.next()?.map(|(equalized, _)| equalized.applied))
+    }
+
+    fn next(&mut self) -> Result<Option<(Equalized, Work)>> {
+        let Some(after) = self.backend.collect()? else { return Ok(None) };
+        let before = self.under_way.pop_front().expect("a frame that went in");
+        if let Some(verifier) = &mut self.verifier {
+            verifier.equalized(Observation {
+                came: None,
+                number: self.collected,
+                before: &before,
+                after: &after,
+                equalizing: Duration::ZERO,
+                backend: self.backend.as_ref(),
+            })?;
+        }
+        self.collected += u64::from(!matches!(before.role(), Role::WarmUp));
+        Ok(Some((after, before)))
+    }
+
+    /// `frame`, equalized, by a backend that has no other one under way.
+    pub fn equalize(&mut self, frame: &Frame) -> Frame {
+        self.submit(frame.clone()).unwrap();
+        self.collect().unwrap().expect("a frame that waits for no other")
+    }
+
+    pub fn finish(&mut self) -> Result<()> {
+        if let Some(verifier) = &mut self.verifier {
+            verifier.finished()?;
+        }
+        self.backend.finish()
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.backend.in_flight()
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.backend.capacity()
+    }
+
+    pub fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+        self.backend.input_pool(self.settings.chroma)
+    }
+
+    pub fn name(&self) -> String {
+        self.backend.name()
+    }
+}
+
+/// The backends that this machine has; the others are skipped.
+pub fn available() -> Vec<Backend> {
+    let is_here = |backend: &Backend| (backend.make)(1).map_err(|reason| skip(&backend.name, &reason)).is_ok();
+    all().into_iter().filter(is_here).collect()
+}

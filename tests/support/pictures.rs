@@ -1,0 +1,157 @@
+//! Pictures to test with: any format, size, stride and content, made from a seed; and the comparison that names the
+//! first sample that differs.
+#![allow(dead_code, reason = "no test binary uses all of it")]
+
+use histeq::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
+use std::sync::Arc;
+
+pub use super::random::{Random, seed};
+
+/// What a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// One single code.
+    Flat,
+    /// Two codes.
+    TwoLevel,
+    /// The lowest and the highest code: `TwoLevel`, equalized in full range.
+    BlackAndWhite,
+    /// Every code in turn.
+    Ramp,
+    /// Any bits at all, unused and forbidden ones too.
+    Noise,
+    /// The highest few codes.
+    NearMax,
+    /// The lowest few codes.
+    NearZero,
+}
+
+impl Content {
+    pub const ALL: [Content; 6] =
+        [Content::Flat, Content::TwoLevel, Content::Ramp, Content::Noise, Content::NearMax, Content::NearZero];
+}
+
+/// How its rows lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Row after row, with this number of bytes in between.
+    Padded(usize),
+    /// The last row first.
+    BottomUp,
+}
+
+impl Placement {
+    pub const ALL: [Placement; 3] = [Placement::Padded(0), Placement::Padded(13), Placement::BottomUp];
+}
+
+/// Placement and range of picture `number` of a grid whose innermost loop is over the contents: they take turns, so that
+/// each content meets each of them, where the product of everything would take minutes.
+pub fn placement_and_range(number: usize) -> (Placement, Range) {
+    // One further with every row of contents, or each content would have the same ones again and again.
+    let turn = number + number / Content::ALL.len();
+    let ranges = [Range::Limited, Range::Full];
+    (Placement::ALL[turn % Placement::ALL.len()], ranges[turn / Placement::ALL.len() % ranges.len()])
+}
+
+/// All that decides a picture; printed when a test fails.
+#[derive(Clone, Copy, Debug)]
+pub struct Picture {
+    pub format: PixelFormat,
+    pub size: (usize, usize),
+    pub range: Range,
+    pub matrix: Matrix,
+    pub content: Content,
+    pub placement: Placement,
+    pub seed: u64,
+}
+
+impl Picture {
+    /// A picture of noise in plain rows; change what the test is about.
+    pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
+        Picture {
+            format,
+            size,
+            range: Range::Limited,
+            matrix: Matrix::Bt601,
+            content: Content::Noise,
+            placement: Placement::Padded(0),
+            seed: seed(),
+        }
+    }
+
+    pub fn make(self) -> Frame {
+        let mut random = Random::new(self.seed);
+        let planes = (0..self.format.descriptor().planes().len()).map(|plane| self.plane(plane, &mut random)).collect();
+        Frame::new(self.format, self.size, self.range, self.matrix, planes).expect("planes of the format's shape")
+    }
+
+    fn plane(self, plane: usize, random: &mut Random) -> Plane {
+        let (row_bytes, rows) = (self.format.row_bytes(plane, self.size.0), self.format.rows(plane, self.size.1));
+        let pad = match self.placement {
+            Placement::Padded(pad) => pad,
+            Placement::BottomUp => 5,
+        };
+        let stride = row_bytes + pad;
+        // Padding that is not zero shows up when it is counted.
+        let mut memory = vec![0xa5; stride * rows];
+        for (y, row) in memory.chunks_exact_mut(stride).enumerate() {
+            self.fill(&mut row[..row_bytes], y, random);
+        }
+        let (start, stride) = match self.placement {
+            Placement::Padded(_) => (0, stride as isize),
+            Placement::BottomUp => (stride * (rows - 1), -(stride as isize)),
+        };
+        Plane::new(Arc::new(Bytes(memory)), start, stride, row_bytes, rows).expect("rows inside the memory")
+    }
+
+    fn fill(self, row: &mut [u8], y: usize, random: &mut Random) {
+        if self.content == Content::Noise {
+            row.fill_with(|| random.next() as u8);
+            return;
+        }
+        let sample = self.format.descriptor().sample;
+        let max = sample.max();
+        for index in 0..row.len() / usize::from(sample.bytes) {
+            let code = match self.content {
+                Content::Flat => (self.seed % (u64::from(max) + 1)) as u16,
+                Content::TwoLevel => [max / 3, max / 2][(random.next() & 1) as usize],
+                Content::BlackAndWhite => [0, max][(random.next() & 1) as usize],
+                Content::Ramp => ((index + 7 * y) % (usize::from(max) + 1)) as u16,
+                Content::NearMax => max - (random.next() & 3) as u16,
+                Content::NearZero => (random.next() & 3) as u16,
+                Content::Noise => unreachable!("filled above"),
+            };
+            sample.write(row, index, code);
+        }
+    }
+}
+
+/// Memory that planes of tests lie in.
+pub struct Bytes(pub Vec<u8>);
+
+impl Memory for Bytes {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Where `found` first differs from `expected`, if it does.
+pub fn difference(expected: &Frame, found: &Frame) -> Option<String> {
+    if (found.format(), found.width(), found.height(), found.range(), found.pts)
+        != (expected.format(), expected.width(), expected.height(), expected.range(), expected.pts)
+    {
+        return Some(format!("{found:?} instead of {expected:?}"));
+    }
+    let bytes = usize::from(expected.format().descriptor().sample.bytes);
+    for (plane, (expected, found)) in expected.planes().iter().zip(found.planes()).enumerate() {
+        for y in 0..expected.rows() {
+            if let Some(at) = expected.row(y).iter().zip(found.row(y)).position(|(expected, found)| expected != found) {
+                let x = at / bytes;
+                let sample = x * bytes..(x + 1) * bytes;
+                let (expected, found) = (&expected.row(y)[sample.clone()], &found.row(y)[sample]);
+                return Some(format!("plane {plane}, sample x = {x}, y = {y}: {found:?} instead of {expected:?}"));
+            }
+        }
+    }
+    None
+}
