@@ -8,6 +8,7 @@ mod cameras;
 mod clips;
 mod command_line;
 mod compare;
+mod contributing;
 mod curves;
 mod defaults;
 mod depth;
