@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTEQ_VERSION "0.2.0"
+#define HISTEQ_VERSION "0.3.0"
 
 #ifdef __cplusplus
 extern "C" {

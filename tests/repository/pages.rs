@@ -44,7 +44,8 @@ fn the_options_page_has_the_numbers_of_each_look() {
 }
 #[test]
 fn every_link_in_the_pages_leads_to_a_file_and_a_heading_that_exist() {
-    for page in pages() {
+    let for_contributors = [".github/CONTRIBUTING.md", ".github/SECURITY.md"].map(PathBuf::from);
+    for page in pages().into_iter().chain(for_contributors) {
         for target in links(&read(&page)) {
             let (file, heading) = target.split_once('#').unwrap_or((&target, ""));
             let path = match file {

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Makes the changes that .github/CONTRIBUTING.md describes in a scratch copy, and checks its lists of files.
+
+    tests/repository/contributing.py             each change by itself: the files that it edits are listed, and it compiles
+    tests/repository/contributing.py --without   also without each of these files in turn: it must not compile
+    tests/repository/contributing.py look ...    only these
+
+A change adds a member beside one that exists: a look beside `thermal`, and so on. `cargo check` takes the packages that are
+built below target, so it takes a minute for each. What is generated, and what lists members in documents, is compared by
+tests/repository/contributing.rs, in the suite.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# For each section of CONTRIBUTING.md the edits: file, text that it has, text in place of that.
+CHANGES = {
+    "look": [
+        (
+            "src/core/spec/look.rs",
+            'Exact = "exact", "Textbook',
+            'Dusk = "dusk", "As thermal, to try";\n        Exact = "exact", "Textbook',
+        ),
+        ("src/core/spec/look.rs", "Look::Thermal => THERMAL,", "Look::Thermal | Look::Dusk => THERMAL,"),
+    ],
+    "option": [
+        ("src/core/options/mod.rs", "    pub gray: bool,\n", "    pub gray: bool,\n    /// To try.\n    pub tried: bool,\n"),
+        ("src/core/options/table.rs", "[OptionInfo; 17]", "[OptionInfo; 18]"),
+        (
+            "src/core/options/table.rs",
+            '    OptionInfo {\n        name: "roi",',
+            '    OptionInfo {\n        name: "tried",\n        section: Section::Equalization,\n        kind: ValueKind::Flag,\n'
+            '        placeholder: "",\n        values: "true or false",\n        default: "false",\n        summary: "To try",\n'
+            '        details: "",\n        parse: |options, text| text.parse().ok().map(|tried| options.tried = tried),\n'
+            "        report: |_, settings| Some(OptionValue::Flag(settings.tried)),\n    },\n"
+            '    OptionInfo {\n        name: "roi",',
+        ),
+        (
+            "src/core/options/resolve.rs",
+            "keeps_peak: self.look != Look::Exact,",
+            "keeps_peak: self.look != Look::Exact,\n            tried: self.tried,",
+        ),
+        (
+            "src/core/spec/settings.rs",
+            "    pub keeps_peak: bool,\n",
+            "    pub keeps_peak: bool,\n    /// To try.\n    pub tried: bool,\n",
+        ),
+        ("src/core/cuda/task.rs", "keeps_peak: _,", "keeps_peak: _,\n            tried: _,"),
+    ],
+    "pixel format": [
+        (
+            "src/core/frame/format.rs",
+            '    P016le = "p016le"',
+            '    P012le = "p012le", semi_planar(high_sample(12, LE), 1, 1);\n    P016le = "p016le"',
+        ),
+    ],
+    "encoder": [
+        (
+            "src/media/sink/encoder_table.rs",
+            '    row("flv", Quantizer',
+            '    row("snow", Quantizer, Some(2.0), None, &[]),\n    row("flv", Quantizer',
+        ),
+    ],
+    "kind of output": [
+        ("src/media/sink/kind.rs", "    /// One file, or one stream, of", "    /// To try.\n    Tried,\n    /// One file, or one stream, of"),
+        (
+            "src/media/sink/kind.rs",
+            "        if let Some(framing) = framing(name, format) {",
+            '        if format == Some("tried") {\n            OutputKind::Tried\n        } else if let Some(framing) = framing(name, format) {',
+        ),
+        (
+            "src/media/sink/kind.rs",
+            "OutputKind::VirtualCamera | OutputKind::Server | OutputKind::Segments | OutputKind::File => true,",
+            "OutputKind::VirtualCamera | OutputKind::Server | OutputKind::Segments | OutputKind::File | OutputKind::Tried => true,",
+        ),
+        (
+            "src/media/sink/open.rs",
+            "OutputKind::Images | OutputKind::Segments | OutputKind::File => {",
+            "OutputKind::Images | OutputKind::Segments | OutputKind::File | OutputKind::Tried => {",
+        ),
+        *(
+            ("src/media/sink/kind.rs", f"            | OutputKind::File => {end}", f"            | OutputKind::File\n            | OutputKind::Tried => {end}")
+            for end in ("false,", "true,", "{")
+        ),
+    ],
+    "backend": [
+        (
+            "src/core/equalize/opening.rs",
+            '        Cuda = "cuda", "An NVIDIA GPU, or an error";',
+            '        Cuda = "cuda", "An NVIDIA GPU, or an error";\n        Tried = "tried", "To try";',
+        ),
+        ("src/core/equalize/opening.rs", "Backend::Cpu => Device::None,", "Backend::Cpu | Backend::Tried => Device::None,"),
+    ],
+}
+
+def listed(name):
+    """The files that the section about this change lists."""
+    text = (ROOT / ".github/CONTRIBUTING.md").read_text()
+    section = re.search(rf"^### (?:An?) {re.escape(name)}\n(.*?)(?=^##|\Z)", text, re.M | re.S)
+    if not section:
+        sys.exit(f"CONTRIBUTING.md has no section about a {name}")
+    return set(re.findall(r"^\| `([^`]+)`", section[1], re.M))
+
+
+def edit(folder, changes):
+    for file, old, new in changes:
+        path = folder / file
+        text = path.read_text()
+        if old not in text:
+            sys.exit(f"{file} has no {old!r}: tests/repository/contributing.py is out of date")
+        path.write_text(text.replace(old, new, 1))
+
+
+def check(folder):
+    command = ["cargo", "check", "--quiet", "--locked", "--workspace", "--all-targets", "--target-dir", str(ROOT / "target")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return done.returncode == 0, done.stderr
+
+
+def main():
+    names = [name for name in sys.argv[1:] if not name.startswith("-")] or list(CHANGES)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch) / "copy"
+        git = lambda *words: subprocess.run(["git", *words], check=True, capture_output=True, text=True)
+        git("-C", str(ROOT), "worktree", "add", "--detach", str(folder), "HEAD")
+        try:
+            for name in names:
+                edited = list(dict.fromkeys(file for file, _, _ in CHANGES[name]))
+                missing = set(edited) - listed(name)
+                if missing:
+                    sys.exit(f"{name}: CONTRIBUTING.md does not list {sorted(missing)}")
+                edit(folder, CHANGES[name])
+                fine, errors = check(folder)
+                if not fine:
+                    sys.exit(f"{name}: does not compile with {edited}:\n{errors}")
+                print(f"{name}: compiles with {', '.join(edited)}", flush=True)
+                git("-C", str(folder), "checkout", "--", ".")
+                for left in edited if "--without" in sys.argv and len(edited) > 1 else []:
+                    edit(folder, [change for change in CHANGES[name] if change[0] != left])
+                    if check(folder)[0]:
+                        sys.exit(f"{name}: compiles without {left}")
+                    print(f"{name}: does not compile without {left}", flush=True)
+                    git("-C", str(folder), "checkout", "--", ".")
+        finally:
+            git("-C", str(ROOT), "worktree", "remove", "--force", str(folder))
+
+
+main()
