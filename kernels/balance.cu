@@ -3,11 +3,13 @@
 #include "launch.cuh"
 #include "pairs.cuh"
 
+using namespace histeq;
+
 // One thread per pair of chroma samples and the luma that it covers.
 template <typename S>
 __device__ __forceinline__ void balance_yuv(S* picture, Samples samples, Levels levels, const ChromaPlaces& places,
                                             const Colours& colours, const BalanceOfYuv& balance) {
-    wait_for_previous();
+    grid_dependency_sync();
     each_pair(places, [&](const PlacedPair& placed) {
         unsigned long long places_of[2] = {places.cb + placed.at, places.cr + placed.at};
         int cb = (int)code_at<S>(picture, places_of[0], samples) - colours.centre;
@@ -29,9 +31,9 @@ __device__ __forceinline__ void balance_yuv(S* picture, Samples samples, Levels 
 }
 
 template <typename S, int COMPONENTS, bool PLANAR>
-__device__ __forceinline__ void balance_rgb(uint4* pixels, unsigned plane_vectors, Samples samples, const Weights& weights,
-                                            const Balance& balance) {
-    wait_for_previous();
+__device__ __forceinline__ void balance_rgb(uint4* pixels, unsigned plane_vectors, Samples samples,
+                                            const Weights& weights, const Balance& balance) {
+    grid_dependency_sync();
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
         Components<S, COMPONENTS, PLANAR> components;
@@ -50,18 +52,16 @@ __device__ __forceinline__ void balance_rgb(uint4* pixels, unsigned plane_vector
     }
 }
 
-#define BALANCE(NAME, S)                                                                                         \
-    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(S* picture, Samples samples, Levels levels, \
-                                                                     ChromaPlaces places, Colours colours,       \
-                                                                     BalanceOfYuv balance) {                     \
-        balance_yuv<S>(picture, samples, levels, places, colours, balance);                                      \
+#define BALANCE(NAME, S)                                                                                               \
+    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(                                                  \
+        S* picture, Samples samples, Levels levels, ChromaPlaces places, Colours colours, BalanceOfYuv balance) {      \
+        balance_yuv<S>(picture, samples, levels, places, colours, balance);                                            \
     }
 
-#define BALANCE_RGB(NAME, S, COMPONENTS, PLANAR)                                                                \
-    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(uint4* pixels, unsigned plane_vectors,     \
-                                                                     Samples samples, Weights weights,          \
-                                                                     Balance balance) {                         \
-        balance_rgb<S, COMPONENTS, PLANAR>(pixels, plane_vectors, samples, weights, balance);                   \
+#define BALANCE_RGB(NAME, S, COMPONENTS, PLANAR)                                                                       \
+    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(                                                  \
+        uint4* pixels, unsigned plane_vectors, Samples samples, Weights weights, Balance balance) {                    \
+        balance_rgb<S, COMPONENTS, PLANAR>(pixels, plane_vectors, samples, weights, balance);                          \
     }
 
 BALANCE(u8, unsigned char)

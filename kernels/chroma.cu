@@ -5,11 +5,13 @@
 #include "launch.cuh"
 #include "pairs.cuh"
 
+using namespace histeq;
+
 // One thread per pair. Luma and pairs have separate places in `picture`.
 template <typename S>
 __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples samples, const ChromaPlaces& places,
                                             const Colours& colours) {
-    wait_for_previous();
+    grid_dependency_sync();
     each_pair(places, [&](const PlacedPair& placed) {
         Covered covered = {0u, 0u, placed.pixels()};
         placed.each_luma(places, [&](unsigned long long at) {
@@ -18,7 +20,8 @@ __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples
             covered.after += to > colours.black ? to - colours.black : 0u;
         });
         unsigned long long cb = places.cb + placed.at, cr = places.cr + placed.at;
-        Pair scaled = scaled_pair({code_at<S>(picture, cb, samples), code_at<S>(picture, cr, samples)}, covered, colours);
+        Pair scaled =
+            scaled_pair({code_at<S>(picture, cb, samples), code_at<S>(picture, cr, samples)}, covered, colours);
         set_code<S>(picture, cb, scaled.cb, samples);
         set_code<S>(picture, cr, scaled.cr, samples);
     });
@@ -28,7 +31,7 @@ __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples
 template <typename S>
 __device__ __forceinline__ void follow_pairs(S* picture, Samples samples, const ChromaPlaces& places,
                                              const Colours& colours, const Gains& gains) {
-    wait_for_previous();
+    grid_dependency_sync();
     each_pair(places, [&](const PlacedPair& placed) {
         unsigned gain = gain_at(placed.x_begin, placed.y_begin, gains);
         for (int i = 0; i < 2; ++i) {
@@ -43,7 +46,7 @@ template <typename S, int COMPONENTS, bool PLANAR>
 __device__ __forceinline__ void rescale(uint4* pixels, unsigned plane_vectors, const uint4* luma, const uint4* mapped,
                                         Samples samples, Weights weights, const unsigned short* curve,
                                         const Gains& gains) {
-    wait_for_previous();
+    grid_dependency_sync();
     auto scale = [&](Components<S, COMPONENTS, PLANAR>& components, unsigned index, int pixel, unsigned before,
                      unsigned after) {
         unsigned gain;
@@ -75,21 +78,21 @@ __device__ __forceinline__ void rescale(uint4* pixels, unsigned plane_vectors, c
     each_pixel_of_rgb<S, COMPONENTS, PLANAR>(pixels, pixels, plane_vectors, luma, mapped, samples, curve, scale);
 }
 
-#define CHROMA(NAME, S)                                                                                             \
-    extern "C" __global__ __launch_bounds__(256) void chroma_##NAME(const S* before, S* picture, Samples samples,   \
-                                                                    ChromaPlaces places, Colours colours) {         \
-        scale_pairs<S>(before, picture, samples, places, colours);                                                  \
-    }                                                                                                               \
-    extern "C" __global__ __launch_bounds__(256) void chroma_follow_##NAME(                                         \
-        S* picture, Samples samples, ChromaPlaces places, Colours colours, Gains gains) {                           \
-        follow_pairs<S>(picture, samples, places, colours, gains);                                                  \
+#define CHROMA(NAME, S)                                                                                                \
+    extern "C" __global__ __launch_bounds__(256) void chroma_##NAME(const S* before, S* picture, Samples samples,      \
+                                                                    ChromaPlaces places, Colours colours) {            \
+        scale_pairs<S>(before, picture, samples, places, colours);                                                     \
+    }                                                                                                                  \
+    extern "C" __global__ __launch_bounds__(256) void chroma_follow_##NAME(                                            \
+        S* picture, Samples samples, ChromaPlaces places, Colours colours, Gains gains) {                              \
+        follow_pairs<S>(picture, samples, places, colours, gains);                                                     \
     }
 
-#define CHROMA_RGB(NAME, S, COMPONENTS, PLANAR)                                                                      \
-    extern "C" __global__ __launch_bounds__(256) void NAME(uint4* pixels, unsigned plane_vectors, const uint4* luma, \
-                                                           const uint4* mapped, Samples samples, Weights weights,    \
-                                                           const unsigned short* curve, Gains gains) {               \
-        rescale<S, COMPONENTS, PLANAR>(pixels, plane_vectors, luma, mapped, samples, weights, curve, gains);         \
+#define CHROMA_RGB(NAME, S, COMPONENTS, PLANAR)                                                                        \
+    extern "C" __global__ __launch_bounds__(256) void NAME(uint4* pixels, unsigned plane_vectors, const uint4* luma,   \
+                                                           const uint4* mapped, Samples samples, Weights weights,      \
+                                                           const unsigned short* curve, Gains gains) {                 \
+        rescale<S, COMPONENTS, PLANAR>(pixels, plane_vectors, luma, mapped, samples, weights, curve, gains);           \
     }
 
 CHROMA(u8, unsigned char)

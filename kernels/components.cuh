@@ -4,6 +4,8 @@
 
 #include "samples.cuh"
 
+namespace histeq {
+
 template <typename S, int COMPONENTS, bool PLANAR>
 struct Components {
     unsigned word[COMPONENTS * 4];
@@ -44,7 +46,7 @@ struct Components {
     __device__ __forceinline__ void set(int pixel, int i, unsigned sample) {
         int at = position(pixel, i) % PER_WORD<S> * BITS<S>;
         unsigned& whole = word[position(pixel, i) / PER_WORD<S>];
-        whole = (whole & ~(((1u << BITS<S>) - 1u) << at)) | sample << at;
+        whole = (whole & ~(SAMPLE_MASK<S> << at)) | sample << at;
     }
 };
 
@@ -52,8 +54,9 @@ struct Components {
 // there is one, else it comes from `curve`. Calls `change` with the components around each pixel, the index of their
 // vector, its number among them, and its luminance before and after.
 template <typename S, int COMPONENTS, bool PLANAR, typename Curve, typename F>
-__device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
-                                                  const uint4* mapped, Samples samples, Curve curve, F change) {
+__device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vectors,
+                                                  const uint4* luma, const uint4* mapped, Samples samples, Curve curve,
+                                                  F change) {
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
         Words luminance = words(luma[index]);
@@ -63,10 +66,12 @@ __device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, 
 #pragma unroll
         for (int pixel = 0; pixel < PER_VECTOR<S>; ++pixel) {
             unsigned before = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
-            unsigned after = mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>)
-                                               : curve[before];
+            unsigned after =
+                mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>) : curve[before];
             change(components, index, pixel, before, after);
         }
         components.store(to, plane_vectors, index, samples);
     }
 }
+
+}  // namespace histeq

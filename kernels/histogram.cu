@@ -1,10 +1,12 @@
 // Counts the codes of a luma plane. Each block counts into shared memory, in 2^log2_copies interleaved copies so that
 // the lanes of a warp seldom access the same counter, and then adds its sums to the global counts. More codes than
 // shared memory has room for are counted in windows of 2^log2_window codes, one for each blockIdx.y.
-#include "copies.cuh"
+#include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "vectors.cuh"
+
+using namespace histeq;
 
 extern __shared__ __align__(16) unsigned shared_counts[];
 
@@ -36,10 +38,10 @@ __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Sampl
 __device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
                      threadIdx.x & ((1u << log2_copies) - 1u)};
-    empty_counters(shared_counts, (window.size << log2_copies) / 4u);
+    clear_counters(shared_counts, (window.size << log2_copies) / 4u);
     __syncthreads();
-    wait_for_previous();
-    if (begins_next != 0u) let_next_begin();
+    grid_dependency_sync();
+    if (begins_next != 0u) trigger_next_launch();
     return window;
 }
 
@@ -51,7 +53,7 @@ __device__ __forceinline__ void end_window(Window window, Levels levels, unsigne
         if (sum != 0u) atomicAdd(&counts[level_code(window.base + slot, levels)], sum);
     };
     if (window.log2_copies != 0u) {
-        add_up(shared_counts, window.size, window.log2_copies, add);
+        reduce_copies(shared_counts, window.size, window.log2_copies, add);
         return;
     }
 #pragma unroll 8
@@ -59,9 +61,8 @@ __device__ __forceinline__ void end_window(Window window, Levels levels, unsigne
 }
 
 template <typename S, int STEP>
-__device__ __forceinline__ void histogram(const uint4* plane, Samples samples, Levels levels,
-                                          unsigned* counts, unsigned log2_window, unsigned log2_copies,
-                                          unsigned begins_next) {
+__device__ __forceinline__ void histogram(const uint4* plane, Samples samples, Levels levels, unsigned* counts,
+                                          unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
     Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     Vectors<1u> vectors(plane, (samples.pixels + PIXELS - 1u) / PIXELS);
@@ -75,9 +76,9 @@ __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, L
 
 // The same for a rectangle, whose rows begin and end anywhere in a vector.
 template <typename S, int STEP>
-__device__ __forceinline__ void histogram_region(const uint4* plane, Samples samples, Levels levels,
-                                                 Region region, unsigned* counts, unsigned log2_window,
-                                                 unsigned log2_copies, unsigned begins_next) {
+__device__ __forceinline__ void histogram_region(const uint4* plane, Samples samples, Levels levels, Region region,
+                                                 unsigned* counts, unsigned log2_window, unsigned log2_copies,
+                                                 unsigned begins_next) {
     Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     // The most vectors that a row reaches into.
@@ -96,17 +97,16 @@ __device__ __forceinline__ void histogram_region(const uint4* plane, Samples sam
     end_window(window, levels, counts);
 }
 
-#define HISTOGRAM(NAME, S, STEP)                                                                                \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_##NAME(                                        \
-        const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,             \
-        unsigned log2_copies, unsigned begins_next) {                                                           \
-        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies, begins_next);              \
-    }                                                                                                           \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_region_##NAME(                                 \
-        const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts,                    \
-        unsigned log2_window, unsigned log2_copies, unsigned begins_next) {                                     \
-        histogram_region<S, STEP>(plane, samples, levels, region, counts, log2_window, log2_copies,             \
-                                  begins_next);                                                                 \
+#define HISTOGRAM(NAME, S, STEP)                                                                                       \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_##NAME(                                               \
+        const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,                    \
+        unsigned log2_copies, unsigned begins_next) {                                                                  \
+        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies, begins_next);                     \
+    }                                                                                                                  \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_region_##NAME(                                        \
+        const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts, unsigned log2_window,     \
+        unsigned log2_copies, unsigned begins_next) {                                                                  \
+        histogram_region<S, STEP>(plane, samples, levels, region, counts, log2_window, log2_copies, begins_next);      \
     }
 
 HISTOGRAM(u8, unsigned char, 1)

@@ -3,10 +3,12 @@
 #include "components.cuh"
 #include "launch.cuh"
 
+using namespace histeq;
+
 template <typename S, int COMPONENTS, bool PLANAR>
-__device__ __forceinline__ void luminance(const uint4* pixels, unsigned plane_vectors, Samples samples,
-                                          Weights weights, uint4* luma) {
-    wait_for_previous();
+__device__ __forceinline__ void luminance(const uint4* pixels, unsigned plane_vectors, Samples samples, Weights weights,
+                                          uint4* luma) {
+    grid_dependency_sync();
     unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>) return;
 
@@ -25,10 +27,10 @@ __device__ __forceinline__ void luminance(const uint4* pixels, unsigned plane_ve
     luma[index] = vector(out);
 }
 
-#define LUMINANCE(NAME, S, COMPONENTS, PLANAR)                                                                      \
-    extern "C" __global__ __launch_bounds__(256) void NAME(const uint4* pixels, unsigned plane_vectors,             \
-                                                           Samples samples, Weights weights, uint4* luma) {         \
-        luminance<S, COMPONENTS, PLANAR>(pixels, plane_vectors, samples, weights, luma);                            \
+#define LUMINANCE(NAME, S, COMPONENTS, PLANAR)                                                                         \
+    extern "C" __global__ __launch_bounds__(256) void NAME(const uint4* pixels, unsigned plane_vectors,                \
+                                                           Samples samples, Weights weights, uint4* luma) {            \
+        luminance<S, COMPONENTS, PLANAR>(pixels, plane_vectors, samples, weights, luma);                               \
     }
 
 LUMINANCE(luminance_u8_packed3, unsigned char, 3, false)

@@ -1,9 +1,11 @@
 // Maps every luma sample through the curve, or shifts every RGB pixel by the change of its luminance. `from` and `to`
 // may be the same plane: a thread reads a vector before it writes it, and no other thread accesses it.
 #include "components.cuh"
-#include "fetch.cuh"
+#include "copy_async.cuh"
 #include "launch.cuh"
 #include "vectors.cuh"
+
+using namespace histeq;
 
 extern __shared__ __align__(16) unsigned char shared_curve[];
 
@@ -24,9 +26,9 @@ __device__ __forceinline__ void share(const unsigned short* curve, unsigned max)
         // A copy of whole vectors: a curve of 9 bits or more has at least one.
         const uint4* from = reinterpret_cast<const uint4*>(curve);
         uint4* to = reinterpret_cast<uint4*>(shared_curve);
-        for (unsigned i = threadIdx.x; i <= max / 8u; i += blockDim.x) fetch(from + i, to + i);
-        end_of_round();
-        wait_for_fetched<0u>();
+        for (unsigned i = threadIdx.x; i <= max / 8u; i += blockDim.x) copy_async(from + i, to + i);
+        commit_copies();
+        wait_for_copies<0u>();
     } else {
         for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) shared_curve[code] = (S)curve[code];
     }
@@ -60,7 +62,8 @@ __device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples
 template <typename S, int COMPONENTS, bool PLANAR, bool SHARED>
 __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
                                         const uint4* mapped, Samples samples, Weights weights, Curve<S, SHARED> curve) {
-    auto move = [&](Components<S, COMPONENTS, PLANAR>& components, unsigned, int pixel, unsigned before, unsigned after) {
+    auto move = [&](Components<S, COMPONENTS, PLANAR>& components, unsigned, int pixel, unsigned before,
+                    unsigned after) {
 #pragma unroll
         for (int i = 0; i < COMPONENTS; ++i) {
             if (weights.of[i] == 0u) continue;
@@ -71,26 +74,26 @@ __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned p
     each_pixel_of_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, curve, move);
 }
 
-#define MAP(NAME, S, STEP)                                                                                          \
-    extern "C" __global__ __launch_bounds__(1024) void NAME(const uint4* from, uint4* to, Samples samples,          \
-                                                            const unsigned short* curve, unsigned in_shared) {      \
-        wait_for_previous();                                                                                        \
-        map_stored<S, STEP>(from, to, samples, curve, in_shared != 0u);                                             \
+#define MAP(NAME, S, STEP)                                                                                             \
+    extern "C" __global__ __launch_bounds__(1024) void NAME(const uint4* from, uint4* to, Samples samples,             \
+                                                            const unsigned short* curve, unsigned in_shared) {         \
+        grid_dependency_sync();                                                                                        \
+        map_stored<S, STEP>(from, to, samples, curve, in_shared != 0u);                                                \
     }
 
-#define MAP_RGB(NAME, S, COMPONENTS, PLANAR)                                                                        \
-    extern "C" __global__ __launch_bounds__(256) void NAME(                                                         \
-        const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, const uint4* mapped,               \
-        Samples samples, Weights weights, const unsigned short* curve, unsigned in_shared) {                        \
-        wait_for_previous();                                                                                        \
-        if (in_shared) {                                                                                            \
-            share<S>(curve, samples.max);                                                                           \
-            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, weights,                 \
-                                          Curve<S, true>{curve});                                                   \
-        } else {                                                                                                    \
-            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, weights,                 \
-                                           Curve<S, false>{curve});                                                 \
-        }                                                                                                           \
+#define MAP_RGB(NAME, S, COMPONENTS, PLANAR)                                                                           \
+    extern "C" __global__ __launch_bounds__(256) void NAME(                                                            \
+        const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, const uint4* mapped, Samples samples, \
+        Weights weights, const unsigned short* curve, unsigned in_shared) {                                            \
+        grid_dependency_sync();                                                                                        \
+        if (in_shared) {                                                                                               \
+            share<S>(curve, samples.max);                                                                              \
+            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, weights,                    \
+                                           Curve<S, true>{curve});                                                     \
+        } else {                                                                                                       \
+            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, weights,                    \
+                                           Curve<S, false>{curve});                                                    \
+        }                                                                                                              \
     }
 
 MAP(map_u8, unsigned char, 1)

@@ -3,6 +3,8 @@
 #include "sheet.cuh"
 #include "warp.cuh"
 
+using namespace histeq;
+
 constexpr int BLOCK = 8;
 constexpr int WINDOW = 16;
 
@@ -37,7 +39,7 @@ __device__ __forceinline__ Vector median_around(int column, int row, At at) {
 extern "C" __global__ __launch_bounds__(256) void motion_double(const unsigned* half, unsigned half_columns,
                                                                 unsigned half_rows, unsigned* to, unsigned columns,
                                                                 unsigned rows) {
-    wait_for_previous();
+    grid_dependency_sync();
     MotionField field{half, (int)half_columns, (int)half_rows};
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < columns * rows;
          index += gridDim.x * blockDim.x) {
@@ -51,15 +53,16 @@ extern "C" __global__ __launch_bounds__(256) void motion_double(const unsigned* 
     }
 }
 
-// Where the vectors come from that a search begins with: it has none; those of this size; those of a picture half as large.
+// Where the vectors come from that a search begins with: it has none; those of this size; those of a picture half as
+// large.
 enum Parents : unsigned { NO_PARENTS, SAME_SIZE, HALF_AS_LARGE };
 
 // What the vectors of one pair of pictures are found by.
 struct Search {
     Sheet<const short> a, b;
-    MotionField field;   // the parents
+    MotionField field;  // the parents
     Parents parents;
-    int columns, rows;   // blocks of the pictures
+    int columns, rows;  // blocks of the pictures
     unsigned calm;
     int bound;
 
@@ -100,7 +103,7 @@ __device__ __forceinline__ unsigned window_differences(const Search& search, int
         apart = apart < 0 ? -apart : apart;
         sum += (unsigned)(apart < search.bound ? apart : search.bound);
     }
-    return sum_of_warp(sum);
+    return warp_sum(sum);
 }
 
 struct Best {
@@ -124,15 +127,20 @@ extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one
                                                                 unsigned field_columns, unsigned field_rows,
                                                                 unsigned parents, unsigned calm, unsigned reach,
                                                                 unsigned is_finest, unsigned* to) {
-    wait_for_previous();
-    Search search{{one, (int)width, (int)height}, {other, (int)width, (int)height},
-                  {field, (int)field_columns, (int)field_rows}, (Parents)parents,
-                  (int)((width + 7u) / 8u), (int)((height + 7u) / 8u), calm, 0};
+    grid_dependency_sync();
+    Search search{{one, (int)width, (int)height},
+                  {other, (int)width, (int)height},
+                  {field, (int)field_columns, (int)field_rows},
+                  (Parents)parents,
+                  (int)((width + 7u) / 8u),
+                  (int)((height + 7u) / 8u),
+                  calm,
+                  0};
     unsigned bound = (6u * calm + 512u) / 16u;
     search.bound = (int)(bound < 1023u ? bound : 1023u);
-    unsigned lane = threadIdx.x % LANES, warps = gridDim.x * (blockDim.x / LANES);
+    unsigned lane = threadIdx.x % WARP_THREADS, warps = gridDim.x * (blockDim.x / WARP_THREADS);
     unsigned blocks = (unsigned)(search.columns * search.rows);
-    for (unsigned index = (blockIdx.x * blockDim.x + threadIdx.x) / LANES; index < blocks; index += warps) {
+    for (unsigned index = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_THREADS; index < blocks; index += warps) {
         int column = (int)(index % (unsigned)search.columns), row = (int)(index / (unsigned)search.columns);
         Vector median = median_around(column, row, [&](int x, int y) { return search.parent(x, y); });
         Best best{search.parent(column, row), 0xffffffffu};

@@ -3,6 +3,8 @@
 
 #include "samples.cuh"
 
+namespace histeq {
+
 // Sample `index` of a plane, as a code.
 template <typename S>
 __device__ __forceinline__ unsigned code_at(const S* plane, unsigned long long index, Samples samples) {
@@ -18,8 +20,8 @@ __device__ __forceinline__ void set_code(S* plane, unsigned long long index, uns
     plane[index] = (S)stored;
 }
 
-// The pixels that a pair covers, from the first on and before the end, and the place of the pair behind the first Cb and
-// the first Cr.
+// The pixels that a pair covers, from the first on and before the end, and the place of the pair behind the first Cb
+// and the first Cr.
 struct PlacedPair {
     unsigned x_begin, x_end, y_begin, y_end;
     unsigned long long at;
@@ -57,3 +59,5 @@ __device__ __forceinline__ void each_pair(const ChromaPlaces& places, F use) {
         use(pair);
     }
 }
+
+}  // namespace histeq

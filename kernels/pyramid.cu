@@ -2,6 +2,8 @@
 #include "launch.cuh"
 #include "sheet.cuh"
 
+using namespace histeq;
+
 // 1 4 6 4 1.
 __device__ __forceinline__ int weighted(int a, int b, int c, int d, int e) { return a + e + 4 * (b + d) + 6 * c; }
 
@@ -14,7 +16,7 @@ __device__ __forceinline__ int down(const short* at, int stride, bool halves) {
 
 // One thread for each sample, those around the plane too.
 __device__ __forceinline__ void smooth(Sheet<const short> from, Sheet<short> to, bool halves) {
-    wait_for_previous();
+    grid_dependency_sync();
     int stride = to.stride();
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < to.all(); index += gridDim.x * blockDim.x) {
         int x = clamped((int)(index % stride) - PAD, 0, to.width - 1);
@@ -41,7 +43,7 @@ extern "C" __global__ __launch_bounds__(256) void pyramid_halve(const short* fro
 
 constexpr unsigned DIFFERENCES = 1024u;
 
-struct Room {
+struct TempStorage {
     unsigned counts[DIFFERENCES];
 };
 
@@ -49,19 +51,19 @@ struct Room {
 extern "C" __global__ __launch_bounds__(256) void pyramid_differences(const short* one, const short* other,
                                                                       unsigned width, unsigned height,
                                                                       unsigned* counts) {
-    __shared__ Room room;
-    for (unsigned i = threadIdx.x; i < DIFFERENCES; i += blockDim.x) room.counts[i] = 0u;
+    __shared__ TempStorage storage;
+    for (unsigned i = threadIdx.x; i < DIFFERENCES; i += blockDim.x) storage.counts[i] = 0u;
     __syncthreads();
-    wait_for_previous();
+    grid_dependency_sync();
     Sheet<const short> a{one, (int)width, (int)height}, b{other, (int)width, (int)height};
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < width * height;
          index += gridDim.x * blockDim.x) {
         int x = (int)(index % width), y = (int)(index / width);
         int apart = *a.at(x, y) - *b.at(x, y);
-        atomicAdd(&room.counts[clamped(apart < 0 ? -apart : apart, 0, (int)DIFFERENCES - 1)], 1u);
+        atomicAdd(&storage.counts[clamped(apart < 0 ? -apart : apart, 0, (int)DIFFERENCES - 1)], 1u);
     }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < DIFFERENCES; i += blockDim.x) {
-        if (room.counts[i] > 0u) atomicAdd(&counts[i], room.counts[i]);
+        if (storage.counts[i] > 0u) atomicAdd(&counts[i], storage.counts[i]);
     }
 }

@@ -4,8 +4,14 @@
 
 #include "spec.cuh"
 
+namespace histeq {
+
 template <typename S>
 constexpr int BITS = 8 * sizeof(S);
+
+// The bits of a sample.
+template <typename S>
+constexpr unsigned SAMPLE_MASK = (S)~0u;
 
 template <typename S>
 constexpr int PER_WORD = 4 / sizeof(S);
@@ -16,7 +22,7 @@ constexpr int PER_VECTOR = 16 / sizeof(S);
 // Sample `index` of a word that is in order.
 template <typename S>
 __device__ __forceinline__ unsigned sample_at(unsigned word, int index) {
-    return (word >> (index * BITS<S>)) & ((1u << BITS<S>) - 1u);
+    return (word >> (index * BITS<S>)) & SAMPLE_MASK<S>;
 }
 
 // The words of a vector, so that loops over them unroll into registers.
@@ -48,8 +54,8 @@ __device__ __forceinline__ unsigned encoded(unsigned code, Samples samples) {
     return sizeof(S) == 1 ? code : code << samples.shift;
 }
 
-// Calls `use` with the code of each pixel of vector `index` of a plane, and the pixel's number in the plane. STEP samples
-// make a pixel.
+// Calls `use` with the code of each pixel of vector `index` of a plane, and the pixel's number in the plane. STEP
+// samples make a pixel.
 template <typename S, int STEP, typename F>
 __device__ __forceinline__ void each_code(uint4 vector, unsigned index, Samples samples, F use) {
     constexpr int PIXELS = PER_WORD<S> / STEP;
@@ -75,7 +81,6 @@ __device__ __forceinline__ bool visible(unsigned pixel, Samples samples) {
 template <typename S, int STEP, typename F>
 __device__ __forceinline__ uint4 mapped_vector(uint4 loaded, unsigned index, Samples samples, F becomes) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    constexpr unsigned MASK = (1u << BITS<S>) - 1u;
     Words mapped = words(loaded);
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
@@ -86,11 +91,13 @@ __device__ __forceinline__ uint4 mapped_vector(uint4 loaded, unsigned index, Sam
             unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + i;
             if (STEP > 1 && samples.row != 0u && !visible(pixel, samples)) continue;
             unsigned at = i * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
-            unsigned code = decoded<S>((word >> at) & MASK, samples);
-            if (STEP > 1) out &= ~(MASK << at);
+            unsigned code = decoded<S>((word >> at) & SAMPLE_MASK<S>, samples);
+            if (STEP > 1) out &= ~(SAMPLE_MASK<S> << at);
             out |= becomes(code) << at;
         }
         mapped.of[w] = ordered<S>(out, samples);
     }
     return vector(mapped);
 }
+
+}  // namespace histeq

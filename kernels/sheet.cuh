@@ -1,6 +1,8 @@
 // Planes of samples with room around them, into which edges are repeated: `src/core/denoise/sheet.rs`.
 #pragma once
 
+namespace histeq {
+
 constexpr int PAD = 16;
 
 // A plane. `samples` begins with the room above it.
@@ -42,3 +44,5 @@ struct MotionField {
         return vector_of(words[clamped(row, 0, rows - 1) * columns + clamped(column, 0, columns - 1)]);
     }
 };
+
+}  // namespace histeq

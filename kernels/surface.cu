@@ -3,10 +3,11 @@
 #include "launch.cuh"
 #include "samples.cuh"
 
-extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* from, unsigned from_pitch,
-                                                              uint4* to, unsigned to_pitch,
-                                                              unsigned vectors, unsigned shift) {
-    wait_for_previous();
+using namespace histeq;
+
+extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* from, unsigned from_pitch, uint4* to,
+                                                              unsigned to_pitch, unsigned vectors, unsigned shift) {
+    grid_dependency_sync();
     unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= vectors) return;
 

@@ -1,10 +1,12 @@
 // Maps every luma sample through the curves of the four tiles around it, blended by its position between their centres.
 // The centres divide the picture into cells, in each of which the four tiles are the same; a block maps every
 // `parts`-th row of one cell. `from` and `to` may be the same plane.
-#include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
+#include "shared_memory.cuh"
 #include "tiles.cuh"
+
+using namespace histeq;
 
 // Copies of each entry in shared memory for samples of one byte, as a power of two, to avoid bank conflicts.
 constexpr unsigned LOG2_BYTE_COPIES = 3u;
@@ -79,7 +81,8 @@ struct Curves {
     bool in_shared;
     unsigned start;  // shared address of this thread's copy
 
-    __device__ __forceinline__ Curves(Cell cell, Tiles tiles, const unsigned short* curves, unsigned max, unsigned place)
+    __device__ __forceinline__ Curves(Cell cell, Tiles tiles, const unsigned short* curves, unsigned max,
+                                      unsigned place)
         : in_shared(place == IN_SHARED), start(0u) {
         Corners corners = corners_of(cell, tiles);
 #pragma unroll
@@ -162,8 +165,8 @@ struct StepCurves {
     }
 };
 
-// The denominators of a pixel's weights, of the right tiles in `across`, of the lower tiles in `down`, and how their product
-// divides. Each blend takes the values of the four tiles, and the weights of the right and of the lower tiles.
+// The denominators of a pixel's weights, of the right tiles in `across`, of the lower tiles in `down`, and how their
+// product divides. Each blend takes the values of the four tiles, and the weights of the right and of the lower tiles.
 struct Blend {
     unsigned across;
     unsigned down;
@@ -174,7 +177,8 @@ struct Blend {
 struct SmallBlend : Blend {
     __device__ __forceinline__ unsigned operator()(Four four, unsigned right, unsigned lower) const {
         unsigned left = across - right, upper = down - lower, whole = across * down;
-        unsigned sum = (four.of[0] * left + four.of[1] * right) * upper + (four.of[2] * left + four.of[3] * right) * lower;
+        unsigned sum =
+            (four.of[0] * left + four.of[1] * right) * upper + (four.of[2] * left + four.of[3] * right) * lower;
         return half_even_by(sum + whole / 2u, whole, inverse);
     }
 };
@@ -213,7 +217,7 @@ __device__ __forceinline__ unsigned weighed_high(unsigned weights, unsigned byte
 }
 
 // A vector with pixels of the cell.
-struct Piece {
+struct TileVector {
     unsigned y;
     unsigned start;  // first pixel of the row
     unsigned first;  // pixel of the cell in it
@@ -223,7 +227,7 @@ struct Piece {
 
 // The thread's next vector, or none.
 template <unsigned PIXELS>
-__device__ __forceinline__ bool next_piece(Walk& walk, Cell cell, unsigned pitch, Piece& piece) {
+__device__ __forceinline__ bool next_vector(Walk& walk, Cell cell, unsigned pitch, TileVector& piece) {
     while (walk.row < cell.rows) {
         piece.y = cell.y_begin + walk.row * cell.parts;
         piece.start = piece.y * pitch;
@@ -238,7 +242,8 @@ __device__ __forceinline__ bool next_piece(Walk& walk, Cell cell, unsigned pitch
 
 template <unsigned PIXELS>
 __device__ __forceinline__ Walk walk_of(Cell cell, unsigned pitch) {
-    return ::walk_of(threadIdx.x, blockDim.x, vectors_over(cell.x_begin, cell.x_end - cell.x_begin, pitch, PIXELS));
+    return histeq::walk_of(threadIdx.x, blockDim.x,
+                           vectors_over(cell.x_begin, cell.x_end - cell.x_begin, pitch, PIXELS));
 }
 
 // `curves_of` gives the curves of a cell once they have been made.
@@ -246,21 +251,20 @@ template <typename S, int STEP, typename F, typename B>
 __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
                                          B blend, F curves_of) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    constexpr unsigned MASK = (1u << BITS<S>) - 1u;
     Cell cell = cell_of(tiles);
     // A block without rows ends at once and makes room for another.
     if (cell.rows == 0u) return;
     Walk walk = walk_of<PIXELS>(cell, tiles.pitch);
-    Piece next;
-    bool more = next_piece<PIXELS>(walk, cell, tiles.pitch, next);
+    TileVector next;
+    bool more = next_vector<PIXELS>(walk, cell, tiles.pitch, next);
     // Loaded while the curves are being made.
-    uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
-    wait_for_previous();
+    uint4 loaded = more ? load_cg(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
+    grid_dependency_sync();
     auto four = curves_of(cell);
     while (more) {
-        Piece piece = next;
+        TileVector piece = next;
         Words mapped = words(loaded);
-        more = next_piece<PIXELS>(walk, cell, tiles.pitch, next);
+        more = next_vector<PIXELS>(walk, cell, tiles.pitch, next);
         if (more) loaded = from[next.index];
         bool whole = piece.index * PIXELS >= piece.first && (piece.index + 1u) * PIXELS - 1u <= piece.last;
         unsigned towards_lower = 2u * piece.y + tiles.height - cell.row * blend.down;
@@ -275,12 +279,12 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
                 unsigned pixel = piece.index * PIXELS + w * (PER_WORD<S> / STEP) + j;
                 bool own = whole || (pixel >= piece.first && pixel <= piece.last);
                 unsigned at = j * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
-                unsigned code = decoded<S>((word >> at) & MASK, samples);
+                unsigned code = decoded<S>((word >> at) & SAMPLE_MASK<S>, samples);
                 unsigned weight = own ? 2u * (pixel - piece.start) + towards_right : 0u;
                 unsigned value = blended(code, blend(four[code], weight, towards_lower), levels.strength);
                 value = encoded<S>(value, samples);
                 if (whole) {
-                    if (STEP > 1) out &= ~(MASK << at);
+                    if (STEP > 1) out &= ~(SAMPLE_MASK<S> << at);
                     out |= value << at;
                 } else if (own) {
                     // The other pixels of the vector belong to another block.
@@ -296,7 +300,7 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
 }
 
 // Stores the pixels of a vector of bytes that are in the cell; the others belong to another block.
-__device__ __forceinline__ void store_part(uint4* to, Words mapped, const Piece& piece) {
+__device__ __forceinline__ void store_part(uint4* to, Words mapped, const TileVector& piece) {
 #pragma unroll
     for (unsigned w = 0u; w < 4u; ++w) {
         unsigned begin = 16u * piece.index + 4u * w;
@@ -316,23 +320,23 @@ __device__ __forceinline__ void store_part(uint4* to, Words mapped, const Piece&
 // The same for a plane of one-byte luma alone, in fewer instructions: the left and right weights share a word, which
 // weighs two of the four curves at once. FULL is for full strength.
 template <bool FULL>
-__device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
-                                               const unsigned short* curves, Inverse inverse) {
+__device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels levels,
+                                               Tiles tiles, const unsigned short* curves, Inverse inverse) {
     Cell cell = cell_of(tiles);
     if (cell.rows == 0u) return;
     Walk walk = walk_of<16u>(cell, tiles.pitch);
-    Piece next;
-    bool more = next_piece<16u>(walk, cell, tiles.pitch, next);
+    TileVector next;
+    bool more = next_vector<16u>(walk, cell, tiles.pitch, next);
     // Loaded while the curves are being made.
-    uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
-    wait_for_previous();
+    uint4 loaded = more ? load_cg(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
+    grid_dependency_sync();
     Curves<unsigned char> four(cell, tiles, curves, samples.max, IN_SHARED);
 
     unsigned across = 2u * tiles.width, down = 2u * tiles.height, whole = across * down;
     while (more) {
-        Piece piece = next;
+        TileVector piece = next;
         Words mapped = words(loaded);
-        more = next_piece<16u>(walk, cell, tiles.pitch, next);
+        more = next_vector<16u>(walk, cell, tiles.pitch, next);
         if (more) loaded = from[next.index];
         unsigned lower = 2u * piece.y + tiles.height - cell.row * down, upper = down - lower;
         // The weight at the first pixel of the vector. Pixels before the cell are never stored.
@@ -345,12 +349,14 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
             for (int j = 0; j < 4; ++j) {
                 unsigned code = sample_at<unsigned char>(mapped.of[w], j);
                 unsigned found = four.bytes(code);
-                unsigned sum = weighed_low(weights, found) * upper + (weighed_high(weights, found) * lower + whole / 2u);
+                unsigned sum =
+                    weighed_low(weights, found) * upper + (weighed_high(weights, found) * lower + whole / 2u);
                 out[j] = half_even_by(sum, whole, inverse);
                 if (!FULL) out[j] = blended(code, out[j], levels.strength);
                 weights += (2u << 16) - 2u;
             }
-            mapped.of[w] = __byte_perm(__byte_perm(out[0], out[1], 0x0040u), __byte_perm(out[2], out[3], 0x0040u), 0x5410u);
+            mapped.of[w] =
+                __byte_perm(__byte_perm(out[0], out[1], 0x0040u), __byte_perm(out[2], out[3], 0x0040u), 0x5410u);
         }
         if (16u * piece.index >= piece.first && 16u * piece.index + 15u <= piece.last) {
             to[piece.index] = vector(mapped);
@@ -360,27 +366,27 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
     }
 }
 
-#define TILE_MAP(NAME, S, STEP)                                                                                  \
-    extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                               \
-        const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves, \
-        unsigned place, Inverse inverse) {                                                                       \
-        let_next_begin();                                                                                        \
-        Blend blend = {2u * tiles.width, 2u * tiles.height, inverse};                                            \
-        auto tables = [&](Cell cell) { return Curves<S>(cell, tiles, curves, samples.max, place); };             \
-        auto steps = [&](Cell cell) {                                                                            \
-            return StepCurves(cell, tiles, reinterpret_cast<const unsigned*>(curves), levels);                   \
-        };                                                                                                       \
-        if (sizeof(S) > 1 && place == AS_STEPS) {                                                                \
-            tile_map<S, STEP>(from, to, samples, levels, tiles, DeepBlend{blend}, steps);                        \
-        } else if (inverse.multiplier == 0u) {                                                                   \
-            tile_map<S, STEP>(from, to, samples, levels, tiles, WideBlend{blend}, tables);                       \
-        } else if (sizeof(S) > 1 || STEP > 1) {                                                                  \
-            tile_map<S, STEP>(from, to, samples, levels, tiles, SmallBlend{blend}, tables);                      \
-        } else if (levels.strength == 256u) {                                                                    \
-            tile_map_bytes<true>(from, to, samples, levels, tiles, curves, inverse);                             \
-        } else {                                                                                                 \
-            tile_map_bytes<false>(from, to, samples, levels, tiles, curves, inverse);                            \
-        }                                                                                                        \
+#define TILE_MAP(NAME, S, STEP)                                                                                        \
+    extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                                     \
+        const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves,       \
+        unsigned place, Inverse inverse) {                                                                             \
+        trigger_next_launch();                                                                                         \
+        Blend blend = {2u * tiles.width, 2u * tiles.height, inverse};                                                  \
+        auto tables = [&](Cell cell) { return Curves<S>(cell, tiles, curves, samples.max, place); };                   \
+        auto steps = [&](Cell cell) {                                                                                  \
+            return StepCurves(cell, tiles, reinterpret_cast<const unsigned*>(curves), levels);                         \
+        };                                                                                                             \
+        if (sizeof(S) > 1 && place == AS_STEPS) {                                                                      \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, DeepBlend{blend}, steps);                              \
+        } else if (inverse.multiplier == 0u) {                                                                         \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, WideBlend{blend}, tables);                             \
+        } else if (sizeof(S) > 1 || STEP > 1) {                                                                        \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, SmallBlend{blend}, tables);                            \
+        } else if (levels.strength == 256u) {                                                                          \
+            tile_map_bytes<true>(from, to, samples, levels, tiles, curves, inverse);                                   \
+        } else {                                                                                                       \
+            tile_map_bytes<false>(from, to, samples, levels, tiles, curves, inverse);                                  \
+        }                                                                                                              \
     }
 
 TILE_MAP(u8, unsigned char, 1)

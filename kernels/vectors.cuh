@@ -1,13 +1,15 @@
 // The distribution of the vectors of a plane over the threads of a launch.
 #pragma once
 
-// The vectors of the plane at the thread's own index and every `stride` further. AHEAD of them are loaded in advance, the
-// first ones by the constructor.
+namespace histeq {
+
+// The vectors of the plane at the thread's own index and every `stride` further. AHEAD of them are loaded in advance,
+// the first ones by the constructor.
 template <unsigned AHEAD>
 struct Vectors {
     const uint4* plane;
-    unsigned count;   // vectors of the plane
-    unsigned index;   // of the thread's next one
+    unsigned count;  // vectors of the plane
+    unsigned index;  // of the thread's next one
     unsigned stride;
     uint4 next[AHEAD];
 
@@ -34,3 +36,5 @@ struct Vectors {
         }
     }
 };
+
+}  // namespace histeq

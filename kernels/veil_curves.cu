@@ -2,12 +2,15 @@
 #include "launch.cuh"
 #include "spec.cuh"
 
+using namespace histeq;
+
 // Any number of threads, each for codes that lie as many apart as there are threads.
 extern "C" __global__ __launch_bounds__(256) void veil_curves(unsigned log2_codes, Levels levels, Veil veil,
                                                               ToneCurve curve, unsigned short* curves) {
-    // In this order: `tile_map` reads the picture as soon as it begins, and the kernel before this one may still write it.
-    wait_for_previous();
-    let_next_begin();
+    // In this order: `tile_map` reads the picture as soon as it begins, and the kernel before this one may still write
+    // it.
+    grid_dependency_sync();
+    trigger_next_launch();
     unsigned entries = REGIONS * REGIONS << log2_codes;
     for (unsigned entry = blockIdx.x * blockDim.x + threadIdx.x; entry < entries; entry += gridDim.x * blockDim.x) {
         unsigned region = entry >> log2_codes, code = entry - (region << log2_codes);

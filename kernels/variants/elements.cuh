@@ -4,6 +4,8 @@
 
 #include "spec.cuh"
 
+namespace histeq {
+
 // The layout of elements in a plane, in samples: a whole picture, a rectangle of it, or the luma between chroma.
 struct Area {
     unsigned first;    // where the first one lies
@@ -75,3 +77,5 @@ __device__ __forceinline__ Window window_of(const Counting& counting) {
     unsigned left = counting.codes - base;
     return Window{base, left < counting.window ? left : counting.window};
 }
+
+}  // namespace histeq

@@ -7,6 +7,8 @@
 // shared memory are counted in windows, and the elements are read once per window.
 #include "elements.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
 template <typename S>
@@ -29,10 +31,10 @@ __device__ __forceinline__ void count_privately(const S* plane, const Area& area
     }
 }
 
-#define HISTOGRAM(NAME, S)                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_privatized_##NAME(                         \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                    \
-        count_privately<S>(plane, area, levels, counts, counting);                                          \
+#define HISTOGRAM(NAME, S)                                                                                             \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_privatized_##NAME(                                    \
+        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        count_privately<S>(plane, area, levels, counts, counting);                                                     \
     }
 
 HISTOGRAM(u8, unsigned char)

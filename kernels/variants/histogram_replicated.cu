@@ -6,6 +6,8 @@
 // loads remain.
 #include "elements.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
 template <typename S>
@@ -49,10 +51,10 @@ __device__ __forceinline__ void count_in_copies(const S* plane, const Area& area
     }
 }
 
-#define HISTOGRAM(NAME, S)                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_replicated_##NAME(                         \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                    \
-        count_in_copies<S>(plane, area, levels, counts, counting);                                          \
+#define HISTOGRAM(NAME, S)                                                                                             \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_replicated_##NAME(                                    \
+        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        count_in_copies<S>(plane, area, levels, counts, counting);                                                     \
     }
 
 HISTOGRAM(u8, unsigned char)

@@ -1,11 +1,13 @@
 // From colour pixels to the histogram of their luminance in one kernel, without a plane of luminance in between: the
-// kernel of cuda-rgb-luminance-histogram, in blocks of 128 threads with 64 consecutive pixels each. The luminance is that
-// of the specification, in integers; `_truncated` is the publication's, in floats without rounding.
+// kernel of cuda-rgb-luminance-histogram, in blocks of 128 threads with 64 consecutive pixels each. The luminance is
+// that of the specification, in integers; `_truncated` is the publication's, in floats without rounding.
 //
 // What to expect: in consecutive runs of four-byte pixels, a warp's loads lie 256 bytes apart, so they read 32 cache
 // lines for 128 bytes; an interleaved walk reads each line once.
 #include "elements.cuh"
 #include "formulas.cuh"
+
+using namespace histeq;
 
 struct Rgb {
     unsigned r, g, b;
@@ -57,10 +59,10 @@ __device__ __forceinline__ void count_luminance(const unsigned char* pixels, con
 }
 
 // `weights` are those of red, green and blue, in this order.
-#define LUMINANCE_HISTOGRAM(NAME, PIXELS, LUMINANCE)                                                               \
-    extern "C" __global__ __launch_bounds__(1024) void luminance_histogram_##NAME(                                 \
-        const unsigned char* pixels, Area area, Weights weights, unsigned* counts, unsigned run) {                 \
-        count_luminance<PIXELS, LUMINANCE>(pixels, area, weights, counts, run);                                    \
+#define LUMINANCE_HISTOGRAM(NAME, PIXELS, LUMINANCE)                                                                   \
+    extern "C" __global__ __launch_bounds__(1024) void luminance_histogram_##NAME(                                     \
+        const unsigned char* pixels, Area area, Weights weights, unsigned* counts, unsigned run) {                     \
+        count_luminance<PIXELS, LUMINANCE>(pixels, area, weights, counts, run);                                        \
     }
 
 LUMINANCE_HISTOGRAM(bgra, Bgra, Exact)

@@ -8,6 +8,8 @@
 #include "elements.cuh"
 #include "formulas.cuh"
 
+using namespace histeq;
+
 template <typename S, unsigned (*BECOMES)(const Sums&)>
 __device__ __forceinline__ void map_computed(const S* from, S* to, const Area& area, const unsigned* cdf,
                                              const unsigned* least, unsigned total, unsigned run) {
@@ -19,16 +21,15 @@ __device__ __forceinline__ void map_computed(const S* from, S* to, const Area& a
     }
 }
 
-#define MAP_OF(NAME, S, BECOMES)                                                                                 \
-    extern "C" __global__ __launch_bounds__(1024) void map_computed_##NAME(                                      \
-        const S* from, S* to, Area area, const unsigned* cdf, const unsigned* least, unsigned total,             \
-        unsigned run) {                                                                                          \
-        map_computed<S, BECOMES>(from, to, area, cdf, least, total, run);                                        \
+#define MAP_OF(NAME, S, BECOMES)                                                                                       \
+    extern "C" __global__ __launch_bounds__(1024) void map_computed_##NAME(                                            \
+        const S* from, S* to, Area area, const unsigned* cdf, const unsigned* least, unsigned total, unsigned run) {   \
+        map_computed<S, BECOMES>(from, to, area, cdf, least, total, run);                                              \
     }
 
-#define MAP(NAME, BECOMES)                   \
-    MAP_OF(NAME##_u8, unsigned char, BECOMES)  \
-    MAP_OF(NAME##_u16, unsigned short, BECOMES) \
+#define MAP(NAME, BECOMES)                                                                                             \
+    MAP_OF(NAME##_u8, unsigned char, BECOMES)                                                                          \
+    MAP_OF(NAME##_u16, unsigned short, BECOMES)                                                                        \
     MAP_OF(NAME##_u32, unsigned, BECOMES)
 
 // The second optimization: the factor is made ahead of the loop.
@@ -43,10 +44,10 @@ __device__ __forceinline__ void map_by_factor(const S* from, S* to, const Area& 
 }
 
 // Takes what the other computed maps take, and does not read `least`.
-#define MAP_BY_FACTOR(NAME, S)                                                                                   \
-    extern "C" __global__ __launch_bounds__(1024) void map_computed_factor_##NAME(                                \
-        const S* from, S* to, Area area, const unsigned* cdf, const unsigned*, unsigned total, unsigned run) {   \
-        map_by_factor<S>(from, to, area, cdf, total, run);                                                       \
+#define MAP_BY_FACTOR(NAME, S)                                                                                         \
+    extern "C" __global__ __launch_bounds__(1024) void map_computed_factor_##NAME(                                     \
+        const S* from, S* to, Area area, const unsigned* cdf, const unsigned*, unsigned total, unsigned run) {         \
+        map_by_factor<S>(from, to, area, cdf, total, run);                                                             \
     }
 
 MAP_BY_FACTOR(u8, unsigned char)

@@ -1,6 +1,6 @@
 // The map of opencl-blelloch-scan: no curve, and every block looks for the first occupied bin itself before its threads
-// compute a pixel each. Neighbouring threads take pixels of neighbouring rows (the publication's first index is the row),
-// so that the loads and stores of a warp are not coalesced.
+// compute a pixel each. Neighbouring threads take pixels of neighbouring rows (the publication's first index is the
+// row), so that the loads and stores of a warp are not coalesced.
 //
 // Reduction: the smallest cumulative count above 0, by a tree over all bins. First nonzero: the thread of the first
 // occupied bin writes it. The publication leaves bin 0 out (`from` 1), and reads memory that was never set where that
@@ -10,6 +10,8 @@
 // The difference between the searches shows here, as in the publication.
 #include "elements.cuh"
 #include "formulas.cuh"
+
+using namespace histeq;
 
 constexpr unsigned NO_SUM = ~0u;
 
@@ -57,15 +59,15 @@ __device__ __forceinline__ void map_group_min(const S* from, S* to, const Area& 
     to[i] = (S)at_most(BECOMES(Sums{code, cdf[code], first, total, bins}), 65535u);
 }
 
-#define MAP_OF(NAME, S, LEAST, BECOMES)                                                                     \
-    extern "C" __global__ __launch_bounds__(1024) void map_group_min_##NAME(                                \
-        const S* from, S* to, Area area, const unsigned* cdf, unsigned total, unsigned first_bin) {         \
-        map_group_min<S, LEAST, BECOMES>(from, to, area, cdf, total, first_bin);                            \
+#define MAP_OF(NAME, S, LEAST, BECOMES)                                                                                \
+    extern "C" __global__ __launch_bounds__(1024) void map_group_min_##NAME(                                           \
+        const S* from, S* to, Area area, const unsigned* cdf, unsigned total, unsigned first_bin) {                    \
+        map_group_min<S, LEAST, BECOMES>(from, to, area, cdf, total, first_bin);                                       \
     }
 
-#define MAP(NAME, LEAST, BECOMES)                      \
-    MAP_OF(NAME##_u8, unsigned char, LEAST, BECOMES)   \
-    MAP_OF(NAME##_u16, unsigned short, LEAST, BECOMES) \
+#define MAP(NAME, LEAST, BECOMES)                                                                                      \
+    MAP_OF(NAME##_u8, unsigned char, LEAST, BECOMES)                                                                   \
+    MAP_OF(NAME##_u16, unsigned short, LEAST, BECOMES)                                                                 \
     MAP_OF(NAME##_u32, unsigned, LEAST, BECOMES)
 
 MAP(reduction_exact, least_by_reduction, exact_of)

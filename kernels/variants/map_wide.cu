@@ -3,6 +3,8 @@
 // What to expect: for bytes a sixteenth of the loads and stores, which take most of the time of the other maps.
 #include "elements.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned short shared_lut[];
 
 template <typename S>
@@ -29,11 +31,11 @@ __device__ __forceinline__ void map_vectors(const S* from, S* to, const Area& ar
     }
 }
 
-#define MAP(NAME, S)                                                                                             \
-    extern "C" __global__ __launch_bounds__(1024) void map_wide_##NAME(const S* from, S* to, Area area,          \
-                                                                       const unsigned short* curve, unsigned run) { \
-        (void)run;                                                                                               \
-        map_vectors<S>(from, to, area, curve);                                                                   \
+#define MAP(NAME, S)                                                                                                   \
+    extern "C" __global__ __launch_bounds__(1024) void map_wide_##NAME(const S* from, S* to, Area area,                \
+                                                                       const unsigned short* curve, unsigned run) {    \
+        (void)run;                                                                                                     \
+        map_vectors<S>(from, to, area, curve);                                                                         \
     }
 
 MAP(u8, unsigned char)

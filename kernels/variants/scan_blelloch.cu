@@ -7,6 +7,8 @@
 // against them, and neither does this.
 #include "spec.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
 // The conversions and the addition of C, rounded to nearest.

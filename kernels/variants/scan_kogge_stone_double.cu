@@ -6,6 +6,8 @@
 // What to expect: half of the barriers of Kogge-Stone, twice its shared memory, and a difference too small to measure.
 #include "spec.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
 // With `STALE` the result is that of the publication's program.

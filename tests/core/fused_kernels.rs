@@ -38,7 +38,7 @@ const KERNELS: [(&str, &str); 20] = kernels![
     "components.cuh",
     "pairs.cuh",
     "arguments.cuh",
-    "copies.cuh",
+    "counters.cuh",
     "curve.cuh",
     "spec.cuh",
     "samples.cuh",
@@ -49,7 +49,7 @@ const KERNELS: [(&str, &str); 20] = kernels![
 ];
 
 /// What the emulator has itself.
-const EMULATED: [&str; 4] = ["barriers.cuh", "counters.cuh", "fetch.cuh", "launch.cuh"];
+const EMULATED: [&str; 4] = ["barriers.cuh", "shared_memory.cuh", "copy_async.cuh", "launch.cuh"];
 
 /// The kernels in the emulator, as on GPUs on which launches overlap or do not; `None` where there is no C++ compiler.
 fn emulated(overlap: bool) -> Option<Program> {
@@ -63,7 +63,7 @@ fn emulated(overlap: bool) -> Option<Program> {
             )
             .replace(
                 "asm volatile(\"ld.shared.u32 %0, [%1];\" : \"=r\"(found) : \"r\"(start + (code << (LOG2_BYTE_COPIES + 2u))));",
-                "found = word_at(start + (code << (LOG2_BYTE_COPIES + 2u)));",
+                "found = load_shared(start + (code << (LOG2_BYTE_COPIES + 2u)));",
             )
             .replace(
                 "asm(\"dp2a.lo.u32.u32 %0, %1, %2, 0;\" : \"=r\"(sum) : \"r\"(weights), \"r\"(bytes));",
@@ -73,13 +73,13 @@ fn emulated(overlap: bool) -> Option<Program> {
                 "asm(\"dp2a.hi.u32.u32 %0, %1, %2, 0;\" : \"=r\"(sum) : \"r\"(weights), \"r\"(bytes));",
                 "sum = (weights & 0xffffu) * (bytes >> 16 & 0xffu) + (weights >> 16) * (bytes >> 24);",
             )
-            .replace("__shared__ Tally tally;", "Tally& tally = block_static<Tally>();")
+            .replace("__shared__ TotalsStorage totals_storage;", "TotalsStorage& totals_storage = block_static<TotalsStorage>();")
             .replace(
                 "extern __shared__ Sum through_bins[];",
                 "Sum* through_bins = reinterpret_cast<Sum*>(block_words());",
             )
             .replace("while ((int)(*arrived - all_here) < 0) {", "while ((int)(*arrived - all_here) < 0) { spin();")
-            .replace("__shared__ Room room;", "Room& room = block_static<Room>();")
+            .replace("__shared__ TempStorage storage;", "TempStorage& storage = block_static<TempStorage>();")
     };
     let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();
     files.extend(EMULATED.map(|name| (name, "#pragma once\n".to_owned())));

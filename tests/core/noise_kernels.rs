@@ -26,8 +26,11 @@ const KERNELS: [(&str, &str); 6] =
 /// The kernels in the emulator; `None` where there is no C++ compiler.
 fn emulated() -> Option<Program> {
     let spelt = |text: &str| {
-        text.replace("__shared__ Room room;", "Room& room = block_static<Room>();")
-            .replace("__shared__ Exchange exchange;", "Exchange& exchange = block_static<Exchange>();")
+        text.replace("__shared__ TempStorage storage;", "TempStorage& storage = block_static<TempStorage>();")
+            .replace(
+                "__shared__ TransposeStorage exchange;",
+                "TransposeStorage& exchange = block_static<TransposeStorage>();",
+            )
             .replace("extern __shared__ __align__(16) unsigned shared_counts[];", "#define shared_counts block_words()")
     };
     let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();

@@ -77,9 +77,9 @@ static void batch() {
 template <typename S>
 using Kernel = void (*)(Plane, Samples, Levels, unsigned*, unsigned*);
 template <typename S>
-using ModifiedAhead = void (*)(Plane, Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*,
+using ModifiedAhead = void (*)(Plane, Plane, Samples, Levels, Modifiers, WindowUpdate, PiecewiseLine, unsigned*, unsigned*, unsigned*, Sum*,
                                unsigned short*, unsigned);
-using Modified = void (*)(Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*, unsigned);
+using Modified = void (*)(Plane, Samples, Levels, Modifiers, WindowUpdate, PiecewiseLine, unsigned*, unsigned*, unsigned*, Sum*, unsigned);
 
 // ... KIND blocks threads share kept shift swapped lo hi strength pixels samples... : one plane; n as it is, l by the kernel
 // for large planes, m by the one for all modifiers, none of which is asked for.
@@ -95,12 +95,12 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
     samples.max = codes - 1;
     Memory<S> memory(samples.pixels);
     // What is to be emptied need not be empty.
-    std::vector<unsigned> totals(entries(codes)), emptied(entries(codes), 7u);
+    std::vector<unsigned> totals(entries(codes)), cleared(entries(codes), 7u);
     uint4* vectors = memory.vectors.data();
     Plane plane = {vectors, vectors, share, kept};
     run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
-        if (kind == 'n') plain(plane, samples, range, totals.data(), emptied.data());
-        if (kind == 'l') large(plane, samples, range, totals.data(), emptied.data());
+        if (kind == 'n') plain(plane, samples, range, totals.data(), cleared.data());
+        if (kind == 'l') large(plane, samples, range, totals.data(), cleared.data());
         if (kind != 'm') return;
         Modifiers none = {};
         none.cap = UNCAPPED;
@@ -109,12 +109,12 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
         none.width = range.hi - range.lo + 1u;
         none.ceiling = range.hi - range.lo;
         none.inverse = ~0ull / none.width;
-        Turn alone = {0u, 0u, 0u, 1u, 1u, 0u, {NOWHERE, NOWHERE}, {NOWHERE, NOWHERE}, {UNCAPPED, UNCAPPED}};
-        modified(plane, samples, range, none, alone, Line{}, totals.data(), emptied.data(), nullptr, nullptr,
+        WindowUpdate alone = {0u, 0u, 0u, 1u, 1u, 0u, {NOWHERE, NOWHERE}, {NOWHERE, NOWHERE}, {UNCAPPED, UNCAPPED}};
+        modified(plane, samples, range, none, alone, PiecewiseLine{}, totals.data(), cleared.data(), nullptr, nullptr,
                  share % 2u);
     });
     for (unsigned code = 0; code < codes; ++code) {
-        if (*total_of(emptied.data(), code) != 0) fail("totals that are not empty");
+        if (*total_of(cleared.data(), code) != 0) fail("totals that are not empty");
     }
     memory.print();
     std::printf("\n");
@@ -176,10 +176,10 @@ static T structure() {
 struct Order {
     Levels levels;
     Modifiers modifiers;
-    Turn turn;
-    Line line;
+    WindowUpdate turn;
+    PiecewiseLine line;
 
-    Order() : levels(::levels()), modifiers(structure<Modifiers>()), turn(structure<Turn>()), line(structure<Line>()) {}
+    Order() : levels(::levels()), modifiers(structure<Modifiers>()), turn(structure<WindowUpdate>()), line(structure<PiecewiseLine>()) {}
 };
 
 // The state of a video, whose buffers hold rubbish at first.
@@ -201,7 +201,7 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified, Modif
     samples.pixels = number();
     samples.max = codes - 1;
     Kept state(rows, codes);
-    std::vector<unsigned> totals(entries(codes)), emptied(entries(codes), 7u);
+    std::vector<unsigned> totals(entries(codes)), cleared(entries(codes), 7u);
     std::unique_ptr<Memory<S>> waiting;
     for (unsigned frame = 0; frame < frames; ++frame) {
         Order order;
@@ -212,22 +212,22 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified, Modif
             std::vector<unsigned short> curve(codes);
             run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
                 ahead(plane, waits, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(),
-                      emptied.data(), state.slots.data(), state.sums.data(), curve.data(), frame % 2u);
+                      cleared.data(), state.slots.data(), state.sums.data(), curve.data(), frame % 2u);
             });
             for (unsigned code : curve) std::printf("%u ", code);
             if (waiting) waiting->print();
             waiting = std::move(memory);
-            totals.swap(emptied);
+            totals.swap(cleared);
             continue;
         }
         Memory<S> memory(samples.pixels);
         Plane plane = {memory.vectors.data(), memory.vectors.data(), share, kept};
         run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
-            modified(plane, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(), emptied.data(),
+            modified(plane, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(), cleared.data(),
                      state.slots.data(), state.sums.data(), frame % 2u);
         });
         memory.print();
-        totals.swap(emptied);
+        totals.swap(cleared);
     }
     std::printf("\n");
 }
@@ -236,7 +236,7 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified, Modif
 static void curves_of_video() {
     unsigned codes = number(), blocks = number(), threads = number(), per = number(), rows = number(), frames = number();
     Kept state(rows, codes);
-    Grid grid = {};
+    GridState grid = {};
     for (unsigned frame = 0; frame < frames; ++frame) {
         Order order;
         std::vector<unsigned> counts(codes);

@@ -5,6 +5,8 @@
 #include "sheet.cuh"
 #include "warp.cuh"
 
+using namespace histeq;
+
 namespace pyramids {
 #include "pyramid.cu"
 }
@@ -58,7 +60,7 @@ struct Other {
     std::vector<short> samples;
     Field field;
 
-    Moved moved() const { return Moved{samples.data(), field.words.data(), field.columns, field.rows}; }
+    ReferencePlane moved() const { return ReferencePlane{samples.data(), field.words.data(), field.columns, field.rows}; }
 };
 
 static Other other(const NoisyPlane& plane) {
@@ -111,12 +113,12 @@ int main() {
             Other moved = other(own.plane);
             std::vector<unsigned> counts(1 + (64 + CLASSES) * SIZES);
             run(2, 64, 0, [&] { merge_steady(own.plane, moved.moved(), counts.data()); });
-            run(2, 256, sizeof(Room), [&] { merge_count(own.plane, moved.moved(), counts.data(), counts.data() + 1); });
+            run(2, 256, sizeof(TempStorage), [&] { merge_count(own.plane, moved.moved(), counts.data(), counts.data() + 1); });
             print(counts);
         }
         if (question == 't') {
             Plane_ own = plane();
-            Others others = {};
+            ReferencePlanes others = {};
             others.count = number();
             std::vector<Other> read;
             for (unsigned i = 0; i < others.count; ++i) read.push_back(other(own.plane));

@@ -266,16 +266,16 @@ static void curve() {
 static void tuned_curve() {
     unsigned threads = number(), lo = number(), hi = number(), strength = number(), codes = number();
     Levels levels = {lo, hi, strength};
-    std::vector<unsigned> counts = numbers<unsigned>(codes), emptied(codes, 1u);
+    std::vector<unsigned> counts = numbers<unsigned>(codes), cleared(codes, 1u);
     std::vector<unsigned short> lut(codes);
     Dim grid = {codes / 4 / threads, 1, 1}, block = {threads, 1, 1};
     std::vector<tuned::Segment> segments(grid.x);
     const uint4* quads = (const uint4*)counts.data();
     if (grid.x > 1) run(grid, block, nothing, 0, [&] { tuned::scan_sums(quads, segments.data()); });
     run(grid, block, nothing, 0,
-        [&] { tuned::scan(quads, (uint4*)emptied.data(), levels, segments.data(), (ushort4*)lut.data()); });
+        [&] { tuned::scan(quads, (uint4*)cleared.data(), levels, segments.data(), (ushort4*)lut.data()); });
     unsigned left = 0;
-    for (unsigned count : emptied) left += count;
+    for (unsigned count : cleared) left += count;
     lut.push_back((unsigned short)left);
     answer(lut);
 }

@@ -1,11 +1,13 @@
 // Asynchronous copies: into shared memory (compute capability 8.0; synchronous on older GPUs), and into the cache.
 #pragma once
 
-#include "counters.cuh"
+#include "shared_memory.cuh"
 
-// Starts the copy of a vector from global to shared memory. Other threads see it after `wait_for_fetched` and a
+namespace histeq {
+
+// Starts the copy of a vector from global to shared memory. Other threads see it after `wait_for_copies` and a
 // barrier.
-__device__ __forceinline__ void fetch(const uint4* from, uint4* to) {
+__device__ __forceinline__ void copy_async(const uint4* from, uint4* to) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 #else
@@ -17,7 +19,7 @@ __device__ __forceinline__ void fetch(const uint4* from, uint4* to) {
 __device__ __forceinline__ void prefetch(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
 // Ends a round: the copies that the thread has started since the last call.
-__device__ __forceinline__ void end_of_round() {
+__device__ __forceinline__ void commit_copies() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
@@ -25,8 +27,10 @@ __device__ __forceinline__ void end_of_round() {
 
 // Waits until all rounds of the thread but the last ROUNDS are complete.
 template <unsigned ROUNDS>
-__device__ __forceinline__ void wait_for_fetched() {
+__device__ __forceinline__ void wait_for_copies() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(ROUNDS) : "memory");
 #endif
 }
+
+}  // namespace histeq
