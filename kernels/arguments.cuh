@@ -80,7 +80,7 @@ struct Modifiers {
     unsigned bins;               // of the histogram; 0 is one a level
     unsigned gain;               // contrast limit in 256ths; 0 is none
     unsigned first;              // of the levels (of a tile: the bins) over which is spread what the limit cuts off
-    unsigned width;              // how many those are
+    unsigned width;              // the number of those
     unsigned ceiling;            // the level above which levels stay as they are, and no other becomes brighter
     unsigned keeps_black;        // of tiles: 1 if black stays black
     unsigned long long inverse;  // of `width`, as a `Divisor` has it
@@ -155,7 +155,7 @@ struct Balance {
     int offsets[4];     // in sixteenths of a level
 };
 
-// The same for luma, Cb and Cr, as sums of all three.
+// A balance of luma, Cb and Cr, each of which becomes a sum of all three.
 struct BalanceOfYuv {
     long long rows[3][4];  // factors of luma, Cb and Cr, and what is added, in 65536ths
 };
@@ -193,7 +193,7 @@ struct NoisyPlane {
     unsigned none;
 };
 
-// The same plane of another frame, and the motion from the one to the other.
+// A plane of another frame (a reference frame), and the motion from the frame to it.
 struct ReferencePlane {
     const short* samples;
     const unsigned* field;
@@ -201,7 +201,7 @@ struct ReferencePlane {
     unsigned field_rows;
 };
 
-// Those that a plane is merged with.
+// The planes of other frames that a plane is merged with.
 constexpr unsigned MOST_REFERENCES = 8u;
 struct ReferencePlanes {
     ReferencePlane of[MOST_REFERENCES];

@@ -8,7 +8,7 @@ __device__ __forceinline__ void barrier_sync(unsigned barrier, unsigned threads)
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-// The same with the number as a constant.
+// Waits at a barrier whose number is a constant.
 template <unsigned BARRIER>
 __device__ __forceinline__ void barrier_sync(unsigned threads) {
     asm volatile("bar.sync %0, %1;" ::"n"(BARRIER), "r"(threads) : "memory");

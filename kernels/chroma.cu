@@ -27,7 +27,7 @@ __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples
     });
 }
 
-// The same with the gain at the first pixel that a pair covers.
+// Scales each pair by the gain at the first pixel that it covers.
 template <typename S>
 __device__ __forceinline__ void follow_pairs(S* picture, Samples samples, const ChromaPlaces& places,
                                              const Colours& colours, const Gains& gains) {

@@ -18,18 +18,18 @@ __device__ __forceinline__ void copy_async(const uint4* from, uint4* to) {
 // Prefetches a line into the L2 cache.
 __device__ __forceinline__ void prefetch(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
-// Ends a round: the copies that the thread has started since the last call.
+// Commits a group: the copies that the thread has started since the last call.
 __device__ __forceinline__ void commit_copies() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-// Waits until all rounds of the thread but the last ROUNDS are complete.
-template <unsigned ROUNDS>
+// Waits until all groups of the thread but the last GROUPS are complete.
+template <unsigned GROUPS>
 __device__ __forceinline__ void wait_for_copies() {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(ROUNDS) : "memory");
+    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
 #endif
 }
 

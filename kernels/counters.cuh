@@ -27,7 +27,7 @@ __device__ __forceinline__ void reduce_copies(const unsigned* counters, unsigned
     }
 }
 
-// The same for at least four copies, four per load. `count` is a multiple of 32, and all lanes of a warp call it.
+// Does this for at least four copies, four per load. `count` is a multiple of 32, and all lanes of a warp call it.
 template <unsigned LOG2_COPIES, typename F>
 __device__ __forceinline__ void reduce_copies(const unsigned* counters, unsigned count, F add) {
     constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);

@@ -2,9 +2,9 @@
 // contrast limit, prefix sum, normalization, line, strength (src/core/spec/equalization.rs, step for step). Which
 // frames are in the window, the host says (`WindowUpdate`).
 //
-// A crew does this: the first threads of a block, each of which keeps PER neighbouring codes in registers from the
-// first step to the last. With MANY, the crews of several blocks, all resident at once, share the codes and exchange
-// data through `GridState`.
+// The threads of a ThreadGroup do this, each of which keeps ITEMS neighbouring codes in registers from the first step
+// to the last. With MULTI_BLOCK, the groups of several blocks, all resident at once, share the codes and exchange data
+// through `GridState`.
 #pragma once
 
 #include "barriers.cuh"
@@ -19,12 +19,12 @@ constexpr unsigned MOST_BLOCKS = 64u;
 
 typedef unsigned long long Sum;
 
-// The crew of a block: its first WARPS warps, or all warps if WARPS is 0. The other warps may do something else.
+// The threads of a block that compute the curve: the first WARPS warps, or all warps if WARPS is 0.
 template <unsigned WARPS>
 struct ThreadGroup {
     __device__ __forceinline__ static unsigned warps() { return WARPS != 0u ? WARPS : blockDim.x / WARP_THREADS; }
 
-    // A barrier of the crew: after it, all see what each has written before.
+    // A barrier of the group: after it, all threads see what each has written before.
     __device__ __forceinline__ static void sync() { barrier_sync<1u>(warps() * WARP_THREADS); }
 };
 
@@ -36,7 +36,7 @@ enum Word {
     KEPT_HIGH,
     LOWEST,  // what the lowest of its levels that holds any samples holds, or 0
     LOWEST_HIGH,
-    CLIPPED,  // four times the levels that have been cut, plus 2 if black holds samples, plus 1 if one level holds all
+    CLIPPED,  // four times the clipped levels, plus 2 if black holds samples, plus 1 if one level holds all
     FIRST,    // its lowest step
     FIRST_HIGH,
     WORDS,
@@ -91,10 +91,10 @@ struct GridExchange {
 template <typename Count>
 struct WarpAggregates {
     Count sums[WARP_THREADS];        // whole samples that they keep
-    unsigned clipped[WARP_THREADS];  // how many of them have been cut
+    unsigned clipped[WARP_THREADS];  // the number of clipped levels
 };
 
-// The data that the threads of a crew exchange in shared memory. Each sum has its own place, so that no second barrier
+// The data that the threads of a group exchange in shared memory. Each sum has its own place, so that no second barrier
 // is needed.
 struct TempStorage {
     unsigned flat;  // zero when a frame comes
@@ -207,23 +207,23 @@ __device__ __forceinline__ void sync(GridState* grid) {
     __syncthreads();
 }
 
-// The sum over the warps of a crew, after a barrier.
+// The sum over the warps of a group, after a barrier.
 template <typename ThreadGroup, typename T>
-__device__ __forceinline__ T group_sum(const T* prefix) {
+__device__ __forceinline__ T group_sum(const T* aggregates) {
     unsigned lane = threadIdx.x % WARP_THREADS;
-    return warp_sum(lane < ThreadGroup::warps() ? prefix[lane] : (T)0);
+    return warp_sum(lane < ThreadGroup::warps() ? aggregates[lane] : (T)0);
 }
 
-// The sums over other warps.
+// The sums over the warps before this one, and over all of them.
 template <typename Count>
 struct GroupPrefix {
-    Count before;             // the sum of the warps before it
-    Count all;                // and of all
-    unsigned clipped_before;  // levels that have been cut, likewise
+    Count before;  // samples
+    Count all;
+    unsigned clipped_before;  // clipped levels
     unsigned clipped;
 };
 
-// The sums over the warps of the crew, after a barrier.
+// Reads them after a barrier of the group.
 template <typename ThreadGroup, typename Count>
 __device__ __forceinline__ GroupPrefix<Count> group_prefix(const WarpAggregates<Count>& aggregates) {
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
@@ -255,16 +255,15 @@ struct CdfStart {
     bool flat;       // whether one level holds all samples
 };
 
-// The same over all blocks. `prefix` has the sums of this block's crew, `start` the same of its levels. In between,
-// this does `meanwhile`.
+// Extends `prefix` and `start` from this block's group to all blocks. Calls `meanwhile` before it waits for them.
 template <typename Count, typename F>
 __device__ __forceinline__ void grid_prefix(GroupPrefix<Count>& prefix, CdfStart<Count>& start, TempStorage& storage,
-                                            GridExchange blocks, F meanwhile) {
+                                            GridExchange exchange, F meanwhile) {
     constexpr unsigned OF_SUM = WORDS_OF<Count>, LOWEST_AT = OF_SUM, CLIPPED_AT = 2u * OF_SUM;
     if (threadIdx.x == 0u) {
-        blocks.publish_sum(KEPT, prefix.all);
-        blocks.publish_sum(LOWEST, start.lowest);
-        blocks.publish(CLIPPED, 4u * prefix.clipped + 2u * start.has_black + start.flat);
+        exchange.publish_sum(KEPT, prefix.all);
+        exchange.publish_sum(LOWEST, start.lowest);
+        exchange.publish(CLIPPED, 4u * prefix.clipped + 2u * start.has_black + start.flat);
     }
     meanwhile();
     if (threadIdx.x < WARP_THREADS) {
@@ -276,7 +275,7 @@ __device__ __forceinline__ void grid_prefix(GroupPrefix<Count>& prefix, CdfStart
         }
         words[CLIPPED_AT] = CLIPPED;
         unsigned collected[MOST_BLOCKS / WARP_THREADS][CLIPPED_AT + 1u];
-        blocks.collect(words, collected);
+        exchange.collect(words, collected);
         GroupPrefix<Count> all = {0, 0, 0u, 0u};
         Count lowest = 0;
         unsigned flags = 0u;
@@ -316,19 +315,19 @@ __device__ __forceinline__ void grid_prefix(GroupPrefix<Count>& prefix, CdfStart
     start = {(Count)storage.lowest, (storage.flags & 2u) != 0u, (storage.flags & 1u) != 0u};
 }
 
-// The lowest value of all threads of all crews.
+// The lowest value of all threads of the groups of all blocks.
 template <bool MULTI_BLOCK, typename ThreadGroup>
-__device__ __forceinline__ Sum grid_min(Sum value, TempStorage& storage, GridExchange blocks) {
+__device__ __forceinline__ Sum grid_min(Sum value, TempStorage& storage, GridExchange exchange) {
     unsigned lane = threadIdx.x % WARP_THREADS;
     value = warp_min(value);
     if (lane == 0u) storage.firsts[threadIdx.x / WARP_THREADS] = value;
     ThreadGroup::sync();
     value = warp_min(lane < ThreadGroup::warps() ? storage.firsts[lane] : ~0ull);
     if (!MULTI_BLOCK) return value;
-    if (threadIdx.x == 0u) blocks.publish_sum(FIRST, value);
+    if (threadIdx.x == 0u) exchange.publish_sum(FIRST, value);
     if (threadIdx.x < WARP_THREADS) {
         unsigned collected[MOST_BLOCKS / WARP_THREADS][2];
-        blocks.collect({FIRST, FIRST_HIGH}, collected);
+        exchange.collect({FIRST, FIRST_HIGH}, collected);
 #pragma unroll
         for (unsigned i = 0u; i < MOST_BLOCKS / WARP_THREADS; ++i) {
             Sum other = sum_at<Sum>(collected[i], 0u);
@@ -341,21 +340,21 @@ __device__ __forceinline__ Sum grid_min(Sum value, TempStorage& storage, GridExc
     return storage.first;
 }
 
-// The sum of the values of all threads of all crews.
+// The sum of the values of all threads of the groups of all blocks.
 template <bool MULTI_BLOCK, typename ThreadGroup, typename Count>
-__device__ __forceinline__ Count grid_sum(Count value, TempStorage& storage, GridExchange blocks) {
+__device__ __forceinline__ Count grid_sum(Count value, TempStorage& storage, GridExchange exchange) {
     value = warp_sum(value);
     if (threadIdx.x % WARP_THREADS == 0u) storage.totals[threadIdx.x / WARP_THREADS] = value;
     ThreadGroup::sync();
     if (!MULTI_BLOCK) return (Count)group_sum<ThreadGroup>(storage.totals);
     if (threadIdx.x < WARP_THREADS) {
         Count sum = (Count)group_sum<ThreadGroup>(storage.totals);
-        if (threadIdx.x == 0u) blocks.publish_sum(TOTAL, sum);
+        if (threadIdx.x == 0u) exchange.publish_sum(TOTAL, sum);
         Word words[WORDS_OF<Count>];
 #pragma unroll
         for (unsigned i = 0u; i < WORDS_OF<Count>; ++i) words[i] = (Word)(TOTAL + i);
         unsigned collected[MOST_BLOCKS / WARP_THREADS][WORDS_OF<Count>];
-        blocks.collect(words, collected);
+        exchange.collect(words, collected);
         sum = 0;
 #pragma unroll
         for (unsigned i = 0u; i < MOST_BLOCKS / WARP_THREADS; ++i) sum += sum_at<Count>(collected[i], 0u);
@@ -401,16 +400,16 @@ __device__ __forceinline__ void write_windows(const WindowUpdate& update, const 
 
 // Sums the levels into bins, and distributes them over the levels again.
 template <unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename Count>
-__device__ __forceinline__ void merge_bins(Count (&held)[ITEMS], unsigned code, Levels levels, unsigned asked,
-                                           Sum* bins, GridExchange blocks) {
+__device__ __forceinline__ void merge_bins(Count (&window_counts)[ITEMS], unsigned code, Levels levels, unsigned asked,
+                                           Sum* bins, GridExchange exchange) {
     unsigned count = levels.hi - levels.lo + 1u;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        if (held[i] != 0u) atomicAdd(&bins[bin_of(code + i - levels.lo, asked, count)], (Sum)held[i]);
+        if (window_counts[i] != 0u) atomicAdd(&bins[bin_of(code + i - levels.lo, asked, count)], (Sum)window_counts[i]);
     }
     __threadfence();
     if (MULTI_BLOCK) {
-        sync(blocks.grid);
+        sync(exchange.grid);
     } else {
         ThreadGroup::sync();
     }
@@ -421,28 +420,27 @@ __device__ __forceinline__ void merge_bins(Count (&held)[ITEMS], unsigned code, 
         unsigned bin = bin_of(level, asked, count);
         unsigned first = first_of_bin(bin, asked, count);
         Sum whole = ((volatile Sum*)bins)[bin];
-        held[i] = (Count)part_of_bin(whole, level - first, first_of_bin(bin + 1u, asked, count) - first);
+        window_counts[i] = (Count)part_of_bin(whole, level - first, first_of_bin(bin + 1u, asked, count) - first);
     }
 }
 
 // The prefix sums of a histogram under a contrast limit.
 template <typename Count, unsigned ITEMS>
 struct ClippedScan {
-    Count whole[ITEMS];       // whole samples that each level of a thread keeps,
-    bool clipped[ITEMS];      // and whether it has been cut
-    Count before;             // the sum of the levels below those,
-    unsigned clipped_before;  // and how many of them have been cut
+    Count whole[ITEMS];       // whole samples that each level of the thread keeps
+    bool clipped[ITEMS];      // whether the level is clipped
+    Count before;             // whole samples of the levels below
+    unsigned clipped_before;  // and the number of clipped levels
     Count all;                // of all levels
     unsigned clipped_of_all;
     CdfStart<Count> start;
 };
 
-// The prefix sums of levels with the counts `held`. While it waits for other blocks, or else at once, this does
-// `meanwhile`.
+// The prefix sums of the levels of the window. Calls `meanwhile` before it waits for other blocks, or else at once.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
-__device__ __forceinline__ ClippedScan<Count, ITEMS> scan_clipped(const Count (&held)[ITEMS], unsigned code,
+__device__ __forceinline__ ClippedScan<Count, ITEMS> scan_clipped(const Count (&window_counts)[ITEMS], unsigned code,
                                                                   Levels levels, ClipLimit limit, TempStorage& storage,
-                                                                  GridExchange blocks, F meanwhile) {
+                                                                  GridExchange exchange, F meanwhile) {
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS, below = (1u << lane) - 1u;
     constexpr Count MOST = ~(Count)0;
     Count whole = limit.whole > MOST ? MOST : (Count)limit.whole;
@@ -453,14 +451,14 @@ __device__ __forceinline__ ClippedScan<Count, ITEMS> scan_clipped(const Count (&
     bool has_black = !MULTI_BLOCK || levels.lo - first < blockDim.x * ITEMS;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        scan.clipped[i] = held[i] > whole;
-        scan.whole[i] = scan.clipped[i] ? whole : held[i];
+        scan.clipped[i] = window_counts[i] > whole;
+        scan.whole[i] = scan.clipped[i] ? whole : window_counts[i];
         sum += scan.whole[i];
-        if (lowest == 0) lowest = held[i];
+        if (lowest == 0) lowest = window_counts[i];
         unsigned clipped_lanes = __ballot_sync(FULL_MASK, scan.clipped[i]);
         clipped += __popc(clipped_lanes);
         clipped_before += __popc(clipped_lanes & below);
-        if (code + i == levels.lo) storage.black = held[i];
+        if (code + i == levels.lo) storage.black = window_counts[i];
     }
     Count through = warp_inclusive_sum(sum, lane);
     if (MULTI_BLOCK) lowest = warp_first_nonzero(lowest);
@@ -476,7 +474,7 @@ __device__ __forceinline__ ClippedScan<Count, ITEMS> scan_clipped(const Count (&
     scan.start = {black, !MULTI_BLOCK || black != 0, storage.flat != 0u};
     if (MULTI_BLOCK) {
         scan.start.lowest = warp_first_nonzero(lane < ThreadGroup::warps() ? (Count)storage.firsts[lane] : (Count)0);
-        grid_prefix(prefix, scan.start, storage, blocks, meanwhile);
+        grid_prefix(prefix, scan.start, storage, exchange, meanwhile);
     } else {
         meanwhile();
     }
@@ -494,35 +492,37 @@ struct WindowTotal {
 };
 
 // Computes the curve at the thread's codes from the histogram of the window: bins, contrast limit, prefix sum. `bins`
-// has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count. Where it waits for
-// other blocks, this does `meanwhile`.
+// has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count. `meanwhile` is
+// called once, before the group waits for other blocks.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
-__device__ __forceinline__ void equalize(Count (&held)[ITEMS], WindowTotal left, unsigned code, Levels levels,
-                                         const Modifiers& m, const PiecewiseLine& line, Sum* bins, TempStorage& storage,
-                                         GridExchange blocks, F meanwhile, unsigned (&mapped)[ITEMS]) {
+__device__ __forceinline__ void equalize(Count (&window_counts)[ITEMS], WindowTotal window_total, unsigned code,
+                                         Levels levels, const Modifiers& m, const PiecewiseLine& line, Sum* bins,
+                                         TempStorage& storage, GridExchange exchange, F meanwhile,
+                                         unsigned (&mapped)[ITEMS]) {
     Divisor divisor = divisor_with(m.width, m.inverse);
     Sum total = (Sum)m.frames * m.samples;
-    if (left.is_known) {
-        total = left.samples;
+    if (window_total.is_known) {
+        total = window_total.samples;
     } else if (m.varies || m.cap != UNCAPPED) {
         Count sum = 0;
 #pragma unroll
-        for (unsigned i = 0u; i < ITEMS; ++i) sum += held[i];
-        total = grid_sum<MULTI_BLOCK, ThreadGroup>(sum, storage, blocks);
+        for (unsigned i = 0u; i < ITEMS; ++i) sum += window_counts[i];
+        total = grid_sum<MULTI_BLOCK, ThreadGroup>(sum, storage, exchange);
     }
     // If one level holds all samples, the curve is the identity, whatever the other settings are.
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        if (held[i] == total) storage.flat = 1u;
+        if (window_counts[i] == total) storage.flat = 1u;
     }
 
-    if (bins != nullptr) merge_bins<ITEMS, MULTI_BLOCK, ThreadGroup>(held, code, levels, m.bins, bins, blocks);
+    if (bins != nullptr)
+        merge_bins<ITEMS, MULTI_BLOCK, ThreadGroup>(window_counts, code, levels, m.bins, bins, exchange);
     bool is_limited = m.gain != 0u;
     ClipLimit limit = {~0ull, 0u};
     if (is_limited) limit = clip_limit_of(m.gain, total, divisor);
 
-    ClippedScan<Count, ITEMS> scan =
-        scan_clipped<Count, ITEMS, MULTI_BLOCK, ThreadGroup>(held, code, levels, limit, storage, blocks, meanwhile);
+    ClippedScan<Count, ITEMS> scan = scan_clipped<Count, ITEMS, MULTI_BLOCK, ThreadGroup>(
+        window_counts, code, levels, limit, storage, exchange, meanwhile);
     Sum all = scan.all;
     Divided excess = {0u, 0u};
     if (is_limited) {
@@ -550,7 +550,7 @@ __device__ __forceinline__ void equalize(Count (&held)[ITEMS], WindowTotal left,
         bool is_clipped = black > limit.whole;
         first = clipped_sum(is_clipped ? limit.whole : black, is_clipped, limit) + excess.quotient;
     } else if (none_shares && scan.start.lowest != 0u) {
-        // Nothing has been cut, so the first step is that of the lowest level with samples.
+        // Nothing is clipped, so the first step is that of the lowest level with samples.
         first = is_limited ? clipped_sum(scan.start.lowest, 0u, limit) : scan.start.lowest;
     } else {
         first = ~0ull;
@@ -559,7 +559,7 @@ __device__ __forceinline__ void equalize(Count (&held)[ITEMS], WindowTotal left,
             bool is_level = code + i >= levels.lo && code + i <= levels.hi;
             if (is_level && step[i] != 0u && step[i] < first) first = step[i];
         }
-        first = grid_min<MULTI_BLOCK, ThreadGroup>(first, storage, blocks);
+        first = grid_min<MULTI_BLOCK, ThreadGroup>(first, storage, exchange);
     }
     CdfRange<Sum> range = cdf_range_of(first, scan.start.flat ? first : all);
 #pragma unroll

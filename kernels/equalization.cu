@@ -18,7 +18,7 @@ struct CurveArguments {
     const PiecewiseLine& line;
     History history;
     Sum* bins;
-    GridExchange blocks;
+    GridExchange exchange;
     unsigned short* curve;
 };
 
@@ -40,12 +40,12 @@ __device__ __forceinline__ void curve_of_frame(const CurveArguments& arguments, 
     grid_dependency_sync();
 
     unsigned count[ITEMS];
-    Count held[ITEMS];
+    Count window_counts[ITEMS];
     load<ITEMS>(arguments.counts + code, count);
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
         unsigned kept = count[i] < m.cap ? count[i] : m.cap;
-        held[i] = others[i] + (update.joins || !update.remembers ? kept : 0u);
+        window_counts[i] = others[i] + (update.joins || !update.remembers ? kept : 0u);
     }
     Sum* bins = nullptr;
     if (m.bins != 0u) {
@@ -61,8 +61,8 @@ __device__ __forceinline__ void curve_of_frame(const CurveArguments& arguments, 
             write_windows<ITEMS>(update, thread_history, count, m.cap, code, arguments.codes, arguments.history);
     };
     unsigned mapped[ITEMS];
-    equalize<Count, ITEMS, MULTI_BLOCK, All>(held, WindowTotal{false, 0u}, code, arguments.levels, m, arguments.line,
-                                             bins, storage, arguments.blocks, prepare_next, mapped);
+    equalize<Count, ITEMS, MULTI_BLOCK, All>(window_counts, WindowTotal{false, 0u}, code, arguments.levels, m,
+                                             arguments.line, bins, storage, arguments.exchange, prepare_next, mapped);
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) arguments.curve[code + i] = (unsigned short)mapped[i];
 }

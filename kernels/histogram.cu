@@ -74,7 +74,7 @@ __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, L
     end_window(window, levels, counts);
 }
 
-// The same for a rectangle, whose rows begin and end anywhere in a vector.
+// Counts a rectangle, whose rows begin and end anywhere in a vector.
 template <typename S, int STEP>
 __device__ __forceinline__ void histogram_region(const uint4* plane, Samples samples, Levels levels, Region region,
                                                  unsigned* counts, unsigned log2_window, unsigned log2_copies,

@@ -35,7 +35,7 @@ __device__ __forceinline__ Vector median_around(int column, int row, At at) {
     return Vector{median_of_nine(across), median_of_nine(down)};
 }
 
-// The same motion over twice the time, for pictures half as large: one thread for each block of `to`.
+// Motion over twice the time, for pictures half as large: one thread for each block of `to`.
 extern "C" __global__ __launch_bounds__(256) void motion_double(const unsigned* half, unsigned half_columns,
                                                                 unsigned half_rows, unsigned* to, unsigned columns,
                                                                 unsigned rows) {
@@ -152,7 +152,7 @@ extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one
         attempt(search.parent(column, row + 1));
         attempt(median);
         attempt(Vector{0, 0});
-        // As far apart as noise alone would be.
+        // The difference is larger than noise alone would make it: search further.
         if (best.cost >= calm * 9u) {
             // The first search of all goes everywhere, the others to the four sides.
             int most = reach > 0u ? (int)reach : 1;

@@ -180,7 +180,7 @@ SPEC unsigned quotient(unsigned long long numerator, Count divisor, float recipr
     return rest < 0 ? estimate - 1u : rest >= (long long)divisor ? estimate + 1u : estimate;
 }
 
-// As `quotient`, for numerators of 32 bits.
+// numerator / divisor, rounded down, for numerators of 32 bits.
 SPEC unsigned small_quotient(unsigned numerator, unsigned divisor, float reciprocal) {
     unsigned estimate = (unsigned)((float)numerator * reciprocal);
     int rest = (int)(numerator - estimate * divisor);
@@ -254,7 +254,7 @@ SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, CdfRa
     return highest < levels.hi && mixed > highest ? highest : mixed;
 }
 
-// The same without a ceiling, blended with the code itself.
+// The curve at `code` without a ceiling, blended with the code itself.
 template <typename Count>
 SPEC unsigned curve_at(unsigned code, Count cumulative, CdfRange<Count> spread, Levels levels) {
     return curve_at(code, code, cumulative, spread, levels, levels.hi - levels.lo);
@@ -331,7 +331,7 @@ SPEC ClipLimit clip_limit_of(unsigned gain, unsigned long long total, Divisor le
     return limit;
 }
 
-// The samples, times 256, that levels keep with `sum` whole samples, of which `clipped` levels were cut.
+// The samples, times 256, that levels keep with `sum` whole samples, of which `clipped` levels are clipped.
 SPEC unsigned long long clipped_sum(unsigned long long sum, unsigned clipped, ClipLimit limit) {
     return 256u * sum + (unsigned long long)clipped * limit.part;
 }

@@ -24,8 +24,8 @@ struct History {
 };
 
 // The count of bin `at` in the window with this frame; also updates the history, in which no other thread has this bin.
-__device__ __forceinline__ Sum held_with(unsigned count, const WindowUpdate& update, size_t at, size_t all_bins,
-                                         const History& history) {
+__device__ __forceinline__ Sum update_window(unsigned count, const WindowUpdate& update, size_t at, size_t all_bins,
+                                             const History& history) {
     unsigned evicted[2];
     Sum windows[2];
 #pragma unroll
@@ -33,7 +33,7 @@ __device__ __forceinline__ Sum held_with(unsigned count, const WindowUpdate& upd
         evicted[i] = update.evicted_rows[i] != NOWHERE ? history.slots[update.evicted_rows[i] * all_bins + at] : 0u;
         windows[i] = history.sums[i * all_bins + at];
     }
-    Sum held = 0u;
+    Sum window_counts = 0u;
 #pragma unroll
     for (unsigned window = 0u; window < 2u; ++window) {
         Sum sum = windows[window];
@@ -42,12 +42,12 @@ __device__ __forceinline__ Sum held_with(unsigned count, const WindowUpdate& upd
             if (update.evicted_windows[i] == window) sum -= evicted[i];
         }
         if (update.window == window) {
-            held = sum = (update.fresh ? 0u : sum) + (update.joins ? count : 0u);
+            window_counts = sum = (update.fresh ? 0u : sum) + (update.joins ? count : 0u);
         }
         if (sum != windows[window]) history.sums[window * all_bins + at] = sum;
     }
     history.slots[update.row * all_bins + at] = count;
-    return held;
+    return window_counts;
 }
 
 // The sums over all warps, and over the warps before this one.
@@ -74,7 +74,7 @@ __device__ __forceinline__ GroupPrefix<T> group_prefix(T value, T* storage) {
 
 // Limits each bin to the contrast limit, and distributes the excess over the bins of the range.
 template <typename T, unsigned ITEMS>
-__device__ __forceinline__ void clip(T (&held)[ITEMS], unsigned first, T total, const Modifiers& m,
+__device__ __forceinline__ void clip(T (&window_counts)[ITEMS], unsigned first, T total, const Modifiers& m,
                                      TempStorage& storage) {
     Divisor divisor = divisor_with(m.width, m.inverse);
     T most = (T)(divided((Sum)m.gain * total, divisor).quotient / 256u);
@@ -82,7 +82,7 @@ __device__ __forceinline__ void clip(T (&held)[ITEMS], unsigned first, T total, 
     T excess = 0u;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        if (held[i] > most) excess += held[i] - most;
+        if (window_counts[i] > most) excess += window_counts[i] - most;
     }
     excess = group_prefix(warp_sum(excess), reinterpret_cast<T*>(storage.excess)).all;
     Divided range = divided(excess, divisor);
@@ -91,12 +91,12 @@ __device__ __forceinline__ void clip(T (&held)[ITEMS], unsigned first, T total, 
     float reciprocal = reciprocal_of((float)step);
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        held[i] = held[i] < most ? held[i] : most;
+        window_counts[i] = window_counts[i] < most ? window_counts[i] : most;
         unsigned bin = first + i - m.first;
         if (first + i < m.first || bin >= m.width) continue;
         unsigned steps = small_quotient(bin, step, reciprocal);
         bool one_more = steps * step == bin && steps < rest;
-        held[i] += (T)range.quotient + one_more;
+        window_counts[i] += (T)range.quotient + one_more;
     }
 }
 
@@ -137,19 +137,19 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[ITEMS], T total, Le
                                            unsigned bins, unsigned codes, TempStorage& storage, T* through_bins,
                                            unsigned short* curve, unsigned* steps) {
     unsigned first = threadIdx.x * ITEMS;
-    T held[ITEMS];
+    T window_counts[ITEMS];
 #pragma unroll
-    for (unsigned i = 0u; i < ITEMS; ++i) held[i] = (T)sums[i];
-    if (m.gain != 0u) clip<T, ITEMS>(held, first, total, m, storage);
+    for (unsigned i = 0u; i < ITEMS; ++i) window_counts[i] = (T)sums[i];
+    if (m.gain != 0u) clip<T, ITEMS>(window_counts, first, total, m, storage);
 
     T sum = 0u;
 #pragma unroll
-    for (unsigned i = 0u; i < ITEMS; ++i) sum += held[i];
+    for (unsigned i = 0u; i < ITEMS; ++i) sum += window_counts[i];
     T through = warp_inclusive_sum(sum, threadIdx.x % WARP_THREADS);
     T at = group_prefix(through, reinterpret_cast<T*>(storage.sums)).before + through - sum;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        at += held[i];
+        at += window_counts[i];
         if (first + i < bins && steps != nullptr) steps[first + i] = (unsigned)at;
         if (first + i < bins && steps == nullptr) through_bins[first + i] = at;
     }
@@ -175,11 +175,11 @@ __device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const
         if (bin + i < bins) tile_counts[first + i] = 0u;
     }
 
-    Sum held[ITEMS];
+    Sum window_counts[ITEMS];
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
         bool is_remembered = update.remembers && bin + i < bins;
-        held[i] = is_remembered ? held_with(count[i], update, first + i, all_bins, history) : count[i];
+        window_counts[i] = is_remembered ? update_window(count[i], update, first + i, all_bins, history) : count[i];
     }
 
     unsigned short* curve = curves + (size_t)blockIdx.x * codes;
@@ -194,10 +194,10 @@ __device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const
         steps += (size_t)blockIdx.x * bins;
     }
     if (total >> 32 == 0u) {
-        make_curve<unsigned, ITEMS>(held, (unsigned)total, levels, m, bins, codes, storage,
+        make_curve<unsigned, ITEMS>(window_counts, (unsigned)total, levels, m, bins, codes, storage,
                                     reinterpret_cast<unsigned*>(through_bins), curve, steps);
     } else {
-        make_curve<Sum, ITEMS>(held, total, levels, m, bins, codes, storage, through_bins, curve, nullptr);
+        make_curve<Sum, ITEMS>(window_counts, total, levels, m, bins, codes, storage, through_bins, curve, nullptr);
     }
 }
 

@@ -317,7 +317,7 @@ __device__ __forceinline__ void store_part(uint4* to, Words mapped, const TileVe
     }
 }
 
-// The same for a plane of one-byte luma alone, in fewer instructions: the left and right weights share a word, which
+// Maps a plane of one-byte luma alone in fewer instructions: the left and right weights share a word, which
 // weighs two of the four curves at once. FULL is for full strength.
 template <bool FULL>
 __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels levels,

@@ -74,7 +74,7 @@ SPEC unsigned half_even(unsigned long long part, unsigned long long whole, float
     return down + (twice > whole || (twice == whole && (down & 1u) != 0u));
 }
 
-// The same if twice `whole` and twice the remainder fit 32 bits.
+// part / whole, rounded half to even, where twice `whole` and twice the remainder fit 32 bits.
 SPEC unsigned half_even_small(unsigned part, unsigned whole, float reciprocal) {
     unsigned down = (unsigned)((float)part * reciprocal);
     int rest = (int)(part - down * whole);

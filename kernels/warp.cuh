@@ -1,4 +1,4 @@
-// Sums, prefix sums and minima over warps.
+// Reductions and prefix sums over the lanes of a warp.
 #pragma once
 
 namespace histeq {
@@ -13,7 +13,7 @@ __device__ __forceinline__ T warp_sum(T value) {
     return value;
 }
 
-// The same for 32 bits, in one instruction where the GPU has it.
+// The sum of 32 bits takes one instruction where the GPU has it.
 __device__ __forceinline__ unsigned warp_sum(unsigned value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(FULL_MASK, value);
@@ -22,7 +22,7 @@ __device__ __forceinline__ unsigned warp_sum(unsigned value) {
 #endif
 }
 
-// And for 64 bits, in parts of 24 bits whose sums fit.
+// The sum of 64 bits is made of parts of 24 bits, whose sums fit 32.
 __device__ __forceinline__ unsigned long long warp_sum(unsigned long long value) {
 #if __CUDA_ARCH__ >= 800
     constexpr unsigned PART = (1u << 24) - 1u;

@@ -38,7 +38,7 @@ SPEC unsigned floor_integer(const Sums& sums) {
     return (unsigned)((unsigned long long)sums.cumulative * (sums.bins - 1u) / sums.total);
 }
 
-// The same publication afterwards: `factor` is made once for all elements of a thread.
+// The optimized form of that publication: `factor` is computed once for all elements of a thread.
 SPEC float factor_no_min(const Sums& sums) { return over((float)(sums.bins - 1u), (float)sums.total); }
 SPEC unsigned floor_no_min(const Sums& sums) { return (unsigned)times((float)sums.cumulative, factor_no_min(sums)); }
 

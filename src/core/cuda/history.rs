@@ -1,7 +1,7 @@
 //! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device their
 //! histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays on the device.
 
-use super::arguments::{Modifiers, PiecewiseLine, WindowUpdate};
+use super::arguments::{self, Modifiers, PiecewiseLine};
 use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
@@ -189,7 +189,11 @@ impl History {
     ///
     /// # Errors
     /// When the GPU has no memory left.
-    pub(super) fn prepare(&mut self, layout: &BufferLayout, task: &Task) -> Result<(WindowUpdate, u32), Error> {
+    pub(super) fn prepare(
+        &mut self,
+        layout: &BufferLayout,
+        task: &Task,
+    ) -> Result<(arguments::WindowUpdate, u32), Error> {
         let bins = task.parameters.bins;
         let tiles = task.tiles(layout);
         let codes = layout.codes();
@@ -218,11 +222,11 @@ impl History {
         Ok(match &self.update {
             Some(update) if slots > 0 => {
                 self.caps.resize(rows, 0);
-                let window_update = WindowUpdate::new(update, self.number, slots, &self.caps);
+                let window_update = arguments::WindowUpdate::new(update, self.number, slots, &self.caps);
                 self.caps[window_update.row as usize] = Modifiers::cap(task);
                 (window_update, update.frames)
             }
-            _ => (WindowUpdate::alone(self.number), 1),
+            _ => (arguments::WindowUpdate::alone(self.number), 1),
         })
     }
 
@@ -262,7 +266,7 @@ impl History {
     }
 
     /// Notes that the frame of this update has been enqueued.
-    pub(super) fn advance(&mut self, window_update: &WindowUpdate) {
+    pub(super) fn advance(&mut self, window_update: &arguments::WindowUpdate) {
         self.number += 1;
         self.latest_row = window_update.row as usize;
     }
@@ -292,11 +296,11 @@ pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64, caps: 
     let slots = History::slots_for(&task.parameters) as usize;
     let (window_update, frames) = if slots > 0 {
         caps.resize(History::rows_for(&task.parameters), 0);
-        let window_update = WindowUpdate::new(update, number, slots, caps);
+        let window_update = arguments::WindowUpdate::new(update, number, slots, caps);
         caps[window_update.row as usize] = Modifiers::cap(task);
         (window_update, update.frames)
     } else {
-        (WindowUpdate::alone(number), 1)
+        (arguments::WindowUpdate::alone(number), 1)
     };
     let (modifiers, line) = (Modifiers::new(task, frames), PiecewiseLine::new(&task.tone().line));
     let mut words: Vec<u32> = bytemuck::cast_slice(&[modifiers]).to_vec();

@@ -4,8 +4,11 @@
 
 #include "elements.cuh"
 #include "formulas.cuh"
+#include "launch.cuh"
 #include "spec.cuh"
 #include "warp.cuh"
+
+using namespace histeq;
 
 constexpr size_t ROOM = 20000;
 
