@@ -216,27 +216,4 @@ struct NoiseFactors {
     unsigned most;
 };
 
-static_assert(sizeof(Samples) == 24, "Samples is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Levels) == 12, "Levels is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Region) == 20, "Region is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Tiles) == 36, "Tiles is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Inverse) == 8, "Inverse is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(WindowUpdate) == 48, "Turn is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Modifiers) == 48, "Modifiers is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(PiecewiseLine) == 100, "Line is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Colours) == 32, "Colours is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Gains) == 272, "Gains is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Veil) == 520, "Veil is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(ToneCurve) == 384, "ToneCurve is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Balance) == 32, "Balance is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(BalanceOfYuv) == 96, "BalanceOfYuv is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Weights) == 16, "Weights is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Plane) == 24, "Plane is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Planes) == 512, "Planes is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(NoisyPlane) == 48, "NoisyPlane is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(ReferencePlane) == 24, "Moved is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(ReferencePlanes) == 200, "Others is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(NoiseFactors) == 156, "NoiseFactors is not as in src/core/cuda/arguments.rs");
-
 }  // namespace histeq

@@ -2,19 +2,20 @@
 // same one. They are cleared before a block counts, and added up after it.
 #pragma once
 
+#include "device.cuh"
 #include "warp.cuh"
 
 namespace histeq {
 
 // Sets the counters in `vectors` vectors of four words to zero.
-__device__ __forceinline__ void clear_counters(unsigned* counters, unsigned vectors) {
+DEVICE void clear_counters(unsigned* counters, unsigned vectors) {
     uint4* quads = reinterpret_cast<uint4*>(counters);
     for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x) quads[i] = make_uint4(0u, 0u, 0u, 0u);
 }
 
 // Calls `add` with the number and the sum of each counter.
 template <typename F>
-__device__ __forceinline__ void reduce_copies(const unsigned* counters, unsigned count, unsigned log2_copies, F add) {
+DEVICE void reduce_copies(const unsigned* counters, unsigned count, unsigned log2_copies, F add) {
     unsigned copies = 1u << log2_copies;
     // Lanes start at different copies, to avoid bank conflicts.
     unsigned skew = threadIdx.x % WARP_THREADS >> (5u - log2_copies);
@@ -29,7 +30,7 @@ __device__ __forceinline__ void reduce_copies(const unsigned* counters, unsigned
 
 // Does this for at least four copies, four per load. `count` is a multiple of 32, and all lanes of a warp call it.
 template <unsigned LOG2_COPIES, typename F>
-__device__ __forceinline__ void reduce_copies(const unsigned* counters, unsigned count, F add) {
+DEVICE void reduce_copies(const unsigned* counters, unsigned count, F add) {
     constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
     constexpr unsigned PARTS = QUADS > 2u ? QUADS / 2u : 1u;  // threads that share a counter
     constexpr unsigned EACH = QUADS / PARTS;

@@ -9,6 +9,7 @@
 
 #include "barriers.cuh"
 #include "copy_async.cuh"
+#include "device.cuh"
 #include "launch.cuh"
 #include "spec.cuh"
 #include "warp.cuh"
@@ -22,10 +23,10 @@ typedef unsigned long long Sum;
 // The threads of a block that compute the curve: the first WARPS warps, or all warps if WARPS is 0.
 template <unsigned WARPS>
 struct ThreadGroup {
-    __device__ __forceinline__ static unsigned warps() { return WARPS != 0u ? WARPS : blockDim.x / WARP_THREADS; }
+    DEVICE static unsigned warps() { return WARPS != 0u ? WARPS : blockDim.x / WARP_THREADS; }
 
     // A barrier of the group: after it, all threads see what each has written before.
-    __device__ __forceinline__ static void sync() { barrier_sync<1u>(warps() * WARP_THREADS); }
+    DEVICE static void sync() { barrier_sync<1u>(warps() * WARP_THREADS); }
 };
 
 // What a block publishes for the others: the lower or the upper 32 bits of a sum. A sum of 32 bits has no upper ones.
@@ -56,11 +57,11 @@ struct GridExchange {
     GridState* grid;
     unsigned launch;  // another number than the launches before it had
 
-    __device__ __forceinline__ void publish(Word word, unsigned value) const {
+    DEVICE void publish(Word word, unsigned value) const {
         store_relaxed(&grid->words[word][blockIdx.x], (Sum)launch << 32 | value);
     }
-    __device__ __forceinline__ void publish_sum(Word word, unsigned sum) const { publish(word, sum); }
-    __device__ __forceinline__ void publish_sum(Word word, Sum sum) const {
+    DEVICE void publish_sum(Word word, unsigned sum) const { publish(word, sum); }
+    DEVICE void publish_sum(Word word, Sum sum) const {
         publish(word, (unsigned)sum);
         publish((Word)(word + 1), (unsigned)(sum >> 32));
     }
@@ -68,8 +69,7 @@ struct GridExchange {
     // Waits for these words of all blocks. A lane gets those of the blocks that have its number, or that and a multiple
     // of LANES; 0 where there is no such block.
     template <unsigned COUNT>
-    __device__ __forceinline__ void collect(const Word (&words)[COUNT],
-                                            unsigned (&collected)[MOST_BLOCKS / WARP_THREADS][COUNT]) const {
+    DEVICE void collect(const Word (&words)[COUNT], unsigned (&collected)[MOST_BLOCKS / WARP_THREADS][COUNT]) const {
         bool is_whole;
         do {
             is_whole = true;
@@ -108,8 +108,8 @@ struct TempStorage {
     Sum total, before, kept, lowest, first;
     unsigned clipped_before, clipped, flags;
 
-    __device__ __forceinline__ WarpAggregates<unsigned>& aggregates(unsigned) { return narrow; }
-    __device__ __forceinline__ WarpAggregates<Sum>& aggregates(Sum) { return wide; }
+    DEVICE WarpAggregates<unsigned>& aggregates(unsigned) { return narrow; }
+    DEVICE WarpAggregates<Sum>& aggregates(Sum) { return wide; }
 };
 
 // The state from the frames before: a histogram in each row of `slots`; `sums` has the sums of the two windows twice,
@@ -127,7 +127,7 @@ struct ThreadHistory {
 };
 
 template <unsigned ITEMS>
-__device__ __forceinline__ void load(const unsigned* from, unsigned (&to)[ITEMS]) {
+DEVICE void load(const unsigned* from, unsigned (&to)[ITEMS]) {
     if (ITEMS % 4u == 0u) {
 #pragma unroll
         for (unsigned i = 0u; i < ITEMS; i += 4u) {
@@ -144,7 +144,7 @@ __device__ __forceinline__ void load(const unsigned* from, unsigned (&to)[ITEMS]
 }
 
 template <unsigned ITEMS>
-__device__ __forceinline__ void store(const unsigned (&from)[ITEMS], unsigned* to) {
+DEVICE void store(const unsigned (&from)[ITEMS], unsigned* to) {
     if (ITEMS % 4u == 0u) {
 #pragma unroll
         for (unsigned i = 0u; i < ITEMS; i += 4u) {
@@ -158,27 +158,27 @@ __device__ __forceinline__ void store(const unsigned (&from)[ITEMS], unsigned* t
 }
 
 template <unsigned ITEMS>
-__device__ __forceinline__ void load(const Sum* from, Sum (&to)[ITEMS]) {
+DEVICE void load(const Sum* from, Sum (&to)[ITEMS]) {
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) to[i] = load_cg(from + i);
 }
 
 template <unsigned ITEMS>
-__device__ __forceinline__ void store(const Sum (&from)[ITEMS], Sum* to) {
+DEVICE void store(const Sum (&from)[ITEMS], Sum* to) {
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) to[i] = from[i];
 }
 
 // What a plateau leaves of these counts.
 template <unsigned ITEMS>
-__device__ __forceinline__ void capped(unsigned (&count)[ITEMS], unsigned cap) {
+DEVICE void capped(unsigned (&count)[ITEMS], unsigned cap) {
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) count[i] = count[i] < cap ? count[i] : cap;
 }
 
 template <unsigned ITEMS>
-__device__ __forceinline__ ThreadHistory<ITEMS> load_history(unsigned code, unsigned codes, const WindowUpdate& update,
-                                                             const History& history) {
+DEVICE ThreadHistory<ITEMS> load_history(unsigned code, unsigned codes, const WindowUpdate& update,
+                                         const History& history) {
     ThreadHistory<ITEMS> thread_history = {};
 #pragma unroll
     for (unsigned i = 0u; i < 2u; ++i) {
@@ -193,7 +193,7 @@ __device__ __forceinline__ ThreadHistory<ITEMS> load_history(unsigned code, unsi
 }
 
 // A barrier of the grid: after it, all blocks see what each has written before.
-__device__ __forceinline__ void sync(GridState* grid) {
+DEVICE void sync(GridState* grid) {
     __syncthreads();
     if (threadIdx.x == 0u) {
         __threadfence();
@@ -209,7 +209,7 @@ __device__ __forceinline__ void sync(GridState* grid) {
 
 // The sum over the warps of a group, after a barrier.
 template <typename ThreadGroup, typename T>
-__device__ __forceinline__ T group_sum(const T* aggregates) {
+DEVICE T group_sum(const T* aggregates) {
     unsigned lane = threadIdx.x % WARP_THREADS;
     return warp_sum(lane < ThreadGroup::warps() ? aggregates[lane] : (T)0);
 }
@@ -225,7 +225,7 @@ struct GroupPrefix {
 
 // Reads them after a barrier of the group.
 template <typename ThreadGroup, typename Count>
-__device__ __forceinline__ GroupPrefix<Count> group_prefix(const WarpAggregates<Count>& aggregates) {
+DEVICE GroupPrefix<Count> group_prefix(const WarpAggregates<Count>& aggregates) {
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
     bool is_warp = lane < ThreadGroup::warps();
     Count sum = is_warp ? aggregates.sums[lane] : 0;
@@ -243,7 +243,7 @@ template <typename Count>
 constexpr unsigned WORDS_OF = sizeof(Count) / sizeof(unsigned);
 
 template <typename Count, unsigned COUNT>
-__device__ __forceinline__ Count sum_at(const unsigned (&words)[COUNT], unsigned at) {
+DEVICE Count sum_at(const unsigned (&words)[COUNT], unsigned at) {
     return WORDS_OF<Count> == 1u ? (Count)words[at] : (Count)((Sum)words[(at + 1u) % COUNT] << 32 | words[at]);
 }
 
@@ -257,8 +257,8 @@ struct CdfStart {
 
 // Extends `prefix` and `start` from this block's group to all blocks. Calls `meanwhile` before it waits for them.
 template <typename Count, typename F>
-__device__ __forceinline__ void grid_prefix(GroupPrefix<Count>& prefix, CdfStart<Count>& start, TempStorage& storage,
-                                            GridExchange exchange, F meanwhile) {
+DEVICE void grid_prefix(GroupPrefix<Count>& prefix, CdfStart<Count>& start, TempStorage& storage, GridExchange exchange,
+                        F meanwhile) {
     constexpr unsigned OF_SUM = WORDS_OF<Count>, LOWEST_AT = OF_SUM, CLIPPED_AT = 2u * OF_SUM;
     if (threadIdx.x == 0u) {
         exchange.publish_sum(KEPT, prefix.all);
@@ -317,7 +317,7 @@ __device__ __forceinline__ void grid_prefix(GroupPrefix<Count>& prefix, CdfStart
 
 // The lowest value of all threads of the groups of all blocks.
 template <bool MULTI_BLOCK, typename ThreadGroup>
-__device__ __forceinline__ Sum grid_min(Sum value, TempStorage& storage, GridExchange exchange) {
+DEVICE Sum grid_min(Sum value, TempStorage& storage, GridExchange exchange) {
     unsigned lane = threadIdx.x % WARP_THREADS;
     value = warp_min(value);
     if (lane == 0u) storage.firsts[threadIdx.x / WARP_THREADS] = value;
@@ -342,7 +342,7 @@ __device__ __forceinline__ Sum grid_min(Sum value, TempStorage& storage, GridExc
 
 // The sum of the values of all threads of the groups of all blocks.
 template <bool MULTI_BLOCK, typename ThreadGroup, typename Count>
-__device__ __forceinline__ Count grid_sum(Count value, TempStorage& storage, GridExchange exchange) {
+DEVICE Count grid_sum(Count value, TempStorage& storage, GridExchange exchange) {
     value = warp_sum(value);
     if (threadIdx.x % WARP_THREADS == 0u) storage.totals[threadIdx.x / WARP_THREADS] = value;
     ThreadGroup::sync();
@@ -367,8 +367,8 @@ __device__ __forceinline__ Count grid_sum(Count value, TempStorage& storage, Gri
 
 // The count of the thread's code number `i` in a window after this update, without this frame.
 template <unsigned ITEMS>
-__device__ __forceinline__ Sum window_without_frame(const WindowUpdate& update, unsigned window,
-                                                    const ThreadHistory<ITEMS>& thread_history, unsigned i) {
+DEVICE Sum window_without_frame(const WindowUpdate& update, unsigned window, const ThreadHistory<ITEMS>& thread_history,
+                                unsigned i) {
     if (update.fresh && update.window == window) return 0u;
     Sum sum = window == 0u ? thread_history.windows[0][i] : thread_history.windows[1][i];
 #pragma unroll
@@ -381,9 +381,9 @@ __device__ __forceinline__ Sum window_without_frame(const WindowUpdate& update, 
 // Writes the sums of both windows, of which the frame has a part in one that the plateau leaves, and the frame's own
 // counts for the next frame.
 template <unsigned ITEMS>
-__device__ __forceinline__ void write_windows(const WindowUpdate& update, const ThreadHistory<ITEMS>& thread_history,
-                                              const unsigned (&count)[ITEMS], unsigned cap, unsigned code,
-                                              unsigned codes, const History& history) {
+DEVICE void write_windows(const WindowUpdate& update, const ThreadHistory<ITEMS>& thread_history,
+                          const unsigned (&count)[ITEMS], unsigned cap, unsigned code, unsigned codes,
+                          const History& history) {
     Sum* sums = history.sums + 2u * codes * (1u - update.half) + code;
 #pragma unroll
     for (unsigned window = 0u; window < 2u; ++window) {
@@ -400,8 +400,8 @@ __device__ __forceinline__ void write_windows(const WindowUpdate& update, const 
 
 // Sums the levels into bins, and distributes them over the levels again.
 template <unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename Count>
-__device__ __forceinline__ void merge_bins(Count (&window_counts)[ITEMS], unsigned code, Levels levels, unsigned asked,
-                                           Sum* bins, GridExchange exchange) {
+DEVICE void merge_bins(Count (&window_counts)[ITEMS], unsigned code, Levels levels, unsigned asked, Sum* bins,
+                       GridExchange exchange) {
     unsigned count = levels.hi - levels.lo + 1u;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
@@ -438,9 +438,9 @@ struct ClippedScan {
 
 // The prefix sums of the levels of the window. Calls `meanwhile` before it waits for other blocks, or else at once.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
-__device__ __forceinline__ ClippedScan<Count, ITEMS> scan_clipped(const Count (&window_counts)[ITEMS], unsigned code,
-                                                                  Levels levels, ClipLimit limit, TempStorage& storage,
-                                                                  GridExchange exchange, F meanwhile) {
+DEVICE ClippedScan<Count, ITEMS> scan_clipped(const Count (&window_counts)[ITEMS], unsigned code, Levels levels,
+                                              ClipLimit limit, TempStorage& storage, GridExchange exchange,
+                                              F meanwhile) {
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS, below = (1u << lane) - 1u;
     constexpr Count MOST = ~(Count)0;
     Count whole = limit.whole > MOST ? MOST : (Count)limit.whole;
@@ -495,10 +495,9 @@ struct WindowTotal {
 // has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count. `meanwhile` is
 // called once, before the group waits for other blocks.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
-__device__ __forceinline__ void equalize(Count (&window_counts)[ITEMS], WindowTotal window_total, unsigned code,
-                                         Levels levels, const Modifiers& m, const PiecewiseLine& line, Sum* bins,
-                                         TempStorage& storage, GridExchange exchange, F meanwhile,
-                                         unsigned (&mapped)[ITEMS]) {
+DEVICE void equalize(Count (&window_counts)[ITEMS], WindowTotal window_total, unsigned code, Levels levels,
+                     const Modifiers& m, const PiecewiseLine& line, Sum* bins, TempStorage& storage,
+                     GridExchange exchange, F meanwhile, unsigned (&mapped)[ITEMS]) {
     Divisor divisor = divisor_with(m.width, m.inverse);
     Sum total = (Sum)m.frames * m.samples;
     if (window_total.is_known) {

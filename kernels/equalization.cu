@@ -24,8 +24,8 @@ struct CurveArguments {
 
 // Each thread makes the curve at PER codes. The samples of a window fit a Count.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK>
-__device__ __forceinline__ void curve_of_frame(const CurveArguments& arguments, unsigned code,
-                                               const ThreadHistory<ITEMS>& thread_history, TempStorage& storage) {
+DEVICE void curve_of_frame(const CurveArguments& arguments, unsigned code, const ThreadHistory<ITEMS>& thread_history,
+                           TempStorage& storage) {
     using All = ThreadGroup<0u>;
     const Modifiers& m = arguments.modifiers;
     const WindowUpdate& update = arguments.update;
@@ -68,7 +68,7 @@ __device__ __forceinline__ void curve_of_frame(const CurveArguments& arguments, 
 }
 
 template <unsigned ITEMS, bool MULTI_BLOCK>
-__device__ __forceinline__ void curve_of_frame(const CurveArguments& arguments) {
+DEVICE void curve_of_frame(const CurveArguments& arguments) {
     __shared__ TempStorage storage;
     unsigned code = (blockIdx.x * blockDim.x + threadIdx.x) * ITEMS;
     ThreadHistory<ITEMS> thread_history = {};
@@ -82,6 +82,13 @@ __device__ __forceinline__ void curve_of_frame(const CurveArguments& arguments) 
     }
 }
 
+// The curve of a frame.
+// Arguments: `counts` has one entry for each of `codes` codes, and becomes zero. With `update.remembers` 0 there is no
+// temporal window, and of the history only `bins` and `grid` are used. `slots`, `sums`, `bins` and `grid` are the
+// history (`README.md`). `launch` is another number than any launch since `grid` was cleared had. `curve` takes an
+// entry for each code.
+// Launch: all blocks resident at once; at most 64 of a multiple of 32 threads, so that blocks times threads times four
+// is `codes`. No dynamic shared memory.
 extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts, unsigned codes, Levels levels,
                                                                 Modifiers m, WindowUpdate update, PiecewiseLine line,
                                                                 unsigned* slots, Sum* sums, Sum* bins, GridState* grid,
@@ -94,7 +101,8 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts
     }
 }
 
-// For many blocks, where each can have a multiprocessor of its own: fewer codes a thread take less time.
+// Does this with two codes a thread, which takes less time where each block can have a multiprocessor of its own.
+// Launch: as `equalization`, with several blocks of at most 512 threads; blocks times threads times two is `codes`.
 extern "C" __global__ __launch_bounds__(512) void equalization_spread(unsigned* counts, unsigned codes, Levels levels,
                                                                       Modifiers m, WindowUpdate update,
                                                                       PiecewiseLine line, unsigned* slots, Sum* sums,

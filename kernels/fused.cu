@@ -63,7 +63,7 @@ struct Arguments {
     unsigned* totals;
     unsigned* cleared;  // the totals of another frame, which become zero
 
-    __device__ __forceinline__ unsigned codes() const { return samples.max + 1u; }
+    DEVICE unsigned codes() const { return samples.max + 1u; }
 };
 
 // The block's share of a plane.
@@ -76,7 +76,7 @@ struct Share {
 };
 
 template <typename S>
-__device__ __forceinline__ Share share_of(Plane plane, unsigned block, Samples samples) {
+DEVICE Share share_of(Plane plane, unsigned block, Samples samples) {
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>, begin = block * plane.share;
     Share share = {plane.from + begin, plane.to + begin, 0u, 0u, 0u};
     if (begin < vectors) {
@@ -90,14 +90,14 @@ __device__ __forceinline__ Share share_of(Plane plane, unsigned block, Samples s
 
 // What is read while the previous launch ends is FRESH: the L1 cache may have old data.
 template <bool FRESH, typename T>
-__device__ __forceinline__ T loaded(const T* at) {
+DEVICE T loaded(const T* at) {
     return FRESH ? load_cg(at) : *at;
 }
 
 // Calls `use` with the vectors of a thread's share from `at` on, and their indices. COUNT of them are loaded at once;
 // with 0, where registers are scarce, one ahead.
 template <unsigned COUNT, bool FRESH, typename F>
-__device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
+DEVICE void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
     if (COUNT == 0u) {
         uint4 next = at < end ? loaded<FRESH>(from + at) : make_uint4(0u, 0u, 0u, 0u);
 #pragma unroll 1
@@ -132,23 +132,21 @@ struct Table {
 
     unsigned start;  // the address of this lane's copy
 
-    __device__ __forceinline__ Table() {
+    DEVICE Table() {
         unsigned copy = threadIdx.x & ((1u << LOG2_COPIES) - 1u);
         start = shared_address(shared_words) + 4u * copy;
     }
 
-    __device__ __forceinline__ void count(unsigned code) const {
-        increment_shared(start + (code << (LOG2_COPIES + 2u)));
-    }
+    DEVICE void count(unsigned code) const { increment_shared(start + (code << (LOG2_COPIES + 2u))); }
 
     // Counts the samples of a vector.
-    __device__ __forceinline__ void count_vector(uint4 vector, Samples samples) const {
+    DEVICE void count_vector(uint4 vector, Samples samples) const {
         each_code<S, 1>(vector, 0u, samples, [this](unsigned code, unsigned) { count(code); });
     }
 
     // Counts the samples of the vector behind the whole ones.
     template <bool FRESH>
-    __device__ __forceinline__ void count_rest(const Share& share, Samples samples) const {
+    DEVICE void count_rest(const Share& share, Samples samples) const {
         if (threadIdx.x >= share.rest) return;
         const S* at = reinterpret_cast<const S*>(share.from + share.whole) + threadIdx.x;
         unsigned sample = loaded<FRESH>(at);
@@ -156,14 +154,14 @@ struct Table {
     }
 
     // A vector with the curve applied.
-    __device__ __forceinline__ uint4 mapped(uint4 vector, Samples samples) const {
+    DEVICE uint4 mapped(uint4 vector, Samples samples) const {
         return mapped_vector<S, 1>(vector, 0u, samples,
                                    [this](unsigned code) { return load_shared(start + (code << (LOG2_COPIES + 2u))); });
     }
 
     // Writes the curve at the thread's codes into all copies.
     template <unsigned ITEMS>
-    __device__ __forceinline__ void fill(const unsigned (&curve)[ITEMS], Samples samples) const {
+    DEVICE void fill(const unsigned (&curve)[ITEMS], Samples samples) const {
         constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u), PIECES = ITEMS * QUADS;
         constexpr unsigned NEIGHBOURS = PIECES < 8u ? 8u / PIECES : 1u;  // threads whose pieces lie in different banks
         uint4* quads = reinterpret_cast<uint4*>(shared_words);           // four copies of an entry each
@@ -183,7 +181,7 @@ struct Table {
 
 // Where vectors stay in shared memory: behind the table.
 template <typename Policy>
-__device__ __forceinline__ uint4* stage_of(Samples samples) {
+DEVICE uint4* stage_of(Samples samples) {
     return reinterpret_cast<uint4*>(shared_words) + ((samples.max + 1u) << Policy::LOG2_COPIES) / 4u;
 }
 
@@ -203,8 +201,7 @@ struct KeptSamples {
         next;  // in a batch: the share of the next plane, copied while this one is mapped; null if there is none
     uint4 held[HELD != 0u ? HELD : 1u];
 
-    __device__ __forceinline__ KeptSamples(const Arguments& arguments, bool is_staged = false,
-                                           const uint4* next = nullptr)
+    DEVICE KeptSamples(const Arguments& arguments, bool is_staged = false, const uint4* next = nullptr)
         : share(share_of<S>(arguments.plane, arguments.block, arguments.samples)),
           samples(arguments.samples),
           stage(stage_of<Policy>(samples)),
@@ -215,7 +212,7 @@ struct KeptSamples {
     }
 
     // Starts the copies of the first rounds.
-    __device__ __forceinline__ void start() const {
+    DEVICE void start() const {
 #pragma unroll
         for (unsigned round = 0u; round < AHEAD; ++round) {
             unsigned at = round * blockDim.x + threadIdx.x;
@@ -227,7 +224,7 @@ struct KeptSamples {
         }
     }
 
-    __device__ __forceinline__ void count(Table<Policy> table) {
+    DEVICE void count(Table<Policy> table) {
         unsigned beyond = kept * blockDim.x + threadIdx.x;
 #pragma unroll
         for (unsigned i = 0u; i != HELD; ++i) {
@@ -256,9 +253,9 @@ struct KeptSamples {
     }
 
     // A thread maps the vectors that it has copied itself.
-    __device__ __forceinline__ void wait_until_staged() const {}
+    DEVICE void wait_until_staged() const {}
 
-    __device__ __forceinline__ void map(Table<Policy> table) const {
+    DEVICE void map(Table<Policy> table) const {
         auto map = [&](uint4 vector, unsigned at) { share.to[at] = table.mapped(vector, samples); };
         unsigned staged = kept * blockDim.x < share.vectors ? kept * blockDim.x : share.vectors;
 #pragma unroll 1
@@ -291,7 +288,7 @@ struct LookAheadSamples {
     unsigned early;  // of these, the rounds that are copied while others are counted
     bool passes_through;
 
-    __device__ __forceinline__ LookAheadSamples(const Arguments& arguments, Plane older)
+    DEVICE LookAheadSamples(const Arguments& arguments, Plane older)
         : counted(share_of<S>(arguments.plane, arguments.block, arguments.samples)),
           mapped(share_of<S>(older, arguments.block, arguments.samples)),
           samples(arguments.samples),
@@ -305,9 +302,9 @@ struct LookAheadSamples {
     }
 
     // The copies are started one by one while samples are counted.
-    __device__ __forceinline__ void start() const {}
+    DEVICE void start() const {}
 
-    __device__ __forceinline__ void count(Table<Policy> table) const {
+    DEVICE void count(Table<Policy> table) const {
         uint4 next[AHEAD];
 #pragma unroll
         for (unsigned i = 0u; i < AHEAD; ++i) {
@@ -333,9 +330,9 @@ struct LookAheadSamples {
         commit_copies();
     }
 
-    __device__ __forceinline__ void wait_until_staged() const { wait_for_copies<0u>(); }
+    DEVICE void wait_until_staged() const { wait_for_copies<0u>(); }
 
-    __device__ __forceinline__ void map(Table<Policy> table) const {
+    DEVICE void map(Table<Policy> table) const {
         auto map = [&](uint4 vector, unsigned at) { mapped.to[at] = table.mapped(vector, samples); };
         unsigned staged = kept * blockDim.x;
         if (passes_through) {
@@ -349,7 +346,7 @@ struct LookAheadSamples {
 
     // Each vector in `stage`, where more than UNDER_WAY rounds are, makes room for a later one.
     template <typename F>
-    __device__ __forceinline__ void map_through(unsigned staged, F map) const {
+    DEVICE void map_through(unsigned staged, F map) const {
         unsigned place = threadIdx.x;
 #pragma unroll 1
         for (unsigned at = threadIdx.x; at < mapped.vectors; at += blockDim.x) {
@@ -373,8 +370,8 @@ struct TotalsStorage {
 // Reads the totals of the thread's codes until all totals add up to the samples of the plane. `publish` writes the sums
 // of each warp into one of two sets, and `reduce` returns the sum over all warps.
 template <typename Policy, typename Publish, typename Reduce>
-__device__ __forceinline__ void wait_for_totals(const Arguments& arguments, unsigned expected,
-                                                unsigned (&count)[Policy::ITEMS], Publish publish, Reduce reduce) {
+DEVICE void wait_for_totals(const Arguments& arguments, unsigned expected, unsigned (&count)[Policy::ITEMS],
+                            Publish publish, Reduce reduce) {
     const unsigned* own = total_of(arguments.totals, threadIdx.x * Policy::ITEMS);
     bool has_codes = threadIdx.x * Policy::ITEMS < arguments.codes();
     for (unsigned set = 0u;; set ^= 1u) {
@@ -394,12 +391,12 @@ struct PlainCurve {
 
     TotalsStorage& totals_storage;
 
-    __device__ __forceinline__ constexpr bool counts_early() const { return false; }
-    __device__ __forceinline__ void load_history(const Arguments&) const {}
-    __device__ __forceinline__ void store(const unsigned (&)[ITEMS]) const {}
+    DEVICE constexpr bool counts_early() const { return false; }
+    DEVICE void load_history(const Arguments&) const {}
+    DEVICE void store(const unsigned (&)[ITEMS]) const {}
 
     // Waits for the totals, and computes the curve at the thread's codes.
-    __device__ __forceinline__ void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) const {
+    DEVICE void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) const {
         unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
         unsigned count[ITEMS], sum, through, before, first;
         wait_for_totals<Policy>(
@@ -459,16 +456,15 @@ struct WindowCurve {
     TempStorage& storage;
     ThreadHistory<ITEMS> thread_history;
 
-    __device__ __forceinline__ WindowCurve(const WindowArguments& window, TotalsStorage& totals_storage,
-                                           TempStorage& storage)
+    DEVICE WindowCurve(const WindowArguments& window, TotalsStorage& totals_storage, TempStorage& storage)
         : window(window), totals_storage(totals_storage), storage(storage) {}
 
-    __device__ __forceinline__ static unsigned code() { return threadIdx.x * ITEMS; }
-    __device__ __forceinline__ static bool writes() { return blockIdx.x == gridDim.x - 1u; }
-    __device__ __forceinline__ bool counts_early() const { return window.settled != 0u; }
+    DEVICE static unsigned code() { return threadIdx.x * ITEMS; }
+    DEVICE static bool writes() { return blockIdx.x == gridDim.x - 1u; }
+    DEVICE bool counts_early() const { return window.settled != 0u; }
 
     // The loads complete while samples are counted.
-    __device__ __forceinline__ void load_history(const Arguments& arguments) {
+    DEVICE void load_history(const Arguments& arguments) {
         if (threadIdx.x == 0u) storage.flat = 0u;
         if (window.update.remembers && threadIdx.x < Group::warps() * WARP_THREADS && code() < arguments.codes()) {
             thread_history = histeq::load_history<ITEMS>(code(), arguments.codes(), window.update, window.history);
@@ -476,7 +472,7 @@ struct WindowCurve {
     }
 
     // Waits for the totals, and computes the curve at the thread's codes.
-    __device__ __forceinline__ void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) {
+    DEVICE void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) {
         const Modifiers& m = window.modifiers;
         if (m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u) {
             compute<unsigned>(arguments, mapped);
@@ -487,7 +483,7 @@ struct WindowCurve {
 
     // The samples of a window fit a Count.
     template <typename Count>
-    __device__ __forceinline__ void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) {
+    DEVICE void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) {
         // Sums of 64 bits take too long in the loop that waits for the totals.
         constexpr bool IS_NARROW = sizeof(Count) == sizeof(unsigned);
         const Modifiers& m = window.modifiers;
@@ -538,7 +534,7 @@ struct WindowCurve {
         }
     }
 
-    __device__ __forceinline__ void store(const unsigned (&mapped)[ITEMS]) const {
+    DEVICE void store(const unsigned (&mapped)[ITEMS]) const {
 #pragma unroll
         for (unsigned i = 0u; i < ITEMS; ++i) {
             if (LOOKS_AHEAD && writes()) window.curve[code() + i] = (unsigned short)mapped[i];
@@ -549,7 +545,7 @@ struct WindowCurve {
 // Equalizes a plane: the order of the steps, for all kernels. `pixels` are the samples that the block counts and maps,
 // KeptSamples or LookAheadSamples; `curve` says how the curve is computed, PlainCurve or WindowCurve.
 template <typename Policy, typename Pixels, typename Curve>
-__device__ __forceinline__ void equalize_plane(const Arguments& arguments, Pixels&& pixels, Curve&& curve) {
+DEVICE void equalize_plane(const Arguments& arguments, Pixels&& pixels, Curve&& curve) {
     unsigned codes = arguments.codes();
     bool is_early = curve.counts_early();
     // Whether the block leaves no room on a multiprocessor for one of the next launch before it has counted.
@@ -602,14 +598,14 @@ __device__ __forceinline__ void equalize_plane(const Arguments& arguments, Pixel
 }
 
 template <typename Policy>
-__device__ __forceinline__ void plain(const Arguments& arguments) {
+DEVICE void plain(const Arguments& arguments) {
     __shared__ TotalsStorage totals_storage;
     equalize_plane<Policy>(arguments, KeptSamples<Policy>(arguments), PlainCurve<Policy>{totals_storage});
 }
 
 // With a look-ahead, `older` is the plane that is mapped.
 template <typename Policy>
-__device__ __forceinline__ void windowed(const Arguments& arguments, const WindowArguments& window) {
+DEVICE void windowed(const Arguments& arguments, const WindowArguments& window) {
     __shared__ TotalsStorage totals_storage;
     __shared__ TempStorage storage;
     equalize_plane<Policy>(arguments, KeptSamples<Policy>(arguments),
@@ -617,7 +613,7 @@ __device__ __forceinline__ void windowed(const Arguments& arguments, const Windo
 }
 
 template <typename Policy>
-__device__ __forceinline__ void ahead(const Arguments& arguments, Plane older, const WindowArguments& window) {
+DEVICE void ahead(const Arguments& arguments, Plane older, const WindowArguments& window) {
     __shared__ TotalsStorage totals_storage;
     __shared__ TempStorage storage;
     equalize_plane<Policy>(arguments, LookAheadSamples<Policy>(arguments, older),
@@ -629,8 +625,25 @@ using PlainU10 = Policy<unsigned short, 3u, 1u, 32u>;
 using WindowU8 = WithWindow<PlainU8>;
 using WindowU10 = WithWindow<Policy<unsigned short, 3u, 2u, 16u>>;
 
-// Planes that are too large for shared memory have their own kernel, because unneeded registers would leave no room for
-// the next launch.
+// `fused_{u8,u10}` and `fused_large_{u8,u10}`: plain equalization of a plane of luma of up to that many bits.
+// Arguments: `plane` has `from` and `to` (may be the same), the vectors that a block takes (`share`; those of all
+// blocks together cover the plane), and the rounds of them that stay in shared memory (`kept`). `totals` are zero
+// before the launch, `cleared` after it: frames use the two buffers alternately.
+// Launch: all blocks resident at once, of 1024 threads. Dynamic shared memory: the table, 4 bytes a code in
+// 2^LOG2_COPIES copies, and 16 bytes a thread for each round that is kept. `large` is for planes that do not stay in
+// shared memory; it is a kernel of its own because its registers would leave no room for the next launch.
+//
+// `fused_modified_{u8,u10}`: all that `equalization` does, too, with its arguments. `settled` is 1 if no kernel writes
+// the samples any more: neither the previous kernel, nor one before it that the previous one has not waited for.
+// Settled samples are counted while the previous launch computes its curve and maps.
+// Launch: as above, or with 512 threads and half of the shared memory where launches overlap, so that a multiprocessor
+// has room for a block of each of the two launches.
+//
+// `fused_ahead_{u8,u10}`: `fused_modified` with a look-ahead. `plane` is counted, and `older`, of the same layout and
+// with as many rounds `kept`, is mapped; its addresses are null if no frame leaves the look-ahead. `curve` takes the
+// curve, for frames of the scene that `map` maps later. The last block, which writes the history, has no samples,
+// because the map of a block that does both is late.
+// Launch: as `fused_modified`.
 #define FUSED(NAME, PLAIN, WINDOW)                                                                                     \
     extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,       \
                                                                     unsigned* totals, unsigned* cleared) {             \
@@ -657,6 +670,12 @@ using WindowU10 = WithWindow<Policy<unsigned short, 3u, 2u, 16u>>;
 FUSED(u8, PlainU8, WindowU8)
 FUSED(u10, PlainU10, WindowU10)
 
+// Plain equalization of up to 64 planes in place, no two of them the same, each by a team of `team` blocks; the teams
+// take planes in turn and do not wait for each other.
+// Arguments: `count` planes; `share` and `kept` as in `Plane`; `totals` has three sets of totals for each team, all
+// zero.
+// Launch: all blocks resident at once, whole teams; any number of threads from 256 to 1024. Dynamic shared memory as
+// `fused_u8`.
 extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes, unsigned count, unsigned team,
                                                                   unsigned share, unsigned kept, Samples samples,
                                                                   Levels levels, unsigned* totals) {

@@ -17,13 +17,13 @@ constexpr int SIZES = 192;
 constexpr int CLASSES = 12;
 
 // `a * b / 65536`, rounded down.
-__device__ __forceinline__ short mul_high_signed(short a, short b) { return (short)((int)a * (int)b >> 16); }
-__device__ __forceinline__ unsigned mul_high(unsigned a, unsigned b) { return a * b >> 16; }
-__device__ __forceinline__ short saturated(int value) { return (short)clamped(value, -32768, 32767); }
+DEVICE short mul_high_signed(short a, short b) { return (short)((int)a * (int)b >> 16); }
+DEVICE unsigned mul_high(unsigned a, unsigned b) { return a * b >> 16; }
+DEVICE short saturated(int value) { return (short)clamped(value, -32768, 32767); }
 
 constexpr short C1 = 32138, C2 = 30274, C3 = 27246, C4 = 23170, C5 = 18205, C6 = 12540, C7 = 6393;
 
-__device__ __forceinline__ void forward_dct_8(short* x) {
+DEVICE void forward_dct_8(short* x) {
     short s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
     short d0 = x[0] - x[7], d1 = x[1] - x[6], d2 = x[2] - x[5], d3 = x[3] - x[4];
     short even = mul_high_signed((short)(s0 + s3), C4), odd = mul_high_signed((short)(s1 + s2), C4);
@@ -38,7 +38,7 @@ __device__ __forceinline__ void forward_dct_8(short* x) {
     x[7] = mul_high_signed(d0, C7) - mul_high_signed(d1, C5) + mul_high_signed(d2, C3) - mul_high_signed(d3, C1);
 }
 
-__device__ __forceinline__ void inverse_dct_8(short* x) {
+DEVICE void inverse_dct_8(short* x) {
     short first = mul_high_signed(x[0], C4), fourth = mul_high_signed(x[4], C4);
     short even = first + fourth + 1, odd = first - fourth;
     short outer = mul_high_signed(x[2], C2) + mul_high_signed(x[6], C6) + 1,
@@ -69,7 +69,7 @@ struct TransposeStorage {
 };
 
 // What thread `at` of tile `tile` has as column `at` becomes row `at`, or the other way round.
-__device__ __forceinline__ void transpose(TransposeStorage& exchange, int tile, int at, short* line) {
+DEVICE void transpose(TransposeStorage& exchange, int tile, int at, short* line) {
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) exchange.of[tile][i][at] = (unsigned short)line[i];
@@ -79,49 +79,47 @@ __device__ __forceinline__ void transpose(TransposeStorage& exchange, int tile, 
 }
 
 // A column of samples becomes a row of coefficients.
-__device__ __forceinline__ void forward_dct(TransposeStorage& exchange, int tile, int at, short* line) {
+DEVICE void forward_dct(TransposeStorage& exchange, int tile, int at, short* line) {
     forward_dct_8(line);
     transpose(exchange, tile, at, line);
     forward_dct_8(line);
 }
 
 // A row of coefficients becomes a row of samples.
-__device__ __forceinline__ void inverse_dct(TransposeStorage& exchange, int tile, int at, short* line) {
+DEVICE void inverse_dct(TransposeStorage& exchange, int tile, int at, short* line) {
     transpose(exchange, tile, at, line);
     inverse_dct_8(line);
     transpose(exchange, tile, at, line);
     inverse_dct_8(line);
 }
 
-__device__ __forceinline__ Sheet<const short> own_of(const NoisyPlane& plane) {
+DEVICE Sheet<const short> own_of(const NoisyPlane& plane) {
     return Sheet<const short>{plane.samples, (int)plane.width, (int)plane.height};
 }
 
 // The point of luma in the middle of a tile.
-__device__ __forceinline__ int middle_x(const NoisyPlane& plane, int column) {
-    return column * STEP << plane.log2_width;
-}
-__device__ __forceinline__ int middle_y(const NoisyPlane& plane, int row) { return row * STEP << plane.log2_height; }
+DEVICE int middle_x(const NoisyPlane& plane, int column) { return column * STEP << plane.log2_width; }
+DEVICE int middle_y(const NoisyPlane& plane, int row) { return row * STEP << plane.log2_height; }
 
-__device__ __forceinline__ unsigned brightness_of(const NoisyPlane& plane, int column, int row) {
+DEVICE unsigned brightness_of(const NoisyPlane& plane, int column, int row) {
     int x = middle_x(plane, column) >> 2, y = middle_y(plane, row) >> 2;
     Sheet<const short> quarter{plane.quarter, (int)plane.quarter_width, (int)plane.quarter_height};
     return (unsigned short)*quarter.at(clamped(x, 0, quarter.width - 1), clamped(y, 0, quarter.height - 1));
 }
 
-__device__ __forceinline__ MotionField field_of(const ReferencePlane& moved) {
+DEVICE MotionField field_of(const ReferencePlane& moved) {
     return MotionField{moved.field, (int)moved.field_columns, (int)moved.field_rows};
 }
 
 // The mean vector of the blocks that touch a point of luma.
-__device__ __forceinline__ Vector mean_vector(const MotionField& field, int x, int y) {
+DEVICE Vector mean_vector(const MotionField& field, int x, int y) {
     int left = (x - 4) >> 3, right = (x + 3) >> 3, above = (y - 4) >> 3, below = (y + 3) >> 3;
     Vector a = field.at(left, above), b = field.at(right, above), c = field.at(left, below), d = field.at(right, below);
     return Vector{(a.x + b.x + c.x + d.x + 2) >> 2, (a.y + b.y + c.y + d.y + 2) >> 2};
 }
 
 // Column `at` of a tile of the frame itself.
-__device__ __forceinline__ void load_source(const NoisyPlane& plane, int column, int row, int at, short* line) {
+DEVICE void load_source(const NoisyPlane& plane, int column, int row, int at, short* line) {
     Sheet<const short> own = own_of(plane);
     int x = within(column * STEP - STEP, SIZE, own.width), y = within(row * STEP - STEP, SIZE, own.height);
     const short* from = own.at(x + at, y);
@@ -135,20 +133,20 @@ struct Cubic {
     short of[4];
 };
 
-__device__ __forceinline__ Cubic cubic_of(int quarters) {
+DEVICE Cubic cubic_of(int quarters) {
     if (quarters == 1) return Cubic{{-1792, 14336, 4352, -512}};
     if (quarters == 2) return Cubic{{-1536, 9728, 9728, -1536}};
     return Cubic{{-512, 4352, 14336, -1792}};
 }
 
-__device__ __forceinline__ short of_four(int a, int b, int c, int d, const Cubic& cubic) {
+DEVICE short of_four(int a, int b, int c, int d, const Cubic& cubic) {
     return (short)(mul_high_signed((short)(a << 2), cubic.of[0]) + mul_high_signed((short)(b << 2), cubic.of[1]) +
                    mul_high_signed((short)(c << 2), cubic.of[2]) + mul_high_signed((short)(d << 2), cubic.of[3]) + 2);
 }
 
 // Column `at` of a tile of another frame, where its motion leads.
-__device__ __forceinline__ void load_reference(const NoisyPlane& plane, const ReferencePlane& moved, int column,
-                                               int row, int at, short* line) {
+DEVICE void load_reference(const NoisyPlane& plane, const ReferencePlane& moved, int column, int row, int at,
+                           short* line) {
     Sheet<const short> other{moved.samples, (int)plane.width, (int)plane.height};
     int x = column * STEP - STEP, y = row * STEP - STEP, stride = other.stride();
     Vector vector = mean_vector(field_of(moved), middle_x(plane, column), middle_y(plane, row));
@@ -188,7 +186,7 @@ __device__ __forceinline__ void load_reference(const NoisyPlane& plane, const Re
 }
 
 // Whether the vectors around the block at the middle of a tile are alike.
-__device__ __forceinline__ bool is_steady(const NoisyPlane& plane, const MotionField& field, int column, int row) {
+DEVICE bool is_steady(const NoisyPlane& plane, const MotionField& field, int column, int row) {
     int x = middle_x(plane, column) / SIZE, y = middle_y(plane, row) / SIZE;
     Vector own = field.at(x, y);
     for (int i = 0; i < 9; ++i) {
@@ -199,7 +197,11 @@ __device__ __forceinline__ bool is_steady(const NoisyPlane& plane, const MotionF
     return true;
 }
 
-// Adds the tiles that do not overlap and are steady to `steady`.
+// Adds the number of steady tiles to `steady`: of those that do not overlap, the ones around which the motion is the
+// same.
+// Arguments: `plane` is the plane whose noise is removed, `moved` the same plane of another frame with the motion to
+// it.
+// Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void merge_steady(NoisyPlane plane, ReferencePlane moved,
                                                                unsigned* steady) {
     grid_dependency_sync();
@@ -213,19 +215,19 @@ extern "C" __global__ __launch_bounds__(256) void merge_steady(NoisyPlane plane,
 }
 
 // The number under which a difference is counted.
-__device__ __forceinline__ unsigned size_of(unsigned difference) {
+DEVICE unsigned size_of(unsigned difference) {
     unsigned capped = difference < 0x7fffu ? difference : 0x7fffu;
     unsigned octave = 31u - (unsigned)__clz((int)(capped | 16u)) - 4u;
     return 16u * octave + (capped >> octave);
 }
 
 // The middles of the classes of brightness.
-__device__ __forceinline__ unsigned middle_of_class(int at) {
+DEVICE unsigned middle_of_class(int at) {
     constexpr unsigned short BRIGHTNESS[CLASSES] = {48, 72, 88, 104, 128, 160, 208, 272, 368, 496, 672, 880};
     return BRIGHTNESS[at];
 }
 
-__device__ __forceinline__ int class_of(unsigned brightness) {
+DEVICE int class_of(unsigned brightness) {
     int found = 0;
 #pragma unroll
     for (int at = 0; at < CLASSES - 1; ++at) {
@@ -241,8 +243,10 @@ struct TempStorage {
     unsigned by_class[CLASSES * SIZES];
 };
 
-// Adds how large the differences to another frame are, for each coefficient, and behind these for each class of
-// brightness. All tiles count where few are steady. At most 2^16 tiles for each block.
+// Adds how large the coefficients of the differences to another frame are: 192 counts for each of 64 coefficients, then
+// for each of 12 classes of brightness. All tiles count where fewer than one in eight is steady.
+// Arguments: as `merge_steady`, which has run before; `counts` has 192 * (64 + 12) entries.
+// Launch: blocks of 256 threads, with at most 65,535 tiles each. Dynamic shared memory: 38,400 bytes.
 extern "C" __global__ __launch_bounds__(256) void merge_count(NoisyPlane plane, ReferencePlane moved,
                                                               const unsigned* steady, unsigned* counts) {
     extern __shared__ __align__(16) unsigned shared_counts[];
@@ -291,7 +295,7 @@ constexpr unsigned FULLY = UNIT * 16u / 10u;
 constexpr unsigned NOT_ONE = 4u * UNIT;
 
 // By which factors of this brightness are multiplied.
-__device__ __forceinline__ unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
+DEVICE unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
     int at = 0;
 #pragma unroll
     for (int i = 0; i < CLASSES - 1; ++i) at += brightness >= middle_of_class(i) ? 1 : 0;
@@ -303,7 +307,7 @@ __device__ __forceinline__ unsigned of_brightness(const NoiseFactors& noise, uns
 }
 
 // The square of a coefficient over the variance of the noise of a difference of two frames.
-__device__ __forceinline__ unsigned square(int coefficient, unsigned factor) {
+DEVICE unsigned square(int coefficient, unsigned factor) {
     unsigned size = (unsigned)(coefficient < 0 ? -coefficient : coefficient);
     size = (size < 16383u ? size : 16383u) << 2;
     size = mul_high(size, factor);
@@ -311,12 +315,11 @@ __device__ __forceinline__ unsigned square(int coefficient, unsigned factor) {
     return size * size;
 }
 
-__device__ __forceinline__ unsigned halfway(unsigned a, unsigned b) { return (a + b + 1u) >> 1; }
+DEVICE unsigned halfway(unsigned a, unsigned b) { return (a + b + 1u) >> 1; }
 
 // Each coefficient's mean with its neighbours, weighted 1 2 1 in both directions; the threads of a tile have a row
 // each.
-__device__ __forceinline__ void smooth(TransposeStorage& exchange, int tile, int at, const unsigned* squares,
-                                       unsigned* smoothed) {
+DEVICE void smooth(TransposeStorage& exchange, int tile, int at, const unsigned* squares, unsigned* smoothed) {
     unsigned across[SIZE];
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) {
@@ -335,22 +338,22 @@ __device__ __forceinline__ void smooth(TransposeStorage& exchange, int tile, int
 }
 
 // The sum over the eight threads of a tile.
-__device__ __forceinline__ unsigned sum_of_tile(unsigned value) {
+DEVICE unsigned sum_of_tile(unsigned value) {
     for (unsigned distance = SIZE / 2u; distance > 0u; distance /= 2u)
         value += __shfl_xor_sync(FULL_MASK, value, distance);
     return value;
 }
 
 // A raised cosine in 128ths, whose halves add up to 1.
-__device__ __forceinline__ int cosine(int at) {
+DEVICE int cosine(int at) {
     constexpr short COSINE[SIZE] = {5, 39, 89, 123, 123, 89, 39, 5};
     return COSINE[at];
 }
 
 // The tiles of a plane without their noise, weighted, row by row: 64 samples each. At most OTHERS frames have a part.
 template <int REFERENCES>
-__device__ __forceinline__ void merge_with(const NoisyPlane& plane, const ReferencePlanes& others,
-                                           const NoiseFactors& noise, TransposeStorage& exchange, short* out) {
+DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, const NoiseFactors& noise,
+                       TransposeStorage& exchange, short* out) {
     unsigned columns = (plane.width + STEP - 1u) / STEP + 1u;
     unsigned tiles = columns * ((plane.height + STEP - 1u) / STEP + 1u);
     int tile = (int)threadIdx.x / SIZE, at = (int)threadIdx.x % SIZE;
@@ -437,7 +440,10 @@ __device__ __forceinline__ void merge_with(const NoisyPlane& plane, const Refere
     }
 }
 
-// With at most four frames, whose tiles stay in registers.
+// Merges the tiles of a plane with those of at most four other frames, which stay in registers, and shrinks them; eight
+// threads a tile.
+// Arguments: `out` takes the weighted tiles, row by row, 64 samples each.
+// Launch: any number of blocks of 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, ReferencePlanes others,
                                                               NoiseFactors noise, short* out) {
     __shared__ TransposeStorage exchange;
@@ -445,7 +451,7 @@ extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, 
     merge_with<4>(plane, others, noise, exchange, out);
 }
 
-// With at most eight.
+// Does this with at most eight other frames. Launch: as `merge_tiles`.
 extern "C" __global__ __launch_bounds__(256) void merge_more_tiles(NoisyPlane plane, ReferencePlanes others,
                                                                    NoiseFactors noise, short* out) {
     __shared__ TransposeStorage exchange;
@@ -453,7 +459,8 @@ extern "C" __global__ __launch_bounds__(256) void merge_more_tiles(NoisyPlane pl
     merge_with<(int)MOST_REFERENCES>(plane, others, noise, exchange, out);
 }
 
-// Lays the tiles of a plane over each other: a plane without room around it.
+// Adds up the overlapping tiles of a plane into `out`, a plane of `width` x `height` samples without padding.
+// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void merge_lay(const short* tiles, unsigned width, unsigned height,
                                                             short* out) {
     grid_dependency_sync();

@@ -9,7 +9,7 @@ constexpr int BLOCK = 8;
 constexpr int WINDOW = 16;
 
 // The middle one of nine numbers.
-__device__ __forceinline__ int median_of_nine(int* of) {
+DEVICE int median_of_nine(int* of) {
     constexpr int SWAPS[19][2] = {{1, 2}, {4, 5}, {7, 8}, {0, 1}, {3, 4}, {6, 7}, {1, 2}, {4, 5}, {7, 8}, {0, 3},
                                   {5, 8}, {4, 7}, {3, 6}, {1, 4}, {2, 5}, {4, 7}, {4, 2}, {6, 4}, {4, 2}};
 #pragma unroll
@@ -24,7 +24,7 @@ __device__ __forceinline__ int median_of_nine(int* of) {
 
 // The medians of the vectors around a block, which `at` gives, of each direction by itself.
 template <typename At>
-__device__ __forceinline__ Vector median_around(int column, int row, At at) {
+DEVICE Vector median_around(int column, int row, At at) {
     int across[9], down[9];
 #pragma unroll
     for (int i = 0; i < 9; ++i) {
@@ -36,6 +36,8 @@ __device__ __forceinline__ Vector median_around(int column, int row, At at) {
 }
 
 // Motion over twice the time, for pictures half as large: one thread for each block of `to`.
+// Arguments: `half` is a motion field of `half_columns` x `half_rows` blocks, `to` one of `columns` x `rows`.
+// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_double(const unsigned* half, unsigned half_columns,
                                                                 unsigned half_rows, unsigned* to, unsigned columns,
                                                                 unsigned rows) {
@@ -66,7 +68,7 @@ struct Search {
     unsigned calm;
     int bound;
 
-    __device__ __forceinline__ Vector parent(int column, int row) const {
+    DEVICE Vector parent(int column, int row) const {
         column = clamped(column, 0, columns - 1);
         row = clamped(row, 0, rows - 1);
         if (parents == NO_PARENTS) return Vector{0, 0};
@@ -76,13 +78,10 @@ struct Search {
     }
 };
 
-__device__ __forceinline__ int between(int one, int other, int quarters) {
-    return (one * (4 - quarters) + other * quarters + 2) >> 2;
-}
+DEVICE int between(int one, int other, int quarters) { return (one * (4 - quarters) + other * quarters + 2) >> 2; }
 
 // The sum of differences of the window of a block, each lane those of a column and every other of eight rows.
-__device__ __forceinline__ unsigned window_differences(const Search& search, int column, int row, Vector vector,
-                                                       unsigned lane) {
+DEVICE unsigned window_differences(const Search& search, int column, int row, Vector vector, unsigned lane) {
     int x = within(column * BLOCK - 4, WINDOW, search.a.width), y = within(row * BLOCK - 4, WINDOW, search.a.height);
     int right = within(x + (vector.x >> 2), WINDOW, search.b.width);
     int down = within(y + (vector.y >> 2), WINDOW, search.b.height);
@@ -111,8 +110,8 @@ struct Best {
     unsigned cost;
 };
 
-__device__ __forceinline__ void try_vector(const Search& search, int column, int row, Vector median, Vector vector,
-                                           unsigned lane, Best& best) {
+DEVICE void try_vector(const Search& search, int column, int row, Vector median, Vector vector, unsigned lane,
+                       Best& best) {
     int across = vector.x - median.x, down = vector.y - median.y;
     int away = (across < 0 ? -across : across) + (down < 0 ? -down : down);
     unsigned penalty = search.calm * (unsigned)(away < 24 ? away : 24) * 15u >> 5;
@@ -121,7 +120,14 @@ __device__ __forceinline__ void try_vector(const Search& search, int column, int
     if (cost < best.cost) best = Best{vector, cost};
 }
 
-// A warp for each block: all of its lanes take the same way.
+// The vectors of all blocks between two pictures of one size. A warp searches for each block: all of its lanes take the
+// same way.
+// Arguments: `one` and `other` are padded planes of `width` x `height` samples. `field`, of `field_columns` x
+// `field_rows` blocks, has the vectors that the search begins with: none if `parents` is 0, of pictures of the same
+// size if it is 1, of pictures half as large if it is 2. `calm` is what pictures of this size differ by where nothing
+// moves. `reach` is the distance in samples that is searched in all directions around the best of these; 0 searches one
+// sample to the four sides. `is_finest` is 1 if halves and quarters of a sample are searched too. `to` takes a vector
+// for each block. Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one, const short* other, unsigned width,
                                                                 unsigned height, const unsigned* field,
                                                                 unsigned field_columns, unsigned field_rows,

@@ -5,17 +5,17 @@
 using namespace histeq;
 
 // 1 4 6 4 1.
-__device__ __forceinline__ int weighted(int a, int b, int c, int d, int e) { return a + e + 4 * (b + d) + 6 * c; }
+DEVICE int weighted(int a, int b, int c, int d, int e) { return a + e + 4 * (b + d) + 6 * c; }
 
 // A column around a sample of luma, then of a picture that is halved.
-__device__ __forceinline__ int down(const short* at, int stride, bool halves) {
+DEVICE int down(const short* at, int stride, bool halves) {
     if (halves) return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 2) >> 2;
     // Sixteen times what is below the codes of luma.
     return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 16 * 2048) >> 4;
 }
 
 // One thread for each sample, those around the plane too.
-__device__ __forceinline__ void smooth(Sheet<const short> from, Sheet<short> to, bool halves) {
+DEVICE void smooth(Sheet<const short> from, Sheet<short> to, bool halves) {
     grid_dependency_sync();
     int stride = to.stride();
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < to.all(); index += gridDim.x * blockDim.x) {
@@ -29,12 +29,17 @@ __device__ __forceinline__ void smooth(Sheet<const short> from, Sheet<short> to,
     }
 }
 
+// Smooths luma.
+// Arguments: `from` and `to` are padded planes (`sheet.cuh`) of `width` x `height` samples.
+// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void pyramid_smooth(const short* from, short* to, unsigned width,
                                                                  unsigned height) {
     int w = (int)width, h = (int)height;
     smooth(Sheet<const short>{from, w, h}, Sheet<short>{to, w, h}, false);
 }
 
+// Smooths a picture and halves it, rounded up. `width` and `height` are those of `from`.
+// Launch: as `pyramid_smooth`.
 extern "C" __global__ __launch_bounds__(256) void pyramid_halve(const short* from, short* to, unsigned width,
                                                                 unsigned height) {
     int w = (int)width, h = (int)height;
@@ -47,7 +52,9 @@ struct TempStorage {
     unsigned counts[DIFFERENCES];
 };
 
-// Adds how often two pictures differ by how much to `counts`.
+// Adds to `counts`, which has 1,024 entries, how often two padded planes of `width` x `height` samples differ by how
+// much.
+// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void pyramid_differences(const short* one, const short* other,
                                                                       unsigned width, unsigned height,
                                                                       unsigned* counts) {

@@ -19,7 +19,7 @@ struct Segment {
 };
 
 // The segment of a block, for all of its threads; `through` becomes the number of samples up to the thread's last code.
-__device__ __forceinline__ Segment segment_of_block(uint4 count, unsigned& through) {
+DEVICE Segment segment_of_block(uint4 count, unsigned& through) {
     __shared__ unsigned sums[WARP_THREADS];    // of each warp
     __shared__ unsigned firsts[WARP_THREADS];  // and its first count that is not 0
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
@@ -39,6 +39,9 @@ __device__ __forceinline__ Segment segment_of_block(uint4 count, unsigned& throu
     return {warp_sum(sum), warp_first_nonzero(is_warp ? firsts[lane] : 0u)};
 }
 
+// The sums of each block's segment, for `scan`, which follows directly with the same launch shape.
+// Arguments: `counts` as for `scan`; `segments` has an entry for each block.
+// Launch: as `scan`. A single block needs no sums.
 extern "C" __global__ __launch_bounds__(1024) void scan_sums(const uint4* counts, Segment* segments) {
     grid_dependency_sync();
     trigger_next_launch();
@@ -49,7 +52,7 @@ extern "C" __global__ __launch_bounds__(1024) void scan_sums(const uint4* counts
 
 // The sums of all segments, of which there are at most 64; `before` becomes the number of samples before this block's
 // segment.
-__device__ __forceinline__ Segment all_segments(const Segment* segments, unsigned& before) {
+DEVICE Segment all_segments(const Segment* segments, unsigned& before) {
     constexpr unsigned ROUNDS = 2u;
     unsigned lane = threadIdx.x % WARP_THREADS;
     Segment all = {0u, 0u};
@@ -68,6 +71,11 @@ __device__ __forceinline__ Segment all_segments(const Segment* segments, unsigne
     return all;
 }
 
+// The curve of plain equalization, blended by `levels.strength`.
+// Arguments: `counts` has one entry for each code; `cleared`, the counts of the frame before, becomes zero; `curve`
+// takes an entry for each code.
+// Launch: at most 64 blocks of a multiple of 32 threads, at most 1024; blocks times threads times four is the number of
+// codes. No dynamic shared memory.
 extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uint4* cleared, Levels levels,
                                                         const Segment* segments, ushort4* curve) {
     unsigned quad = blockIdx.x * blockDim.x + threadIdx.x;  // four codes

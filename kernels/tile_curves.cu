@@ -24,8 +24,8 @@ struct History {
 };
 
 // The count of bin `at` in the window with this frame; also updates the history, in which no other thread has this bin.
-__device__ __forceinline__ Sum update_window(unsigned count, const WindowUpdate& update, size_t at, size_t all_bins,
-                                             const History& history) {
+DEVICE Sum update_window(unsigned count, const WindowUpdate& update, size_t at, size_t all_bins,
+                         const History& history) {
     unsigned evicted[2];
     Sum windows[2];
 #pragma unroll
@@ -58,7 +58,7 @@ struct GroupPrefix {
 };
 
 template <typename T>
-__device__ __forceinline__ GroupPrefix<T> group_prefix(T value, T* storage) {
+DEVICE GroupPrefix<T> group_prefix(T value, T* storage) {
     unsigned lane = threadIdx.x % WARP_THREADS, own = threadIdx.x / WARP_THREADS;
     if (lane == WARP_THREADS - 1u) storage[own] = value;
     __syncthreads();
@@ -74,8 +74,7 @@ __device__ __forceinline__ GroupPrefix<T> group_prefix(T value, T* storage) {
 
 // Limits each bin to the contrast limit, and distributes the excess over the bins of the range.
 template <typename T, unsigned ITEMS>
-__device__ __forceinline__ void clip(T (&window_counts)[ITEMS], unsigned first, T total, const Modifiers& m,
-                                     TempStorage& storage) {
+DEVICE void clip(T (&window_counts)[ITEMS], unsigned first, T total, const Modifiers& m, TempStorage& storage) {
     Divisor divisor = divisor_with(m.width, m.inverse);
     T most = (T)(divided((Sum)m.gain * total, divisor).quotient / 256u);
     if (most == 0u) most = 1u;
@@ -102,9 +101,8 @@ __device__ __forceinline__ void clip(T (&window_counts)[ITEMS], unsigned first, 
 
 // The table of a curve, from its steps.
 template <typename T>
-__device__ __forceinline__ void write_table(const T* through_bins, T total, Levels levels, unsigned ceiling,
-                                            unsigned keeps_black, unsigned bins, unsigned codes,
-                                            unsigned short* curve) {
+DEVICE void write_table(const T* through_bins, T total, Levels levels, unsigned ceiling, unsigned keeps_black,
+                        unsigned bins, unsigned codes, unsigned short* curve) {
     unsigned count = levels.hi - levels.lo + 1u;
     float reciprocal = reciprocal_of((float)total);
     bool small = ((Sum)total * ceiling) >> 31 == 0u;
@@ -133,9 +131,8 @@ __device__ __forceinline__ void write_table(const T* through_bins, T total, Leve
 // From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`. `steps` is
 // null, or takes the steps in place of the table.
 template <typename T, unsigned ITEMS>
-__device__ __forceinline__ void make_curve(const Sum (&sums)[ITEMS], T total, Levels levels, const Modifiers& m,
-                                           unsigned bins, unsigned codes, TempStorage& storage, T* through_bins,
-                                           unsigned short* curve, unsigned* steps) {
+DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, Levels levels, const Modifiers& m, unsigned bins,
+                       unsigned codes, TempStorage& storage, T* through_bins, unsigned short* curve, unsigned* steps) {
     unsigned first = threadIdx.x * ITEMS;
     T window_counts[ITEMS];
 #pragma unroll
@@ -160,10 +157,9 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[ITEMS], T total, Le
 
 // With PER bins per thread.
 template <unsigned ITEMS>
-__device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const Modifiers& m,
-                                            const WindowUpdate& update, Tiles tiles, unsigned* tile_counts,
-                                            const History& history, unsigned short* curves, unsigned place,
-                                            TempStorage& storage, Sum* through_bins) {
+DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const WindowUpdate& update, Tiles tiles,
+                        unsigned* tile_counts, const History& history, unsigned short* curves, unsigned place,
+                        TempStorage& storage, Sum* through_bins) {
     unsigned bins = tiles.bins;
     size_t all_bins = (size_t)gridDim.x * bins;
     unsigned bin = threadIdx.x * ITEMS;
@@ -201,6 +197,11 @@ __device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const
     }
 }
 
+// The curve of each tile.
+// Arguments: `curves` has steps if `place` is `AS_STEPS`, else tables. `tile_counts` become zero. `m.width` is the
+// number of levels. With `update.remembers` 0 there is no temporal window.
+// Launch: one block a tile, of a multiple of 32 threads from 64 to 1024, at least a quarter of the bins. Dynamic shared
+// memory: 8 bytes a bin. Sums that fit in 32 bits, as nearly all do, are added in 32 bits.
 extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, Levels levels, Modifiers m,
                                                                WindowUpdate update, Tiles tiles, unsigned* tile_counts,
                                                                unsigned* slots, Sum* sums, unsigned short* curves,
@@ -217,7 +218,8 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, L
     }
 }
 
-// The tables of curves that were left as steps.
+// The tables of curves that are steps, for the host.
+// Launch: one block a tile, of any number of threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(1024) void tile_tables(unsigned codes, Levels levels, Tiles tiles,
                                                                const unsigned* steps, unsigned short* curves) {
     grid_dependency_sync();

@@ -4,6 +4,7 @@
 //
 // `curve_normalized_*` first find the first occupied bin in the same launch, as cuda-three-scans does: the threads of
 // one block take the lowest index by atomicMin.
+#include "device.cuh"
 #include "formulas.cuh"
 
 using namespace histeq;
@@ -34,7 +35,7 @@ CURVE(product_32, product_32)
 CURVE(exact_of_sums, exact_of)
 
 // The cumulative count of the first occupied bin, in one block; 0 if there is none.
-__device__ __forceinline__ unsigned first_by_atomic_min(const unsigned* cdf, unsigned codes) {
+DEVICE unsigned first_by_atomic_min(const unsigned* cdf, unsigned codes) {
     __shared__ unsigned index;
     __shared__ unsigned first;
     if (threadIdx.x == 0u) index = codes;

@@ -11,8 +11,8 @@ using namespace histeq;
 extern __shared__ unsigned shared[];
 
 template <typename S>
-__device__ __forceinline__ void count_runs(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
-                                           const Counting& counting) {
+DEVICE void count_runs(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+                       const Counting& counting) {
     Window window = window_of(counting);
     for (unsigned slot = thread_of_block(); slot < window.size; slot += threads_of_block()) shared[slot] = 0u;
     __syncthreads();

@@ -9,8 +9,8 @@
 using namespace histeq;
 
 template <typename S>
-__device__ __forceinline__ void count_globally(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
-                                               const Counting& counting) {
+DEVICE void count_globally(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+                           const Counting& counting) {
     Walk walk = walk_of(area, counting.run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) {
         atomicAdd(&counts[level_code(element(plane, area, i), levels)], 1u);

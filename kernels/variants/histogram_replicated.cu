@@ -11,8 +11,8 @@ using namespace histeq;
 extern __shared__ unsigned shared[];
 
 template <typename S>
-__device__ __forceinline__ void count_in_copies(const S* plane, const Area& area, const Levels& levels,
-                                                unsigned* counts, const Counting& counting) {
+DEVICE void count_in_copies(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+                            const Counting& counting) {
     Window window = window_of(counting);
     unsigned copies = counting.log2_copies, copy = threadIdx.x & ((1u << copies) - 1u);
     for (unsigned i = threadIdx.x; i < window.size << copies; i += blockDim.x) shared[i] = 0u;

@@ -15,34 +15,32 @@ struct Rgb {
 
 // One word per pixel: blue in the lowest byte, then green, red, and one that is ignored.
 struct Bgra {
-    static __device__ __forceinline__ Rgb at(const unsigned char* pixels, unsigned index) {
+    static DEVICE Rgb at(const unsigned char* pixels, unsigned index) {
         unsigned word = reinterpret_cast<const unsigned*>(pixels)[index];
         return Rgb{word >> 16 & 0xffu, word >> 8 & 0xffu, word & 0xffu};
     }
 };
 
 struct Packed {
-    static __device__ __forceinline__ Rgb at(const unsigned char* pixels, unsigned index) {
+    static DEVICE Rgb at(const unsigned char* pixels, unsigned index) {
         const unsigned char* pixel = pixels + (size_t)index * 3u;
         return Rgb{pixel[0], pixel[1], pixel[2]};
     }
 };
 
 struct Exact {
-    static __device__ __forceinline__ unsigned of(Rgb rgb, const Weights& weights) {
+    static DEVICE unsigned of(Rgb rgb, const Weights& weights) {
         return luminance_of(weights.of[0] * rgb.r + weights.of[1] * rgb.g + weights.of[2] * rgb.b);
     }
 };
 
 struct Truncated {
-    static __device__ __forceinline__ unsigned of(Rgb rgb, const Weights&) {
-        return truncated_luminance(rgb.r, rgb.g, rgb.b);
-    }
+    static DEVICE unsigned of(Rgb rgb, const Weights&) { return truncated_luminance(rgb.r, rgb.g, rgb.b); }
 };
 
 template <typename PIXELS, typename LUMINANCE>
-__device__ __forceinline__ void count_luminance(const unsigned char* pixels, const Area& area, const Weights& weights,
-                                                unsigned* counts, unsigned run) {
+DEVICE void count_luminance(const unsigned char* pixels, const Area& area, const Weights& weights, unsigned* counts,
+                            unsigned run) {
     __shared__ unsigned private_counts[256];
     for (unsigned bin = thread_of_block(); bin < 256u; bin += threads_of_block()) private_counts[bin] = 0u;
     __syncthreads();

@@ -8,8 +8,7 @@
 using namespace histeq;
 
 template <typename S>
-__device__ __forceinline__ void map_each(const S* from, S* to, const Area& area, const unsigned short* curve,
-                                         unsigned run) {
+DEVICE void map_each(const S* from, S* to, const Area& area, const unsigned short* curve, unsigned run) {
     Walk walk = walk_of(area, run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) to[i] = (S)curve[element(from, area, i)];
 }

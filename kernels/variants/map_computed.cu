@@ -11,8 +11,8 @@
 using namespace histeq;
 
 template <typename S, unsigned (*BECOMES)(const Sums&)>
-__device__ __forceinline__ void map_computed(const S* from, S* to, const Area& area, const unsigned* cdf,
-                                             const unsigned* least, unsigned total, unsigned run) {
+DEVICE void map_computed(const S* from, S* to, const Area& area, const unsigned* cdf, const unsigned* least,
+                         unsigned total, unsigned run) {
     unsigned first = *least, bins = area.max + 1u;
     Walk walk = walk_of(area, run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) {
@@ -34,8 +34,7 @@ __device__ __forceinline__ void map_computed(const S* from, S* to, const Area& a
 
 // The second optimization: the factor is made ahead of the loop.
 template <typename S>
-__device__ __forceinline__ void map_by_factor(const S* from, S* to, const Area& area, const unsigned* cdf,
-                                              unsigned total, unsigned run) {
+DEVICE void map_by_factor(const S* from, S* to, const Area& area, const unsigned* cdf, unsigned total, unsigned run) {
     float factor = factor_no_min(Sums{0u, 0u, 0u, total, area.max + 1u});
     Walk walk = walk_of(area, run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) {

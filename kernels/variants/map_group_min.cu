@@ -16,7 +16,7 @@ using namespace histeq;
 constexpr unsigned NO_SUM = ~0u;
 
 // Blocks have a power of two threads, at most 1024.
-__device__ __forceinline__ unsigned least_by_reduction(const unsigned* cdf, unsigned bins, unsigned) {
+DEVICE unsigned least_by_reduction(const unsigned* cdf, unsigned bins, unsigned) {
     __shared__ unsigned smallest[1024];
     unsigned thread = thread_of_block(), width = threads_of_block();
     while (width / 2u >= bins) width /= 2u;
@@ -36,7 +36,7 @@ __device__ __forceinline__ unsigned least_by_reduction(const unsigned* cdf, unsi
     return smallest[0] == NO_SUM ? 0u : smallest[0];
 }
 
-__device__ __forceinline__ unsigned least_by_first_nonzero(const unsigned* cdf, unsigned bins, unsigned from) {
+DEVICE unsigned least_by_first_nonzero(const unsigned* cdf, unsigned bins, unsigned from) {
     __shared__ unsigned least;
     if (from != 0u) {
         if (thread_of_block() == 0u) least = 0u;
@@ -50,8 +50,8 @@ __device__ __forceinline__ unsigned least_by_first_nonzero(const unsigned* cdf, 
 }
 
 template <typename S, unsigned (*LEAST)(const unsigned*, unsigned, unsigned), unsigned (*BECOMES)(const Sums&)>
-__device__ __forceinline__ void map_group_min(const S* from, S* to, const Area& area, const unsigned* cdf,
-                                              unsigned total, unsigned first_bin) {
+DEVICE void map_group_min(const S* from, S* to, const Area& area, const unsigned* cdf, unsigned total,
+                          unsigned first_bin) {
     unsigned bins = area.max + 1u, first = LEAST(cdf, bins, first_bin);
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= area.height || column >= area.width) return;

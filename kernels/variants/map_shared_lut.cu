@@ -10,8 +10,7 @@ using namespace histeq;
 extern __shared__ unsigned short shared_lut[];
 
 template <typename S>
-__device__ __forceinline__ void map_shared(const S* from, S* to, const Area& area, const unsigned short* curve,
-                                           unsigned run) {
+DEVICE void map_shared(const S* from, S* to, const Area& area, const unsigned short* curve, unsigned run) {
     for (unsigned code = thread_of_block(); code <= area.max; code += threads_of_block()) {
         shared_lut[code] = curve[code];
     }

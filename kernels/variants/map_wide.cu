@@ -8,7 +8,7 @@ using namespace histeq;
 extern __shared__ unsigned short shared_lut[];
 
 template <typename S>
-__device__ __forceinline__ void map_vectors(const S* from, S* to, const Area& area, const unsigned short* curve) {
+DEVICE void map_vectors(const S* from, S* to, const Area& area, const unsigned short* curve) {
     for (unsigned code = threadIdx.x; code <= area.max; code += blockDim.x) shared_lut[code] = curve[code];
     __syncthreads();
     constexpr unsigned EACH = 16u / sizeof(S), BITS = 8u * sizeof(S);

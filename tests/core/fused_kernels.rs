@@ -25,7 +25,7 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 20] = kernels![
+const KERNELS: [(&str, &str); 21] = kernels![
     "fused.cu",
     "equalization.cu",
     "histogram.cu",
@@ -38,6 +38,7 @@ const KERNELS: [(&str, &str); 20] = kernels![
     "components.cuh",
     "pairs.cuh",
     "arguments.cuh",
+    "device.cuh",
     "counters.cuh",
     "curve.cuh",
     "spec.cuh",

@@ -20,8 +20,8 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 6] =
-    kernels!["pyramid.cu", "motion.cu", "merge.cu", "sheet.cuh", "arguments.cuh", "warp.cuh",];
+const KERNELS: [(&str, &str); 7] =
+    kernels!["pyramid.cu", "motion.cu", "merge.cu", "sheet.cuh", "arguments.cuh", "device.cuh", "warp.cuh",];
 
 /// The kernels in the emulator; `None` where there is no C++ compiler.
 fn emulated() -> Option<Program> {

@@ -49,6 +49,7 @@ fn emulated() -> Option<&'static Program> {
         files.push(spelt(&("scan.cu", include_str!("../../kernels/scan.cu"))));
         files.push(("launch.cuh", include_str!("../../kernels/launch.cuh").to_owned()));
         files.push(("arguments.cuh", include_str!("../../kernels/arguments.cuh").to_owned()));
+        files.push(("device.cuh", include_str!("../../kernels/device.cuh").to_owned()));
         files.push(("spec.cuh", include_str!("../../kernels/spec.cuh").to_owned()));
         files.push(("warp.cuh", include_str!("../../kernels/warp.cuh").to_owned()));
         files.push(("cuda.hpp", include_str!("../helpers/cuda.hpp").to_owned()));

@@ -10,7 +10,7 @@ use crate::spec::{Method, Scene, Scenes, Smoothing, WindowKind, WindowUpdate};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
-/// Bytes of `Grid` in kernels/curve.cuh.
+/// Bytes of `GridState` in kernels/curve.cuh.
 const GRID_BYTES: usize = WORDS * MOST_BLOCKS * 8 + 8;
 
 /// What a block publishes for the others.
