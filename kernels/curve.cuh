@@ -126,47 +126,34 @@ struct ThreadHistory {
     Sum windows[2][ITEMS];
 };
 
-template <unsigned ITEMS>
-DEVICE void load(const unsigned* from, unsigned (&to)[ITEMS]) {
-    if (ITEMS % 4u == 0u) {
+// Loads a thread's entries past the L1 cache, and stores them: four words at once where there are as many.
+template <unsigned ITEMS, typename T>
+DEVICE void load(const T* from, T (&to)[ITEMS]) {
 #pragma unroll
-        for (unsigned i = 0u; i < ITEMS; i += 4u) {
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (sizeof(T) != sizeof(unsigned) || ITEMS % 4u != 0u) {
+            to[i] = load_cg(from + i);
+        } else if (i % 4u == 0u) {
             uint4 four = load_cg(reinterpret_cast<const uint4*>(from + i));
             to[i] = four.x;
             to[(i + 1u) % ITEMS] = four.y;
             to[(i + 2u) % ITEMS] = four.z;
             to[(i + 3u) % ITEMS] = four.w;
         }
-    } else {
-#pragma unroll
-        for (unsigned i = 0u; i < ITEMS; ++i) to[i] = load_cg(from + i);
     }
 }
 
-template <unsigned ITEMS>
-DEVICE void store(const unsigned (&from)[ITEMS], unsigned* to) {
-    if (ITEMS % 4u == 0u) {
+template <unsigned ITEMS, typename T>
+DEVICE void store(const T (&from)[ITEMS], T* to) {
 #pragma unroll
-        for (unsigned i = 0u; i < ITEMS; i += 4u) {
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (sizeof(T) != sizeof(unsigned) || ITEMS % 4u != 0u) {
+            to[i] = from[i];
+        } else if (i % 4u == 0u) {
             *reinterpret_cast<uint4*>(to + i) =
                 make_uint4(from[i], from[(i + 1u) % ITEMS], from[(i + 2u) % ITEMS], from[(i + 3u) % ITEMS]);
         }
-    } else {
-#pragma unroll
-        for (unsigned i = 0u; i < ITEMS; ++i) to[i] = from[i];
     }
-}
-
-template <unsigned ITEMS>
-DEVICE void load(const Sum* from, Sum (&to)[ITEMS]) {
-#pragma unroll
-    for (unsigned i = 0u; i < ITEMS; ++i) to[i] = load_cg(from + i);
-}
-
-template <unsigned ITEMS>
-DEVICE void store(const Sum (&from)[ITEMS], Sum* to) {
-#pragma unroll
-    for (unsigned i = 0u; i < ITEMS; ++i) to[i] = from[i];
 }
 
 // What a plateau leaves of these counts.

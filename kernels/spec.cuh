@@ -82,8 +82,7 @@ SPEC Pair scaled_pair(Pair pair, Covered covered, Colours colours) {
     // In codes, rounded up. At most 1.9 * 2^15 of them: the sums fit.
     unsigned gain = chroma_gain(covered, colours.span, up > 0 ? ((unsigned)up + 32767u) / 32768u : 0u,
                                 down > 0 ? ((unsigned)down + 32767u) / 32768u : 0u);
-    Pair scaled = {scaled_chroma(cb, gain, colours), scaled_chroma(cr, gain, colours)};
-    return scaled;
+    return {scaled_chroma(cb, gain, colours), scaled_chroma(cr, gain, colours)};
 }
 
 // The gain of an RGB pixel whose components lie between these two, and whose luminance moves from `from` to `to`.
@@ -291,10 +290,7 @@ struct Divisor {
 };
 
 // With the inverse known: (2^64 - 1) / of.
-SPEC Divisor divisor_with(unsigned of, unsigned long long inverse) {
-    Divisor divisor = {of, inverse, reciprocal_of((float)of)};
-    return divisor;
-}
+SPEC Divisor divisor_with(unsigned of, unsigned long long inverse) { return {of, inverse, reciprocal_of((float)of)}; }
 
 SPEC Divisor divisor_of(unsigned of) { return divisor_with(of, ~0ull / of); }
 
@@ -327,8 +323,7 @@ struct ClipLimit {
 
 SPEC ClipLimit clip_limit_of(unsigned gain, unsigned long long total, Divisor levels) {
     unsigned long long most = clip_limit_in_256ths(gain, total, levels);
-    ClipLimit limit = {most >> 8, (unsigned)most & 255u};
-    return limit;
+    return {most >> 8, (unsigned)most & 255u};
 }
 
 // The samples, times 256, that levels keep with `sum` whole samples, of which `clipped` levels are clipped.

@@ -63,8 +63,7 @@ SPEC unsigned vectors_over(unsigned begin, unsigned length, unsigned pitch, unsi
 
 SPEC Walk walk_of(unsigned thread, unsigned threads, unsigned width) {
     unsigned row = thread / width, rows_on = threads / width;
-    Walk walk = {row, thread - row * width, width, rows_on, threads - rows_on * width};
-    return walk;
+    return {row, thread - row * width, width, rows_on, threads - rows_on * width};
 }
 
 // part / whole, rounded half to even, for quotients below 2^17.

@@ -1,6 +1,7 @@
-//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu`, run on this machine thread by thread
-//! (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
-//! it was waited for, a barrier that is missing, or totals that are taken for whole too early fail here.
+//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu`, run on
+//! this machine thread by thread (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and
+//! compared with the specification: what can be said about it without a GPU. A vector that is read before it was waited
+//! for, a barrier that is missing, or totals that are taken for whole too early fail here.
 
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
@@ -152,8 +153,8 @@ fn plane(
     )
 }
 
-/// A share of a plane, and how many vectors there are: sometimes for all blocks whole, sometimes with some that have few or
-/// none.
+/// A share of a plane, and how many vectors there are: sometimes for all blocks whole, sometimes with some that have
+/// few or none.
 fn sharing(blocks: u32, share: u32, numbers: &mut Numbers) -> u32 {
     let most = blocks * share;
     match numbers.below(3) {
@@ -211,7 +212,7 @@ fn planes_of_any_depth_become_what_the_specification_says() {
             let shift = if depth > 8 && numbers.below(2) == 0 { 16 - depth } else { 0 };
             let endian = if depth > 8 && numbers.below(2) == 0 { Endian::Big } else { Endian::Little };
             let sample = Sample { bytes, depth, shift, endian };
-            // A crew of 8 warps and a judge, or of all.
+            // A group of 8 warps beside others, or of all.
             let threads = if depth == 8 { 288 + 32 * numbers.below(3) } else { 1024 };
             let blocks = 1 + numbers.below(3);
             // Beyond what is kept and held, too.

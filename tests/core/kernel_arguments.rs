@@ -1,5 +1,5 @@
-//! The structures that kernels take by value (`kernels/arguments.cuh`) lie in memory as those of `src/core/cuda/arguments.rs`
-//! do: a C++ compiler says so, field by field.
+//! The structures that kernels take by value (`kernels/arguments.cuh`) lie in memory as those of
+//! `src/core/cuda/arguments.rs` do: a C++ compiler says so, field by field.
 
 use crate::host_program::Program;
 use histeq::cuda::STRUCTURES;

@@ -78,7 +78,9 @@ static void modified() {
     for (unsigned level = 0; level < count; ++level) {
         unsigned over = held[level] > limit.whole;
         sum += over ? limit.whole : held[level], clipped += over;
-        steps[level] = gain != 0 ? clipped_sum(sum, clipped, limit) + redistributed(receivers_up_to(level, range_first, width), excess, divisor) : sum;
+        steps[level] = gain != 0 ? clipped_sum(sum, clipped, limit) +
+                                       redistributed(receivers_up_to(level, range_first, width), excess, divisor)
+                                 : sum;
         if (first == 0) first = steps[level];
     }
     CdfRange<unsigned long long> spread = cdf_range_of(first, all);
@@ -120,7 +122,8 @@ int main() {
                 for (auto& factor : row) factor = (long long)wide_number();
             }
             int luma = (int)number(), cb = (int)number(), cr = (int)number();
-            for (unsigned row = 0; row < 3; ++row) std::printf("%u ", (unsigned)balanced_sum(balance, row, luma, cb, cr));
+            for (unsigned row = 0; row < 3; ++row)
+                std::printf("%u ", (unsigned)balanced_sum(balance, row, luma, cb, cr));
         } else if (question == 'v') {
             Gains gains = {};
             gains.regions = REGIONS, gains.width = number(), gains.height = number();

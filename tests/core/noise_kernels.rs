@@ -1,5 +1,5 @@
-//! `kernels/{pyramid,motion,merge}.cu`, run on this machine thread by thread (`fused/emulator.hpp`): a whole engine that removes
-//! noise, whose every step is compared with that of a CPU.
+//! `kernels/{pyramid,motion,merge}.cu`, run on this machine thread by thread (`fused/emulator.hpp`): a whole engine
+//! that removes noise, whose every step is compared with that of a CPU.
 
 use crate::host_program::Program;
 use crate::random::Random;

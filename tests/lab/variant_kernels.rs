@@ -1,6 +1,7 @@
-//! The kernels of `kernels/variants/`, and our own scan, run on this machine thread by thread (`variants/emulator.hpp`),
-//! barriers and all, and compared with the plainest loops: what can be said about them without a GPU. A kernel that reads
-//! what another thread may not have written yet, or writes beyond shared memory or a plane, fails here.
+//! The kernels of `kernels/variants/`, and our own scan, run on this machine thread by thread
+//! (`variants/emulator.hpp`), barriers and all, and compared with the plainest loops: what can be said about them
+//! without a GPU. A kernel that reads what another thread may not have written yet, or writes beyond shared memory or a
+//! plane, fails here.
 
 use crate::host_program::{Numbers, Program};
 use histeq::spec::{self, Curve, Levels, Line, Strength};

@@ -1,8 +1,8 @@
 // Runs CUDA kernels whose blocks wait for each other on this machine, slowly and exactly: the threads of all blocks are
-// fibers that take turns, warp by warp in changing order, with a block left behind now and then. What a GPU leaves open is
-// left open here too: a fetched vector lands at once, as late as it may, or in between, and until then its place holds
-// rubbish. A write beyond shared memory, barriers that do not fit together, threads that wait for ever, and vectors that
-// no thread has waited for end the program.
+// fibers that take turns, warp by warp in changing order, with a block left behind now and then. What a GPU leaves open
+// is left open here too: a fetched vector lands at once, as late as it may, or in between, and until then its place
+// holds rubbish. A write beyond shared memory, barriers that do not fit together, threads that wait for ever, and
+// vectors that no thread has waited for end the program.
 #pragma once
 
 #include <deque>
@@ -88,7 +88,8 @@ static T& block_static() {
 static inline void barrier_arrive(unsigned barrier, unsigned threads) {
     Block& block = my_block();
     if (threads % 32 != 0 || barrier >= BARRIERS) fail("no such barrier");
-    if (block.arrived[barrier] != 0 && block.expected[barrier] != threads) fail("a barrier for different numbers of threads");
+    if (block.arrived[barrier] != 0 && block.expected[barrier] != threads)
+        fail("a barrier for different numbers of threads");
     block.expected[barrier] = threads;
     if (++block.arrived[barrier] < threads) return;
     block.arrived[barrier] = 0;
