@@ -197,8 +197,8 @@ struct KeptSamples {
     uint4* stage;    // the kept vectors
     unsigned kept;   // rounds
     bool is_staged;  // in a batch: whether the copy of the kept vectors was started already
-    const uint4*
-        next;  // in a batch: the share of the next plane, copied while this one is mapped; null if there is none
+    // In a batch: the share of the next plane, copied while this one is mapped; null if there is none.
+    const uint4* next;
     uint4 held[HELD != 0u ? HELD : 1u];
 
     DEVICE KeptSamples(const Arguments& arguments, bool is_staged = false, const uint4* next = nullptr)

@@ -47,7 +47,7 @@ impl EqualizationLauncher {
         let stream = picture.stream().clone();
         let kept =
             (task.look_ahead() > 0).then(|| history.kept_curve(history.next_number(), &task.parameters.smoothing));
-        // Told apart from the launches before it; its lower 32 bits are enough for that.
+        // Differs from the launches before it; the lower 32 bits are enough for that.
         let number = (history.next_number() + 1) as u32;
         let mut launch = if spread { self.spread.on(&stream) } else { self.function.on(&stream) };
         launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers).arg(&update).arg(&line);

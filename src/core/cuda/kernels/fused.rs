@@ -147,11 +147,11 @@ impl FusedLauncher {
         let stream = picture.stream().clone();
         let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
         let plane = Plane { from: pixels, to: pixels, share, kept };
-        let waits = waiting.map_or(NULL, |waiting| {
+        let older = waiting.map_or(NULL, |waiting| {
             assert!(*waiting.layout() == layout);
             waiting.pixels.device_ptr_mut(&stream).0
         });
-        let waits = Plane { from: waits, to: waits, share, kept };
+        let older = Plane { from: older, to: older, share, kept };
         let (samples, is_settled) = (Samples::of(&layout), u32::from(settled));
         let tone = task.tone();
         let levels = Levels::new(task.levels, tone.strength);
@@ -167,7 +167,7 @@ impl FusedLauncher {
         let mut launch = function.on(&stream);
         launch.arg(&plane);
         if looks_ahead {
-            launch.arg(&waits);
+            launch.arg(&older);
         }
         launch.arg(&samples).arg(&levels);
         if let Some((modifiers, update, line)) = &modified {
