@@ -15,6 +15,8 @@
 
 #include "../kernels/spec.cuh"
 
+using namespace histeq;
+
 #define CHECK(CALL)                                                                  \
     do {                                                                             \
         cudaError_t error = (CALL);                                                  \
@@ -61,7 +63,7 @@ __global__ __launch_bounds__(THREADS) void table_of(const unsigned* counts, unsi
 #pragma unroll
     for (int j = 0; j < EACH; ++j) {
         if (begin + j < codes) {
-            curve[begin + j] = (unsigned short)curve_at(begin + j, sums[j], spread_of(first, total), levels);
+            curve[begin + j] = (unsigned short)curve_at(begin + j, sums[j], cdf_range_of(first, total), levels);
         }
     }
 }
@@ -85,7 +87,7 @@ __global__ __launch_bounds__(SCANNERS) void first_of(const unsigned* counts, uns
 __global__ void table_of_sums(const unsigned* cumulative, const unsigned* first, unsigned codes, Levels levels,
                               unsigned short* curve) {
     unsigned code = blockIdx.x * blockDim.x + threadIdx.x;
-    curve[code] = (unsigned short)curve_at(code, cumulative[code], spread_of(*first, cumulative[codes - 1]), levels);
+    curve[code] = (unsigned short)curve_at(code, cumulative[code], cdf_range_of(*first, cumulative[codes - 1]), levels);
 }
 
 // With SHARED the table goes to shared memory first, which `codes` entries of it fill.

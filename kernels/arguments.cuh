@@ -7,6 +7,8 @@
 struct uint4;
 #endif
 
+namespace histeq {
+
 // How the luma samples (or the components of RGB) lie in a plane on the device.
 struct Samples {
     unsigned pixels;   // pixels in the plane, those that only pad a row included; at most 2^31
@@ -35,11 +37,11 @@ struct Region {
 
 // A grid of equal tiles over a picture and its padding.
 struct Tiles {
-    unsigned columns;         // tiles in a row
-    unsigned rows;            // rows of tiles
-    unsigned width;           // pixels of a tile in a row
-    unsigned height;          // rows of pixels of a tile
-    unsigned picture_width;   // of the picture, without padding
+    unsigned columns;        // tiles in a row
+    unsigned rows;           // rows of tiles
+    unsigned width;          // pixels of a tile in a row
+    unsigned height;         // rows of pixels of a tile
+    unsigned picture_width;  // of the picture, without padding
     unsigned picture_height;
     unsigned pitch;           // pixels from one row of the plane to the next
     unsigned bins;            // of each tile
@@ -56,7 +58,7 @@ struct Inverse {
 
 // How a frame changes the sums of the two windows, as `WindowUpdate` in src/core/spec/scenes.rs.
 constexpr unsigned NOWHERE = ~0u;
-struct Turn {
+struct WindowUpdate {
     unsigned remembers;           // 1 if there is a history; without one, the frame is a window of its own
     unsigned half;                // of alternately used buffers, the one that this frame reads: 0 or 1
     unsigned window;              // of the frame
@@ -71,22 +73,22 @@ struct Turn {
 // The settings that turn the histograms of a window into a curve: plateau, bins, contrast limit.
 constexpr unsigned UNCAPPED = ~0u;
 struct Modifiers {
-    unsigned frames;   // in the window
-    unsigned samples;  // counted in this frame
-    unsigned varies;   // 1 if other frames may have counted more or fewer
-    unsigned cap;      // what a level keeps of this frame, at most; UNCAPPED for all
-    unsigned bins;     // of the histogram; 0 is one a level
-    unsigned gain;     // contrast limit in 256ths; 0 is none
-    unsigned first;    // of the levels (of a tile: the bins) over which is spread what the limit cuts off
-    unsigned width;    // how many those are
-    unsigned ceiling;      // the level above which levels stay as they are, and no other becomes brighter
-    unsigned keeps_black;  // of tiles: 1 if black stays black
+    unsigned frames;             // in the window
+    unsigned samples;            // counted in this frame
+    unsigned varies;             // 1 if other frames may have counted more or fewer
+    unsigned cap;                // what a level keeps of this frame, at most; UNCAPPED for all
+    unsigned bins;               // of the histogram; 0 is one a level
+    unsigned gain;               // contrast limit in 256ths; 0 is none
+    unsigned first;              // of the levels (of a tile: the bins) over which is spread what the limit cuts off
+    unsigned width;              // the number of those
+    unsigned ceiling;            // the level above which levels stay as they are, and no other becomes brighter
+    unsigned keeps_black;        // of tiles: 1 if black stays black
     unsigned long long inverse;  // of `width`, as a `Divisor` has it
 };
 
 // What equalization is blended with: a line of straight pieces (src/core/spec/tone.rs), in sixteenths of a level.
 constexpr unsigned KNOTS = 8u;
-struct Line {
+struct PiecewiseLine {
     unsigned used;          // knots; 0 for the line that changes nothing
     unsigned from[KNOTS];   // where they are, from left to right
     unsigned to[KNOTS];     // what they become
@@ -104,9 +106,9 @@ struct ChromaPlaces {
     unsigned luma_pitch;    // from one row of luma to the next
     unsigned width;         // of the picture
     unsigned height;
-    unsigned log2_width;    // pixels in a row that share a pair of chroma samples
-    unsigned log2_height;   // rows that share it
-    unsigned reserved;      // 0
+    unsigned log2_width;   // pixels in a row that share a pair of chroma samples
+    unsigned log2_height;  // rows that share it
+    unsigned reserved;     // 0
 };
 
 // The coefficients of chroma; src/core/spec/chroma.rs has the rules.
@@ -124,10 +126,10 @@ struct Colours {
 // The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions (src/core/spec/tone.rs).
 constexpr unsigned REGIONS = 8u;
 struct Gains {
-    unsigned regions;  // in a row and in a column: 1 or REGIONS; 0 where the gain follows from luma
-    unsigned width;    // pixels of a region in a row
-    unsigned height;   // rows of pixels of a region
-    unsigned pitch;    // pixels from one row of a plane to the next
+    unsigned regions;                // in a row and in a column: 1 or REGIONS; 0 where the gain follows from luma
+    unsigned width;                  // pixels of a region in a row
+    unsigned height;                 // rows of pixels of a region
+    unsigned pitch;                  // pixels from one row of a plane to the next
     unsigned of[REGIONS * REGIONS];  // in 4096ths, row by row
 };
 
@@ -153,7 +155,7 @@ struct Balance {
     int offsets[4];     // in sixteenths of a level
 };
 
-// The same for luma, Cb and Cr, as sums of all three.
+// A balance of luma, Cb and Cr, each of which becomes a sum of all three.
 struct BalanceOfYuv {
     long long rows[3][4];  // factors of luma, Cb and Cr, and what is added, in 65536ths
 };
@@ -185,24 +187,24 @@ struct NoisyPlane {
     unsigned height;
     unsigned quarter_width;
     unsigned quarter_height;
-    unsigned log2_width;   // columns and rows of luma for each of its own, as powers of two
+    unsigned log2_width;  // columns and rows of luma for each of its own, as powers of two
     unsigned log2_height;
     unsigned is_chroma;
     unsigned none;
 };
 
-// The same plane of another frame, and the motion from the one to the other.
-struct Moved {
+// A plane of another frame (a reference frame), and the motion from the frame to it.
+struct ReferencePlane {
     const short* samples;
     const unsigned* field;
     unsigned field_columns;
     unsigned field_rows;
 };
 
-// Those that a plane is merged with.
-constexpr unsigned MOST_OTHERS = 8u;
-struct Others {
-    Moved of[MOST_OTHERS];
+// The planes of other frames that a plane is merged with.
+constexpr unsigned MOST_REFERENCES = 8u;
+struct ReferencePlanes {
+    ReferencePlane of[MOST_REFERENCES];
     unsigned count;
     unsigned none;
 };
@@ -214,25 +216,4 @@ struct NoiseFactors {
     unsigned most;
 };
 
-static_assert(sizeof(Samples) == 24, "Samples is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Levels) == 12, "Levels is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Region) == 20, "Region is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Tiles) == 36, "Tiles is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Inverse) == 8, "Inverse is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Turn) == 48, "Turn is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Modifiers) == 48, "Modifiers is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Line) == 100, "Line is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Colours) == 32, "Colours is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Gains) == 272, "Gains is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Veil) == 520, "Veil is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(ToneCurve) == 384, "ToneCurve is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Balance) == 32, "Balance is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(BalanceOfYuv) == 96, "BalanceOfYuv is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Weights) == 16, "Weights is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Plane) == 24, "Plane is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Planes) == 512, "Planes is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(NoisyPlane) == 48, "NoisyPlane is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Moved) == 24, "Moved is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(Others) == 200, "Others is not as in src/core/cuda/arguments.rs");
-static_assert(sizeof(NoiseFactors) == 156, "NoiseFactors is not as in src/core/cuda/arguments.rs");
+}  // namespace histeq

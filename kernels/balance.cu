@@ -3,11 +3,13 @@
 #include "launch.cuh"
 #include "pairs.cuh"
 
+using namespace histeq;
+
 // One thread per pair of chroma samples and the luma that it covers.
 template <typename S>
-__device__ __forceinline__ void balance_yuv(S* picture, Samples samples, Levels levels, const ChromaPlaces& places,
-                                            const Colours& colours, const BalanceOfYuv& balance) {
-    wait_for_previous();
+DEVICE void balance_yuv(S* picture, Samples samples, Levels levels, const ChromaPlaces& places, const Colours& colours,
+                        const BalanceOfYuv& balance) {
+    grid_dependency_sync();
     each_pair(places, [&](const PlacedPair& placed) {
         unsigned long long places_of[2] = {places.cb + placed.at, places.cr + placed.at};
         int cb = (int)code_at<S>(picture, places_of[0], samples) - colours.centre;
@@ -29,9 +31,9 @@ __device__ __forceinline__ void balance_yuv(S* picture, Samples samples, Levels 
 }
 
 template <typename S, int COMPONENTS, bool PLANAR>
-__device__ __forceinline__ void balance_rgb(uint4* pixels, unsigned plane_vectors, Samples samples, const Weights& weights,
-                                            const Balance& balance) {
-    wait_for_previous();
+DEVICE void balance_rgb(uint4* pixels, unsigned plane_vectors, Samples samples, const Weights& weights,
+                        const Balance& balance) {
+    grid_dependency_sync();
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
         Components<S, COMPONENTS, PLANAR> components;
@@ -50,25 +52,24 @@ __device__ __forceinline__ void balance_rgb(uint4* pixels, unsigned plane_vector
     }
 }
 
-#define BALANCE(NAME, S)                                                                                         \
-    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(S* picture, Samples samples, Levels levels, \
-                                                                     ChromaPlaces places, Colours colours,       \
-                                                                     BalanceOfYuv balance) {                     \
-        balance_yuv<S>(picture, samples, levels, places, colours, balance);                                      \
+// `balance_{u8,u16}` stretches red, green and blue each by itself, in place: luma and chroma as sums of each other.
+// Launch: any number of blocks of up to 256 threads; no shared memory. A thread has a pair of chroma samples and all
+// luma that it covers, so threads never conflict.
+#define BALANCE(NAME, S)                                                                                               \
+    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(                                                  \
+        S* picture, Samples samples, Levels levels, ChromaPlaces places, Colours colours, BalanceOfYuv balance) {      \
+        balance_yuv<S>(picture, samples, levels, places, colours, balance);                                            \
     }
 
-#define BALANCE_RGB(NAME, S, COMPONENTS, PLANAR)                                                                \
-    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(uint4* pixels, unsigned plane_vectors,     \
-                                                                     Samples samples, Weights weights,          \
-                                                                     Balance balance) {                         \
-        balance_rgb<S, COMPONENTS, PLANAR>(pixels, plane_vectors, samples, weights, balance);                   \
+// `balance_{u8,u16}_{packed3,packed4,planar}` stretches the components of RGB in place. Alpha (weight 0) keeps its
+// bits.
+// Launch: as above.
+#define BALANCE_RGB(NAME, S, COMPONENTS, PLANAR)                                                                       \
+    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(                                                  \
+        uint4* pixels, unsigned plane_vectors, Samples samples, Weights weights, Balance balance) {                    \
+        balance_rgb<S, COMPONENTS, PLANAR>(pixels, plane_vectors, samples, weights, balance);                          \
     }
 
 BALANCE(u8, unsigned char)
 BALANCE(u16, unsigned short)
-BALANCE_RGB(u8_packed3, unsigned char, 3, false)
-BALANCE_RGB(u8_packed4, unsigned char, 4, false)
-BALANCE_RGB(u8_planar, unsigned char, 3, true)
-BALANCE_RGB(u16_packed3, unsigned short, 3, false)
-BALANCE_RGB(u16_packed4, unsigned short, 4, false)
-BALANCE_RGB(u16_planar, unsigned short, 3, true)
+FOR_EACH_RGB_LAYOUT(BALANCE_RGB)

@@ -2,18 +2,21 @@
 // the pixels are packed, and come from one plane each if they are planar.
 #pragma once
 
+#include "device.cuh"
 #include "samples.cuh"
+
+namespace histeq {
 
 template <typename S, int COMPONENTS, bool PLANAR>
 struct Components {
     unsigned word[COMPONENTS * 4];
 
     // The index of vector `i` of group `index`; planes begin `plane_vectors` vectors apart.
-    static __device__ __forceinline__ size_t place(unsigned plane_vectors, unsigned index, int i) {
+    static DEVICE size_t place(unsigned plane_vectors, unsigned index, int i) {
         return PLANAR ? (size_t)plane_vectors * i + index : (size_t)index * COMPONENTS + i;
     }
 
-    __device__ __forceinline__ void load(const uint4* from, unsigned plane_vectors, unsigned index, Samples samples) {
+    DEVICE void load(const uint4* from, unsigned plane_vectors, unsigned index, Samples samples) {
 #pragma unroll
         for (int i = 0; i < COMPONENTS; ++i) {
             Words loaded = words(from[place(plane_vectors, index, i)]);
@@ -22,7 +25,7 @@ struct Components {
         }
     }
 
-    __device__ __forceinline__ void store(uint4* to, unsigned plane_vectors, unsigned index, Samples samples) const {
+    DEVICE void store(uint4* to, unsigned plane_vectors, unsigned index, Samples samples) const {
 #pragma unroll
         for (int i = 0; i < COMPONENTS; ++i) {
             Words out;
@@ -33,18 +36,18 @@ struct Components {
     }
 
     // The position of component `i` of `pixel` among the samples of `word`. Both are constants in unrolled loops.
-    static __device__ __forceinline__ constexpr int position(int pixel, int i) {
+    static DEVICE constexpr int position(int pixel, int i) {
         return PLANAR ? i * PER_VECTOR<S> + pixel : pixel * COMPONENTS + i;
     }
 
-    __device__ __forceinline__ unsigned get(int pixel, int i) const {
+    DEVICE unsigned get(int pixel, int i) const {
         return sample_at<S>(word[position(pixel, i) / PER_WORD<S>], position(pixel, i) % PER_WORD<S>);
     }
 
-    __device__ __forceinline__ void set(int pixel, int i, unsigned sample) {
+    DEVICE void set(int pixel, int i, unsigned sample) {
         int at = position(pixel, i) % PER_WORD<S> * BITS<S>;
         unsigned& whole = word[position(pixel, i) / PER_WORD<S>];
-        whole = (whole & ~(((1u << BITS<S>) - 1u) << at)) | sample << at;
+        whole = (whole & ~(SAMPLE_MASK<S> << at)) | sample << at;
     }
 };
 
@@ -52,8 +55,8 @@ struct Components {
 // there is one, else it comes from `curve`. Calls `change` with the components around each pixel, the index of their
 // vector, its number among them, and its luminance before and after.
 template <typename S, int COMPONENTS, bool PLANAR, typename Curve, typename F>
-__device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
-                                                  const uint4* mapped, Samples samples, Curve curve, F change) {
+DEVICE void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
+                              const uint4* mapped, Samples samples, Curve curve, F change) {
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
         Words luminance = words(luma[index]);
@@ -63,10 +66,21 @@ __device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, 
 #pragma unroll
         for (int pixel = 0; pixel < PER_VECTOR<S>; ++pixel) {
             unsigned before = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
-            unsigned after = mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>)
-                                               : curve[before];
+            unsigned after =
+                mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>) : curve[before];
             change(components, index, pixel, before, after);
         }
         components.store(to, plane_vectors, index, samples);
     }
 }
+
+}  // namespace histeq
+
+// Defines a kernel for each layout of RGB: its name, the sample, components of a pixel, whether planes are apart.
+#define FOR_EACH_RGB_LAYOUT(KERNEL)                                                                                    \
+    KERNEL(u8_packed3, unsigned char, 3, false)                                                                        \
+    KERNEL(u8_packed4, unsigned char, 4, false)                                                                        \
+    KERNEL(u8_planar, unsigned char, 3, true)                                                                          \
+    KERNEL(u16_packed3, unsigned short, 3, false)                                                                      \
+    KERNEL(u16_packed4, unsigned short, 4, false)                                                                      \
+    KERNEL(u16_planar, unsigned short, 3, true)

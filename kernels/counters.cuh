@@ -1,19 +1,53 @@
-// Access to words in shared memory by address.
+// Counters in shared memory, each in 2^log2_copies interleaved copies, so that the lanes of a warp seldom access the
+// same one. They are cleared before a block counts, and added up after it.
 #pragma once
 
-// The address in shared memory, for instructions in assembly.
-__device__ __forceinline__ unsigned shared_address(const void* at) { return (unsigned)__cvta_generic_to_shared(at); }
+#include "device.cuh"
+#include "warp.cuh"
 
-// The word at an address.
-__device__ __forceinline__ unsigned word_at(unsigned address) {
-    unsigned word;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
-    return word;
+namespace histeq {
+
+// Sets the counters in `vectors` vectors of four words to zero.
+DEVICE void clear_counters(unsigned* counters, unsigned vectors) {
+    uint4* quads = reinterpret_cast<uint4*>(counters);
+    for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x) quads[i] = make_uint4(0u, 0u, 0u, 0u);
 }
 
-// Adds 1 to the counter at an address. In assembly, because the compiler's code for atomicAdd takes twice as long. The
-// hardware merges lanes of a warp that add to one counter, because the result is not used; so flat pictures are no
-// slower.
-__device__ __forceinline__ void count_one(unsigned address) {
-    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
+// Calls `add` with the number and the sum of each counter.
+template <typename F>
+DEVICE void reduce_copies(const unsigned* counters, unsigned count, unsigned log2_copies, F add) {
+    unsigned copies = 1u << log2_copies;
+    // Lanes start at different copies, to avoid bank conflicts.
+    unsigned skew = threadIdx.x % WARP_THREADS >> (5u - log2_copies);
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+        unsigned sum = 0u;
+        for (unsigned copy = 0u; copy < copies; ++copy) {
+            sum += counters[(i << log2_copies) | ((copy + skew) & (copies - 1u))];
+        }
+        add(i, sum);
+    }
 }
+
+// Does this for at least four copies, four per load. `count` is a multiple of 32, and all lanes of a warp call it.
+template <unsigned LOG2_COPIES, typename F>
+DEVICE void reduce_copies(const unsigned* counters, unsigned count, F add) {
+    constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
+    constexpr unsigned PARTS = QUADS > 2u ? QUADS / 2u : 1u;  // threads that share a counter
+    constexpr unsigned EACH = QUADS / PARTS;
+    const uint4* quads = reinterpret_cast<const uint4*>(counters);
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < count * PARTS; i += blockDim.x) {
+        unsigned counter = i / PARTS, part = i % PARTS, sum = 0u;
+#pragma unroll
+        for (unsigned j = 0u; j < EACH; ++j) {
+            // Neighbouring counters begin at different ends, to avoid bank conflicts.
+            uint4 four = quads[counter * QUADS + part + PARTS * (EACH > 1u ? j ^ (counter & 1u) : j)];
+            sum += four.x + four.y + four.z + four.w;
+        }
+#pragma unroll
+        for (unsigned distance = 1u; distance < PARTS; distance *= 2u) sum += __shfl_xor_sync(FULL_MASK, sum, distance);
+        if (part == 0u) add(counter, sum);
+    }
+}
+
+}  // namespace histeq

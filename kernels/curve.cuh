@@ -1,83 +1,84 @@
 // From the counts of a frame to its curve, with every step of the specification: temporal window, plateau, bins,
-// contrast limit, prefix sum, normalization, line, strength (src/core/spec/equalization.rs, step for step). Which frames are in
-// the window, the host says (`Turn`).
+// contrast limit, prefix sum, normalization, line, strength (src/core/spec/equalization.rs, step for step). Which
+// frames are in the window, the host says (`WindowUpdate`).
 //
-// A crew does this: the first threads of a block, each of which keeps PER neighbouring codes in registers from the
-// first step to the last. With MANY, the crews of several blocks, all resident at once, share the codes and exchange
-// data through `Grid`.
+// The threads of a ThreadGroup do this, each of which keeps ITEMS neighbouring codes in registers from the first step
+// to the last. With MULTI_BLOCK, the groups of several blocks, all resident at once, share the codes and exchange data
+// through `GridState`.
 #pragma once
 
 #include "barriers.cuh"
-#include "fetch.cuh"
+#include "copy_async.cuh"
+#include "device.cuh"
 #include "launch.cuh"
 #include "spec.cuh"
 #include "warp.cuh"
+
+namespace histeq {
 
 constexpr unsigned MOST_BLOCKS = 64u;
 
 typedef unsigned long long Sum;
 
-// The crew of a block: its first WARPS warps, or all warps if WARPS is 0. The other warps may do something else.
+// The threads of a block that compute the curve: the first WARPS warps, or all warps if WARPS is 0.
 template <unsigned WARPS>
-struct Crew {
-    __device__ __forceinline__ static unsigned warps() { return WARPS != 0u ? WARPS : blockDim.x / LANES; }
+struct ThreadGroup {
+    DEVICE static unsigned warps() { return WARPS != 0u ? WARPS : blockDim.x / WARP_THREADS; }
 
-    // A barrier of the crew: after it, all see what each has written before.
-    __device__ __forceinline__ static void meet() {
-        wait_at<1u>(warps() * LANES);
-    }
+    // A barrier of the group: after it, all threads see what each has written before.
+    DEVICE static void sync() { barrier_sync<1u>(warps() * WARP_THREADS); }
 };
 
 // What a block publishes for the others: the lower or the upper 32 bits of a sum. A sum of 32 bits has no upper ones.
 enum Word {
-    TOTAL,       // samples of the window
+    TOTAL,  // samples of the window
     TOTAL_HIGH,
-    KEPT,        // whole samples that its levels keep, as `Tidings::sums`
+    KEPT,  // whole samples that its levels keep, as `WarpAggregates::sums`
     KEPT_HIGH,
-    LOWEST,      // what the lowest of its levels that holds any samples holds, or 0
+    LOWEST,  // what the lowest of its levels that holds any samples holds, or 0
     LOWEST_HIGH,
-    CUT,         // four times the levels that have been cut, plus 2 if black holds samples, plus 1 if one level holds all
-    FIRST,       // its lowest step
+    CLIPPED,  // four times the clipped levels, plus 2 if black holds samples, plus 1 if one level holds all
+    FIRST,    // its lowest step
     FIRST_HIGH,
     WORDS,
 };
 
 // The data that blocks exchange in global memory.
-struct Grid {
+struct GridState {
     Sum words[WORDS][MOST_BLOCKS];  // the number of the launch that has published it, and below it the word
     unsigned arrived;               // at barriers, ever
     unsigned unused;
 };
-static_assert(sizeof(Grid) == 4616, "Grid is not as large as src/core/cuda/history.rs allocates");
+static_assert(sizeof(GridState) == 4616, "Grid is not as large as src/core/cuda/history.rs allocates");
 
 // The blocks of a launch. Each publishes a word at most once in a launch; the others read it until the number of this
 // launch stands beside it. So they wait for no more than the word, and need neither a barrier of the grid nor a fence.
-struct Blocks {
-    Grid* grid;
+struct GridExchange {
+    GridState* grid;
     unsigned launch;  // another number than the launches before it had
 
-    __device__ __forceinline__ void publish(Word word, unsigned value) const {
-        write_shared(&grid->words[word][blockIdx.x], (Sum)launch << 32 | value);
+    DEVICE void publish(Word word, unsigned value) const {
+        store_relaxed(&grid->words[word][blockIdx.x], (Sum)launch << 32 | value);
     }
-    __device__ __forceinline__ void publish_sum(Word word, unsigned sum) const { publish(word, sum); }
-    __device__ __forceinline__ void publish_sum(Word word, Sum sum) const {
+    DEVICE void publish_sum(Word word, unsigned sum) const { publish(word, sum); }
+    DEVICE void publish_sum(Word word, Sum sum) const {
         publish(word, (unsigned)sum);
         publish((Word)(word + 1), (unsigned)(sum >> 32));
     }
 
-    // Waits for these words of all blocks. A lane gets those of the blocks that have its number, or that and a multiple of
-    // LANES; 0 where there is no such block.
+    // Waits for these words of all blocks. A lane gets those of the blocks that have its number, or that and a multiple
+    // of LANES; 0 where there is no such block.
     template <unsigned COUNT>
-    __device__ __forceinline__ void collect(const Word (&words)[COUNT], unsigned (&collected)[MOST_BLOCKS / LANES][COUNT]) const {
+    DEVICE void collect(const Word (&words)[COUNT], unsigned (&collected)[MOST_BLOCKS / WARP_THREADS][COUNT]) const {
         bool is_whole;
         do {
             is_whole = true;
 #pragma unroll
-            for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) {
-                unsigned block = threadIdx.x % LANES + i * LANES;
+            for (unsigned i = 0u; i < MOST_BLOCKS / WARP_THREADS; ++i) {
+                unsigned block = threadIdx.x % WARP_THREADS + i * WARP_THREADS;
 #pragma unroll
                 for (unsigned j = 0u; j < COUNT; ++j) {
-                    Sum found = block < gridDim.x ? read_shared(&grid->words[words[j]][block]) : (Sum)launch << 32;
+                    Sum found = block < gridDim.x ? load_relaxed(&grid->words[words[j]][block]) : (Sum)launch << 32;
                     collected[i][j] = (unsigned)found;
                     is_whole &= (unsigned)(found >> 32) == launch;
                 }
@@ -88,109 +89,98 @@ struct Blocks {
 
 // The sums of the warps' levels under the contrast limit.
 template <typename Count>
-struct Tidings {
-    Count sums[LANES];     // whole samples that they keep
-    unsigned cuts[LANES];  // how many of them have been cut
+struct WarpAggregates {
+    Count sums[WARP_THREADS];        // whole samples that they keep
+    unsigned clipped[WARP_THREADS];  // the number of clipped levels
 };
 
-// The data that the threads of a crew exchange in shared memory. Each sum has its own place, so that no second barrier
+// The data that the threads of a group exchange in shared memory. Each sum has its own place, so that no second barrier
 // is needed.
-struct Room {
+struct TempStorage {
     unsigned flat;  // zero when a frame comes
     Sum black;      // what black holds
-    Sum totals[LANES];
-    Sum firsts[LANES];  // of several blocks, at first what the lowest level of each warp that holds any samples holds
-    Tidings<unsigned> narrow;
-    Tidings<Sum> wide;
+    Sum totals[WARP_THREADS];
+    Sum firsts[WARP_THREADS];  // of several blocks, at first what the lowest level of each warp that holds any samples
+                               // holds
+    WarpAggregates<unsigned> narrow;
+    WarpAggregates<Sum> wide;
     // Of all blocks, or of those before this one.
     Sum total, before, kept, lowest, first;
-    unsigned cut_before, cut, flags;
+    unsigned clipped_before, clipped, flags;
 
-    __device__ __forceinline__ Tidings<unsigned>& tidings(unsigned) { return narrow; }
-    __device__ __forceinline__ Tidings<Sum>& tidings(Sum) { return wide; }
+    DEVICE WarpAggregates<unsigned>& aggregates(unsigned) { return narrow; }
+    DEVICE WarpAggregates<Sum>& aggregates(Sum) { return wide; }
 };
 
-// The state from the frames before: a histogram in each row of `slots`; `sums` has the sums of the two windows twice, used
-// alternately.
+// The state from the frames before: a histogram in each row of `slots`; `sums` has the sums of the two windows twice,
+// used alternately.
 struct History {
     unsigned* slots;
     Sum* sums;
 };
 
 // The part of the history for the codes of a thread.
-template <unsigned PER>
-struct Past {
-    unsigned evicted[2][PER];  // of the histograms that leave a window, what the plateau has left
-    Sum windows[2][PER];
+template <unsigned ITEMS>
+struct ThreadHistory {
+    unsigned evicted[2][ITEMS];  // of the histograms that leave a window, what the plateau has left
+    Sum windows[2][ITEMS];
 };
 
-template <unsigned PER>
-__device__ __forceinline__ void load(const unsigned* from, unsigned (&to)[PER]) {
-    if (PER % 4u == 0u) {
+// Loads a thread's entries past the L1 cache, and stores them: four words at once where there are as many.
+template <unsigned ITEMS, typename T>
+DEVICE void load(const T* from, T (&to)[ITEMS]) {
 #pragma unroll
-        for (unsigned i = 0u; i < PER; i += 4u) {
-            uint4 four = fresh(reinterpret_cast<const uint4*>(from + i));
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (sizeof(T) != sizeof(unsigned) || ITEMS % 4u != 0u) {
+            to[i] = load_cg(from + i);
+        } else if (i % 4u == 0u) {
+            uint4 four = load_cg(reinterpret_cast<const uint4*>(from + i));
             to[i] = four.x;
-            to[(i + 1u) % PER] = four.y;
-            to[(i + 2u) % PER] = four.z;
-            to[(i + 3u) % PER] = four.w;
+            to[(i + 1u) % ITEMS] = four.y;
+            to[(i + 2u) % ITEMS] = four.z;
+            to[(i + 3u) % ITEMS] = four.w;
         }
-    } else {
-#pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) to[i] = fresh(from + i);
     }
 }
 
-template <unsigned PER>
-__device__ __forceinline__ void store(const unsigned (&from)[PER], unsigned* to) {
-    if (PER % 4u == 0u) {
+template <unsigned ITEMS, typename T>
+DEVICE void store(const T (&from)[ITEMS], T* to) {
 #pragma unroll
-        for (unsigned i = 0u; i < PER; i += 4u) {
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (sizeof(T) != sizeof(unsigned) || ITEMS % 4u != 0u) {
+            to[i] = from[i];
+        } else if (i % 4u == 0u) {
             *reinterpret_cast<uint4*>(to + i) =
-                make_uint4(from[i], from[(i + 1u) % PER], from[(i + 2u) % PER], from[(i + 3u) % PER]);
+                make_uint4(from[i], from[(i + 1u) % ITEMS], from[(i + 2u) % ITEMS], from[(i + 3u) % ITEMS]);
         }
-    } else {
-#pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
     }
-}
-
-template <unsigned PER>
-__device__ __forceinline__ void load(const Sum* from, Sum (&to)[PER]) {
-#pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) to[i] = fresh(from + i);
-}
-
-template <unsigned PER>
-__device__ __forceinline__ void store(const Sum (&from)[PER], Sum* to) {
-#pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
 }
 
 // What a plateau leaves of these counts.
-template <unsigned PER>
-__device__ __forceinline__ void capped(unsigned (&count)[PER], unsigned cap) {
+template <unsigned ITEMS>
+DEVICE void capped(unsigned (&count)[ITEMS], unsigned cap) {
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) count[i] = count[i] < cap ? count[i] : cap;
+    for (unsigned i = 0u; i < ITEMS; ++i) count[i] = count[i] < cap ? count[i] : cap;
 }
 
-template <unsigned PER>
-__device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, const Turn& turn, const History& history) {
-    Past<PER> past = {};
+template <unsigned ITEMS>
+DEVICE ThreadHistory<ITEMS> load_history(unsigned code, unsigned codes, const WindowUpdate& update,
+                                         const History& history) {
+    ThreadHistory<ITEMS> thread_history = {};
 #pragma unroll
     for (unsigned i = 0u; i < 2u; ++i) {
-        if (turn.evicted_rows[i] == NOWHERE) continue;
-        load<PER>(history.slots + (size_t)turn.evicted_rows[i] * codes + code, past.evicted[i]);
-        capped<PER>(past.evicted[i], turn.evicted_caps[i]);
+        if (update.evicted_rows[i] == NOWHERE) continue;
+        load<ITEMS>(history.slots + (size_t)update.evicted_rows[i] * codes + code, thread_history.evicted[i]);
+        capped<ITEMS>(thread_history.evicted[i], update.evicted_caps[i]);
     }
-    const Sum* sums = history.sums + 2u * codes * turn.half;
-    load<PER>(sums + code, past.windows[0]);
-    load<PER>(sums + codes + code, past.windows[1]);
-    return past;
+    const Sum* sums = history.sums + 2u * codes * update.half;
+    load<ITEMS>(sums + code, thread_history.windows[0]);
+    load<ITEMS>(sums + codes + code, thread_history.windows[1]);
+    return thread_history;
 }
 
 // A barrier of the grid: after it, all blocks see what each has written before.
-__device__ __forceinline__ void meet(Grid* grid) {
+DEVICE void sync(GridState* grid) {
     __syncthreads();
     if (threadIdx.x == 0u) {
         __threadfence();
@@ -204,35 +194,35 @@ __device__ __forceinline__ void meet(Grid* grid) {
     __syncthreads();
 }
 
-// The sum over the warps of a crew, after a barrier.
-template <typename Crew, typename T>
-__device__ __forceinline__ T sum_over_crew(const T* told) {
-    unsigned lane = threadIdx.x % LANES;
-    return sum_of_warp(lane < Crew::warps() ? told[lane] : (T)0);
+// The sum over the warps of a group, after a barrier.
+template <typename ThreadGroup, typename T>
+DEVICE T group_sum(const T* aggregates) {
+    unsigned lane = threadIdx.x % WARP_THREADS;
+    return warp_sum(lane < ThreadGroup::warps() ? aggregates[lane] : (T)0);
 }
 
-// The sums over other warps.
+// The sums over the warps before this one, and over all of them.
 template <typename Count>
-struct Told {
-    Count before;         // the sum of the warps before it
-    Count all;            // and of all
-    unsigned cut_before;  // levels that have been cut, likewise
-    unsigned cut;
+struct GroupPrefix {
+    Count before;  // samples
+    Count all;
+    unsigned clipped_before;  // clipped levels
+    unsigned clipped;
 };
 
-// The sums over the warps of the crew, after a barrier.
-template <typename Crew, typename Count>
-__device__ __forceinline__ Told<Count> told_by_all(const Tidings<Count>& tidings) {
-    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    bool is_warp = lane < Crew::warps();
-    Count sum = is_warp ? tidings.sums[lane] : 0;
-    unsigned cut = is_warp ? tidings.cuts[lane] : 0u;
-    Told<Count> told;
-    told.before = sum_of_warp(lane < warp ? sum : (Count)0);
-    told.all = sum_of_warp(sum);
-    told.cut_before = sum_of_warp(lane < warp ? cut : 0u);
-    told.cut = sum_of_warp(cut);
-    return told;
+// Reads them after a barrier of the group.
+template <typename ThreadGroup, typename Count>
+DEVICE GroupPrefix<Count> group_prefix(const WarpAggregates<Count>& aggregates) {
+    unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
+    bool is_warp = lane < ThreadGroup::warps();
+    Count sum = is_warp ? aggregates.sums[lane] : 0;
+    unsigned clipped = is_warp ? aggregates.clipped[lane] : 0u;
+    GroupPrefix<Count> prefix;
+    prefix.before = warp_sum(lane < warp ? sum : (Count)0);
+    prefix.all = warp_sum(sum);
+    prefix.clipped_before = warp_sum(lane < warp ? clipped : 0u);
+    prefix.clipped = warp_sum(clipped);
+    return prefix;
 }
 
 // The words of a sum that begins with `word`.
@@ -240,324 +230,328 @@ template <typename Count>
 constexpr unsigned WORDS_OF = sizeof(Count) / sizeof(unsigned);
 
 template <typename Count, unsigned COUNT>
-__device__ __forceinline__ Count sum_at(const unsigned (&words)[COUNT], unsigned at) {
+DEVICE Count sum_at(const unsigned (&words)[COUNT], unsigned at) {
     return WORDS_OF<Count> == 1u ? (Count)words[at] : (Count)((Sum)words[(at + 1u) % COUNT] << 32 | words[at]);
-}
-
-// The count of the lowest lane that has one, for all lanes; 0 if none has.
-template <typename Count>
-__device__ __forceinline__ Count lowest_of_lanes(Count count) {
-    unsigned having = __ballot_sync(ALL, count != 0);
-    return having == 0u ? (Count)0 : __shfl_sync(ALL, count, __ffs(having) - 1);
 }
 
 // What of a histogram decides where its curve begins.
 template <typename Count>
-struct Start {
+struct CdfStart {
     Count lowest;    // what the lowest level with samples holds; with one block, what black holds
     bool has_black;  // whether that level is black; true with one block
     bool flat;       // whether one level holds all samples
 };
 
-// The same over all blocks. `told` has the sums of this block's crew, `start` the same of its levels. In between, this does
-// `meanwhile`.
+// Extends `prefix` and `start` from this block's group to all blocks. Calls `meanwhile` before it waits for them.
 template <typename Count, typename F>
-__device__ __forceinline__ void add_other_blocks(Told<Count>& told, Start<Count>& start, Room& room, Blocks blocks,
-                                                 F meanwhile) {
-    constexpr unsigned OF_SUM = WORDS_OF<Count>, LOWEST_AT = OF_SUM, CUT_AT = 2u * OF_SUM;
+DEVICE void grid_prefix(GroupPrefix<Count>& prefix, CdfStart<Count>& start, TempStorage& storage, GridExchange exchange,
+                        F meanwhile) {
+    constexpr unsigned OF_SUM = WORDS_OF<Count>, LOWEST_AT = OF_SUM, CLIPPED_AT = 2u * OF_SUM;
     if (threadIdx.x == 0u) {
-        blocks.publish_sum(KEPT, told.all);
-        blocks.publish_sum(LOWEST, start.lowest);
-        blocks.publish(CUT, 4u * told.cut + 2u * start.has_black + start.flat);
+        exchange.publish_sum(KEPT, prefix.all);
+        exchange.publish_sum(LOWEST, start.lowest);
+        exchange.publish(CLIPPED, 4u * prefix.clipped + 2u * start.has_black + start.flat);
     }
     meanwhile();
-    if (threadIdx.x < LANES) {
-        Word words[CUT_AT + 1u];
+    if (threadIdx.x < WARP_THREADS) {
+        Word words[CLIPPED_AT + 1u];
 #pragma unroll
         for (unsigned i = 0u; i < OF_SUM; ++i) {
             words[i] = (Word)(KEPT + i);
             words[LOWEST_AT + i] = (Word)(LOWEST + i);
         }
-        words[CUT_AT] = CUT;
-        unsigned collected[MOST_BLOCKS / LANES][CUT_AT + 1u];
-        blocks.collect(words, collected);
-        Told<Count> all = {0, 0, 0u, 0u};
+        words[CLIPPED_AT] = CLIPPED;
+        unsigned collected[MOST_BLOCKS / WARP_THREADS][CLIPPED_AT + 1u];
+        exchange.collect(words, collected);
+        GroupPrefix<Count> all = {0, 0, 0u, 0u};
         Count lowest = 0;
         unsigned flags = 0u;
 #pragma unroll
-        for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) {
+        for (unsigned i = 0u; i < MOST_BLOCKS / WARP_THREADS; ++i) {
             Count kept = sum_at<Count>(collected[i], 0u);
-            unsigned cut = collected[i][CUT_AT] / 4u;
-            if (threadIdx.x + i * LANES < blockIdx.x) {
+            unsigned clipped = collected[i][CLIPPED_AT] / 4u;
+            if (threadIdx.x + i * WARP_THREADS < blockIdx.x) {
                 all.before += kept;
-                all.cut_before += cut;
+                all.clipped_before += clipped;
             }
             all.all += kept;
-            all.cut += cut;
-            Count of_these = lowest_of_lanes(sum_at<Count>(collected[i], LOWEST_AT));
+            all.clipped += clipped;
+            Count of_these = warp_first_nonzero(sum_at<Count>(collected[i], LOWEST_AT));
             if (lowest == 0) lowest = of_these;
-            flags |= collected[i][CUT_AT] % 4u;
+            flags |= collected[i][CLIPPED_AT] % 4u;
         }
-        all.before = sum_of_warp(all.before);
-        all.cut_before = sum_of_warp(all.cut_before);
-        all.all = sum_of_warp(all.all);
-        all.cut = sum_of_warp(all.cut);
-        bool has_black = __any_sync(ALL, (flags & 2u) != 0u), flat = __any_sync(ALL, (flags & 1u) != 0u);
+        all.before = warp_sum(all.before);
+        all.clipped_before = warp_sum(all.clipped_before);
+        all.all = warp_sum(all.all);
+        all.clipped = warp_sum(all.clipped);
+        bool has_black = __any_sync(FULL_MASK, (flags & 2u) != 0u), flat = __any_sync(FULL_MASK, (flags & 1u) != 0u);
         if (threadIdx.x == 0u) {
-            room.before = all.before;
-            room.cut_before = all.cut_before;
-            room.kept = all.all;
-            room.cut = all.cut;
-            room.lowest = lowest;
-            room.flags = 2u * has_black + flat;
+            storage.before = all.before;
+            storage.clipped_before = all.clipped_before;
+            storage.kept = all.all;
+            storage.clipped = all.clipped;
+            storage.lowest = lowest;
+            storage.flags = 2u * has_black + flat;
         }
     }
     __syncthreads();
-    told.before += (Count)room.before;
-    told.cut_before += room.cut_before;
-    told.all = (Count)room.kept;
-    told.cut = room.cut;
-    start = {(Count)room.lowest, (room.flags & 2u) != 0u, (room.flags & 1u) != 0u};
+    prefix.before += (Count)storage.before;
+    prefix.clipped_before += storage.clipped_before;
+    prefix.all = (Count)storage.kept;
+    prefix.clipped = storage.clipped;
+    start = {(Count)storage.lowest, (storage.flags & 2u) != 0u, (storage.flags & 1u) != 0u};
 }
 
-// The lowest value of all threads of all crews.
-template <bool MANY, typename Crew>
-__device__ __forceinline__ Sum lowest_of_all(Sum value, Room& room, Blocks blocks) {
-    unsigned lane = threadIdx.x % LANES;
-    value = lowest_of_warp(value);
-    if (lane == 0u) room.firsts[threadIdx.x / LANES] = value;
-    Crew::meet();
-    value = lowest_of_warp(lane < Crew::warps() ? room.firsts[lane] : ~0ull);
-    if (!MANY) return value;
-    if (threadIdx.x == 0u) blocks.publish_sum(FIRST, value);
-    if (threadIdx.x < LANES) {
-        unsigned collected[MOST_BLOCKS / LANES][2];
-        blocks.collect({FIRST, FIRST_HIGH}, collected);
+// The lowest value of all threads of the groups of all blocks.
+template <bool MULTI_BLOCK, typename ThreadGroup>
+DEVICE Sum grid_min(Sum value, TempStorage& storage, GridExchange exchange) {
+    unsigned lane = threadIdx.x % WARP_THREADS;
+    value = warp_min(value);
+    if (lane == 0u) storage.firsts[threadIdx.x / WARP_THREADS] = value;
+    ThreadGroup::sync();
+    value = warp_min(lane < ThreadGroup::warps() ? storage.firsts[lane] : ~0ull);
+    if (!MULTI_BLOCK) return value;
+    if (threadIdx.x == 0u) exchange.publish_sum(FIRST, value);
+    if (threadIdx.x < WARP_THREADS) {
+        unsigned collected[MOST_BLOCKS / WARP_THREADS][2];
+        exchange.collect({FIRST, FIRST_HIGH}, collected);
 #pragma unroll
-        for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) {
+        for (unsigned i = 0u; i < MOST_BLOCKS / WARP_THREADS; ++i) {
             Sum other = sum_at<Sum>(collected[i], 0u);
-            if (lane + i * LANES < gridDim.x && other < value) value = other;
+            if (lane + i * WARP_THREADS < gridDim.x && other < value) value = other;
         }
-        value = lowest_of_warp(value);
-        if (lane == 0u) room.first = value;
+        value = warp_min(value);
+        if (lane == 0u) storage.first = value;
     }
     __syncthreads();
-    return room.first;
+    return storage.first;
 }
 
-// The sum of the values of all threads of all crews.
-template <bool MANY, typename Crew, typename Count>
-__device__ __forceinline__ Count sum_of_all(Count value, Room& room, Blocks blocks) {
-    value = sum_of_warp(value);
-    if (threadIdx.x % LANES == 0u) room.totals[threadIdx.x / LANES] = value;
-    Crew::meet();
-    if (!MANY) return (Count)sum_over_crew<Crew>(room.totals);
-    if (threadIdx.x < LANES) {
-        Count sum = (Count)sum_over_crew<Crew>(room.totals);
-        if (threadIdx.x == 0u) blocks.publish_sum(TOTAL, sum);
+// The sum of the values of all threads of the groups of all blocks.
+template <bool MULTI_BLOCK, typename ThreadGroup, typename Count>
+DEVICE Count grid_sum(Count value, TempStorage& storage, GridExchange exchange) {
+    value = warp_sum(value);
+    if (threadIdx.x % WARP_THREADS == 0u) storage.totals[threadIdx.x / WARP_THREADS] = value;
+    ThreadGroup::sync();
+    if (!MULTI_BLOCK) return (Count)group_sum<ThreadGroup>(storage.totals);
+    if (threadIdx.x < WARP_THREADS) {
+        Count sum = (Count)group_sum<ThreadGroup>(storage.totals);
+        if (threadIdx.x == 0u) exchange.publish_sum(TOTAL, sum);
         Word words[WORDS_OF<Count>];
 #pragma unroll
         for (unsigned i = 0u; i < WORDS_OF<Count>; ++i) words[i] = (Word)(TOTAL + i);
-        unsigned collected[MOST_BLOCKS / LANES][WORDS_OF<Count>];
-        blocks.collect(words, collected);
+        unsigned collected[MOST_BLOCKS / WARP_THREADS][WORDS_OF<Count>];
+        exchange.collect(words, collected);
         sum = 0;
 #pragma unroll
-        for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) sum += sum_at<Count>(collected[i], 0u);
-        sum = sum_of_warp(sum);
-        if (threadIdx.x == 0u) room.total = sum;
+        for (unsigned i = 0u; i < MOST_BLOCKS / WARP_THREADS; ++i) sum += sum_at<Count>(collected[i], 0u);
+        sum = warp_sum(sum);
+        if (threadIdx.x == 0u) storage.total = sum;
     }
     __syncthreads();
-    return (Count)room.total;
+    return (Count)storage.total;
 }
 
 // The count of the thread's code number `i` in a window after this update, without this frame.
-template <unsigned PER>
-__device__ __forceinline__ Sum others_in(const Turn& turn, unsigned window, const Past<PER>& past, unsigned i) {
-    if (turn.fresh && turn.window == window) return 0u;
-    Sum sum = window == 0u ? past.windows[0][i] : past.windows[1][i];
+template <unsigned ITEMS>
+DEVICE Sum window_without_frame(const WindowUpdate& update, unsigned window, const ThreadHistory<ITEMS>& thread_history,
+                                unsigned i) {
+    if (update.fresh && update.window == window) return 0u;
+    Sum sum = window == 0u ? thread_history.windows[0][i] : thread_history.windows[1][i];
 #pragma unroll
     for (unsigned j = 0u; j < 2u; ++j) {
-        if (turn.evicted_windows[j] == window) sum -= past.evicted[j][i];
+        if (update.evicted_windows[j] == window) sum -= thread_history.evicted[j][i];
     }
     return sum;
 }
 
-// Writes the sums of both windows, of which the frame has a part in one that the plateau leaves, and the frame's own counts
-// for the next frame.
-template <unsigned PER>
-__device__ __forceinline__ void write_windows(const Turn& turn, const Past<PER>& past, const unsigned (&count)[PER],
-                                              unsigned cap, unsigned code, unsigned codes, const History& history) {
-    Sum* sums = history.sums + 2u * codes * (1u - turn.half) + code;
+// Writes the sums of both windows, of which the frame has a part in one that the plateau leaves, and the frame's own
+// counts for the next frame.
+template <unsigned ITEMS>
+DEVICE void write_windows(const WindowUpdate& update, const ThreadHistory<ITEMS>& thread_history,
+                          const unsigned (&count)[ITEMS], unsigned cap, unsigned code, unsigned codes,
+                          const History& history) {
+    Sum* sums = history.sums + 2u * codes * (1u - update.half) + code;
 #pragma unroll
     for (unsigned window = 0u; window < 2u; ++window) {
-        bool takes = turn.joins && turn.window == window;
+        bool takes = update.joins && update.window == window;
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) {
+        for (unsigned i = 0u; i < ITEMS; ++i) {
             unsigned kept = count[i] < cap ? count[i] : cap;
-            sums[window * codes + i] = others_in<PER>(turn, window, past, i) + (takes ? kept : 0u);
+            sums[window * codes + i] =
+                window_without_frame<ITEMS>(update, window, thread_history, i) + (takes ? kept : 0u);
         }
     }
-    store<PER>(count, history.slots + (size_t)turn.row * codes + code);
+    store<ITEMS>(count, history.slots + (size_t)update.row * codes + code);
 }
 
 // Sums the levels into bins, and distributes them over the levels again.
-template <unsigned PER, bool MANY, typename Crew, typename Count>
-__device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Levels levels, unsigned asked, Sum* bins,
-                                        Blocks blocks) {
+template <unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename Count>
+DEVICE void merge_bins(Count (&window_counts)[ITEMS], unsigned code, Levels levels, unsigned asked, Sum* bins,
+                       GridExchange exchange) {
     unsigned count = levels.hi - levels.lo + 1u;
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        if (held[i] != 0u) atomicAdd(&bins[bin_of(code + i - levels.lo, asked, count)], (Sum)held[i]);
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (window_counts[i] != 0u) atomicAdd(&bins[bin_of(code + i - levels.lo, asked, count)], (Sum)window_counts[i]);
     }
     __threadfence();
-    if (MANY) {
-        meet(blocks.grid);
+    if (MULTI_BLOCK) {
+        sync(exchange.grid);
     } else {
-        Crew::meet();
+        ThreadGroup::sync();
     }
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
+    for (unsigned i = 0u; i < ITEMS; ++i) {
         if (code + i < levels.lo || code + i > levels.hi) continue;
         unsigned level = code + i - levels.lo;
         unsigned bin = bin_of(level, asked, count);
         unsigned first = first_of_bin(bin, asked, count);
         Sum whole = ((volatile Sum*)bins)[bin];
-        held[i] = (Count)part_of_bin(whole, level - first, first_of_bin(bin + 1u, asked, count) - first);
+        window_counts[i] = (Count)part_of_bin(whole, level - first, first_of_bin(bin + 1u, asked, count) - first);
     }
 }
 
 // The prefix sums of a histogram under a contrast limit.
-template <typename Count, unsigned PER>
-struct Ladder {
-    Count whole[PER];      // whole samples that each level of a thread keeps,
-    bool cut[PER];         // and whether it has been cut
-    Count before;          // the sum of the levels below those,
-    unsigned cut_before;   // and how many of them have been cut
-    Count all;             // of all levels
-    unsigned cut_of_all;
-    Start<Count> start;
+template <typename Count, unsigned ITEMS>
+struct ClippedScan {
+    Count whole[ITEMS];       // whole samples that each level of the thread keeps
+    bool clipped[ITEMS];      // whether the level is clipped
+    Count before;             // whole samples of the levels below
+    unsigned clipped_before;  // and the number of clipped levels
+    Count all;                // of all levels
+    unsigned clipped_of_all;
+    CdfStart<Count> start;
 };
 
-// The prefix sums of levels with the counts `held`. While it waits for other blocks, or else at once, this does `meanwhile`.
-template <typename Count, unsigned PER, bool MANY, typename Crew, typename F>
-__device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER], unsigned code, Levels levels,
-                                                        Limit limit, Room& room, Blocks blocks, F meanwhile) {
-    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, below = (1u << lane) - 1u;
-    Count whole = limit.whole > (Count)~(Count)0 ? ~(Count)0 : (Count)limit.whole;
-    Ladder<Count, PER> ladder;
+// The prefix sums of the levels of the window. Calls `meanwhile` before it waits for other blocks, or else at once.
+template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
+DEVICE ClippedScan<Count, ITEMS> scan_clipped(const Count (&window_counts)[ITEMS], unsigned code, Levels levels,
+                                              ClipLimit limit, TempStorage& storage, GridExchange exchange,
+                                              F meanwhile) {
+    unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS, below = (1u << lane) - 1u;
+    constexpr Count MOST = ~(Count)0;
+    Count whole = limit.whole > MOST ? MOST : (Count)limit.whole;
+    ClippedScan<Count, ITEMS> scan;
     Count sum = 0, lowest = 0;
-    unsigned cut = 0u, cut_before = 0u;
-    unsigned first = blockIdx.x * blockDim.x * PER;
-    bool has_black = !MANY || levels.lo - first < blockDim.x * PER;
+    unsigned clipped = 0u, clipped_before = 0u;
+    unsigned first = blockIdx.x * blockDim.x * ITEMS;
+    bool has_black = !MULTI_BLOCK || levels.lo - first < blockDim.x * ITEMS;
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        ladder.cut[i] = held[i] > whole;
-        ladder.whole[i] = ladder.cut[i] ? whole : held[i];
-        sum += ladder.whole[i];
-        if (lowest == 0) lowest = held[i];
-        unsigned all_cut = __ballot_sync(ALL, ladder.cut[i]);
-        cut += __popc(all_cut);
-        cut_before += __popc(all_cut & below);
-        if (code + i == levels.lo) room.black = held[i];
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        scan.clipped[i] = window_counts[i] > whole;
+        scan.whole[i] = scan.clipped[i] ? whole : window_counts[i];
+        sum += scan.whole[i];
+        if (lowest == 0) lowest = window_counts[i];
+        unsigned clipped_lanes = __ballot_sync(FULL_MASK, scan.clipped[i]);
+        clipped += __popc(clipped_lanes);
+        clipped_before += __popc(clipped_lanes & below);
+        if (code + i == levels.lo) storage.black = window_counts[i];
     }
-    Count through = prefix_of_warp(sum, lane);
-    if (MANY) lowest = lowest_of_lanes(lowest);
-    Tidings<Count>& tidings = room.tidings(Count());
-    if (lane == LANES - 1u) {
-        tidings.sums[warp] = through;
-        tidings.cuts[warp] = cut;
-        if (MANY) room.firsts[warp] = lowest;
+    Count through = warp_inclusive_sum(sum, lane);
+    if (MULTI_BLOCK) lowest = warp_first_nonzero(lowest);
+    WarpAggregates<Count>& aggregates = storage.aggregates(Count());
+    if (lane == WARP_THREADS - 1u) {
+        aggregates.sums[warp] = through;
+        aggregates.clipped[warp] = clipped;
+        if (MULTI_BLOCK) storage.firsts[warp] = lowest;
     }
-    Crew::meet();
-    Told<Count> told = told_by_all<Crew>(tidings);
-    Count black = has_black ? (Count)room.black : (Count)0;
-    ladder.start = {black, !MANY || black != 0, room.flat != 0u};
-    if (MANY) {
-        ladder.start.lowest = lowest_of_lanes(lane < Crew::warps() ? (Count)room.firsts[lane] : (Count)0);
-        add_other_blocks(told, ladder.start, room, blocks, meanwhile);
+    ThreadGroup::sync();
+    GroupPrefix<Count> prefix = group_prefix<ThreadGroup>(aggregates);
+    Count black = has_black ? (Count)storage.black : (Count)0;
+    scan.start = {black, !MULTI_BLOCK || black != 0, storage.flat != 0u};
+    if (MULTI_BLOCK) {
+        scan.start.lowest = warp_first_nonzero(lane < ThreadGroup::warps() ? (Count)storage.firsts[lane] : (Count)0);
+        grid_prefix(prefix, scan.start, storage, exchange, meanwhile);
     } else {
         meanwhile();
     }
-    ladder.before = told.before + through - sum;
-    ladder.cut_before = told.cut_before + cut_before;
-    ladder.all = told.all;
-    ladder.cut_of_all = told.cut;
-    return ladder;
+    scan.before = prefix.before + through - sum;
+    scan.clipped_before = prefix.clipped_before + clipped_before;
+    scan.all = prefix.all;
+    scan.clipped_of_all = prefix.clipped;
+    return scan;
 }
 
 // The samples of a window that the plateau leaves, if known already.
-struct Left {
+struct WindowTotal {
     bool is_known;
     Sum samples;
 };
 
-// Computes the curve at the thread's codes from the histogram of the window: bins, contrast limit, prefix sum. `bins` has
-// zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count. Where it waits for other
-// blocks, this does `meanwhile`.
-template <typename Count, unsigned PER, bool MANY, typename Crew, typename F>
-__device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned code, Levels levels,
-                                         const Modifiers& m, const Line& line, Sum* bins, Room& room, Blocks blocks,
-                                         F meanwhile, unsigned (&mapped)[PER]) {
+// Computes the curve at the thread's codes from the histogram of the window: bins, contrast limit, prefix sum. `bins`
+// has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count. `meanwhile` is
+// called once, before the group waits for other blocks.
+template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
+DEVICE void equalize(Count (&window_counts)[ITEMS], WindowTotal window_total, unsigned code, Levels levels,
+                     const Modifiers& m, const PiecewiseLine& line, Sum* bins, TempStorage& storage,
+                     GridExchange exchange, F meanwhile, unsigned (&mapped)[ITEMS]) {
     Divisor divisor = divisor_with(m.width, m.inverse);
     Sum total = (Sum)m.frames * m.samples;
-    if (left.is_known) {
-        total = left.samples;
+    if (window_total.is_known) {
+        total = window_total.samples;
     } else if (m.varies || m.cap != UNCAPPED) {
         Count sum = 0;
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) sum += held[i];
-        total = sum_of_all<MANY, Crew>(sum, room, blocks);
+        for (unsigned i = 0u; i < ITEMS; ++i) sum += window_counts[i];
+        total = grid_sum<MULTI_BLOCK, ThreadGroup>(sum, storage, exchange);
     }
     // If one level holds all samples, the curve is the identity, whatever the other settings are.
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        if (held[i] == total) room.flat = 1u;
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (window_counts[i] == total) storage.flat = 1u;
     }
 
-    if (bins != nullptr) in_bins<PER, MANY, Crew>(held, code, levels, m.bins, bins, blocks);
+    if (bins != nullptr)
+        merge_bins<ITEMS, MULTI_BLOCK, ThreadGroup>(window_counts, code, levels, m.bins, bins, exchange);
     bool is_limited = m.gain != 0u;
-    Limit limit = {~0ull, 0u};
-    if (is_limited) limit = limit_of(m.gain, total, divisor);
+    ClipLimit limit = {~0ull, 0u};
+    if (is_limited) limit = clip_limit_of(m.gain, total, divisor);
 
-    Ladder<Count, PER> ladder = ladder_of<Count, PER, MANY, Crew>(held, code, levels, limit, room, blocks, meanwhile);
-    Sum all = ladder.all;
+    ClippedScan<Count, ITEMS> scan = scan_clipped<Count, ITEMS, MULTI_BLOCK, ThreadGroup>(
+        window_counts, code, levels, limit, storage, exchange, meanwhile);
+    Sum all = scan.all;
     Divided excess = {0u, 0u};
     if (is_limited) {
         all = 256u * total;
-        excess = divided(all - kept_by(ladder.all, ladder.cut_of_all, limit), divisor);
+        excess = divided(all - clipped_sum(scan.all, scan.clipped_of_all, limit), divisor);
     }
-    Sum step[PER];  // the cumulative distribution
-    Sum sum = ladder.before;
-    unsigned cut = ladder.cut_before;
+    Sum step[ITEMS];  // the cumulative distribution
+    Sum sum = scan.before;
+    unsigned clipped = scan.clipped_before;
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        sum += ladder.whole[i];
-        cut += ladder.cut[i];
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        sum += scan.whole[i];
+        clipped += scan.clipped[i];
         step[i] = sum;
-        if (is_limited) step[i] = kept_by(sum, cut, limit) + shared_out(shares_up_to(level_code(code + i, levels) - levels.lo, m.first, m.width), excess, divisor);
+        if (is_limited)
+            step[i] = clipped_sum(sum, clipped, limit) +
+                      redistributed(receivers_up_to(level_code(code + i, levels) - levels.lo, m.first, m.width), excess,
+                                    divisor);
     }
     Sum first;  // the lowest step
-    bool none_shares = MANY && excess.quotient == 0u && excess.rest == 0u;
+    bool none_shares = MULTI_BLOCK && excess.quotient == 0u && excess.rest == 0u;
     if (excess.quotient != 0u && m.first == 0u) {
         // Every level has a share, so the first step is that of black.
-        Count black = ladder.start.has_black ? ladder.start.lowest : (Count)0;
-        bool is_cut = black > limit.whole;
-        first = kept_by(is_cut ? limit.whole : black, is_cut, limit) + excess.quotient;
-    } else if (none_shares && ladder.start.lowest != 0u) {
-        // Nothing has been cut, so the first step is that of the lowest level with samples.
-        first = is_limited ? kept_by(ladder.start.lowest, 0u, limit) : ladder.start.lowest;
+        Count black = scan.start.has_black ? scan.start.lowest : (Count)0;
+        bool is_clipped = black > limit.whole;
+        first = clipped_sum(is_clipped ? limit.whole : black, is_clipped, limit) + excess.quotient;
+    } else if (none_shares && scan.start.lowest != 0u) {
+        // Nothing is clipped, so the first step is that of the lowest level with samples.
+        first = is_limited ? clipped_sum(scan.start.lowest, 0u, limit) : scan.start.lowest;
     } else {
         first = ~0ull;
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) {
+        for (unsigned i = 0u; i < ITEMS; ++i) {
             bool is_level = code + i >= levels.lo && code + i <= levels.hi;
             if (is_level && step[i] != 0u && step[i] < first) first = step[i];
         }
-        first = lowest_of_all<MANY, Crew>(first, room, blocks);
+        first = grid_min<MULTI_BLOCK, ThreadGroup>(first, storage, exchange);
     }
-    Spread<Sum> spread = spread_of(first, ladder.start.flat ? first : all);
+    CdfRange<Sum> range = cdf_range_of(first, scan.start.flat ? first : all);
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        mapped[i] = curve_at(code + i, line_code(code + i, levels, line), step[i], spread, levels, m.ceiling);
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        mapped[i] = curve_at(code + i, line_code(code + i, levels, line), step[i], range, levels, m.ceiling);
     }
 }
+
+}  // namespace histeq

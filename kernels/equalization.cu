@@ -6,92 +6,107 @@
 #include "curve.cuh"
 #include "launch.cuh"
 
+using namespace histeq;
+
 // The arguments of both kernels.
-struct Job {
+struct CurveArguments {
     unsigned* counts;
     unsigned codes;
     Levels levels;
     const Modifiers& modifiers;
-    const Turn& turn;
-    const Line& line;
+    const WindowUpdate& update;
+    const PiecewiseLine& line;
     History history;
     Sum* bins;
-    Blocks blocks;
+    GridExchange exchange;
     unsigned short* curve;
 };
 
 // Each thread makes the curve at PER codes. The samples of a window fit a Count.
-template <typename Count, unsigned PER, bool MANY>
-__device__ __forceinline__ void curve_of_frame(const Job& job, unsigned code, const Past<PER>& past, Room& room) {
-    using All = Crew<0u>;
-    const Modifiers& m = job.modifiers;
-    const Turn& turn = job.turn;
-    Count others[PER] = {};  // what the window holds without this frame
-    if (turn.remembers) {
+template <typename Count, unsigned ITEMS, bool MULTI_BLOCK>
+DEVICE void curve_of_frame(const CurveArguments& arguments, unsigned code, const ThreadHistory<ITEMS>& thread_history,
+                           TempStorage& storage) {
+    using All = ThreadGroup<0u>;
+    const Modifiers& m = arguments.modifiers;
+    const WindowUpdate& update = arguments.update;
+    Count others[ITEMS] = {};  // what the window holds without this frame
+    if (update.remembers) {
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) others[i] = (Count)others_in<PER>(turn, turn.window, past, i);
+        for (unsigned i = 0u; i < ITEMS; ++i)
+            others[i] = (Count)window_without_frame<ITEMS>(update, update.window, thread_history, i);
     }
-    if (threadIdx.x == 0u) room.flat = 0u;
+    if (threadIdx.x == 0u) storage.flat = 0u;
     __syncthreads();
-    wait_for_previous();
+    grid_dependency_sync();
 
-    unsigned count[PER];
-    Count held[PER];
-    load<PER>(job.counts + code, count);
+    unsigned count[ITEMS];
+    Count window_counts[ITEMS];
+    load<ITEMS>(arguments.counts + code, count);
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
+    for (unsigned i = 0u; i < ITEMS; ++i) {
         unsigned kept = count[i] < m.cap ? count[i] : m.cap;
-        held[i] = others[i] + (turn.joins || !turn.remembers ? kept : 0u);
+        window_counts[i] = others[i] + (update.joins || !update.remembers ? kept : 0u);
     }
     Sum* bins = nullptr;
     if (m.bins != 0u) {
         // One half is for this frame, the other one is cleared for the next.
-        const Sum none[PER] = {};
-        store<PER>(none, job.bins + (1u - turn.half) * job.codes + code);
-        bins = job.bins + turn.half * job.codes;
+        const Sum none[ITEMS] = {};
+        store<ITEMS>(none, arguments.bins + (1u - update.half) * arguments.codes + code);
+        bins = arguments.bins + update.half * arguments.codes;
     }
     auto prepare_next = [&] {
-        const unsigned zero[PER] = {};
-        store<PER>(zero, job.counts + code);
-        if (turn.remembers) write_windows<PER>(turn, past, count, m.cap, code, job.codes, job.history);
+        const unsigned zero[ITEMS] = {};
+        store<ITEMS>(zero, arguments.counts + code);
+        if (update.remembers)
+            write_windows<ITEMS>(update, thread_history, count, m.cap, code, arguments.codes, arguments.history);
     };
-    unsigned mapped[PER];
-    equalize<Count, PER, MANY, All>(held, Left{false, 0u}, code, job.levels, m, job.line, bins, room, job.blocks,
-                                    prepare_next, mapped);
+    unsigned mapped[ITEMS];
+    equalize<Count, ITEMS, MULTI_BLOCK, All>(window_counts, WindowTotal{false, 0u}, code, arguments.levels, m,
+                                             arguments.line, bins, storage, arguments.exchange, prepare_next, mapped);
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) job.curve[code + i] = (unsigned short)mapped[i];
+    for (unsigned i = 0u; i < ITEMS; ++i) arguments.curve[code + i] = (unsigned short)mapped[i];
 }
 
-template <unsigned PER, bool MANY>
-__device__ __forceinline__ void curve_of_frame(const Job& job) {
-    __shared__ Room room;
-    unsigned code = (blockIdx.x * blockDim.x + threadIdx.x) * PER;
-    Past<PER> past = {};
-    if (job.turn.remembers) past = past_of<PER>(code, job.codes, job.turn, job.history);
-    const Modifiers& m = job.modifiers;
+template <unsigned ITEMS, bool MULTI_BLOCK>
+DEVICE void curve_of_frame(const CurveArguments& arguments) {
+    __shared__ TempStorage storage;
+    unsigned code = (blockIdx.x * blockDim.x + threadIdx.x) * ITEMS;
+    ThreadHistory<ITEMS> thread_history = {};
+    if (arguments.update.remembers)
+        thread_history = load_history<ITEMS>(code, arguments.codes, arguments.update, arguments.history);
+    const Modifiers& m = arguments.modifiers;
     if (m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u) {
-        curve_of_frame<unsigned, PER, MANY>(job, code, past, room);
+        curve_of_frame<unsigned, ITEMS, MULTI_BLOCK>(arguments, code, thread_history, storage);
     } else {
-        curve_of_frame<Sum, PER, MANY>(job, code, past, room);
+        curve_of_frame<Sum, ITEMS, MULTI_BLOCK>(arguments, code, thread_history, storage);
     }
 }
 
+// The curve of a frame.
+// Arguments: `counts` has one entry for each of `codes` codes, and becomes zero. With `update.remembers` 0 there is no
+// temporal window, and of the history only `bins` and `grid` are used. `slots`, `sums`, `bins` and `grid` are the
+// history (`README.md`). `launch` is another number than any launch since `grid` was cleared had. `curve` takes an
+// entry for each code.
+// Launch: all blocks resident at once; at most 64 of a multiple of 32 threads, so that blocks times threads times four
+// is `codes`. No dynamic shared memory.
 extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts, unsigned codes, Levels levels,
-                                                                Modifiers m, Turn turn, Line line, unsigned* slots,
-                                                                Sum* sums, Sum* bins, Grid* grid, unsigned launch,
-                                                                unsigned short* curve) {
-    Job job = {counts, codes, levels, m, turn, line, {slots, sums}, bins, {grid, launch}, curve};
+                                                                Modifiers m, WindowUpdate update, PiecewiseLine line,
+                                                                unsigned* slots, Sum* sums, Sum* bins, GridState* grid,
+                                                                unsigned launch, unsigned short* curve) {
+    CurveArguments arguments = {counts, codes, levels, m, update, line, {slots, sums}, bins, {grid, launch}, curve};
     if (gridDim.x == 1u) {
-        curve_of_frame<4u, false>(job);
+        curve_of_frame<4u, false>(arguments);
     } else {
-        curve_of_frame<4u, true>(job);
+        curve_of_frame<4u, true>(arguments);
     }
 }
 
-// For many blocks, where each can have a multiprocessor of its own: fewer codes a thread take less time.
+// Does this with two codes a thread, which takes less time where each block can have a multiprocessor of its own.
+// Launch: as `equalization`, with several blocks of at most 512 threads; blocks times threads times two is `codes`.
 extern "C" __global__ __launch_bounds__(512) void equalization_spread(unsigned* counts, unsigned codes, Levels levels,
-                                                                      Modifiers m, Turn turn, Line line, unsigned* slots,
-                                                                      Sum* sums, Sum* bins, Grid* grid, unsigned launch,
+                                                                      Modifiers m, WindowUpdate update,
+                                                                      PiecewiseLine line, unsigned* slots, Sum* sums,
+                                                                      Sum* bins, GridState* grid, unsigned launch,
                                                                       unsigned short* curve) {
-    curve_of_frame<2u, true>({counts, codes, levels, m, turn, line, {slots, sums}, bins, {grid, launch}, curve});
+    curve_of_frame<2u, true>({counts, codes, levels, m, update, line, {slots, sums}, bins, {grid, launch}, curve});
 }

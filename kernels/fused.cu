@@ -4,12 +4,14 @@
 // The blocks are all resident at once, each with a share of the plane. They add their counts to `totals`. Each block
 // knows the number of samples, so it detects when the totals are complete, and no other barrier is needed. Then each
 // block computes the whole curve.
-#include "copies.cuh"
 #include "counters.cuh"
 #include "curve.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
+#include "shared_memory.cuh"
 #include "totals.cuh"
+
+using namespace histeq;
 
 // The least number of vectors that a thread loads at once.
 constexpr unsigned AHEAD = 4u;
@@ -23,15 +25,46 @@ constexpr unsigned UNDER_WAY = 6u;
 // The table, then the vectors that stay.
 extern __shared__ __align__(128) unsigned shared_words[];
 
-// The position of a plane in a batch.
-struct Succession {
-    bool is_fetched;    // whether the copy of its kept rounds was started already
-    const uint4* next;  // the next plane, fetched while this one is mapped; null if there is none
+// The constants of a kernel: samples in memory, copies of each entry of the table, codes of a thread of the group that
+// computes the curve, warps of that group.
+template <typename S, unsigned LOG2_COPIES_, unsigned ITEMS_, unsigned WARPS>
+struct Policy {
+    using Sample = S;
+    using Group = ThreadGroup<WARPS>;
+    static constexpr unsigned LOG2_COPIES = LOG2_COPIES_, ITEMS = ITEMS_, HELD_ROUNDS = 0u;
+    static constexpr bool HAS_WINDOW = false, IN_BATCH = false;
 };
 
-// Rounds of vectors that threads hold in registers, if a plane is too large for shared memory. Vectors beyond these are
-// read twice: this many at once, or half as many while these are held.
-constexpr unsigned HELD = 6u;
+// For planes that are too large for shared memory: this many more rounds stay in registers. Vectors beyond these are
+// read twice: as many at once, or half as many while registers are in use.
+template <typename Base>
+struct LargePlane : Base {
+    static constexpr unsigned HELD_ROUNDS = 6u;
+};
+
+// With temporal window, plateau and contrast limit. Settled samples are counted while the previous launch ends.
+template <typename Base>
+struct WithWindow : Base {
+    static constexpr bool HAS_WINDOW = true;
+};
+
+// For a loop over planes: what one plane leaves must be visible to other blocks before they begin the next.
+template <typename Base>
+struct InBatch : Base {
+    static constexpr bool IN_BATCH = true;
+};
+
+// What all kernels take.
+struct Arguments {
+    Plane plane;
+    unsigned block;  // the number of this block among those of the plane
+    Samples samples;
+    Levels levels;
+    unsigned* totals;
+    unsigned* cleared;  // the totals of another frame, which become zero
+
+    DEVICE unsigned codes() const { return samples.max + 1u; }
+};
 
 // The block's share of a plane.
 struct Share {
@@ -43,7 +76,7 @@ struct Share {
 };
 
 template <typename S>
-__device__ __forceinline__ Share share_of(Plane plane, unsigned block, Samples samples) {
+DEVICE Share share_of(Plane plane, unsigned block, Samples samples) {
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>, begin = block * plane.share;
     Share share = {plane.from + begin, plane.to + begin, 0u, 0u, 0u};
     if (begin < vectors) {
@@ -55,46 +88,16 @@ __device__ __forceinline__ Share share_of(Plane plane, unsigned block, Samples s
     return share;
 }
 
-// A table with an entry for each code, in 2^LOG2_COPIES interleaved copies, of which each lane uses one to avoid bank
-// conflicts: first the counters, later the curve.
-template <unsigned LOG2_COPIES>
-struct Table {
-    unsigned start;  // of this lane's copy
-
-    __device__ __forceinline__ Table() {
-        unsigned copy = threadIdx.x & ((1u << LOG2_COPIES) - 1u);
-        start = shared_address(shared_words) + 4u * copy;
-    }
-
-    __device__ __forceinline__ void count(unsigned code) const { count_one(start + (code << (LOG2_COPIES + 2u))); }
-
-    __device__ __forceinline__ unsigned operator[](unsigned code) const {
-        return word_at(start + (code << (LOG2_COPIES + 2u)));
-    }
-};
-
-// Four copies of an entry at once.
-template <unsigned LOG2_COPIES>
-__device__ __forceinline__ uint4* four_copies(unsigned code, unsigned quad) {
-    return reinterpret_cast<uint4*>(shared_words) + (code << (LOG2_COPIES - 2u)) + quad;
-}
-
-// Counts the samples of a vector.
-template <typename S, unsigned LOG2_COPIES>
-__device__ __forceinline__ void count_vector(uint4 vector, Samples samples, Table<LOG2_COPIES> table) {
-    each_code<S, 1>(vector, 0u, samples, [=](unsigned code, unsigned) { table.count(code); });
-}
-
 // What is read while the previous launch ends is FRESH: the L1 cache may have old data.
 template <bool FRESH, typename T>
-__device__ __forceinline__ T loaded(const T* at) {
-    return FRESH ? fresh(at) : *at;
+DEVICE T loaded(const T* at) {
+    return FRESH ? load_cg(at) : *at;
 }
 
 // Calls `use` with the vectors of a thread's share from `at` on, and their indices. COUNT of them are loaded at once;
 // with 0, where registers are scarce, one ahead.
 template <unsigned COUNT, bool FRESH, typename F>
-__device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
+DEVICE void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
     if (COUNT == 0u) {
         uint4 next = at < end ? loaded<FRESH>(from + at) : make_uint4(0u, 0u, 0u, 0u);
 #pragma unroll 1
@@ -120,503 +123,582 @@ __device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsi
     }
 }
 
-// Counts the samples of the vector behind the whole ones.
-template <typename S, unsigned LOG2_COPIES, bool FRESH>
-__device__ __forceinline__ void count_rest(const Share& share, Samples samples, Table<LOG2_COPIES> table) {
-    if (threadIdx.x >= share.rest) return;
-    const S* at = reinterpret_cast<const S*>(share.from + share.whole) + threadIdx.x;
-    unsigned sample = loaded<FRESH>(at);
-    table.count(decoded<S>(ordered<S>(sample, samples), samples));
-}
+// A table with an entry for each code, in interleaved copies, of which each lane uses one to avoid bank conflicts:
+// first the counters, later the curve.
+template <typename Policy>
+struct Table {
+    using S = typename Policy::Sample;
+    static constexpr unsigned LOG2_COPIES = Policy::LOG2_COPIES;
 
-// Counts the block's share. `kept` rounds stay in `stage`, and HOLD further rounds in `held`.
-template <typename S, unsigned LOG2_COPIES, unsigned HOLD, bool FRESH>
-__device__ __forceinline__ void count_share(const Share& share, uint4* stage, unsigned kept, Samples samples,
-                                            Table<LOG2_COPIES> table, bool is_fetched, uint4* held) {
-    unsigned beyond = kept * blockDim.x + threadIdx.x;
-#pragma unroll
-    for (unsigned i = 0u; i != HOLD; ++i) {
-        unsigned at = beyond + i * blockDim.x;
-        if (at < share.vectors) held[i] = share.from[at];
-    }
-#pragma unroll 1
-    for (unsigned round = 0u; round < kept; ++round) {
-        unsigned ahead = (round + AHEAD) * blockDim.x + threadIdx.x;
-        if (!is_fetched && round + AHEAD < kept && ahead < share.vectors) fetch(share.from + ahead, stage + ahead);
-        end_of_round();
-        wait_for_fetched<AHEAD>();
-        unsigned at = round * blockDim.x + threadIdx.x;
-        if (at < share.whole) count_vector<S, LOG2_COPIES>(stage[at], samples, table);
-    }
-#pragma unroll
-    for (unsigned i = 0u; i != HOLD; ++i) {
-        if (beyond + i * blockDim.x < share.whole) count_vector<S, LOG2_COPIES>(held[i], samples, table);
-    }
-    each_beyond<HOLD / 2u, FRESH>(share.from, beyond + HOLD * blockDim.x, share.whole, [&](uint4 vector, unsigned) {
-        count_vector<S, LOG2_COPIES>(vector, samples, table);
-    });
-    count_rest<S, LOG2_COPIES, FRESH>(share, samples, table);
-}
+    unsigned start;  // the address of this lane's copy
 
-// Counts the block's share while the rounds of a waiting one that are `fetched` come into `stage`, one for each round that
-// is counted.
-template <typename S, unsigned LOG2_COPIES>
-__device__ __forceinline__ void count_ahead(const Share& share, const Share& waiting, uint4* stage, unsigned fetched,
-                                            Samples samples, Table<LOG2_COPIES> table) {
-    uint4 next[AHEAD];
-#pragma unroll
-    for (unsigned i = 0u; i < AHEAD; ++i) {
-        unsigned at = i * blockDim.x + threadIdx.x;
-        if (at < share.vectors) next[i] = fresh(share.from + at);
+    DEVICE Table() {
+        unsigned copy = threadIdx.x & ((1u << LOG2_COPIES) - 1u);
+        start = shared_address(shared_words) + 4u * copy;
     }
-#pragma unroll 1
-    for (unsigned first = threadIdx.x; first < share.vectors; first += AHEAD * blockDim.x) {
+
+    DEVICE void count(unsigned code) const { increment_shared(start + (code << (LOG2_COPIES + 2u))); }
+
+    // Counts the samples of a vector.
+    DEVICE void count_vector(uint4 vector, Samples samples) const {
+        each_code<S, 1>(vector, 0u, samples, [this](unsigned code, unsigned) { count(code); });
+    }
+
+    // Counts the samples of the vector behind the whole ones.
+    template <bool FRESH>
+    DEVICE void count_rest(const Share& share, Samples samples) const {
+        if (threadIdx.x >= share.rest) return;
+        const S* at = reinterpret_cast<const S*>(share.from + share.whole) + threadIdx.x;
+        unsigned sample = loaded<FRESH>(at);
+        count(decoded<S>(ordered<S>(sample, samples), samples));
+    }
+
+    // A vector with the curve applied.
+    DEVICE uint4 mapped(uint4 vector, Samples samples) const {
+        return mapped_vector<S, 1>(vector, 0u, samples,
+                                   [this](unsigned code) { return load_shared(start + (code << (LOG2_COPIES + 2u))); });
+    }
+
+    // Writes the curve at the thread's codes into all copies.
+    template <unsigned ITEMS>
+    DEVICE void fill(const unsigned (&curve)[ITEMS], Samples samples) const {
+        constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u), PIECES = ITEMS * QUADS;
+        constexpr unsigned NEIGHBOURS = PIECES < 8u ? 8u / PIECES : 1u;  // threads whose pieces lie in different banks
+        uint4* quads = reinterpret_cast<uint4*>(shared_words);           // four copies of an entry each
 #pragma unroll
-        for (unsigned i = 0u; i < AHEAD; ++i) {
-            unsigned at = first + i * blockDim.x, later = at + AHEAD * blockDim.x;
-            if (at < fetched * blockDim.x && at < waiting.vectors) fetch(waiting.from + at, stage + at);
-            uint4 now = next[i];
-            if (later < share.vectors) next[i] = fresh(share.from + later);
-            if (at < share.whole) count_vector<S, LOG2_COPIES>(now, samples, table);
+        for (unsigned i = 0u; i < PIECES; ++i) {
+            // Threads begin at different pieces, to avoid bank conflicts.
+            unsigned piece = (i + threadIdx.x / NEIGHBOURS) % PIECES;
+            unsigned code = curve[0];
+#pragma unroll
+            for (unsigned j = 1u; j < ITEMS; ++j) code = piece / QUADS == j ? curve[j] : code;
+            unsigned sample = encoded<S>(code, samples);
+            unsigned entry = threadIdx.x * ITEMS + piece / QUADS;
+            quads[(entry << (LOG2_COPIES - 2u)) + piece % QUADS] = make_uint4(sample, sample, sample, sample);
         }
     }
-    count_rest<S, LOG2_COPIES, true>(share, samples, table);
-}
-
-// Calls `use` with the vectors of the thread's share and their indices. The first rounds, `kept` of them, more than
-// UNDER_WAY, are in `stage`; each vector there makes room for a later one.
-template <typename F>
-__device__ __forceinline__ void each_through(uint4* stage, unsigned kept, const Share& share, F use) {
-    unsigned staged = kept * blockDim.x, place = threadIdx.x;
-#pragma unroll 1
-    for (unsigned at = threadIdx.x; at < share.vectors; at += blockDim.x) {
-        wait_for_fetched<UNDER_WAY>();
-        uint4 vector = stage[place];
-        // No other thread accesses this place.
-        if (at + staged < share.vectors) fetch(share.from + at + staged, stage + place);
-        end_of_round();
-        use(vector, at);
-        place = place + blockDim.x < staged ? place + blockDim.x : threadIdx.x;
-    }
-}
-
-// Writes the curve at the thread's codes into all copies of the table.
-template <typename S, unsigned LOG2_COPIES, unsigned PER>
-__device__ __forceinline__ void fill_table(const unsigned (&mapped)[PER], Samples samples) {
-    constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u), PIECES = PER * QUADS;
-    constexpr unsigned NEIGHBOURS = PIECES < 8u ? 8u / PIECES : 1u;  // threads whose pieces lie in different banks
-#pragma unroll
-    for (unsigned i = 0u; i < PIECES; ++i) {
-        // Threads begin at different pieces, to avoid bank conflicts.
-        unsigned piece = (i + threadIdx.x / NEIGHBOURS) % PIECES;
-        unsigned code = mapped[0];
-#pragma unroll
-        for (unsigned j = 1u; j < PER; ++j) code = piece / QUADS == j ? mapped[j] : code;
-        unsigned sample = encoded<S>(code, samples);
-        *four_copies<LOG2_COPIES>(threadIdx.x * PER + piece / QUADS, piece % QUADS) =
-            make_uint4(sample, sample, sample, sample);
-    }
-}
-
-// Reads the totals of the thread's codes until all totals add up to the samples of the plane. `tell` publishes the sums
-// of each warp, alternately in two places, and `hear` returns the sum over all warps.
-template <unsigned PER, typename Crew, typename Tell, typename Hear>
-__device__ __forceinline__ void read_whole(unsigned* totals, unsigned codes, unsigned expected, unsigned (&count)[PER],
-                                           Tell tell, Hear hear) {
-    const unsigned* own = total_of(totals, threadIdx.x * PER);
-    bool has_codes = threadIdx.x * PER < codes;
-    for (unsigned turn = 0u;; turn ^= 1u) {
-#pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) count[i] = has_codes ? *(volatile const unsigned*)(own + i) : 0u;
-        tell(turn);
-        Crew::meet();
-        if (hear(turn) == expected) return;
-    }
-}
-
-// The sums of totals that the warps of a crew exchange, in two alternating sets.
-struct Tally {
-    unsigned sums[2][LANES];
-    unsigned others[2][LANES];  // for the textbook the first count that is not zero, else what the window holds
 };
 
-// The plain curve, once the totals are complete.
-template <unsigned PER, typename Crew>
-__device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, unsigned expected, Levels levels,
-                                            Tally& tally, unsigned (&mapped)[PER]) {
-    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    unsigned count[PER], sum, through, before, first;
-    read_whole<PER, Crew>(
-        totals, codes, expected, count,
-        [&](unsigned turn) {
-            sum = first = 0u;
-#pragma unroll
-            for (unsigned i = 0u; i < PER; ++i) {
-                sum += count[i];
-                if (first == 0u) first = count[i];
-            }
-            through = prefix_of_warp(sum, lane);
-            first = first_of_warp(first);
-            if (lane == LANES - 1u) {
-                tally.sums[turn][warp] = through;
-                tally.others[turn][warp] = first;
-            }
-        },
-        [&](unsigned turn) {
-            bool is_warp = lane < Crew::warps();
-            unsigned told = is_warp ? tally.sums[turn][lane] : 0u;
-            first = first_of_warp(is_warp ? tally.others[turn][lane] : 0u);
-            before = sum_of_warp(lane < warp ? told : 0u);
-            return sum_of_warp(told);
-        });
-    Spread spread = spread_of(first, expected);
-    unsigned at = before + through - sum;
-#pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        at += count[i];
-        mapped[i] = curve_at(threadIdx.x * PER + i, at, spread, levels);
-    }
+// Where vectors stay in shared memory: behind the table.
+template <typename Policy>
+DEVICE uint4* stage_of(Samples samples) {
+    return reinterpret_cast<uint4*>(shared_words) + ((samples.max + 1u) << Policy::LOG2_COPIES) / 4u;
 }
 
-// When a plane is counted: once the previous launch has ended.
-struct Afterwards {
-    static constexpr bool OVERLAPS = false;
-    __device__ __forceinline__ constexpr bool overlaps() const { return false; }
-};
+// The samples that a block counts, keeps and maps: `kept` rounds of vectors in shared memory, a few more in registers
+// if the policy says so; the others are read again.
+template <typename Policy>
+struct KeptSamples {
+    using S = typename Policy::Sample;
+    static constexpr unsigned HELD = Policy::HELD_ROUNDS;
 
-// Or while it ends, if no kernel writes the samples any more.
-struct Meanwhile {
-    static constexpr bool OVERLAPS = true;
-    bool is_settled;
-    __device__ __forceinline__ bool overlaps() const { return is_settled; }
-};
+    Share share;
+    Samples samples;
+    uint4* stage;    // the kept vectors
+    unsigned kept;   // rounds
+    bool is_staged;  // in a batch: whether the copy of the kept vectors was started already
+    // In a batch: the share of the next plane, copied while this one is mapped; null if there is none.
+    const uint4* next;
+    uint4 held[HELD != 0u ? HELD : 1u];
 
-// Equalizes a plane by the blocks of a team, of which this is number `block`. The crew calls `make_curve`, which waits
-// for the totals and computes the curve. Blocks that are `alone` leave no room on a multiprocessor for one of the next
-// launch before it has counted. HOLD rounds are held in registers.
-template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool IN_BATCH, unsigned HOLD, typename When,
-          typename Prepare, typename MakeCurve>
-__device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsigned block, Samples samples,
-                                        Levels levels, unsigned* totals, unsigned* emptied, bool alone, When when,
-                                        Prepare prepare, MakeCurve make_curve) {
-    bool early = when.overlaps();
-    unsigned codes = samples.max + 1u;
-    Share share = share_of<S>(plane, block, samples);
-    uint4* stage = reinterpret_cast<uint4*>(shared_words) + (codes << LOG2_COPIES) / 4u;
-    unsigned rounds = (share.vectors + blockDim.x - 1u) / blockDim.x;
-    unsigned kept = rounds < plane.kept ? rounds : plane.kept;
+    DEVICE KeptSamples(const Arguments& arguments, bool is_staged = false, const uint4* next = nullptr)
+        : share(share_of<S>(arguments.plane, arguments.block, arguments.samples)),
+          samples(arguments.samples),
+          stage(stage_of<Policy>(samples)),
+          is_staged(is_staged),
+          next(next) {
+        unsigned rounds = (share.vectors + blockDim.x - 1u) / blockDim.x;
+        kept = rounds < arguments.plane.kept ? rounds : arguments.plane.kept;
+    }
 
-    auto start_fetching = [&] {
+    // Starts the copies of the first rounds.
+    DEVICE void start() const {
 #pragma unroll
         for (unsigned round = 0u; round < AHEAD; ++round) {
             unsigned at = round * blockDim.x + threadIdx.x;
-            // These rounds have ended already, for some threads one fewer; `wait_for_fetched<AHEAD>` counts on all of
-            // them.
-            if (succession.is_fetched && round + 1u < kept) continue;
-            if (!succession.is_fetched && round < kept && at < share.vectors) fetch(share.from + at, stage + at);
-            end_of_round();
+            // These groups of copies are committed already, for some threads one fewer; `wait_for_copies<AHEAD>` counts
+            // on all of them.
+            if (is_staged && round + 1u < kept) continue;
+            if (!is_staged && round < kept && at < share.vectors) copy_async(share.from + at, stage + at);
+            commit_copies();
         }
-    };
-    auto wait = [&] {
-        wait_for_previous();
-        // The next launch counts meanwhile. What this one has waited for is settled for it.
-        if (When::OVERLAPS) let_next_begin();
-    };
-    auto empty = [&] {
-        // With a window, the last block has no samples.
-        if (block != (When::OVERLAPS ? gridDim.x - 1u : 0u)) return;
-        for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
-        // In the same launch, no block adds to these before the totals of this plane are complete, so not before this
-        // block has cleared them.
-        if (IN_BATCH) __threadfence();
-    };
-    if (alone && !When::OVERLAPS) let_next_begin();
-    // The slower work comes first, unless the samples may be incomplete.
-    if (!LAUNCHES_OVERLAP || early) start_fetching();
-    empty_counters(shared_words, (codes << LOG2_COPIES) / 4u);
-    if (!early) {
-        wait();
-        if (LAUNCHES_OVERLAP) start_fetching();
-        empty();
-        prepare();
     }
+
+    DEVICE void count(Table<Policy> table) {
+        unsigned beyond = kept * blockDim.x + threadIdx.x;
+#pragma unroll
+        for (unsigned i = 0u; i != HELD; ++i) {
+            unsigned at = beyond + i * blockDim.x;
+            if (at < share.vectors) held[i] = share.from[at];
+        }
+#pragma unroll 1
+        for (unsigned round = 0u; round < kept; ++round) {
+            unsigned ahead = (round + AHEAD) * blockDim.x + threadIdx.x;
+            if (!is_staged && round + AHEAD < kept && ahead < share.vectors) {
+                copy_async(share.from + ahead, stage + ahead);
+            }
+            commit_copies();
+            wait_for_copies<AHEAD>();
+            unsigned at = round * blockDim.x + threadIdx.x;
+            if (at < share.whole) table.count_vector(stage[at], samples);
+        }
+#pragma unroll
+        for (unsigned i = 0u; i != HELD; ++i) {
+            if (beyond + i * blockDim.x < share.whole) table.count_vector(held[i], samples);
+        }
+        each_beyond<HELD / 2u, Policy::HAS_WINDOW>(
+            share.from, beyond + HELD * blockDim.x, share.whole,
+            [&](uint4 vector, unsigned) { table.count_vector(vector, samples); });
+        table.template count_rest<Policy::HAS_WINDOW>(share, samples);
+    }
+
+    // A thread maps the vectors that it has copied itself.
+    DEVICE void wait_until_staged() const {}
+
+    DEVICE void map(Table<Policy> table) const {
+        auto map = [&](uint4 vector, unsigned at) { share.to[at] = table.mapped(vector, samples); };
+        unsigned staged = kept * blockDim.x < share.vectors ? kept * blockDim.x : share.vectors;
+#pragma unroll 1
+        for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
+            uint4 vector = stage[at];
+            // No other thread accesses this place.
+            if (Policy::IN_BATCH && next != nullptr) copy_async(next + at, stage + at);
+            if (Policy::IN_BATCH) commit_copies();
+            map(vector, at);
+        }
+        unsigned beyond = kept * blockDim.x + threadIdx.x;
+#pragma unroll
+        for (unsigned i = 0u; i != HELD; ++i) {
+            if (beyond + i * blockDim.x < share.vectors) map(held[i], beyond + i * blockDim.x);
+        }
+        each_beyond<HELD, Policy::HAS_WINDOW>(share.from, beyond + HELD * blockDim.x, share.vectors, map);
+    }
+};
+
+// With a look-ahead: the samples that are counted, and those of an older frame, which are copied into shared memory
+// meanwhile and mapped.
+template <typename Policy>
+struct LookAheadSamples {
+    using S = typename Policy::Sample;
+
+    Share counted, mapped;
+    Samples samples;
+    uint4* stage;
+    unsigned kept;   // rounds of the mapped vectors that fit into `stage`
+    unsigned early;  // of these, the rounds that are copied while others are counted
+    bool passes_through;
+
+    DEVICE LookAheadSamples(const Arguments& arguments, Plane older)
+        : counted(share_of<S>(arguments.plane, arguments.block, arguments.samples)),
+          mapped(share_of<S>(older, arguments.block, arguments.samples)),
+          samples(arguments.samples),
+          stage(stage_of<Policy>(samples)),
+          kept(older.kept) {
+        if (older.from == nullptr) mapped.vectors = 0u;
+        // A plane that does not fit into `stage` takes longer to map than to count: then half of the rounds are copied
+        // after the counting.
+        passes_through = kept > UNDER_WAY && kept * blockDim.x < mapped.vectors;
+        early = passes_through ? kept / 2u : kept;
+    }
+
+    // The copies are started one by one while samples are counted.
+    DEVICE void start() const {}
+
+    DEVICE void count(Table<Policy> table) const {
+        uint4 next[AHEAD];
+#pragma unroll
+        for (unsigned i = 0u; i < AHEAD; ++i) {
+            unsigned at = i * blockDim.x + threadIdx.x;
+            if (at < counted.vectors) next[i] = load_cg(counted.from + at);
+        }
+#pragma unroll 1
+        for (unsigned first = threadIdx.x; first < counted.vectors; first += AHEAD * blockDim.x) {
+#pragma unroll
+            for (unsigned i = 0u; i < AHEAD; ++i) {
+                unsigned at = first + i * blockDim.x, later = at + AHEAD * blockDim.x;
+                if (at < early * blockDim.x && at < mapped.vectors) copy_async(mapped.from + at, stage + at);
+                uint4 now = next[i];
+                if (later < counted.vectors) next[i] = load_cg(counted.from + later);
+                if (at < counted.whole) table.count_vector(now, samples);
+            }
+        }
+        table.template count_rest<true>(counted, samples);
+        unsigned staged = kept * blockDim.x;
+        for (unsigned at = early * blockDim.x + threadIdx.x; at < staged && at < mapped.vectors; at += blockDim.x) {
+            copy_async(mapped.from + at, stage + at);
+        }
+        commit_copies();
+    }
+
+    DEVICE void wait_until_staged() const { wait_for_copies<0u>(); }
+
+    DEVICE void map(Table<Policy> table) const {
+        auto map = [&](uint4 vector, unsigned at) { mapped.to[at] = table.mapped(vector, samples); };
+        unsigned staged = kept * blockDim.x;
+        if (passes_through) {
+            map_through(staged, map);
+            return;
+        }
+#pragma unroll 1
+        for (unsigned at = threadIdx.x; at < staged && at < mapped.vectors; at += blockDim.x) map(stage[at], at);
+        each_beyond<AHEAD, true>(mapped.from, staged + threadIdx.x, mapped.vectors, map);
+    }
+
+    // Each vector in `stage`, where more than UNDER_WAY rounds are, makes room for a later one.
+    template <typename F>
+    DEVICE void map_through(unsigned staged, F map) const {
+        unsigned place = threadIdx.x;
+#pragma unroll 1
+        for (unsigned at = threadIdx.x; at < mapped.vectors; at += blockDim.x) {
+            wait_for_copies<UNDER_WAY>();
+            uint4 vector = stage[place];
+            // No other thread accesses this place.
+            if (at + staged < mapped.vectors) copy_async(mapped.from + at + staged, stage + place);
+            commit_copies();
+            map(vector, at);
+            place = place + blockDim.x < staged ? place + blockDim.x : threadIdx.x;
+        }
+    }
+};
+
+// What the warps of a group exchange while they wait for the totals, in two alternating sets.
+struct TotalsStorage {
+    unsigned sums[2][WARP_THREADS];   // of the totals
+    unsigned extra[2][WARP_THREADS];  // plain: the first total that is not zero; else the sum of the window
+};
+
+// Reads the totals of the thread's codes until all totals add up to the samples of the plane. `publish` writes the sums
+// of each warp into one of two sets, and `reduce` returns the sum over all warps.
+template <typename Policy, typename Publish, typename Reduce>
+DEVICE void wait_for_totals(const Arguments& arguments, unsigned expected, unsigned (&count)[Policy::ITEMS],
+                            Publish publish, Reduce reduce) {
+    const unsigned* own = total_of(arguments.totals, threadIdx.x * Policy::ITEMS);
+    bool has_codes = threadIdx.x * Policy::ITEMS < arguments.codes();
+    for (unsigned set = 0u;; set ^= 1u) {
+#pragma unroll
+        for (unsigned i = 0u; i < Policy::ITEMS; ++i) count[i] = has_codes ? *(volatile const unsigned*)(own + i) : 0u;
+        publish(set);
+        Policy::Group::sync();
+        if (reduce(set) == expected) return;
+    }
+}
+
+// The plain curve: prefix sum, normalization, strength.
+template <typename Policy>
+struct PlainCurve {
+    using Group = typename Policy::Group;
+    static constexpr unsigned ITEMS = Policy::ITEMS;
+
+    TotalsStorage& totals_storage;
+
+    DEVICE constexpr bool counts_early() const { return false; }
+    DEVICE void load_history(const Arguments&) const {}
+    DEVICE void store(const unsigned (&)[ITEMS]) const {}
+
+    // Waits for the totals, and computes the curve at the thread's codes.
+    DEVICE void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) const {
+        unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
+        unsigned count[ITEMS], sum, through, before, first;
+        wait_for_totals<Policy>(
+            arguments, arguments.samples.pixels, count,
+            [&](unsigned set) {
+                sum = first = 0u;
+#pragma unroll
+                for (unsigned i = 0u; i < ITEMS; ++i) {
+                    sum += count[i];
+                    if (first == 0u) first = count[i];
+                }
+                through = warp_inclusive_sum(sum, lane);
+                first = warp_first_nonzero(first);
+                if (lane == WARP_THREADS - 1u) {
+                    totals_storage.sums[set][warp] = through;
+                    totals_storage.extra[set][warp] = first;
+                }
+            },
+            [&](unsigned set) {
+                bool is_warp = lane < Group::warps();
+                unsigned aggregate = is_warp ? totals_storage.sums[set][lane] : 0u;
+                first = warp_first_nonzero(is_warp ? totals_storage.extra[set][lane] : 0u);
+                before = warp_sum(lane < warp ? aggregate : 0u);
+                return warp_sum(aggregate);
+            });
+        CdfRange range = cdf_range_of(first, arguments.samples.pixels);
+        unsigned at = before + through - sum;
+#pragma unroll
+        for (unsigned i = 0u; i < ITEMS; ++i) {
+            at += count[i];
+            mapped[i] = curve_at(threadIdx.x * ITEMS + i, at, range, arguments.levels);
+        }
+        // In the same launch other blocks read what these threads have seen.
+        if (Policy::IN_BATCH) __threadfence();
+    }
+};
+
+// What the kernels with a temporal window take besides.
+struct WindowArguments {
+    const Modifiers& modifiers;
+    const WindowUpdate& update;
+    const PiecewiseLine& line;
+    History history;
+    unsigned settled;       // 1 if no kernel writes the samples any more
+    unsigned short* curve;  // with a look-ahead: takes the curve; else null
+};
+
+// The curve with temporal window, plateau and contrast limit. All blocks compute the same one; the last block, which
+// has no samples or fewer, writes the history.
+template <typename Policy, bool LOOKS_AHEAD>
+struct WindowCurve {
+    using Group = typename Policy::Group;
+    static constexpr unsigned ITEMS = Policy::ITEMS;
+
+    const WindowArguments& window;
+    TotalsStorage& totals_storage;
+    TempStorage& storage;
+    ThreadHistory<ITEMS> thread_history;
+
+    DEVICE WindowCurve(const WindowArguments& window, TotalsStorage& totals_storage, TempStorage& storage)
+        : window(window), totals_storage(totals_storage), storage(storage) {}
+
+    DEVICE static unsigned code() { return threadIdx.x * ITEMS; }
+    DEVICE static bool writes() { return blockIdx.x == gridDim.x - 1u; }
+    DEVICE bool counts_early() const { return window.settled != 0u; }
+
+    // The loads complete while samples are counted.
+    DEVICE void load_history(const Arguments& arguments) {
+        if (threadIdx.x == 0u) storage.flat = 0u;
+        if (window.update.remembers && threadIdx.x < Group::warps() * WARP_THREADS && code() < arguments.codes()) {
+            thread_history = histeq::load_history<ITEMS>(code(), arguments.codes(), window.update, window.history);
+        }
+    }
+
+    // Waits for the totals, and computes the curve at the thread's codes.
+    DEVICE void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) {
+        const Modifiers& m = window.modifiers;
+        if (m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u) {
+            compute<unsigned>(arguments, mapped);
+        } else {
+            compute<Sum>(arguments, mapped);
+        }
+    }
+
+    // The samples of a window fit a Count.
+    template <typename Count>
+    DEVICE void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) {
+        // Sums of 64 bits take too long in the loop that waits for the totals.
+        constexpr bool IS_NARROW = sizeof(Count) == sizeof(unsigned);
+        const Modifiers& m = window.modifiers;
+        const WindowUpdate& update = window.update;
+        unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS, codes = arguments.codes();
+        bool remembers = update.remembers && code() < codes;
+
+        Count others[ITEMS] = {};  // what the window holds without this frame
+        if (remembers) {
+#pragma unroll
+            for (unsigned i = 0u; i < ITEMS; ++i) {
+                others[i] = (Count)window_without_frame<ITEMS>(update, update.window, thread_history, i);
+            }
+        }
+
+        unsigned count[ITEMS];
+        Count window_counts[ITEMS];
+        WindowTotal window_total = {IS_NARROW, 0u};
+        wait_for_totals<Policy>(
+            arguments, m.samples, count,
+            [&](unsigned set) {
+                unsigned sum = 0u, left = 0u;
+#pragma unroll
+                for (unsigned i = 0u; i < ITEMS; ++i) {
+                    sum += count[i];
+                    unsigned capped = count[i] < m.cap ? count[i] : m.cap;
+                    window_counts[i] = others[i] + (update.joins ? capped : 0u);
+                    left += (unsigned)window_counts[i];
+                }
+                sum = warp_sum(sum);
+                if (IS_NARROW) left = warp_sum(left);
+                if (lane == 0u) {
+                    totals_storage.sums[set][warp] = sum;
+                    totals_storage.extra[set][warp] = left;
+                }
+            },
+            [&](unsigned set) {
+                if (IS_NARROW) window_total.samples = group_sum<Group>(totals_storage.extra[set]);
+                return group_sum<Group>(totals_storage.sums[set]);
+            });
+        equalize<Count, ITEMS, false, Group>(
+            window_counts, window_total, code(), arguments.levels, m, window.line, nullptr, storage, GridExchange{},
+            [] {}, mapped);
+        // Read again, by a block that has no samples: registers are scarce.
+        if (writes() && remembers) {
+            write_windows<ITEMS>(update, histeq::load_history<ITEMS>(code(), codes, update, window.history), count,
+                                 m.cap, code(), codes, window.history);
+        }
+    }
+
+    DEVICE void store(const unsigned (&mapped)[ITEMS]) const {
+#pragma unroll
+        for (unsigned i = 0u; i < ITEMS; ++i) {
+            if (LOOKS_AHEAD && writes()) window.curve[code() + i] = (unsigned short)mapped[i];
+        }
+    }
+};
+
+// Equalizes a plane: the order of the steps, for all kernels. `pixels` are the samples that the block counts and maps,
+// KeptSamples or LookAheadSamples; `curve` says how the curve is computed, PlainCurve or WindowCurve.
+template <typename Policy, typename Pixels, typename Curve>
+DEVICE void equalize_plane(const Arguments& arguments, Pixels&& pixels, Curve&& curve) {
+    unsigned codes = arguments.codes();
+    bool is_early = curve.counts_early();
+    // Whether the block leaves no room on a multiprocessor for one of the next launch before it has counted.
+    bool is_alone = Policy::HAS_WINDOW || Policy::IN_BATCH || arguments.plane.kept >= CROWDED;
+    bool starts_first = !LAUNCHES_OVERLAP || is_early;
+
+    auto after_previous_launch = [&] {
+        grid_dependency_sync();
+        // The next launch counts meanwhile. What this one has waited for is settled for it.
+        if (Policy::HAS_WINDOW) trigger_next_launch();
+        if (!starts_first) pixels.start();
+        // With a window, the last block has no samples.
+        if (arguments.block == (Policy::HAS_WINDOW ? gridDim.x - 1u : 0u)) {
+            for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(arguments.cleared, code) = 0u;
+            // In the same launch, no block adds to these before the totals of this plane are complete, so not before
+            // this block has cleared them.
+            if (Policy::IN_BATCH) __threadfence();
+        }
+        curve.load_history(arguments);
+    };
+    if (is_alone && !Policy::HAS_WINDOW) trigger_next_launch();
+    // The slower work comes first, unless the samples may be incomplete.
+    if (starts_first) pixels.start();
+    clear_counters(shared_words, (codes << Policy::LOG2_COPIES) / 4u);
+    if (!is_early) after_previous_launch();
     __syncthreads();
 
-    Table<LOG2_COPIES> table;
-    uint4 held[HOLD != 0u ? HOLD : 1u];
-    count_share<S, LOG2_COPIES, HOLD, When::OVERLAPS>(share, stage, kept, samples, table, succession.is_fetched, held);
-    if (early) {
-        wait();
-        empty();
-        prepare();
-    }
+    Table<Policy> table;
+    pixels.count(table);
+    if (is_early) after_previous_launch();
     __syncthreads();
     // If the next launch has room beside this block, beginning it earlier would have slowed the counting.
-    if (!alone) let_next_begin();
-    if (IN_BATCH) __threadfence();
-    add_up<LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
-        if (sum != 0u) atomicAdd(total_of(totals, level_code(code, levels)), sum);
+    if (!is_alone) trigger_next_launch();
+    if (Policy::IN_BATCH) __threadfence();
+    reduce_copies<Policy::LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
+        if (sum != 0u) atomicAdd(total_of(arguments.totals, level_code(code, arguments.levels)), sum);
     });
     __syncthreads();
-    if (threadIdx.x < Crew::warps() * LANES) {
-        unsigned mapped[PER];
-        make_curve(mapped);
-        if (threadIdx.x * PER < codes) fill_table<S, LOG2_COPIES, PER>(mapped, samples);
-    }
-    __syncthreads();
-
-    auto map = [&](uint4 vector, unsigned at) {
-        share.to[at] = mapped_vector<S, 1>(vector, 0u, samples, [=](unsigned code) { return table[code]; });
-    };
-    unsigned staged = kept * blockDim.x < share.vectors ? kept * blockDim.x : share.vectors;
-#pragma unroll 1
-    for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
-        uint4 vector = stage[at];
-        // No other thread accesses this place.
-        if (IN_BATCH && succession.next != nullptr) fetch(succession.next + block * plane.share + at, stage + at);
-        if (IN_BATCH) end_of_round();
-        map(vector, at);
-    }
-    unsigned beyond = kept * blockDim.x + threadIdx.x;
-#pragma unroll
-    for (unsigned i = 0u; i != HOLD; ++i) {
-        if (beyond + i * blockDim.x < share.vectors) map(held[i], beyond + i * blockDim.x);
-    }
-    each_beyond<HOLD, When::OVERLAPS>(share.from, beyond + HOLD * blockDim.x, share.vectors, map);
-}
-
-
-constexpr Succession ALONE = {false, nullptr};
-
-template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, unsigned HOLD>
-__device__ __forceinline__ void plain(Plane plane, Samples samples, Levels levels, unsigned* totals,
-                                      unsigned* emptied) {
-    __shared__ Tally tally;
-    on_chip<S, LOG2_COPIES, PER, Crew, false, HOLD>(
-        plane, ALONE, blockIdx.x, samples, levels, totals, emptied, plane.kept >= CROWDED, Afterwards{}, [] {},
-        [&](unsigned(&mapped)[PER]) {
-            plain_curve<PER, Crew>(totals, samples.max + 1u, samples.pixels, levels, tally, mapped);
-        });
-}
-
-// The curve with temporal window, plateau and contrast limit, once the totals are complete. The samples of a window fit
-// a Count.
-template <typename Count, unsigned PER, typename Crew>
-__device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes, Levels levels, const Modifiers& m,
-                                               const Turn& turn, const Line& line, const History& history, bool writes,
-                                               Past<PER>& past, Room& room, Tally& tally, unsigned (&mapped)[PER]) {
-    // Sums of 64 bits take too long in the loop that waits for the totals.
-    constexpr bool IS_NARROW = sizeof(Count) == sizeof(unsigned);
-    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, code = threadIdx.x * PER;
-    bool remembers = turn.remembers && code < codes;
-
-    Count others[PER] = {};  // what the window holds without this frame
-    if (remembers) {
-#pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) others[i] = (Count)others_in<PER>(turn, turn.window, past, i);
-    }
-
-    unsigned count[PER];
-    Count held[PER];
-    Left left = {IS_NARROW, 0u};
-    read_whole<PER, Crew>(
-        totals, codes, m.samples, count,
-        [&](unsigned set) {
-            unsigned sum = 0u, left_by = 0u;
-#pragma unroll
-            for (unsigned i = 0u; i < PER; ++i) {
-                sum += count[i];
-                unsigned kept = count[i] < m.cap ? count[i] : m.cap;
-                held[i] = others[i] + (turn.joins ? kept : 0u);
-                left_by += (unsigned)held[i];
-            }
-            sum = sum_of_warp(sum);
-            if (IS_NARROW) left_by = sum_of_warp(left_by);
-            if (lane == 0u) {
-                tally.sums[set][warp] = sum;
-                tally.others[set][warp] = left_by;
-            }
-        },
-        [&](unsigned set) {
-            if (IS_NARROW) left.samples = sum_over_crew<Crew>(tally.others[set]);
-            return sum_over_crew<Crew>(tally.sums[set]);
-        });
-    equalize<Count, PER, false, Crew>(held, left, code, levels, m, line, nullptr, room, Blocks{}, [] {}, mapped);
-    // Read again, by a block that has no samples: registers are scarce.
-    if (writes && remembers) {
-        write_windows<PER>(turn, past_of<PER>(code, codes, turn, history), count, m.cap, code, codes, history);
-    }
-}
-
-template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
-__device__ __forceinline__ void modified(Plane plane, Samples samples, Levels levels, const Modifiers& m,
-                                         const Turn& turn, const Line& line, unsigned* totals, unsigned* emptied,
-                                         const History& history, unsigned settled) {
-    __shared__ Tally tally;
-    __shared__ Room room;
-    unsigned codes = samples.max + 1u;
-    // All blocks compute the same state; the last one, whose share may be smaller, writes it.
-    bool writes = blockIdx.x == gridDim.x - 1u;
-    bool is_narrow = m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u;
-    Past<PER> past;
-    on_chip<S, LOG2_COPIES, PER, Crew, false, 0u>(
-        plane, ALONE, blockIdx.x, samples, levels, totals, emptied, true, Meanwhile{settled != 0u},
-        [&] {
-            if (threadIdx.x == 0u) room.flat = 0u;
-            if (!turn.remembers) return;
-            if (threadIdx.x < Crew::warps() * LANES && threadIdx.x * PER < codes) {
-                // The loads complete while samples are counted.
-                past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
-            }
-        },
-        [&](unsigned(&mapped)[PER]) {
-            if (is_narrow) {
-                modified_curve<unsigned, PER, Crew>(totals, codes, levels, m, turn, line, history, writes, past, room,
-                                                    tally, mapped);
-            } else {
-                modified_curve<Sum, PER, Crew>(totals, codes, levels, m, turn, line, history, writes, past, room, tally,
-                                               mapped);
-            }
-        });
-}
-
-// For a look-ahead: counts a plane and makes the curve of the window that ends with it, which maps another plane that has
-// waited for it. That plane is fetched meanwhile. It may be null; `curve` keeps the curve for later. The curve is that of
-// `modified`.
-template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
-__device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples, Levels levels, const Modifiers& m,
-                                      const Turn& turn, const Line& line, unsigned* totals, unsigned* emptied,
-                                      const History& history, unsigned short* curve,
-                                      unsigned settled) {
-    __shared__ Tally tally;
-    __shared__ Room room;
-    unsigned codes = samples.max + 1u;
-    bool writes = blockIdx.x == gridDim.x - 1u, is_crew = threadIdx.x < Crew::warps() * LANES;
-    bool is_narrow = m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u;
-    Share share = share_of<S>(plane, blockIdx.x, samples), waiting = share_of<S>(waits, blockIdx.x, samples);
-    if (waits.from == nullptr) waiting.vectors = 0u;
-    uint4* stage = reinterpret_cast<uint4*>(shared_words) + (codes << LOG2_COPIES) / 4u;
-    unsigned staged = waits.kept * blockDim.x;
-    // A plane that does not fit into `stage` takes longer to map than to count: then half of the rounds are fetched later.
-    bool passes_through = waits.kept > UNDER_WAY && staged < waiting.vectors;
-    unsigned early = passes_through ? waits.kept / 2u : waits.kept;
-    Past<PER> past;
-
-    auto start = [&] {
-        wait_for_previous();
-        let_next_begin();
-        if (writes) {
-            for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
-        }
-        if (turn.remembers && is_crew && threadIdx.x * PER < codes) {
-            past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
-        }
-    };
-    empty_counters(shared_words, (codes << LOG2_COPIES) / 4u);
-    if (threadIdx.x == 0u) room.flat = 0u;
-    if (settled == 0u) start();
-    __syncthreads();
-
-    Table<LOG2_COPIES> table;
-    count_ahead<S, LOG2_COPIES>(share, waiting, stage, early, samples, table);
-    for (unsigned at = early * blockDim.x + threadIdx.x; at < staged && at < waiting.vectors; at += blockDim.x) {
-        fetch(waiting.from + at, stage + at);
-    }
-    end_of_round();
-    if (settled != 0u) start();
-    __syncthreads();
-    add_up<LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
-        if (sum != 0u) atomicAdd(total_of(totals, level_code(code, levels)), sum);
-    });
-    __syncthreads();
-    if (is_crew) {
-        unsigned mapped[PER];
-        if (is_narrow) {
-            modified_curve<unsigned, PER, Crew>(totals, codes, levels, m, turn, line, history, writes, past, room, tally,
-                                                mapped);
-        } else {
-            modified_curve<Sum, PER, Crew>(totals, codes, levels, m, turn, line, history, writes, past, room, tally,
-                                           mapped);
-        }
-        if (threadIdx.x * PER < codes) {
-            fill_table<S, LOG2_COPIES, PER>(mapped, samples);
-#pragma unroll
-            for (unsigned i = 0u; i < PER; ++i) {
-                if (writes) curve[threadIdx.x * PER + i] = (unsigned short)mapped[i];
-            }
+    if (threadIdx.x < Policy::Group::warps() * WARP_THREADS) {
+        unsigned mapped[Policy::ITEMS];
+        curve.compute(arguments, mapped);
+        if (threadIdx.x * Policy::ITEMS < codes) {
+            table.fill(mapped, arguments.samples);
+            curve.store(mapped);
         }
     }
-    wait_for_fetched<0u>();
+    pixels.wait_until_staged();
     __syncthreads();
-
-    auto map = [&](uint4 vector, unsigned at) {
-        waiting.to[at] = mapped_vector<S, 1>(vector, 0u, samples, [=](unsigned code) { return table[code]; });
-    };
-    if (passes_through) {
-        each_through(stage, waits.kept, waiting, map);
-    } else {
-#pragma unroll 1
-        for (unsigned at = threadIdx.x; at < staged && at < waiting.vectors; at += blockDim.x) map(stage[at], at);
-        each_beyond<AHEAD, true>(waiting.from, staged + threadIdx.x, waiting.vectors, map);
-    }
+    pixels.map(table);
 }
 
-// PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one. Planes that are too
-// large for shared memory have their own kernel, because unneeded registers would leave no room for the next launch.
-#define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
-    extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,    \
-                                                                    unsigned* totals, unsigned* emptied) {          \
-        plain<S, LOG2_COPIES, PER, Crew<WARPS>, 0u>(plane, samples, levels, totals, emptied);                       \
-    }                                                                                                               \
-    extern "C" __global__ __launch_bounds__(1024) void fused_large_##NAME(                                          \
-        Plane plane, Samples samples, Levels levels, unsigned* totals, unsigned* emptied) {                         \
-        plain<S, LOG2_COPIES, PER, Crew<WARPS>, HELD>(plane, samples, levels, totals, emptied);                     \
-    }                                                                                                               \
-    extern "C" __global__ __launch_bounds__(1024) void fused_modified_##NAME(                                       \
-        Plane plane, Samples samples, Levels levels, Modifiers m, Turn turn, Line line, unsigned* totals,           \
-        unsigned* emptied, unsigned* slots, Sum* sums, unsigned settled) {                                          \
-        modified<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, samples, levels, m, turn, line, totals, \
-                                                                     emptied, History{slots, sums}, settled);       \
-    }                                                                                                               \
-    extern "C" __global__ __launch_bounds__(1024) void fused_ahead_##NAME(                                          \
-        Plane plane, Plane waits, Samples samples, Levels levels, Modifiers m, Turn turn, Line line,                \
-        unsigned* totals, unsigned* emptied, unsigned* slots, Sum* sums, unsigned short* curve, unsigned settled) { \
-        ahead<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, waits, samples, levels, m, turn, line,     \
-                                                                  totals, emptied, History{slots, sums}, curve,     \
-                                                                  settled);                                         \
+template <typename Policy>
+DEVICE void plain(const Arguments& arguments) {
+    __shared__ TotalsStorage totals_storage;
+    equalize_plane<Policy>(arguments, KeptSamples<Policy>(arguments), PlainCurve<Policy>{totals_storage});
+}
+
+// With a look-ahead, `older` is the plane that is mapped.
+template <typename Policy>
+DEVICE void windowed(const Arguments& arguments, const WindowArguments& window) {
+    __shared__ TotalsStorage totals_storage;
+    __shared__ TempStorage storage;
+    equalize_plane<Policy>(arguments, KeptSamples<Policy>(arguments),
+                           WindowCurve<Policy, false>(window, totals_storage, storage));
+}
+
+template <typename Policy>
+DEVICE void ahead(const Arguments& arguments, Plane older, const WindowArguments& window) {
+    __shared__ TotalsStorage totals_storage;
+    __shared__ TempStorage storage;
+    equalize_plane<Policy>(arguments, LookAheadSamples<Policy>(arguments, older),
+                           WindowCurve<Policy, true>(window, totals_storage, storage));
+}
+
+using PlainU8 = Policy<unsigned char, 5u, 1u, 8u>;
+using PlainU10 = Policy<unsigned short, 3u, 1u, 32u>;
+using WindowU8 = WithWindow<PlainU8>;
+using WindowU10 = WithWindow<Policy<unsigned short, 3u, 2u, 16u>>;
+
+// `fused_{u8,u10}` and `fused_large_{u8,u10}`: plain equalization of a plane of luma of up to that many bits.
+// Arguments: `plane` has `from` and `to` (may be the same), the vectors that a block takes (`share`; those of all
+// blocks together cover the plane), and the rounds of them that stay in shared memory (`kept`). `totals` are zero
+// before the launch, `cleared` after it: frames use the two buffers alternately.
+// Launch: all blocks resident at once, of 1024 threads. Dynamic shared memory: the table, 4 bytes a code in
+// 2^LOG2_COPIES copies, and 16 bytes a thread for each round that is kept. `large` is for planes that do not stay in
+// shared memory; it is a kernel of its own because its registers would leave no room for the next launch.
+//
+// `fused_modified_{u8,u10}`: all that `equalization` does, too, with its arguments. `settled` is 1 if no kernel writes
+// the samples any more: neither the previous kernel, nor one before it that the previous one has not waited for.
+// Settled samples are counted while the previous launch computes its curve and maps.
+// Launch: as above, or with 512 threads and half of the shared memory where launches overlap, so that a multiprocessor
+// has room for a block of each of the two launches.
+//
+// `fused_ahead_{u8,u10}`: `fused_modified` with a look-ahead. `plane` is counted, and `older`, of the same layout and
+// with as many rounds `kept`, is mapped; its addresses are null if no frame leaves the look-ahead. `curve` takes the
+// curve, for frames of the scene that `map` maps later. The last block, which writes the history, has no samples,
+// because the map of a block that does both is late.
+// Launch: as `fused_modified`.
+#define FUSED(NAME, PLAIN, WINDOW)                                                                                     \
+    extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,       \
+                                                                    unsigned* totals, unsigned* cleared) {             \
+        plain<PLAIN>({plane, blockIdx.x, samples, levels, totals, cleared});                                           \
+    }                                                                                                                  \
+    extern "C" __global__ __launch_bounds__(1024) void fused_large_##NAME(Plane plane, Samples samples, Levels levels, \
+                                                                          unsigned* totals, unsigned* cleared) {       \
+        plain<LargePlane<PLAIN>>({plane, blockIdx.x, samples, levels, totals, cleared});                               \
+    }                                                                                                                  \
+    extern "C" __global__ __launch_bounds__(1024) void fused_modified_##NAME(                                          \
+        Plane plane, Samples samples, Levels levels, Modifiers m, WindowUpdate update, PiecewiseLine line,             \
+        unsigned* totals, unsigned* cleared, unsigned* slots, Sum* sums, unsigned settled) {                           \
+        windowed<WINDOW>({plane, blockIdx.x, samples, levels, totals, cleared},                                        \
+                         {m, update, line, {slots, sums}, settled, nullptr});                                          \
+    }                                                                                                                  \
+    extern "C" __global__ __launch_bounds__(1024) void fused_ahead_##NAME(                                             \
+        Plane plane, Plane older, Samples samples, Levels levels, Modifiers m, WindowUpdate update,                    \
+        PiecewiseLine line, unsigned* totals, unsigned* cleared, unsigned* slots, Sum* sums, unsigned short* curve,    \
+        unsigned settled) {                                                                                            \
+        ahead<WINDOW>({plane, blockIdx.x, samples, levels, totals, cleared}, older,                                    \
+                      {m, update, line, {slots, sums}, settled, curve});                                               \
     }
 
-FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)
-FUSED(u10, unsigned short, 3u, 1u, 32u, 2u, 16u)
+FUSED(u8, PlainU8, WindowU8)
+FUSED(u10, PlainU10, WindowU10)
 
-// Equalizes many planes in place, each by a team of `team` blocks; the teams are independent. `totals` has three zeroed
-// sets of totals for each team.
+// Plain equalization of up to 64 planes in place, no two of them the same, each by a team of `team` blocks; the teams
+// take planes in turn and do not wait for each other.
+// Arguments: `count` planes; `share` and `kept` as in `Plane`; `totals` has three sets of totals for each team, all
+// zero.
+// Launch: all blocks resident at once, whole teams; any number of threads from 256 to 1024. Dynamic shared memory as
+// `fused_u8`.
 extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes, unsigned count, unsigned team,
-                                                                 unsigned share, unsigned kept, Samples samples,
-                                                                 Levels levels, unsigned* totals) {
-    __shared__ Tally tally;
+                                                                  unsigned share, unsigned kept, Samples samples,
+                                                                  Levels levels, unsigned* totals) {
+    __shared__ TotalsStorage totals_storage;
+    using Batch = InBatch<PlainU8>;
     constexpr unsigned SIZE = 256u / SECTOR * SECTOR_PITCH;
-    unsigned teams = gridDim.x / team;
-    bool is_fetched = false;
+    unsigned teams = gridDim.x / team, block = blockIdx.x % team;
+    bool is_staged = false;
     totals += blockIdx.x / team * 3u * SIZE;
-    unsigned turn = 0u;
+    unsigned set = 0u;
 #pragma unroll 1
     for (unsigned index = blockIdx.x / team; index < count; index += teams) {
         uint4* pixels = reinterpret_cast<uint4*>(planes.of[index]);
-        Plane plane = {pixels, pixels, share, kept};
         bool is_last = count - index <= teams;
-        Succession succession = {
-            is_fetched, is_last ? nullptr : reinterpret_cast<const uint4*>(planes.of[index + teams])};
-        unsigned next = turn == 2u ? 0u : turn + 1u;
-        on_chip<unsigned char, 5u, 1u, Crew<8u>, true, 0u>(
-            plane, succession, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, true,
-            Afterwards{}, [] {},
-            [&](unsigned(&mapped)[1]) {
-                plain_curve<1u, Crew<8u>>(totals + turn * SIZE, 256u, samples.pixels, levels, tally, mapped);
-                __threadfence();
-            });
-        turn = next;
-        is_fetched = true;
+        const uint4* next_pixels =
+            is_last ? nullptr : reinterpret_cast<const uint4*>(planes.of[index + teams]) + block * share;
+        unsigned next = set == 2u ? 0u : set + 1u;
+        Arguments arguments = {{pixels, pixels, share, kept}, block, samples, levels, totals + set * SIZE,
+                               totals + next * SIZE};
+        equalize_plane<Batch>(arguments, KeptSamples<Batch>(arguments, is_staged, next_pixels),
+                              PlainCurve<Batch>{totals_storage});
+        set = next;
+        is_staged = true;
         __syncthreads();
     }
 }

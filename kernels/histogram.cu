@@ -1,10 +1,12 @@
 // Counts the codes of a luma plane. Each block counts into shared memory, in 2^log2_copies interleaved copies so that
 // the lanes of a warp seldom access the same counter, and then adds its sums to the global counts. More codes than
 // shared memory has room for are counted in windows of 2^log2_window codes, one for each blockIdx.y.
-#include "copies.cuh"
+#include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "vectors.cuh"
+
+using namespace histeq;
 
 extern __shared__ __align__(16) unsigned shared_counts[];
 
@@ -16,7 +18,7 @@ struct Window {
 };
 
 template <typename S>
-__device__ __forceinline__ void count(unsigned code, Window window) {
+DEVICE void count(unsigned code, Window window) {
     unsigned slot = code - window.base;
     // One-byte codes always have one window over all of them.
     if (sizeof(S) == 1 || slot < window.size) atomicAdd(&shared_counts[(slot << window.log2_copies) | window.copy], 1u);
@@ -25,33 +27,32 @@ __device__ __forceinline__ void count(unsigned code, Window window) {
 // Counts the luma of vector `index` of the plane; STEP samples make a pixel. Unless `whole`, only pixels for which
 // `counts_pixel` is true are counted.
 template <typename S, int STEP, typename F>
-__device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Samples samples, Window window, bool whole,
-                                             F counts_pixel) {
+DEVICE void count_vector(uint4 loaded, unsigned index, Samples samples, Window window, bool whole, F counts_pixel) {
     each_code<S, STEP>(loaded, index, samples, [=](unsigned code, unsigned pixel) {
         if (whole || counts_pixel(pixel)) count<S>(code, window);
     });
 }
 
 // With `begins_next`, the next kernel may begin at once: it is `equalization`, which has few blocks and waits.
-__device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
+DEVICE Window begin_window(unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
                      threadIdx.x & ((1u << log2_copies) - 1u)};
-    empty_counters(shared_counts, (window.size << log2_copies) / 4u);
+    clear_counters(shared_counts, (window.size << log2_copies) / 4u);
     __syncthreads();
-    wait_for_previous();
-    if (begins_next != 0u) let_next_begin();
+    grid_dependency_sync();
+    if (begins_next != 0u) trigger_next_launch();
     return window;
 }
 
 // Adds the block's counts to the counts of the plane.
-__device__ __forceinline__ void end_window(Window window, Levels levels, unsigned* counts) {
+DEVICE void end_window(Window window, Levels levels, unsigned* counts) {
     __syncthreads();
     auto add = [=](unsigned slot, unsigned sum) {
         // Codes outside of the levels count as the nearest one.
         if (sum != 0u) atomicAdd(&counts[level_code(window.base + slot, levels)], sum);
     };
     if (window.log2_copies != 0u) {
-        add_up(shared_counts, window.size, window.log2_copies, add);
+        reduce_copies(shared_counts, window.size, window.log2_copies, add);
         return;
     }
 #pragma unroll 8
@@ -59,9 +60,8 @@ __device__ __forceinline__ void end_window(Window window, Levels levels, unsigne
 }
 
 template <typename S, int STEP>
-__device__ __forceinline__ void histogram(const uint4* plane, Samples samples, Levels levels,
-                                          unsigned* counts, unsigned log2_window, unsigned log2_copies,
-                                          unsigned begins_next) {
+DEVICE void histogram(const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,
+                      unsigned log2_copies, unsigned begins_next) {
     Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     Vectors<1u> vectors(plane, (samples.pixels + PIXELS - 1u) / PIXELS);
@@ -73,11 +73,10 @@ __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, L
     end_window(window, levels, counts);
 }
 
-// The same for a rectangle, whose rows begin and end anywhere in a vector.
+// Counts a rectangle, whose rows begin and end anywhere in a vector.
 template <typename S, int STEP>
-__device__ __forceinline__ void histogram_region(const uint4* plane, Samples samples, Levels levels,
-                                                 Region region, unsigned* counts, unsigned log2_window,
-                                                 unsigned log2_copies, unsigned begins_next) {
+DEVICE void histogram_region(const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts,
+                             unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
     Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     // The most vectors that a row reaches into.
@@ -96,17 +95,26 @@ __device__ __forceinline__ void histogram_region(const uint4* plane, Samples sam
     end_window(window, levels, counts);
 }
 
-#define HISTOGRAM(NAME, S, STEP)                                                                                \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_##NAME(                                        \
-        const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,             \
-        unsigned log2_copies, unsigned begins_next) {                                                           \
-        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies, begins_next);              \
-    }                                                                                                           \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_region_##NAME(                                 \
-        const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts,                    \
-        unsigned log2_window, unsigned log2_copies, unsigned begins_next) {                                     \
-        histogram_region<S, STEP>(plane, samples, levels, region, counts, log2_window, log2_copies,             \
-                                  begins_next);                                                                 \
+// `histogram_{u8,u16}[_pairs]` adds the codes of a plane to `counts`, `histogram_region_{u8,u16}[_pairs]` those of a
+// rectangle that lies in it. `_pairs` takes the luma out of samples that lie two by two (yuyv422, ya8), at
+// `samples.offset`.
+// Arguments: `begins_next` is 1 if `equalization` comes next, whose few blocks begin at once and load their history.
+// `log2_copies` is at most 5.
+// Launch: in x any number of blocks of up to 1024 threads; in y one for each window of `2^log2_window` codes, all
+// windows together covering the codes exactly (`u8`: one). Dynamic shared memory: `4 << (log2_window + log2_copies)`
+// bytes. 16 bits take two windows of 128 KB where a block may have that much shared memory, else four.
+// An addition of 1 whose result is not used compiles to an instruction that merges the lanes of a warp that add to one
+// counter, so flat pictures are no slower; the interleaved copies keep the other lanes on different banks.
+#define HISTOGRAM(NAME, S, STEP)                                                                                       \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_##NAME(                                               \
+        const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,                    \
+        unsigned log2_copies, unsigned begins_next) {                                                                  \
+        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies, begins_next);                     \
+    }                                                                                                                  \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_region_##NAME(                                        \
+        const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts, unsigned log2_window,     \
+        unsigned log2_copies, unsigned begins_next) {                                                                  \
+        histogram_region<S, STEP>(plane, samples, levels, region, counts, log2_window, log2_copies, begins_next);      \
     }
 
 HISTOGRAM(u8, unsigned char, 1)

@@ -4,8 +4,12 @@
 //
 // The previous kernel may write after this one began, so nothing may be read as constant (`__ldg`, or pointers that are
 // const and `__restrict__`). The output of still earlier kernels is complete if a kernel in between waited for them
-// before it called `let_next_begin`; it is to be read by `fresh`.
+// before it called `trigger_next_launch`; it is to be read by `fresh`.
 #pragma once
+
+#include "device.cuh"
+
+namespace histeq {
 
 #if __CUDA_ARCH__ >= 900
 constexpr bool LAUNCHES_OVERLAP = true;
@@ -17,7 +21,7 @@ constexpr bool LAUNCHES_OVERLAP = false;
 // measurements show a gain: two blocks of the next kernel may share a multiprocessor with a block that is nearly done
 // while other multiprocessors are idle (in all kernels of 16 bits, whose histogram took four windows then: 78 us a
 // frame instead of 52).
-__device__ __forceinline__ void let_next_begin() {
+DEVICE void trigger_next_launch() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
@@ -25,23 +29,25 @@ __device__ __forceinline__ void let_next_begin() {
 
 // Reads past the L1 cache, which may have old data from an earlier kernel.
 template <typename T>
-__device__ __forceinline__ T fresh(const T* at) {
+DEVICE T load_cg(const T* at) {
     return __ldcg(at);
 }
 
 // Writes and reads a word that other blocks of this launch read and write while they run: whole, and past the L1 cache.
-__device__ __forceinline__ void write_shared(unsigned long long* at, unsigned long long word) {
+DEVICE void store_relaxed(unsigned long long* at, unsigned long long word) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
 }
-__device__ __forceinline__ unsigned long long read_shared(const unsigned long long* at) {
+DEVICE unsigned long long load_relaxed(const unsigned long long* at) {
     unsigned long long word;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
     return word;
 }
 
 // Waits until the previous kernel has ended and its writes are visible.
-__device__ __forceinline__ void wait_for_previous() {
+DEVICE void grid_dependency_sync() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+
+}  // namespace histeq

@@ -3,10 +3,11 @@
 #include "components.cuh"
 #include "launch.cuh"
 
+using namespace histeq;
+
 template <typename S, int COMPONENTS, bool PLANAR>
-__device__ __forceinline__ void luminance(const uint4* pixels, unsigned plane_vectors, Samples samples,
-                                          Weights weights, uint4* luma) {
-    wait_for_previous();
+DEVICE void luminance(const uint4* pixels, unsigned plane_vectors, Samples samples, Weights weights, uint4* luma) {
+    grid_dependency_sync();
     unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>) return;
 
@@ -25,15 +26,14 @@ __device__ __forceinline__ void luminance(const uint4* pixels, unsigned plane_ve
     luma[index] = vector(out);
 }
 
-#define LUMINANCE(NAME, S, COMPONENTS, PLANAR)                                                                      \
-    extern "C" __global__ __launch_bounds__(256) void NAME(const uint4* pixels, unsigned plane_vectors,             \
-                                                           Samples samples, Weights weights, uint4* luma) {         \
-        luminance<S, COMPONENTS, PLANAR>(pixels, plane_vectors, samples, weights, luma);                            \
+// `luminance_{u8,u16}_{packed3,packed4,planar}`
+// Arguments: `luma` takes codes, one byte each for 8 bits, else two in the GPU's byte order. `weights` follow the order
+// in memory, 0 for alpha; `plane_vectors` is the distance of planes in vectors (planar only).
+// Launch: one thread for each vector of `luma`, at most 256 a block; no shared memory.
+#define LUMINANCE(NAME, S, COMPONENTS, PLANAR)                                                                         \
+    extern "C" __global__ __launch_bounds__(256) void luminance_##NAME(                                                \
+        const uint4* pixels, unsigned plane_vectors, Samples samples, Weights weights, uint4* luma) {                  \
+        luminance<S, COMPONENTS, PLANAR>(pixels, plane_vectors, samples, weights, luma);                               \
     }
 
-LUMINANCE(luminance_u8_packed3, unsigned char, 3, false)
-LUMINANCE(luminance_u8_packed4, unsigned char, 4, false)
-LUMINANCE(luminance_u8_planar, unsigned char, 3, true)
-LUMINANCE(luminance_u16_packed3, unsigned short, 3, false)
-LUMINANCE(luminance_u16_packed4, unsigned short, 4, false)
-LUMINANCE(luminance_u16_planar, unsigned short, 3, true)
+FOR_EACH_RGB_LAYOUT(LUMINANCE)

@@ -1,50 +1,57 @@
-// Tiles of 8x8 samples that overlap by half, transformed with those of other frames along their motion, merged and shrunk:
-// `src/core/denoise/{dct,noise,merge}.rs`. Eight threads have a tile, a column of its samples each, then a row of its coefficients.
+// Tiles of 8x8 samples that overlap by half, transformed with those of other frames along their motion, merged and
+// shrunk: `src/core/denoise/{dct,noise,merge}.rs`. Eight threads have a tile, a column of its samples each, then a row
+// of its coefficients.
 #include "arguments.cuh"
 #include "launch.cuh"
 #include "sheet.cuh"
 #include "warp.cuh"
 
+using namespace histeq;
+
 constexpr int SIZE = 8;
 constexpr int STEP = 4;
-constexpr int TILES = 32;   // of a block of 256 threads
+constexpr int TILES = 32;  // of a block of 256 threads
 
 // Of `noise.rs`.
 constexpr int SIZES = 192;
 constexpr int CLASSES = 12;
 
 // `a * b / 65536`, rounded down.
-__device__ __forceinline__ short part(short a, short b) { return (short)((int)a * (int)b >> 16); }
-__device__ __forceinline__ unsigned high(unsigned a, unsigned b) { return a * b >> 16; }
-__device__ __forceinline__ short saturated(int value) { return (short)clamped(value, -32768, 32767); }
+DEVICE short mul_high_signed(short a, short b) { return (short)((int)a * (int)b >> 16); }
+DEVICE unsigned mul_high(unsigned a, unsigned b) { return a * b >> 16; }
+DEVICE short saturated(int value) { return (short)clamped(value, -32768, 32767); }
 
 constexpr short C1 = 32138, C2 = 30274, C3 = 27246, C4 = 23170, C5 = 18205, C6 = 12540, C7 = 6393;
 
-__device__ __forceinline__ void forward_line(short* x) {
+DEVICE void forward_dct_8(short* x) {
     short s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
     short d0 = x[0] - x[7], d1 = x[1] - x[6], d2 = x[2] - x[5], d3 = x[3] - x[4];
-    short even = part((short)(s0 + s3), C4), odd = part((short)(s1 + s2), C4);
+    short even = mul_high_signed((short)(s0 + s3), C4), odd = mul_high_signed((short)(s1 + s2), C4);
     short e0 = s0 - s3, e1 = s1 - s2;
     x[0] = even + odd + 1;
-    x[1] = part(d0, C1) + part(d1, C3) + part(d2, C5) + part(d3, C7) + 2;
-    x[2] = part(e0, C2) + part(e1, C6) + 1;
-    x[3] = part(d0, C3) - part(d1, C7) - part(d2, C1) - part(d3, C5) - 1;
+    x[1] = mul_high_signed(d0, C1) + mul_high_signed(d1, C3) + mul_high_signed(d2, C5) + mul_high_signed(d3, C7) + 2;
+    x[2] = mul_high_signed(e0, C2) + mul_high_signed(e1, C6) + 1;
+    x[3] = mul_high_signed(d0, C3) - mul_high_signed(d1, C7) - mul_high_signed(d2, C1) - mul_high_signed(d3, C5) - 1;
     x[4] = even - odd;
-    x[5] = part(d0, C5) - part(d1, C1) + part(d2, C7) + part(d3, C3) + 1;
-    x[6] = part(e0, C6) - part(e1, C2);
-    x[7] = part(d0, C7) - part(d1, C5) + part(d2, C3) - part(d3, C1);
+    x[5] = mul_high_signed(d0, C5) - mul_high_signed(d1, C1) + mul_high_signed(d2, C7) + mul_high_signed(d3, C3) + 1;
+    x[6] = mul_high_signed(e0, C6) - mul_high_signed(e1, C2);
+    x[7] = mul_high_signed(d0, C7) - mul_high_signed(d1, C5) + mul_high_signed(d2, C3) - mul_high_signed(d3, C1);
 }
 
-__device__ __forceinline__ void backward_line(short* x) {
-    short first = part(x[0], C4), fourth = part(x[4], C4);
+DEVICE void inverse_dct_8(short* x) {
+    short first = mul_high_signed(x[0], C4), fourth = mul_high_signed(x[4], C4);
     short even = first + fourth + 1, odd = first - fourth;
-    short outer = part(x[2], C2) + part(x[6], C6) + 1, inner = part(x[2], C6) - part(x[6], C2);
+    short outer = mul_high_signed(x[2], C2) + mul_high_signed(x[6], C6) + 1,
+          inner = mul_high_signed(x[2], C6) - mul_high_signed(x[6], C2);
     short s0 = even + outer, s1 = odd + inner, s2 = odd - inner, s3 = even - outer;
     short x1 = x[1], x3 = x[3], x5 = x[5], x7 = x[7];
-    short d0 = part(x1, C1) + part(x3, C3) + part(x5, C5) + part(x7, C7) + 2;
-    short d1 = part(x1, C3) - part(x3, C7) - part(x5, C1) - part(x7, C5) - 1;
-    short d2 = part(x1, C5) - part(x3, C1) + part(x5, C7) + part(x7, C3) + 1;
-    short d3 = part(x1, C7) - part(x3, C5) + part(x5, C3) - part(x7, C1);
+    short d0 =
+        mul_high_signed(x1, C1) + mul_high_signed(x3, C3) + mul_high_signed(x5, C5) + mul_high_signed(x7, C7) + 2;
+    short d1 =
+        mul_high_signed(x1, C3) - mul_high_signed(x3, C7) - mul_high_signed(x5, C1) - mul_high_signed(x7, C5) - 1;
+    short d2 =
+        mul_high_signed(x1, C5) - mul_high_signed(x3, C1) + mul_high_signed(x5, C7) + mul_high_signed(x7, C3) + 1;
+    short d3 = mul_high_signed(x1, C7) - mul_high_signed(x3, C5) + mul_high_signed(x5, C3) - mul_high_signed(x7, C1);
     x[0] = s0 + d0;
     x[1] = s1 + d1;
     x[2] = s2 + d2;
@@ -55,14 +62,14 @@ __device__ __forceinline__ void backward_line(short* x) {
     x[7] = s0 - d0;
 }
 
-// Where the eight threads of each tile exchange columns for rows. A row takes nine words of two bytes, so that columns lie in
-// different banks.
-struct Exchange {
+// Where the eight threads of each tile exchange columns for rows. A row takes nine words of two bytes, so that columns
+// lie in different banks.
+struct TransposeStorage {
     unsigned short of[TILES][SIZE][SIZE + 1];
 };
 
 // What thread `at` of tile `tile` has as column `at` becomes row `at`, or the other way round.
-__device__ __forceinline__ void turn(Exchange& exchange, int tile, int at, short* line) {
+DEVICE void transpose(TransposeStorage& exchange, int tile, int at, short* line) {
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) exchange.of[tile][i][at] = (unsigned short)line[i];
@@ -72,47 +79,47 @@ __device__ __forceinline__ void turn(Exchange& exchange, int tile, int at, short
 }
 
 // A column of samples becomes a row of coefficients.
-__device__ __forceinline__ void forward(Exchange& exchange, int tile, int at, short* line) {
-    forward_line(line);
-    turn(exchange, tile, at, line);
-    forward_line(line);
+DEVICE void forward_dct(TransposeStorage& exchange, int tile, int at, short* line) {
+    forward_dct_8(line);
+    transpose(exchange, tile, at, line);
+    forward_dct_8(line);
 }
 
 // A row of coefficients becomes a row of samples.
-__device__ __forceinline__ void backward(Exchange& exchange, int tile, int at, short* line) {
-    turn(exchange, tile, at, line);
-    backward_line(line);
-    turn(exchange, tile, at, line);
-    backward_line(line);
+DEVICE void inverse_dct(TransposeStorage& exchange, int tile, int at, short* line) {
+    transpose(exchange, tile, at, line);
+    inverse_dct_8(line);
+    transpose(exchange, tile, at, line);
+    inverse_dct_8(line);
 }
 
-__device__ __forceinline__ Sheet<const short> own_of(const NoisyPlane& plane) {
+DEVICE Sheet<const short> own_of(const NoisyPlane& plane) {
     return Sheet<const short>{plane.samples, (int)plane.width, (int)plane.height};
 }
 
 // The point of luma in the middle of a tile.
-__device__ __forceinline__ int middle_x(const NoisyPlane& plane, int column) { return column * STEP << plane.log2_width; }
-__device__ __forceinline__ int middle_y(const NoisyPlane& plane, int row) { return row * STEP << plane.log2_height; }
+DEVICE int middle_x(const NoisyPlane& plane, int column) { return column * STEP << plane.log2_width; }
+DEVICE int middle_y(const NoisyPlane& plane, int row) { return row * STEP << plane.log2_height; }
 
-__device__ __forceinline__ unsigned brightness_of(const NoisyPlane& plane, int column, int row) {
+DEVICE unsigned brightness_of(const NoisyPlane& plane, int column, int row) {
     int x = middle_x(plane, column) >> 2, y = middle_y(plane, row) >> 2;
     Sheet<const short> quarter{plane.quarter, (int)plane.quarter_width, (int)plane.quarter_height};
     return (unsigned short)*quarter.at(clamped(x, 0, quarter.width - 1), clamped(y, 0, quarter.height - 1));
 }
 
-__device__ __forceinline__ MotionField field_of(const Moved& moved) {
+DEVICE MotionField field_of(const ReferencePlane& moved) {
     return MotionField{moved.field, (int)moved.field_columns, (int)moved.field_rows};
 }
 
 // The mean vector of the blocks that touch a point of luma.
-__device__ __forceinline__ Vector around(const MotionField& field, int x, int y) {
+DEVICE Vector mean_vector(const MotionField& field, int x, int y) {
     int left = (x - 4) >> 3, right = (x + 3) >> 3, above = (y - 4) >> 3, below = (y + 3) >> 3;
     Vector a = field.at(left, above), b = field.at(right, above), c = field.at(left, below), d = field.at(right, below);
     return Vector{(a.x + b.x + c.x + d.x + 2) >> 2, (a.y + b.y + c.y + d.y + 2) >> 2};
 }
 
 // Column `at` of a tile of the frame itself.
-__device__ __forceinline__ void load_own(const NoisyPlane& plane, int column, int row, int at, short* line) {
+DEVICE void load_source(const NoisyPlane& plane, int column, int row, int at, short* line) {
     Sheet<const short> own = own_of(plane);
     int x = within(column * STEP - STEP, SIZE, own.width), y = within(row * STEP - STEP, SIZE, own.height);
     const short* from = own.at(x + at, y);
@@ -120,28 +127,29 @@ __device__ __forceinline__ void load_own(const NoisyPlane& plane, int column, in
     for (int i = 0; i < SIZE; ++i) line[i] = from[i * own.stride()];
 }
 
-// The weights of four samples for each quarter between the middle two, in 16384ths, twice; those of nothing are not used.
+// The weights of four samples for each quarter between the middle two, in 16384ths, twice; those of nothing are not
+// used.
 struct Cubic {
     short of[4];
 };
 
-__device__ __forceinline__ Cubic cubic_of(int quarters) {
+DEVICE Cubic cubic_of(int quarters) {
     if (quarters == 1) return Cubic{{-1792, 14336, 4352, -512}};
     if (quarters == 2) return Cubic{{-1536, 9728, 9728, -1536}};
     return Cubic{{-512, 4352, 14336, -1792}};
 }
 
-__device__ __forceinline__ short of_four(int a, int b, int c, int d, const Cubic& cubic) {
-    return (short)(part((short)(a << 2), cubic.of[0]) + part((short)(b << 2), cubic.of[1]) +
-                   part((short)(c << 2), cubic.of[2]) + part((short)(d << 2), cubic.of[3]) + 2);
+DEVICE short of_four(int a, int b, int c, int d, const Cubic& cubic) {
+    return (short)(mul_high_signed((short)(a << 2), cubic.of[0]) + mul_high_signed((short)(b << 2), cubic.of[1]) +
+                   mul_high_signed((short)(c << 2), cubic.of[2]) + mul_high_signed((short)(d << 2), cubic.of[3]) + 2);
 }
 
 // Column `at` of a tile of another frame, where its motion leads.
-__device__ __forceinline__ void load_other(const NoisyPlane& plane, const Moved& moved, int column, int row, int at,
-                                           short* line) {
+DEVICE void load_reference(const NoisyPlane& plane, const ReferencePlane& moved, int column, int row, int at,
+                           short* line) {
     Sheet<const short> other{moved.samples, (int)plane.width, (int)plane.height};
     int x = column * STEP - STEP, y = row * STEP - STEP, stride = other.stride();
-    Vector vector = around(field_of(moved), middle_x(plane, column), middle_y(plane, row));
+    Vector vector = mean_vector(field_of(moved), middle_x(plane, column), middle_y(plane, row));
     if (plane.is_chroma != 0u) {
         // Eighths of a sample of its own.
         int across = 2 * vector.x >> plane.log2_width, down = 2 * vector.y >> plane.log2_height;
@@ -178,7 +186,7 @@ __device__ __forceinline__ void load_other(const NoisyPlane& plane, const Moved&
 }
 
 // Whether the vectors around the block at the middle of a tile are alike.
-__device__ __forceinline__ bool is_steady(const NoisyPlane& plane, const MotionField& field, int column, int row) {
+DEVICE bool is_steady(const NoisyPlane& plane, const MotionField& field, int column, int row) {
     int x = middle_x(plane, column) / SIZE, y = middle_y(plane, row) / SIZE;
     Vector own = field.at(x, y);
     for (int i = 0; i < 9; ++i) {
@@ -189,32 +197,37 @@ __device__ __forceinline__ bool is_steady(const NoisyPlane& plane, const MotionF
     return true;
 }
 
-// Adds the tiles that do not overlap and are steady to `steady`.
-extern "C" __global__ __launch_bounds__(256) void merge_steady(NoisyPlane plane, Moved moved, unsigned* steady) {
-    wait_for_previous();
+// Adds the number of steady tiles to `steady`: of those that do not overlap, the ones around which the motion is the
+// same.
+// Arguments: `plane` is the plane whose noise is removed, `moved` the same plane of another frame with the motion to
+// it.
+// Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
+extern "C" __global__ __launch_bounds__(256) void merge_steady(NoisyPlane plane, ReferencePlane moved,
+                                                               unsigned* steady) {
+    grid_dependency_sync();
     MotionField field = field_of(moved);
     unsigned columns = plane.width / SIZE, tiles = columns * (plane.height / SIZE), found = 0u;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < tiles; index += gridDim.x * blockDim.x) {
         found += is_steady(plane, field, 2 * (int)(index % columns) + 1, 2 * (int)(index / columns) + 1) ? 1u : 0u;
     }
-    found = sum_of_warp(found);
-    if (threadIdx.x % LANES == 0u && found > 0u) atomicAdd(steady, found);
+    found = warp_sum(found);
+    if (threadIdx.x % WARP_THREADS == 0u && found > 0u) atomicAdd(steady, found);
 }
 
 // The number under which a difference is counted.
-__device__ __forceinline__ unsigned size_of(unsigned difference) {
+DEVICE unsigned size_of(unsigned difference) {
     unsigned capped = difference < 0x7fffu ? difference : 0x7fffu;
     unsigned octave = 31u - (unsigned)__clz((int)(capped | 16u)) - 4u;
     return 16u * octave + (capped >> octave);
 }
 
 // The middles of the classes of brightness.
-__device__ __forceinline__ unsigned middle_of_class(int at) {
+DEVICE unsigned middle_of_class(int at) {
     constexpr unsigned short BRIGHTNESS[CLASSES] = {48, 72, 88, 104, 128, 160, 208, 272, 368, 496, 672, 880};
     return BRIGHTNESS[at];
 }
 
-__device__ __forceinline__ int class_of(unsigned brightness) {
+DEVICE int class_of(unsigned brightness) {
     int found = 0;
 #pragma unroll
     for (int at = 0; at < CLASSES - 1; ++at) {
@@ -223,26 +236,28 @@ __device__ __forceinline__ int class_of(unsigned brightness) {
     return found;
 }
 
-struct Room {
-    Exchange exchange;
+struct TempStorage {
+    TransposeStorage exchange;
     // Counts of two sizes in a word, of less than 2^16 tiles.
     unsigned by_coefficient[SIZE * SIZE * SIZES / 2];
     unsigned by_class[CLASSES * SIZES];
 };
 
-// Adds how large the differences to another frame are, for each coefficient, and behind these for each class of brightness. All
-// tiles count where few are steady. At most 2^16 tiles for each block.
-extern "C" __global__ __launch_bounds__(256) void merge_count(NoisyPlane plane, Moved moved, const unsigned* steady,
-                                                              unsigned* counts) {
+// Adds how large the coefficients of the differences to another frame are: 192 counts for each of 64 coefficients, then
+// for each of 12 classes of brightness. All tiles count where fewer than one in eight is steady.
+// Arguments: as `merge_steady`, which has run before; `counts` has 192 * (64 + 12) entries.
+// Launch: blocks of 256 threads, with at most 65,535 tiles each. Dynamic shared memory: 38,400 bytes.
+extern "C" __global__ __launch_bounds__(256) void merge_count(NoisyPlane plane, ReferencePlane moved,
+                                                              const unsigned* steady, unsigned* counts) {
     extern __shared__ __align__(16) unsigned shared_counts[];
-    Room& room = *reinterpret_cast<Room*>(shared_counts);
-    for (unsigned i = threadIdx.x; i < SIZE * SIZE * SIZES / 2; i += blockDim.x) room.by_coefficient[i] = 0u;
-    for (unsigned i = threadIdx.x; i < CLASSES * SIZES; i += blockDim.x) room.by_class[i] = 0u;
+    TempStorage& storage = *reinterpret_cast<TempStorage*>(shared_counts);
+    for (unsigned i = threadIdx.x; i < SIZE * SIZE * SIZES / 2; i += blockDim.x) storage.by_coefficient[i] = 0u;
+    for (unsigned i = threadIdx.x; i < CLASSES * SIZES; i += blockDim.x) storage.by_class[i] = 0u;
     __syncthreads();
-    wait_for_previous();
+    grid_dependency_sync();
     MotionField field = field_of(moved);
     unsigned columns = plane.width / SIZE, tiles = columns * (plane.height / SIZE);
-    bool all = 8u * fresh(steady) < tiles;
+    bool all = 8u * load_cg(steady) < tiles;
     int tile = (int)threadIdx.x / SIZE, at = (int)threadIdx.x % SIZE;
     for (unsigned first = blockIdx.x * TILES; first < tiles; first += gridDim.x * TILES) {
         unsigned index = first + (unsigned)tile;
@@ -250,28 +265,28 @@ extern "C" __global__ __launch_bounds__(256) void merge_count(NoisyPlane plane, 
         bool counts_here = index < tiles && (all || is_steady(plane, field, column, row));
         short own[SIZE] = {}, other[SIZE] = {};
         if (counts_here) {
-            load_own(plane, column, row, at, own);
-            load_other(plane, moved, column, row, at, other);
+            load_source(plane, column, row, at, own);
+            load_reference(plane, moved, column, row, at, other);
         }
-        forward(room.exchange, tile, at, own);
-        forward(room.exchange, tile, at, other);
+        forward_dct(storage.exchange, tile, at, own);
+        forward_dct(storage.exchange, tile, at, other);
         if (!counts_here) continue;
-        unsigned* by_class = room.by_class + class_of(brightness_of(plane, column, row)) * SIZES;
+        unsigned* by_class = storage.by_class + class_of(brightness_of(plane, column, row)) * SIZES;
         for (int i = 0; i < SIZE; ++i) {
             int apart = (int)own[i] - (int)other[i];
             unsigned size = size_of((unsigned)(apart < 0 ? -apart : apart));
             unsigned place = (unsigned)(at * SIZE + i) * SIZES + size;
-            atomicAdd(&room.by_coefficient[place / 2u], 1u << 16u * (place % 2u));
+            atomicAdd(&storage.by_coefficient[place / 2u], 1u << 16u * (place % 2u));
             if (i > 0 && at > 0) atomicAdd(&by_class[size], 1u);
         }
     }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < SIZE * SIZE * SIZES; i += blockDim.x) {
-        unsigned count = room.by_coefficient[i / 2u] >> 16u * (i % 2u) & 0xffffu;
+        unsigned count = storage.by_coefficient[i / 2u] >> 16u * (i % 2u) & 0xffffu;
         if (count > 0u) atomicAdd(&counts[i], count);
     }
     for (unsigned i = threadIdx.x; i < CLASSES * SIZES; i += blockDim.x) {
-        if (room.by_class[i] > 0u) atomicAdd(&counts[SIZE * SIZE * SIZES + i], room.by_class[i]);
+        if (storage.by_class[i] > 0u) atomicAdd(&counts[SIZE * SIZE * SIZES + i], storage.by_class[i]);
     }
 }
 
@@ -280,7 +295,7 @@ constexpr unsigned FULLY = UNIT * 16u / 10u;
 constexpr unsigned NOT_ONE = 4u * UNIT;
 
 // By which factors of this brightness are multiplied.
-__device__ __forceinline__ unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
+DEVICE unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
     int at = 0;
 #pragma unroll
     for (int i = 0; i < CLASSES - 1; ++i) at += brightness >= middle_of_class(i) ? 1 : 0;
@@ -292,19 +307,19 @@ __device__ __forceinline__ unsigned of_brightness(const NoiseFactors& noise, uns
 }
 
 // The square of a coefficient over the variance of the noise of a difference of two frames.
-__device__ __forceinline__ unsigned square(int coefficient, unsigned factor) {
+DEVICE unsigned square(int coefficient, unsigned factor) {
     unsigned size = (unsigned)(coefficient < 0 ? -coefficient : coefficient);
     size = (size < 16383u ? size : 16383u) << 2;
-    size = high(size, factor);
+    size = mul_high(size, factor);
     size = size < 255u ? size : 255u;
     return size * size;
 }
 
-__device__ __forceinline__ unsigned halfway(unsigned a, unsigned b) { return (a + b + 1u) >> 1; }
+DEVICE unsigned halfway(unsigned a, unsigned b) { return (a + b + 1u) >> 1; }
 
-// Each coefficient's mean with its neighbours, weighted 1 2 1 in both directions; the threads of a tile have a row each.
-__device__ __forceinline__ void smooth(Exchange& exchange, int tile, int at, const unsigned* squares,
-                                       unsigned* smoothed) {
+// Each coefficient's mean with its neighbours, weighted 1 2 1 in both directions; the threads of a tile have a row
+// each.
+DEVICE void smooth(TransposeStorage& exchange, int tile, int at, const unsigned* squares, unsigned* smoothed) {
     unsigned across[SIZE];
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) {
@@ -323,21 +338,22 @@ __device__ __forceinline__ void smooth(Exchange& exchange, int tile, int at, con
 }
 
 // The sum over the eight threads of a tile.
-__device__ __forceinline__ unsigned sum_of_tile(unsigned value) {
-    for (unsigned distance = SIZE / 2u; distance > 0u; distance /= 2u) value += __shfl_xor_sync(ALL, value, distance);
+DEVICE unsigned sum_of_tile(unsigned value) {
+    for (unsigned distance = SIZE / 2u; distance > 0u; distance /= 2u)
+        value += __shfl_xor_sync(FULL_MASK, value, distance);
     return value;
 }
 
 // A raised cosine in 128ths, whose halves add up to 1.
-__device__ __forceinline__ int cosine(int at) {
+DEVICE int cosine(int at) {
     constexpr short COSINE[SIZE] = {5, 39, 89, 123, 123, 89, 39, 5};
     return COSINE[at];
 }
 
 // The tiles of a plane without their noise, weighted, row by row: 64 samples each. At most OTHERS frames have a part.
-template <int OTHERS>
-__device__ __forceinline__ void merge_with(const NoisyPlane& plane, const Others& others, const NoiseFactors& noise,
-                                           Exchange& exchange, short* out) {
+template <int REFERENCES>
+DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, const NoiseFactors& noise,
+                       TransposeStorage& exchange, short* out) {
     unsigned columns = (plane.width + STEP - 1u) / STEP + 1u;
     unsigned tiles = columns * ((plane.height + STEP - 1u) / STEP + 1u);
     int tile = (int)threadIdx.x / SIZE, at = (int)threadIdx.x % SIZE;
@@ -346,24 +362,24 @@ __device__ __forceinline__ void merge_with(const NoisyPlane& plane, const Others
         bool is_there = index < tiles;
         int column = (int)(index % columns), row = is_there ? (int)(index / columns) : 0;
         short own[SIZE];
-        load_own(plane, column, row, at, own);
-        forward(exchange, tile, at, own);
+        load_source(plane, column, row, at, own);
+        forward_dct(exchange, tile, at, own);
         unsigned of_tile = of_brightness(noise, brightness_of(plane, column, row)), factors[SIZE];
 #pragma unroll
         for (int i = 0; i < SIZE; ++i) {
-            unsigned factor = high(noise.factors[at * SIZE + i], of_tile) & 0xffffu, most = noise.most >> 2;
+            unsigned factor = mul_high(noise.factors[at * SIZE + i], of_tile) & 0xffffu, most = noise.most >> 2;
             factors[i] = (factor < most ? factor : most) << 2;
         }
 
-        unsigned weights[OTHERS][SIZE], left[SIZE];
-        short moved[OTHERS][SIZE];
+        unsigned weights[REFERENCES][SIZE], left[SIZE];
+        short moved[REFERENCES][SIZE];
 #pragma unroll
         for (int i = 0; i < SIZE; ++i) left[i] = 256u;
 #pragma unroll
-        for (int other = 0; other < OTHERS; ++other) {
+        for (int other = 0; other < REFERENCES; ++other) {
             if (other >= (int)others.count) break;
-            load_other(plane, others.of[other], column, row, at, moved[other]);
-            forward(exchange, tile, at, moved[other]);
+            load_reference(plane, others.of[other], column, row, at, moved[other]);
+            forward_dct(exchange, tile, at, moved[other]);
             unsigned squares[SIZE], smoothed[SIZE], all = 0u, low = 0u;
 #pragma unroll
             for (int i = 0; i < SIZE; ++i) {
@@ -378,7 +394,7 @@ __device__ __forceinline__ void merge_with(const NoisyPlane& plane, const Others
                 unsigned apart = (smoothed[i] >> 1) + half_mean;
                 apart = apart > guard ? apart : guard;
                 apart = apart < NOT_ONE ? apart : NOT_ONE;
-                unsigned weight = high(NOT_ONE - apart, 256u * 65536u / (NOT_ONE - FULLY));
+                unsigned weight = mul_high(NOT_ONE - apart, 256u * 65536u / (NOT_ONE - FULLY));
                 weights[other][i] = weight < 255u ? weight : 255u;
                 left[i] += weights[other][i];
             }
@@ -389,13 +405,14 @@ __device__ __forceinline__ void merge_with(const NoisyPlane& plane, const Others
         for (int i = 0; i < SIZE; ++i) {
             unsigned whole = 8388608u / left[i];
             short moves = 0;
-            left[i] = high(whole, whole);
+            left[i] = mul_high(whole, whole);
 #pragma unroll
-            for (int other = 0; other < OTHERS; ++other) {
+            for (int other = 0; other < REFERENCES; ++other) {
                 if (other >= (int)others.count) break;
-                unsigned share = high(weights[other][i] << 8, whole);
-                moves = (short)(moves + part(saturated((int)moved[other][i] - (int)own[i]), (short)(share << 1)));
-                left[i] += high(share, share);
+                unsigned share = mul_high(weights[other][i] << 8, whole);
+                moves = (short)(moves +
+                                mul_high_signed(saturated((int)moved[other][i] - (int)own[i]), (short)(share << 1)));
+                left[i] += mul_high(share, share);
             }
             own[i] = saturated((int)saturated((int)own[i] + (int)moves) + (int)(others.count / 2u));
             squares[i] = square(own[i], factors[i]);
@@ -410,38 +427,43 @@ __device__ __forceinline__ void merge_with(const NoisyPlane& plane, const Others
             unsigned lost = most * (plane.is_chroma != 0u ? 24u : 20u) / (smoothed[i] > 0u ? smoothed[i] : 1u);
             lost = lost < 257u ? lost : 257u;
             lost = lost > 2u ? lost - 2u : 0u;
-            own[i] = (short)(own[i] - (short)(part(own[i], (short)(lost << 7)) << 1));
+            own[i] = (short)(own[i] - (short)(mul_high_signed(own[i], (short)(lost << 7)) << 1));
         }
-        backward(exchange, tile, at, own);
+        inverse_dct(exchange, tile, at, own);
         if (!is_there) continue;
 #pragma unroll
         for (int i = 0; i < SIZE; ++i) {
             short weight = (short)(2 * cosine(at) * cosine(i));
-            out[(unsigned long long)index * SIZE * SIZE + at * SIZE + i] = part((short)(own[i] << 1), weight);
+            out[(unsigned long long)index * SIZE * SIZE + at * SIZE + i] =
+                mul_high_signed((short)(own[i] << 1), weight);
         }
     }
 }
 
-// With at most four frames, whose tiles stay in registers.
-extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, Others others, NoiseFactors noise,
-                                                              short* out) {
-    __shared__ Exchange exchange;
-    wait_for_previous();
+// Merges the tiles of a plane with those of at most four other frames, which stay in registers, and shrinks them; eight
+// threads a tile.
+// Arguments: `out` takes the weighted tiles, row by row, 64 samples each.
+// Launch: any number of blocks of 256 threads; no dynamic shared memory.
+extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, ReferencePlanes others,
+                                                              NoiseFactors noise, short* out) {
+    __shared__ TransposeStorage exchange;
+    grid_dependency_sync();
     merge_with<4>(plane, others, noise, exchange, out);
 }
 
-// With at most eight.
-extern "C" __global__ __launch_bounds__(256) void merge_more_tiles(NoisyPlane plane, Others others, NoiseFactors noise,
-                                                                   short* out) {
-    __shared__ Exchange exchange;
-    wait_for_previous();
-    merge_with<(int)MOST_OTHERS>(plane, others, noise, exchange, out);
+// Does this with at most eight other frames. Launch: as `merge_tiles`.
+extern "C" __global__ __launch_bounds__(256) void merge_more_tiles(NoisyPlane plane, ReferencePlanes others,
+                                                                   NoiseFactors noise, short* out) {
+    __shared__ TransposeStorage exchange;
+    grid_dependency_sync();
+    merge_with<(int)MOST_REFERENCES>(plane, others, noise, exchange, out);
 }
 
-// Lays the tiles of a plane over each other: a plane without room around it.
+// Adds up the overlapping tiles of a plane into `out`, a plane of `width` x `height` samples without padding.
+// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void merge_lay(const short* tiles, unsigned width, unsigned height,
                                                             short* out) {
-    wait_for_previous();
+    grid_dependency_sync();
     unsigned columns = (width + STEP - 1u) / STEP + 1u;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < width * height;
          index += gridDim.x * blockDim.x) {
@@ -451,7 +473,8 @@ extern "C" __global__ __launch_bounds__(256) void merge_lay(const short* tiles, 
 #pragma unroll
         for (unsigned i = 0u; i < 4u; ++i) {
             unsigned before_x = i % 2u, before_y = i / 2u;
-            unsigned long long tile = (unsigned long long)(y / STEP + 1u - before_y) * columns + x / STEP + 1u - before_x;
+            unsigned long long tile =
+                (unsigned long long)(y / STEP + 1u - before_y) * columns + x / STEP + 1u - before_x;
             sum += tiles[tile * SIZE * SIZE + (y % STEP + STEP * before_y) * SIZE + x % STEP + STEP * before_x];
         }
         out[index] = (short)sum;

@@ -3,11 +3,13 @@
 #include "sheet.cuh"
 #include "warp.cuh"
 
+using namespace histeq;
+
 constexpr int BLOCK = 8;
 constexpr int WINDOW = 16;
 
 // The middle one of nine numbers.
-__device__ __forceinline__ int median_of_nine(int* of) {
+DEVICE int median_of_nine(int* of) {
     constexpr int SWAPS[19][2] = {{1, 2}, {4, 5}, {7, 8}, {0, 1}, {3, 4}, {6, 7}, {1, 2}, {4, 5}, {7, 8}, {0, 3},
                                   {5, 8}, {4, 7}, {3, 6}, {1, 4}, {2, 5}, {4, 7}, {4, 2}, {6, 4}, {4, 2}};
 #pragma unroll
@@ -22,7 +24,7 @@ __device__ __forceinline__ int median_of_nine(int* of) {
 
 // The medians of the vectors around a block, which `at` gives, of each direction by itself.
 template <typename At>
-__device__ __forceinline__ Vector median_around(int column, int row, At at) {
+DEVICE Vector median_around(int column, int row, At at) {
     int across[9], down[9];
 #pragma unroll
     for (int i = 0; i < 9; ++i) {
@@ -33,11 +35,13 @@ __device__ __forceinline__ Vector median_around(int column, int row, At at) {
     return Vector{median_of_nine(across), median_of_nine(down)};
 }
 
-// The same motion over twice the time, for pictures half as large: one thread for each block of `to`.
+// Motion over twice the time, for pictures half as large: one thread for each block of `to`.
+// Arguments: `half` is a motion field of `half_columns` x `half_rows` blocks, `to` one of `columns` x `rows`.
+// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_double(const unsigned* half, unsigned half_columns,
                                                                 unsigned half_rows, unsigned* to, unsigned columns,
                                                                 unsigned rows) {
-    wait_for_previous();
+    grid_dependency_sync();
     MotionField field{half, (int)half_columns, (int)half_rows};
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < columns * rows;
          index += gridDim.x * blockDim.x) {
@@ -51,19 +55,20 @@ extern "C" __global__ __launch_bounds__(256) void motion_double(const unsigned* 
     }
 }
 
-// Where the vectors come from that a search begins with: it has none; those of this size; those of a picture half as large.
+// Where the vectors come from that a search begins with: it has none; those of this size; those of a picture half as
+// large.
 enum Parents : unsigned { NO_PARENTS, SAME_SIZE, HALF_AS_LARGE };
 
 // What the vectors of one pair of pictures are found by.
 struct Search {
     Sheet<const short> a, b;
-    MotionField field;   // the parents
+    MotionField field;  // the parents
     Parents parents;
-    int columns, rows;   // blocks of the pictures
+    int columns, rows;  // blocks of the pictures
     unsigned calm;
     int bound;
 
-    __device__ __forceinline__ Vector parent(int column, int row) const {
+    DEVICE Vector parent(int column, int row) const {
         column = clamped(column, 0, columns - 1);
         row = clamped(row, 0, rows - 1);
         if (parents == NO_PARENTS) return Vector{0, 0};
@@ -73,13 +78,10 @@ struct Search {
     }
 };
 
-__device__ __forceinline__ int between(int one, int other, int quarters) {
-    return (one * (4 - quarters) + other * quarters + 2) >> 2;
-}
+DEVICE int between(int one, int other, int quarters) { return (one * (4 - quarters) + other * quarters + 2) >> 2; }
 
 // The sum of differences of the window of a block, each lane those of a column and every other of eight rows.
-__device__ __forceinline__ unsigned window_differences(const Search& search, int column, int row, Vector vector,
-                                                       unsigned lane) {
+DEVICE unsigned window_differences(const Search& search, int column, int row, Vector vector, unsigned lane) {
     int x = within(column * BLOCK - 4, WINDOW, search.a.width), y = within(row * BLOCK - 4, WINDOW, search.a.height);
     int right = within(x + (vector.x >> 2), WINDOW, search.b.width);
     int down = within(y + (vector.y >> 2), WINDOW, search.b.height);
@@ -100,7 +102,7 @@ __device__ __forceinline__ unsigned window_differences(const Search& search, int
         apart = apart < 0 ? -apart : apart;
         sum += (unsigned)(apart < search.bound ? apart : search.bound);
     }
-    return sum_of_warp(sum);
+    return warp_sum(sum);
 }
 
 struct Best {
@@ -108,8 +110,8 @@ struct Best {
     unsigned cost;
 };
 
-__device__ __forceinline__ void try_vector(const Search& search, int column, int row, Vector median, Vector vector,
-                                           unsigned lane, Best& best) {
+DEVICE void try_vector(const Search& search, int column, int row, Vector median, Vector vector, unsigned lane,
+                       Best& best) {
     int across = vector.x - median.x, down = vector.y - median.y;
     int away = (across < 0 ? -across : across) + (down < 0 ? -down : down);
     unsigned penalty = search.calm * (unsigned)(away < 24 ? away : 24) * 15u >> 5;
@@ -118,21 +120,33 @@ __device__ __forceinline__ void try_vector(const Search& search, int column, int
     if (cost < best.cost) best = Best{vector, cost};
 }
 
-// A warp for each block: all of its lanes take the same way.
+// The vectors of all blocks between two pictures of one size. A warp searches for each block: all of its lanes take the
+// same way.
+// Arguments: `one` and `other` are padded planes of `width` x `height` samples. `field`, of `field_columns` x
+// `field_rows` blocks, has the vectors that the search begins with: none if `parents` is 0, of pictures of the same
+// size if it is 1, of pictures half as large if it is 2. `calm` is what pictures of this size differ by where nothing
+// moves. `reach` is the distance in samples that is searched in all directions around the best of these; 0 searches one
+// sample to the four sides. `is_finest` is 1 if halves and quarters of a sample are searched too. `to` takes a vector
+// for each block. Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one, const short* other, unsigned width,
                                                                 unsigned height, const unsigned* field,
                                                                 unsigned field_columns, unsigned field_rows,
                                                                 unsigned parents, unsigned calm, unsigned reach,
                                                                 unsigned is_finest, unsigned* to) {
-    wait_for_previous();
-    Search search{{one, (int)width, (int)height}, {other, (int)width, (int)height},
-                  {field, (int)field_columns, (int)field_rows}, (Parents)parents,
-                  (int)((width + 7u) / 8u), (int)((height + 7u) / 8u), calm, 0};
+    grid_dependency_sync();
+    Search search{{one, (int)width, (int)height},
+                  {other, (int)width, (int)height},
+                  {field, (int)field_columns, (int)field_rows},
+                  (Parents)parents,
+                  (int)((width + 7u) / 8u),
+                  (int)((height + 7u) / 8u),
+                  calm,
+                  0};
     unsigned bound = (6u * calm + 512u) / 16u;
     search.bound = (int)(bound < 1023u ? bound : 1023u);
-    unsigned lane = threadIdx.x % LANES, warps = gridDim.x * (blockDim.x / LANES);
+    unsigned lane = threadIdx.x % WARP_THREADS, warps = gridDim.x * (blockDim.x / WARP_THREADS);
     unsigned blocks = (unsigned)(search.columns * search.rows);
-    for (unsigned index = (blockIdx.x * blockDim.x + threadIdx.x) / LANES; index < blocks; index += warps) {
+    for (unsigned index = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_THREADS; index < blocks; index += warps) {
         int column = (int)(index % (unsigned)search.columns), row = (int)(index / (unsigned)search.columns);
         Vector median = median_around(column, row, [&](int x, int y) { return search.parent(x, y); });
         Best best{search.parent(column, row), 0xffffffffu};
@@ -144,7 +158,7 @@ extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one
         attempt(search.parent(column, row + 1));
         attempt(median);
         attempt(Vector{0, 0});
-        // As far apart as noise alone would be.
+        // The difference is larger than noise alone would make it: search further.
         if (best.cost >= calm * 9u) {
             // The first search of all goes everywhere, the others to the four sides.
             int most = reach > 0u ? (int)reach : 1;

@@ -1,34 +1,37 @@
 // Luma and chroma sample by sample, where pairs of chroma samples cover luma.
 #pragma once
 
+#include "device.cuh"
 #include "samples.cuh"
+
+namespace histeq {
 
 // Sample `index` of a plane, as a code.
 template <typename S>
-__device__ __forceinline__ unsigned code_at(const S* plane, unsigned long long index, Samples samples) {
+DEVICE unsigned code_at(const S* plane, unsigned long long index, Samples samples) {
     unsigned stored = plane[index];
     if (sizeof(S) > 1) stored = in_order(stored, samples.swapped) & 0xffffu;
     return decoded<S>(stored, samples);
 }
 
 template <typename S>
-__device__ __forceinline__ void set_code(S* plane, unsigned long long index, unsigned code, Samples samples) {
+DEVICE void set_code(S* plane, unsigned long long index, unsigned code, Samples samples) {
     unsigned stored = encoded<S>(code, samples);
     if (sizeof(S) > 1) stored = in_order(stored, samples.swapped) & 0xffffu;
     plane[index] = (S)stored;
 }
 
-// The pixels that a pair covers, from the first on and before the end, and the place of the pair behind the first Cb and
-// the first Cr.
+// The pixels that a pair covers, from the first on and before the end, and the place of the pair behind the first Cb
+// and the first Cr.
 struct PlacedPair {
     unsigned x_begin, x_end, y_begin, y_end;
     unsigned long long at;
 
-    __device__ __forceinline__ unsigned pixels() const { return (x_end - x_begin) * (y_end - y_begin); }
+    DEVICE unsigned pixels() const { return (x_end - x_begin) * (y_end - y_begin); }
 
     // Calls `use` with the place of each luma sample.
     template <typename F>
-    __device__ __forceinline__ void each_luma(const ChromaPlaces& places, F use) const {
+    DEVICE void each_luma(const ChromaPlaces& places, F use) const {
         for (unsigned y = y_begin; y < y_end; ++y) {
             for (unsigned x = x_begin; x < x_end; ++x) {
                 use((unsigned long long)y * places.luma_pitch + x * places.luma_step + places.luma);
@@ -39,7 +42,7 @@ struct PlacedPair {
 
 // Calls `use` with each pair, one thread a pair. No thread accesses a luma sample or a pair of another one's.
 template <typename F>
-__device__ __forceinline__ void each_pair(const ChromaPlaces& places, F use) {
+DEVICE void each_pair(const ChromaPlaces& places, F use) {
     unsigned group_width = 1u << places.log2_width, group_height = 1u << places.log2_height;
     unsigned columns = (places.width + group_width - 1u) / group_width;
     unsigned rows = (places.height + group_height - 1u) / group_height;
@@ -57,3 +60,5 @@ __device__ __forceinline__ void each_pair(const ChromaPlaces& places, F use) {
         use(pair);
     }
 }
+
+}  // namespace histeq

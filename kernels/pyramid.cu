@@ -2,19 +2,21 @@
 #include "launch.cuh"
 #include "sheet.cuh"
 
+using namespace histeq;
+
 // 1 4 6 4 1.
-__device__ __forceinline__ int weighted(int a, int b, int c, int d, int e) { return a + e + 4 * (b + d) + 6 * c; }
+DEVICE int weighted(int a, int b, int c, int d, int e) { return a + e + 4 * (b + d) + 6 * c; }
 
 // A column around a sample of luma, then of a picture that is halved.
-__device__ __forceinline__ int down(const short* at, int stride, bool halves) {
+DEVICE int down(const short* at, int stride, bool halves) {
     if (halves) return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 2) >> 2;
     // Sixteen times what is below the codes of luma.
     return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 16 * 2048) >> 4;
 }
 
 // One thread for each sample, those around the plane too.
-__device__ __forceinline__ void smooth(Sheet<const short> from, Sheet<short> to, bool halves) {
-    wait_for_previous();
+DEVICE void smooth(Sheet<const short> from, Sheet<short> to, bool halves) {
+    grid_dependency_sync();
     int stride = to.stride();
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < to.all(); index += gridDim.x * blockDim.x) {
         int x = clamped((int)(index % stride) - PAD, 0, to.width - 1);
@@ -27,12 +29,17 @@ __device__ __forceinline__ void smooth(Sheet<const short> from, Sheet<short> to,
     }
 }
 
+// Smooths luma.
+// Arguments: `from` and `to` are padded planes (`sheet.cuh`) of `width` x `height` samples.
+// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void pyramid_smooth(const short* from, short* to, unsigned width,
                                                                  unsigned height) {
     int w = (int)width, h = (int)height;
     smooth(Sheet<const short>{from, w, h}, Sheet<short>{to, w, h}, false);
 }
 
+// Smooths a picture and halves it, rounded up. `width` and `height` are those of `from`.
+// Launch: as `pyramid_smooth`.
 extern "C" __global__ __launch_bounds__(256) void pyramid_halve(const short* from, short* to, unsigned width,
                                                                 unsigned height) {
     int w = (int)width, h = (int)height;
@@ -41,27 +48,29 @@ extern "C" __global__ __launch_bounds__(256) void pyramid_halve(const short* fro
 
 constexpr unsigned DIFFERENCES = 1024u;
 
-struct Room {
+struct TempStorage {
     unsigned counts[DIFFERENCES];
 };
 
-// Adds how often two pictures differ by how much to `counts`.
+// Adds to `counts`, which has 1,024 entries, how often two padded planes of `width` x `height` samples differ by how
+// much.
+// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void pyramid_differences(const short* one, const short* other,
                                                                       unsigned width, unsigned height,
                                                                       unsigned* counts) {
-    __shared__ Room room;
-    for (unsigned i = threadIdx.x; i < DIFFERENCES; i += blockDim.x) room.counts[i] = 0u;
+    __shared__ TempStorage storage;
+    for (unsigned i = threadIdx.x; i < DIFFERENCES; i += blockDim.x) storage.counts[i] = 0u;
     __syncthreads();
-    wait_for_previous();
+    grid_dependency_sync();
     Sheet<const short> a{one, (int)width, (int)height}, b{other, (int)width, (int)height};
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < width * height;
          index += gridDim.x * blockDim.x) {
         int x = (int)(index % width), y = (int)(index / width);
         int apart = *a.at(x, y) - *b.at(x, y);
-        atomicAdd(&room.counts[clamped(apart < 0 ? -apart : apart, 0, (int)DIFFERENCES - 1)], 1u);
+        atomicAdd(&storage.counts[clamped(apart < 0 ? -apart : apart, 0, (int)DIFFERENCES - 1)], 1u);
     }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < DIFFERENCES; i += blockDim.x) {
-        if (room.counts[i] > 0u) atomicAdd(&counts[i], room.counts[i]);
+        if (storage.counts[i] > 0u) atomicAdd(&counts[i], storage.counts[i]);
     }
 }

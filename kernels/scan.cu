@@ -8,6 +8,8 @@
 #include "spec.cuh"
 #include "warp.cuh"
 
+using namespace histeq;
+
 constexpr unsigned PER_THREAD = 4u;
 
 // The sums of a segment.
@@ -17,26 +19,32 @@ struct Segment {
 };
 
 // The segment of a block, for all of its threads; `through` becomes the number of samples up to the thread's last code.
-__device__ __forceinline__ Segment segment_of_block(uint4 count, unsigned& through) {
-    __shared__ unsigned sums[LANES];    // of each warp
-    __shared__ unsigned firsts[LANES];  // and its first count that is not 0
-    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    through = prefix_of_warp(count.x + count.y + count.z + count.w, lane);
-    unsigned first = first_of_warp(count.x != 0u ? count.x : count.y != 0u ? count.y : count.z != 0u ? count.z : count.w);
-    if (lane == LANES - 1u) {
+DEVICE Segment segment_of_block(uint4 count, unsigned& through) {
+    __shared__ unsigned sums[WARP_THREADS];    // of each warp
+    __shared__ unsigned firsts[WARP_THREADS];  // and its first count that is not 0
+    unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
+    through = warp_inclusive_sum(count.x + count.y + count.z + count.w, lane);
+    unsigned first = warp_first_nonzero(count.x != 0u   ? count.x
+                                        : count.y != 0u ? count.y
+                                        : count.z != 0u ? count.z
+                                                        : count.w);
+    if (lane == WARP_THREADS - 1u) {
         sums[warp] = through;
         firsts[warp] = first;
     }
     __syncthreads();
-    bool is_warp = lane < blockDim.x / LANES;
+    bool is_warp = lane < blockDim.x / WARP_THREADS;
     unsigned sum = is_warp ? sums[lane] : 0u;
-    through += sum_of_warp(lane < warp ? sum : 0u);
-    return {sum_of_warp(sum), first_of_warp(is_warp ? firsts[lane] : 0u)};
+    through += warp_sum(lane < warp ? sum : 0u);
+    return {warp_sum(sum), warp_first_nonzero(is_warp ? firsts[lane] : 0u)};
 }
 
+// The sums of each block's segment, for `scan`, which follows directly with the same launch shape.
+// Arguments: `counts` as for `scan`; `segments` has an entry for each block.
+// Launch: as `scan`. A single block needs no sums.
 extern "C" __global__ __launch_bounds__(1024) void scan_sums(const uint4* counts, Segment* segments) {
-    wait_for_previous();
-    let_next_begin();
+    grid_dependency_sync();
+    trigger_next_launch();
     unsigned through;
     Segment segment = segment_of_block(counts[blockIdx.x * blockDim.x + threadIdx.x], through);
     if (threadIdx.x == 0u) segments[blockIdx.x] = segment;
@@ -44,48 +52,53 @@ extern "C" __global__ __launch_bounds__(1024) void scan_sums(const uint4* counts
 
 // The sums of all segments, of which there are at most 64; `before` becomes the number of samples before this block's
 // segment.
-__device__ __forceinline__ Segment all_segments(const Segment* segments, unsigned& before) {
+DEVICE Segment all_segments(const Segment* segments, unsigned& before) {
     constexpr unsigned ROUNDS = 2u;
-    unsigned lane = threadIdx.x % LANES;
+    unsigned lane = threadIdx.x % WARP_THREADS;
     Segment all = {0u, 0u};
     before = 0u;
 #pragma unroll
     for (unsigned round = 0u; round < ROUNDS; ++round) {
-        unsigned index = round * LANES + lane;
+        unsigned index = round * WARP_THREADS + lane;
         Segment segment = index < gridDim.x ? segments[index] : Segment{0u, 0u};
         before += index < blockIdx.x ? segment.samples : 0u;
         all.samples += segment.samples;
-        unsigned first = first_of_warp(segment.first);
+        unsigned first = warp_first_nonzero(segment.first);
         if (all.first == 0u) all.first = first;
     }
-    before = sum_of_warp(before);
-    all.samples = sum_of_warp(all.samples);
+    before = warp_sum(before);
+    all.samples = warp_sum(all.samples);
     return all;
 }
 
-extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uint4* emptied, Levels levels,
+// The curve of plain equalization, blended by `levels.strength`.
+// Arguments: `counts` has one entry for each code; `cleared`, the counts of the frame before, becomes zero; `curve`
+// takes an entry for each code.
+// Launch: at most 64 blocks of a multiple of 32 threads, at most 1024; blocks times threads times four is the number of
+// codes. No dynamic shared memory.
+extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uint4* cleared, Levels levels,
                                                         const Segment* segments, ushort4* curve) {
     unsigned quad = blockIdx.x * blockDim.x + threadIdx.x;  // four codes
     // With several blocks the counts are complete: `scan_sums` has waited for them.
     bool is_alone = gridDim.x == 1u;
-    if (is_alone) wait_for_previous();
-    uint4 count = fresh(&counts[quad]);
+    if (is_alone) grid_dependency_sync();
+    uint4 count = load_cg(&counts[quad]);
     unsigned through;
     Segment all = segment_of_block(count, through);
     if (!is_alone) {
-        wait_for_previous();
+        grid_dependency_sync();
         unsigned before;
         all = all_segments(segments, before);
         through += before;
     }
     // Other blocks may still read the counts, so this clears the counts of the frame before instead.
-    emptied[quad] = make_uint4(0u, 0u, 0u, 0u);
-    Spread<unsigned> spread = spread_of(all.first, all.samples);
+    cleared[quad] = make_uint4(0u, 0u, 0u, 0u);
+    CdfRange<unsigned> range = cdf_range_of(all.first, all.samples);
     unsigned code = quad * PER_THREAD;
     unsigned at_w = through;
     unsigned at_z = at_w - count.w;
     unsigned at_y = at_z - count.z;
     unsigned at_x = at_y - count.y;
-    curve[quad] = make_ushort4(curve_at(code, at_x, spread, levels), curve_at(code + 1u, at_y, spread, levels),
-                               curve_at(code + 2u, at_z, spread, levels), curve_at(code + 3u, at_w, spread, levels));
+    curve[quad] = make_ushort4(curve_at(code, at_x, range, levels), curve_at(code + 1u, at_y, range, levels),
+                               curve_at(code + 2u, at_z, range, levels), curve_at(code + 3u, at_w, range, levels));
 }

@@ -1,6 +1,10 @@
 // Planes of samples with room around them, into which edges are repeated: `src/core/denoise/sheet.rs`.
 #pragma once
 
+#include "device.cuh"
+
+namespace histeq {
+
 constexpr int PAD = 16;
 
 // A plane. `samples` begins with the room above it.
@@ -9,28 +13,24 @@ struct Sheet {
     S* samples;
     int width, height;
 
-    __device__ __forceinline__ int stride() const { return width + 2 * PAD; }
-    __device__ __forceinline__ S* at(int x, int y) const {
-        return samples + ((long long)(y + PAD) * stride() + x + PAD);
-    }
+    DEVICE int stride() const { return width + 2 * PAD; }
+    DEVICE S* at(int x, int y) const { return samples + ((long long)(y + PAD) * stride() + x + PAD); }
     // The number of samples, the room included.
-    __device__ __forceinline__ unsigned all() const { return (unsigned)stride() * (unsigned)(height + 2 * PAD); }
+    DEVICE unsigned all() const { return (unsigned)stride() * (unsigned)(height + 2 * PAD); }
 };
 
-__device__ __forceinline__ int clamped(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
+DEVICE int clamped(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
 
 // Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around it.
-__device__ __forceinline__ int within(int at, int size, int of) { return clamped(at, 2 - PAD, of + PAD - 2 - size); }
+DEVICE int within(int at, int size, int of) { return clamped(at, 2 - PAD, of + PAD - 2 - size); }
 
 // A vector of motion in quarters of a sample, as it lies in a field: x in the low half of a word.
 struct Vector {
     int x, y;
 };
 
-__device__ __forceinline__ Vector vector_of(unsigned word) { return Vector{(short)word, (short)(word >> 16)}; }
-__device__ __forceinline__ unsigned word_of(Vector of) { return (of.x & 0xffff) | (unsigned)of.y << 16; }
+DEVICE Vector vector_of(unsigned word) { return Vector{(short)word, (short)(word >> 16)}; }
+DEVICE unsigned word_of(Vector of) { return (of.x & 0xffff) | (unsigned)of.y << 16; }
 
 // The vectors of all blocks of 8x8 samples.
 struct MotionField {
@@ -38,7 +38,9 @@ struct MotionField {
     int columns, rows;
 
     // Beyond an edge, that of the block at the edge.
-    __device__ __forceinline__ Vector at(int column, int row) const {
+    DEVICE Vector at(int column, int row) const {
         return vector_of(words[clamped(row, 0, rows - 1) * columns + clamped(column, 0, columns - 1)]);
     }
 };
+
+}  // namespace histeq

@@ -1,5 +1,5 @@
-// The integer arithmetic of the kernels, the same as that of src/core/spec in Rust. It also compiles as host C++, so that a
-// machine without a GPU can compare the two, value by value (tests/core/kernel_arithmetic.rs).
+// The integer arithmetic of the kernels, the same as that of src/core/spec in Rust. It also compiles as host C++, so
+// that a machine without a GPU can compare the two, value by value (tests/core/kernel_arithmetic.rs).
 #pragma once
 
 #include "arguments.cuh"
@@ -9,6 +9,8 @@
 #else
 #define SPEC static inline
 #endif
+
+namespace histeq {
 
 // Both two-byte samples of a word with their bytes in the order of this machine, or back.
 SPEC unsigned in_order(unsigned word, unsigned swapped) {
@@ -80,8 +82,7 @@ SPEC Pair scaled_pair(Pair pair, Covered covered, Colours colours) {
     // In codes, rounded up. At most 1.9 * 2^15 of them: the sums fit.
     unsigned gain = chroma_gain(covered, colours.span, up > 0 ? ((unsigned)up + 32767u) / 32768u : 0u,
                                 down > 0 ? ((unsigned)down + 32767u) / 32768u : 0u);
-    Pair scaled = {scaled_chroma(cb, gain, colours), scaled_chroma(cr, gain, colours)};
-    return scaled;
+    return {scaled_chroma(cb, gain, colours), scaled_chroma(cr, gain, colours)};
 }
 
 // The gain of an RGB pixel whose components lie between these two, and whose luminance moves from `from` to `to`.
@@ -98,7 +99,8 @@ SPEC unsigned rescaled(unsigned component, unsigned from, unsigned to, unsigned 
 
 // offset * gain, likewise, for gains without a bound.
 SPEC int scaled_far(int offset, unsigned gain) {
-    unsigned long long magnitude = ((unsigned long long)(unsigned)(offset < 0 ? -offset : offset) * gain + 2048u) / 4096u;
+    unsigned long long magnitude =
+        ((unsigned long long)(unsigned)(offset < 0 ? -offset : offset) * gain + 2048u) / 4096u;
     int most = magnitude < 1u << 24 ? (int)magnitude : 1 << 24;
     return offset < 0 ? -most : most;
 }
@@ -117,7 +119,8 @@ SPEC unsigned moved_with_gain(unsigned component, unsigned from, unsigned to, un
     return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
 }
 
-// The two regions that are blended at coordinate `at`, of `count` of `size` pixels each, and the weight of the second one.
+// The two regions that are blended at coordinate `at`, of `count` of `size` pixels each, and the weight of the second
+// one.
 struct Neighbours {
     unsigned first, second, weight;
 };
@@ -131,7 +134,8 @@ SPEC Neighbours neighbours_of(unsigned at, unsigned size, unsigned count) {
 // The gain at pixel (x, y).
 SPEC unsigned gain_at(unsigned x, unsigned y, const Gains& gains) {
     if (gains.regions == 1u) return gains.of[0];
-    Neighbours across = neighbours_of(x, gains.width, gains.regions), down = neighbours_of(y, gains.height, gains.regions);
+    Neighbours across = neighbours_of(x, gains.width, gains.regions),
+               down = neighbours_of(y, gains.height, gains.regions);
     unsigned width = 2u * gains.width, height = 2u * gains.height;
     const unsigned *above = gains.of + down.first * gains.regions, *below = gains.of + down.second * gains.regions;
     unsigned long long left = (unsigned long long)above[across.first] * (height - down.weight) +
@@ -144,7 +148,8 @@ SPEC unsigned gain_at(unsigned x, unsigned y, const Gains& gains) {
 // A component of an RGB pixel after the balance.
 SPEC unsigned balanced(unsigned code, unsigned gain, int offset, unsigned max) {
     long long sum = ((long long)code * gain + (long long)offset * 256 + 2048) >> 12;
-    return sum < 0 ? 0u : sum > (long long)max ? max : (unsigned)sum;
+    if (sum < 0) return 0u;
+    return sum > (long long)max ? max : (unsigned)sum;
 }
 
 // Row `row` of the sums for this luma, in levels, and this chroma, in codes from its centre; rounded.
@@ -174,7 +179,7 @@ SPEC unsigned quotient(unsigned long long numerator, Count divisor, float recipr
     return rest < 0 ? estimate - 1u : rest >= (long long)divisor ? estimate + 1u : estimate;
 }
 
-// As `quotient`, for numerators of 32 bits.
+// numerator / divisor, rounded down, for numerators of 32 bits.
 SPEC unsigned small_quotient(unsigned numerator, unsigned divisor, float reciprocal) {
     unsigned estimate = (unsigned)((float)numerator * reciprocal);
     int rest = (int)(numerator - estimate * divisor);
@@ -184,14 +189,14 @@ SPEC unsigned small_quotient(unsigned numerator, unsigned divisor, float recipro
 // The values of a histogram that the curve needs beside its prefix sums: cmin and N - cmin. `Count` holds N: `unsigned`
 // for the samples of a frame, 64 bits for those of many.
 template <typename Count>
-struct Spread {
+struct CdfRange {
     Count first;       // samples of the first occupied level
     Count rest;        // samples of all others; 0 makes the curve the identity
     float reciprocal;  // 1 / rest
 };
 
 template <typename Count>
-SPEC Spread<Count> spread_of(Count first, Count total) {
+SPEC CdfRange<Count> cdf_range_of(Count first, Count total) {
     return {first, total - first, reciprocal_of((float)(total - first))};
 }
 
@@ -206,7 +211,7 @@ SPEC unsigned blended(unsigned code, unsigned equalized, unsigned strength) {
 }
 
 // What becomes of a level on this line, where `most` is white.
-SPEC unsigned line_level(unsigned level, unsigned most, const Line& line) {
+SPEC unsigned line_level(unsigned level, unsigned most, const PiecewiseLine& line) {
     if (line.used == 0u) return level;
     unsigned at = 16u * level, from = line.from[0], to = line.to[0], slope = line.slope[0];
     for (unsigned i = 1u; i < KNOTS; ++i) {
@@ -221,14 +226,14 @@ SPEC unsigned line_level(unsigned level, unsigned most, const Line& line) {
 }
 
 // What becomes of a code on this line.
-SPEC unsigned line_code(unsigned code, Levels levels, const Line& line) {
+SPEC unsigned line_code(unsigned code, Levels levels, const PiecewiseLine& line) {
     if (line.used == 0u) return code;
     return levels.lo + line_level(level_code(code, levels) - levels.lo, levels.hi - levels.lo, line);
 }
 
 // The curve at `code`, blended with `straight`; `cumulative` is the number of samples of that code and those below.
 template <typename Count>
-SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, Spread<Count> spread, Levels levels,
+SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, CdfRange<Count> spread, Levels levels,
                        unsigned ceiling) {
     unsigned clamped = level_code(code, levels), highest = levels.lo + ceiling;
     if (clamped > highest) return clamped;
@@ -248,9 +253,9 @@ SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, Sprea
     return highest < levels.hi && mixed > highest ? highest : mixed;
 }
 
-// The same without a ceiling, blended with the code itself.
+// The curve at `code` without a ceiling, blended with the code itself.
 template <typename Count>
-SPEC unsigned curve_at(unsigned code, Count cumulative, Spread<Count> spread, Levels levels) {
+SPEC unsigned curve_at(unsigned code, Count cumulative, CdfRange<Count> spread, Levels levels) {
     return curve_at(code, code, cumulative, spread, levels, levels.hi - levels.lo);
 }
 
@@ -285,10 +290,7 @@ struct Divisor {
 };
 
 // With the inverse known: (2^64 - 1) / of.
-SPEC Divisor divisor_with(unsigned of, unsigned long long inverse) {
-    Divisor divisor = {of, inverse, reciprocal_of((float)of)};
-    return divisor;
-}
+SPEC Divisor divisor_with(unsigned of, unsigned long long inverse) { return {of, inverse, reciprocal_of((float)of)}; }
 
 SPEC Divisor divisor_of(unsigned of) { return divisor_with(of, ~0ull / of); }
 
@@ -305,7 +307,7 @@ SPEC Divided divided(unsigned long long dividend, Divisor by) {
 }
 
 // The contrast limit of a level, in 256ths of a sample, for a histogram of `total` samples over this number of levels.
-SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divisor levels) {
+SPEC unsigned long long clip_limit_in_256ths(unsigned gain, unsigned long long total, Divisor levels) {
     unsigned above_one = gain - 256u;
     // Where the product is too large for a dividend, the division is taken apart.
     if (total >> 32 == 0u) return divided(above_one * total, levels).quotient;
@@ -314,29 +316,28 @@ SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divi
 }
 
 // The contrast limit of a level: `whole` samples and `part` 256ths of one.
-struct Limit {
+struct ClipLimit {
     unsigned long long whole;
     unsigned part;
 };
 
-SPEC Limit limit_of(unsigned gain, unsigned long long total, Divisor levels) {
-    unsigned long long most = kept_under(gain, total, levels);
-    Limit limit = {most >> 8, (unsigned)most & 255u};
-    return limit;
+SPEC ClipLimit clip_limit_of(unsigned gain, unsigned long long total, Divisor levels) {
+    unsigned long long most = clip_limit_in_256ths(gain, total, levels);
+    return {most >> 8, (unsigned)most & 255u};
 }
 
-// The samples, times 256, that levels keep with `sum` whole samples, of which `cut` levels were cut.
-SPEC unsigned long long kept_by(unsigned long long sum, unsigned cut, Limit limit) {
-    return 256u * sum + (unsigned long long)cut * limit.part;
+// The samples, times 256, that levels keep with `sum` whole samples, of which `clipped` levels are clipped.
+SPEC unsigned long long clipped_sum(unsigned long long sum, unsigned clipped, ClipLimit limit) {
+    return 256u * sum + (unsigned long long)clipped * limit.part;
 }
 
 // The share of the first `count` levels (at most 2^16) in the evenly distributed excess.
-SPEC unsigned long long shared_out(unsigned count, Divided excess, Divisor levels) {
+SPEC unsigned long long redistributed(unsigned count, Divided excess, Divisor levels) {
     return count * excess.quotient + small_quotient(count * excess.rest, levels.of, levels.rough);
 }
 
 // How many of the levels up to this one have a share: those of the `width` levels from `first` on.
-SPEC unsigned shares_up_to(unsigned level, unsigned first, unsigned width) {
+SPEC unsigned receivers_up_to(unsigned level, unsigned first, unsigned width) {
     return level < first ? 0u : level - first < width ? level - first + 1u : width;
 }
 
@@ -356,9 +357,11 @@ SPEC unsigned long long bent(unsigned long long level, const ToneCurve& curve) {
     unsigned piece = 0u;
     for (unsigned i = 1u; i < ToneCurve::PIECES; ++i) piece += curve.from[i] <= at;
     long long behind = at - curve.from[piece], slope = curve.slopes[piece];
-    // The rise is a product of 128 bits, shifted by 20. Where that takes more than 62 bits, it is far beyond all that counts.
+    // The rise is a product of 128 bits, shifted by 20. Where that takes more than 62 bits, it is far beyond all that
+    // counts.
     long long high = signed_high_half(behind, slope);
-    long long rise = (long long)((unsigned long long)high << 44 | ((unsigned long long)behind * (unsigned long long)slope) >> 20);
+    long long rise =
+        (long long)((unsigned long long)high << 44 | ((unsigned long long)behind * (unsigned long long)slope) >> 20);
     if (high >= 1ll << 17) rise = 2 * FAR;
     if (high < -(1ll << 17)) rise = -2 * FAR;
     long long becomes = curve.becomes[piece] + rise;
@@ -366,7 +369,8 @@ SPEC unsigned long long bent(unsigned long long level, const ToneCurve& curve) {
 }
 
 // What becomes of a code where this is taken off, the rest has this gain, and the curve follows if the veil says so.
-SPEC unsigned unveiled(unsigned code, Levels levels, unsigned taken, unsigned gain, const Veil& veil, const ToneCurve& curve) {
+SPEC unsigned unveiled(unsigned code, Levels levels, unsigned taken, unsigned gain, const Veil& veil,
+                       const ToneCurve& curve) {
     unsigned level = level_code(code, levels) - levels.lo, most = levels.hi - levels.lo;
     if (level > veil.ceiling) return levels.lo + level;
     unsigned long long rest = (unsigned long long)(16u * level > taken ? 16u * level - taken : 0u) * gain;
@@ -374,3 +378,5 @@ SPEC unsigned unveiled(unsigned code, Levels levels, unsigned taken, unsigned ga
     if (most > veil.ceiling) most = veil.ceiling;
     return levels.lo + (becomes < most ? (unsigned)becomes : most);
 }
+
+}  // namespace histeq

@@ -3,10 +3,14 @@
 #include "launch.cuh"
 #include "samples.cuh"
 
-extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* from, unsigned from_pitch,
-                                                              uint4* to, unsigned to_pitch,
-                                                              unsigned vectors, unsigned shift) {
-    wait_for_previous();
+using namespace histeq;
+
+// Arguments: `from` has codes that lie `shift` bits up in their 16, `to` takes codes. Both have whole vectors in each
+// row; pitches and the `vectors` of a row are counted in vectors.
+// Launch: in x one thread for each vector of a row, at most 256 a block; in y one block a row; no shared memory.
+extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* from, unsigned from_pitch, uint4* to,
+                                                              unsigned to_pitch, unsigned vectors, unsigned shift) {
+    grid_dependency_sync();
     unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= vectors) return;
 

@@ -1,5 +1,5 @@
-// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/core/spec/clahe). A
-// block makes the curve of one tile.
+// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/core/spec/clahe).
+// A block makes the curve of one tile.
 //
 // A block has little work: most of its time is waiting for memory and at barriers. So all loads are issued at the
 // beginning, every warp computes shared values by itself, and bins stay in registers.
@@ -7,12 +7,14 @@
 #include "tiles.cuh"
 #include "warp.cuh"
 
+using namespace histeq;
+
 typedef unsigned long long Sum;
 
 // The data that the warps of a block exchange: each sum has its own place.
-struct Room {
-    Sum excess[LANES];
-    Sum sums[LANES];
+struct TempStorage {
+    Sum excess[WARP_THREADS];
+    Sum sums[WARP_THREADS];
 };
 
 // The state from the frames before.
@@ -22,85 +24,85 @@ struct History {
 };
 
 // The count of bin `at` in the window with this frame; also updates the history, in which no other thread has this bin.
-__device__ __forceinline__ Sum held_with(unsigned count, const Turn& turn, size_t at, size_t all_bins,
-                                         const History& history) {
+DEVICE Sum update_window(unsigned count, const WindowUpdate& update, size_t at, size_t all_bins,
+                         const History& history) {
     unsigned evicted[2];
     Sum windows[2];
 #pragma unroll
     for (unsigned i = 0u; i < 2u; ++i) {
-        evicted[i] = turn.evicted_rows[i] != NOWHERE ? history.slots[turn.evicted_rows[i] * all_bins + at] : 0u;
+        evicted[i] = update.evicted_rows[i] != NOWHERE ? history.slots[update.evicted_rows[i] * all_bins + at] : 0u;
         windows[i] = history.sums[i * all_bins + at];
     }
-    Sum held = 0u;
+    Sum window_counts = 0u;
 #pragma unroll
     for (unsigned window = 0u; window < 2u; ++window) {
         Sum sum = windows[window];
 #pragma unroll
         for (unsigned i = 0u; i < 2u; ++i) {
-            if (turn.evicted_windows[i] == window) sum -= evicted[i];
+            if (update.evicted_windows[i] == window) sum -= evicted[i];
         }
-        if (turn.window == window) {
-            held = sum = (turn.fresh ? 0u : sum) + (turn.joins ? count : 0u);
+        if (update.window == window) {
+            window_counts = sum = (update.fresh ? 0u : sum) + (update.joins ? count : 0u);
         }
         if (sum != windows[window]) history.sums[window * all_bins + at] = sum;
     }
-    history.slots[turn.row * all_bins + at] = count;
-    return held;
+    history.slots[update.row * all_bins + at] = count;
+    return window_counts;
 }
 
 // The sums over all warps, and over the warps before this one.
 template <typename T>
-struct Told {
+struct GroupPrefix {
     T all;
     T before;
 };
 
 template <typename T>
-__device__ __forceinline__ Told<T> told_by_all(T value, T* room) {
-    unsigned lane = threadIdx.x % LANES, own = threadIdx.x / LANES;
-    if (lane == LANES - 1u) room[own] = value;
+DEVICE GroupPrefix<T> group_prefix(T value, T* storage) {
+    unsigned lane = threadIdx.x % WARP_THREADS, own = threadIdx.x / WARP_THREADS;
+    if (lane == WARP_THREADS - 1u) storage[own] = value;
     __syncthreads();
-    Told<T> told = {0u, 0u};
+    GroupPrefix<T> prefix = {0u, 0u};
 #pragma unroll 8
-    for (unsigned warp = 0u; warp < blockDim.x / LANES; ++warp) {
-        T found = room[warp];
-        told.all += found;
-        if (warp < own) told.before += found;
+    for (unsigned warp = 0u; warp < blockDim.x / WARP_THREADS; ++warp) {
+        T found = storage[warp];
+        prefix.all += found;
+        if (warp < own) prefix.before += found;
     }
-    return told;
+    return prefix;
 }
 
 // Limits each bin to the contrast limit, and distributes the excess over the bins of the range.
-template <typename T, unsigned PER>
-__device__ __forceinline__ void clip(T (&held)[PER], unsigned first, T total, const Modifiers& m, Room& room) {
+template <typename T, unsigned ITEMS>
+DEVICE void clip(T (&window_counts)[ITEMS], unsigned first, T total, const Modifiers& m, TempStorage& storage) {
     Divisor divisor = divisor_with(m.width, m.inverse);
     T most = (T)(divided((Sum)m.gain * total, divisor).quotient / 256u);
     if (most == 0u) most = 1u;
     T excess = 0u;
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        if (held[i] > most) excess += held[i] - most;
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (window_counts[i] > most) excess += window_counts[i] - most;
     }
-    excess = told_by_all(sum_of_warp(excess), reinterpret_cast<T*>(room.excess)).all;
-    Divided spread = divided(excess, divisor);
-    unsigned rest = spread.rest;
+    excess = group_prefix(warp_sum(excess), reinterpret_cast<T*>(storage.excess)).all;
+    Divided range = divided(excess, divisor);
+    unsigned rest = range.rest;
     unsigned step = rest == 0u ? 1u : small_quotient(m.width, rest, reciprocal_of((float)rest));
     float reciprocal = reciprocal_of((float)step);
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        held[i] = held[i] < most ? held[i] : most;
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        window_counts[i] = window_counts[i] < most ? window_counts[i] : most;
         unsigned bin = first + i - m.first;
         if (first + i < m.first || bin >= m.width) continue;
         unsigned steps = small_quotient(bin, step, reciprocal);
         bool one_more = steps * step == bin && steps < rest;
-        held[i] += (T)spread.quotient + one_more;
+        window_counts[i] += (T)range.quotient + one_more;
     }
 }
 
 // The table of a curve, from its steps.
 template <typename T>
-__device__ __forceinline__ void write_table(const T* through_bins, T total, Levels levels, unsigned ceiling,
-                                            unsigned keeps_black, unsigned bins, unsigned codes, unsigned short* curve) {
+DEVICE void write_table(const T* through_bins, T total, Levels levels, unsigned ceiling, unsigned keeps_black,
+                        unsigned bins, unsigned codes, unsigned short* curve) {
     unsigned count = levels.hi - levels.lo + 1u;
     float reciprocal = reciprocal_of((float)total);
     bool small = ((Sum)total * ceiling) >> 31 == 0u;
@@ -126,26 +128,25 @@ __device__ __forceinline__ void write_table(const T* through_bins, T total, Leve
     }
 }
 
-// From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`. `steps` is null, or
-// takes the steps in place of the table.
-template <typename T, unsigned PER>
-__device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Levels levels, const Modifiers& m, unsigned bins,
-                                           unsigned codes, Room& room, T* through_bins, unsigned short* curve,
-                                           unsigned* steps) {
-    unsigned first = threadIdx.x * PER;
-    T held[PER];
+// From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`. `steps` is
+// null, or takes the steps in place of the table.
+template <typename T, unsigned ITEMS>
+DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, Levels levels, const Modifiers& m, unsigned bins,
+                       unsigned codes, TempStorage& storage, T* through_bins, unsigned short* curve, unsigned* steps) {
+    unsigned first = threadIdx.x * ITEMS;
+    T window_counts[ITEMS];
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) held[i] = (T)sums[i];
-    if (m.gain != 0u) clip<T, PER>(held, first, total, m, room);
+    for (unsigned i = 0u; i < ITEMS; ++i) window_counts[i] = (T)sums[i];
+    if (m.gain != 0u) clip<T, ITEMS>(window_counts, first, total, m, storage);
 
     T sum = 0u;
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) sum += held[i];
-    T through = prefix_of_warp(sum, threadIdx.x % LANES);
-    T at = told_by_all(through, reinterpret_cast<T*>(room.sums)).before + through - sum;
+    for (unsigned i = 0u; i < ITEMS; ++i) sum += window_counts[i];
+    T through = warp_inclusive_sum(sum, threadIdx.x % WARP_THREADS);
+    T at = group_prefix(through, reinterpret_cast<T*>(storage.sums)).before + through - sum;
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        at += held[i];
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        at += window_counts[i];
         if (first + i < bins && steps != nullptr) steps[first + i] = (unsigned)at;
         if (first + i < bins && steps == nullptr) through_bins[first + i] = at;
     }
@@ -155,26 +156,26 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Leve
 }
 
 // With PER bins per thread.
-template <unsigned PER>
-__device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const Turn& turn,
-                                            Tiles tiles, unsigned* tile_counts, const History& history,
-                                            unsigned short* curves, unsigned place, Room& room, Sum* through_bins) {
+template <unsigned ITEMS>
+DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const WindowUpdate& update, Tiles tiles,
+                        unsigned* tile_counts, const History& history, unsigned short* curves, unsigned place,
+                        TempStorage& storage, Sum* through_bins) {
     unsigned bins = tiles.bins;
     size_t all_bins = (size_t)gridDim.x * bins;
-    unsigned bin = threadIdx.x * PER;
+    unsigned bin = threadIdx.x * ITEMS;
     size_t first = (size_t)blockIdx.x * bins + bin;
-    unsigned count[PER];
+    unsigned count[ITEMS];
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
+    for (unsigned i = 0u; i < ITEMS; ++i) {
         count[i] = bin + i < bins ? tile_counts[first + i] : 0u;
         if (bin + i < bins) tile_counts[first + i] = 0u;
     }
 
-    Sum held[PER];
+    Sum window_counts[ITEMS];
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        bool is_remembered = turn.remembers && bin + i < bins;
-        held[i] = is_remembered ? held_with(count[i], turn, first + i, all_bins, history) : count[i];
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        bool is_remembered = update.remembers && bin + i < bins;
+        window_counts[i] = is_remembered ? update_window(count[i], update, first + i, all_bins, history) : count[i];
     }
 
     unsigned short* curve = curves + (size_t)blockIdx.x * codes;
@@ -183,38 +184,46 @@ __device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const
     if (place == AS_STEPS) {
         steps = reinterpret_cast<unsigned*>(curves);
         if (blockIdx.x + threadIdx.x == 0u) {
-            *reinterpret_cast<Scale*>(steps + all_bins) = scale_of((unsigned)total, m.ceiling, m.keeps_black, levels, bins);
+            *reinterpret_cast<Scale*>(steps + all_bins) =
+                scale_of((unsigned)total, m.ceiling, m.keeps_black, levels, bins);
         }
         steps += (size_t)blockIdx.x * bins;
     }
     if (total >> 32 == 0u) {
-        make_curve<unsigned, PER>(held, (unsigned)total, levels, m, bins, codes, room,
-                                  reinterpret_cast<unsigned*>(through_bins), curve, steps);
+        make_curve<unsigned, ITEMS>(window_counts, (unsigned)total, levels, m, bins, codes, storage,
+                                    reinterpret_cast<unsigned*>(through_bins), curve, steps);
     } else {
-        make_curve<Sum, PER>(held, total, levels, m, bins, codes, room, through_bins, curve, nullptr);
+        make_curve<Sum, ITEMS>(window_counts, total, levels, m, bins, codes, storage, through_bins, curve, nullptr);
     }
 }
 
-extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, Levels levels, Modifiers m, Turn turn,
-                                                               Tiles tiles, unsigned* tile_counts, unsigned* slots,
-                                                               Sum* sums, unsigned short* curves, unsigned place) {
+// The curve of each tile.
+// Arguments: `curves` has steps if `place` is `AS_STEPS`, else tables. `tile_counts` become zero. `m.width` is the
+// number of levels. With `update.remembers` 0 there is no temporal window.
+// Launch: one block a tile, of a multiple of 32 threads from 64 to 1024, at least a quarter of the bins. Dynamic shared
+// memory: 8 bytes a bin. Sums that fit in 32 bits, as nearly all do, are added in 32 bits.
+extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, Levels levels, Modifiers m,
+                                                               WindowUpdate update, Tiles tiles, unsigned* tile_counts,
+                                                               unsigned* slots, Sum* sums, unsigned short* curves,
+                                                               unsigned place) {
     extern __shared__ Sum through_bins[];  // one for each bin
-    __shared__ Room room;
-    let_next_begin();
-    wait_for_previous();
+    __shared__ TempStorage storage;
+    trigger_next_launch();
+    grid_dependency_sync();
     History history = {slots, sums};
     if (tiles.bins <= blockDim.x) {
-        tile_curves<1u>(codes, levels, m, turn, tiles, tile_counts, history, curves, place, room, through_bins);
+        tile_curves<1u>(codes, levels, m, update, tiles, tile_counts, history, curves, place, storage, through_bins);
     } else {
-        tile_curves<4u>(codes, levels, m, turn, tiles, tile_counts, history, curves, place, room, through_bins);
+        tile_curves<4u>(codes, levels, m, update, tiles, tile_counts, history, curves, place, storage, through_bins);
     }
 }
 
-// The tables of curves that were left as steps.
+// The tables of curves that are steps, for the host.
+// Launch: one block a tile, of any number of threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(1024) void tile_tables(unsigned codes, Levels levels, Tiles tiles,
                                                                const unsigned* steps, unsigned short* curves) {
-    wait_for_previous();
+    grid_dependency_sync();
     Scale scale = *reinterpret_cast<const Scale*>(steps + (size_t)gridDim.x * tiles.bins);
-    write_table<unsigned>(steps + (size_t)blockIdx.x * tiles.bins, scale.total, levels, scale.ceiling, scale.keeps_black,
-                          tiles.bins, codes, curves + (size_t)blockIdx.x * codes);
+    write_table<unsigned>(steps + (size_t)blockIdx.x * tiles.bins, scale.total, levels, scale.ceiling,
+                          scale.keeps_black, tiles.bins, codes, curves + (size_t)blockIdx.x * codes);
 }

@@ -1,10 +1,13 @@
-// Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by gridDim.y
-// blocks, each of which counts every gridDim.y-th row in shared memory and adds its sums to those of the tile.
-#include "copies.cuh"
+// Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by
+// gridDim.y blocks, each of which counts every gridDim.y-th row in shared memory and adds its sums to those of the
+// tile.
 #include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
+#include "shared_memory.cuh"
 #include "tiles.cuh"
+
+using namespace histeq;
 
 // Copies of each counter for samples of one byte, as a power of two: one for each lane.
 constexpr unsigned LOG2_BYTE_COPIES = 5u;
@@ -18,32 +21,32 @@ extern __shared__ __align__(128) unsigned shared_counts[];
 // 2^log2_copies interleaved copies.
 template <typename S>
 struct Counters {
-    unsigned size;         // counters
+    unsigned size;  // counters
     unsigned log2_copies;
-    unsigned start;        // shared address of this thread's copy
+    unsigned start;  // shared address of this thread's copy
     bool of_bins;
 
-    __device__ __forceinline__ Counters(Samples samples, Tiles tiles, unsigned asked_copies) {
+    DEVICE Counters(Samples samples, Tiles tiles, unsigned asked_copies) {
         of_bins = sizeof(S) > 1 && samples.max >= MOST_TILE_BINS;
         size = of_bins ? tiles.bins : samples.max + 1u;
         log2_copies = sizeof(S) == 1 ? LOG2_BYTE_COPIES : asked_copies;
         start = shared_address(shared_counts) + 4u * (threadIdx.x & ((1u << log2_copies) - 1u));
     }
 
-    __device__ __forceinline__ void count(unsigned code, Levels levels, Tiles tiles) const {
+    DEVICE void count(unsigned code, Levels levels, Tiles tiles) const {
         unsigned slot = code;
         if (sizeof(S) > 1 && of_bins) slot = tile_bin(code, levels, tiles);
-        count_one(start + (slot << (log2_copies + 2u)));
+        increment_shared(start + (slot << (log2_copies + 2u)));
     }
 
-    __device__ __forceinline__ void begin() const {
-        empty_counters(shared_counts, ((size << log2_copies) + 3u) / 4u);
+    DEVICE void begin() const {
+        clear_counters(shared_counts, ((size << log2_copies) + 3u) / 4u);
         __syncthreads();
     }
 };
 
 template <typename S, int STEP>
-__device__ __forceinline__ unsigned code_at(const S* plane, size_t pixel, Samples samples) {
+DEVICE unsigned code_at(const S* plane, size_t pixel, Samples samples) {
     unsigned sample = plane[pixel * STEP + (STEP > 1 ? samples.offset : 0u)];
     if (sizeof(S) > 1) sample = in_order(sample, samples.swapped) & 0xffffu;
     return decoded<S>(sample, samples);
@@ -51,7 +54,7 @@ __device__ __forceinline__ unsigned code_at(const S* plane, size_t pixel, Sample
 
 // Adds the block's counts to those of the tile.
 template <typename S>
-__device__ __forceinline__ void end(const Counters<S>& counters, Levels levels, Tiles tiles, unsigned* of_tile) {
+DEVICE void end(const Counters<S>& counters, Levels levels, Tiles tiles, unsigned* of_tile) {
     __syncthreads();
     auto add = [=](unsigned slot, unsigned sum) {
         if (sum == 0u) return;
@@ -59,25 +62,23 @@ __device__ __forceinline__ void end(const Counters<S>& counters, Levels levels, 
         atomicAdd(&of_tile[is_bin ? slot : tile_bin(slot, levels, tiles)], sum);
     };
     if (sizeof(S) == 1) {
-        add_up<LOG2_BYTE_COPIES>(shared_counts, counters.size, add);
+        reduce_copies<LOG2_BYTE_COPIES>(shared_counts, counters.size, add);
     } else {
-        add_up(shared_counts, counters.size, counters.log2_copies, add);
+        reduce_copies(shared_counts, counters.size, counters.log2_copies, add);
     }
     __syncthreads();
 }
 
 // The number of pixels of a tile, `length` from `first` on, that are in the picture and not in the mirrored padding.
-__device__ __forceinline__ unsigned seen_of(unsigned first, unsigned length, unsigned picture) {
+DEVICE unsigned seen_of(unsigned first, unsigned length, unsigned picture) {
     return first >= picture ? 0u : first + length > picture ? picture - first : length;
 }
 
 // The number of rows of this block, of `rows`: every gridDim.y-th, from its own number on.
-__device__ __forceinline__ unsigned own_rows(unsigned rows) {
-    return blockIdx.y < rows ? (rows - blockIdx.y - 1u) / gridDim.y + 1u : 0u;
-}
+DEVICE unsigned own_rows(unsigned rows) { return blockIdx.y < rows ? (rows - blockIdx.y - 1u) / gridDim.y + 1u : 0u; }
 
 // A vector with pixels of the tile.
-struct Piece {
+struct TileVector {
     uint4 vector;
     unsigned index;  // of the vector
     unsigned first;  // pixel of the tile in its row
@@ -86,8 +87,8 @@ struct Piece {
 
 // Counts those pixels of a vector that are in the tile.
 template <typename S, int STEP>
-__device__ __forceinline__ void count_piece(const Piece& piece, Samples samples, const Counters<S>& counters,
-                                            Levels levels, Tiles tiles) {
+DEVICE void count_vector(const TileVector& piece, Samples samples, const Counters<S>& counters, Levels levels,
+                         Tiles tiles) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     unsigned begin = piece.index * PIXELS;
     bool whole = begin >= piece.first && begin + PIXELS - 1u <= piece.last;
@@ -97,8 +98,8 @@ __device__ __forceinline__ void count_piece(const Piece& piece, Samples samples,
 }
 
 template <typename S, int STEP>
-__device__ __forceinline__ void tile_histogram(const uint4* plane, Samples samples, Levels levels,
-                                               Tiles tiles, unsigned* counts, unsigned log2_copies) {
+DEVICE void tile_histogram(const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts,
+                           unsigned log2_copies) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     Counters<S> counters(samples, tiles, log2_copies);
     unsigned* of_tile = counts + (size_t)blockIdx.x * tiles.bins;
@@ -108,11 +109,11 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
     unsigned rows = seen_of(top, tiles.height, tiles.picture_height);
     unsigned own = columns == 0u ? 0u : own_rows(rows);
     Walk walk = walk_of(threadIdx.x, blockDim.x, vectors_over(left, columns, tiles.pitch, PIXELS));
-    Piece pieces[AHEAD];
+    TileVector pieces[AHEAD];
     auto load = [&] {
 #pragma unroll
         for (unsigned i = 0u; i < AHEAD; ++i) {
-            Piece& piece = pieces[i];
+            TileVector& piece = pieces[i];
             piece.first = 1u;
             piece.last = 0u;
             if (walk.row < own) {
@@ -133,14 +134,14 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
     counters.begin();
     // This wait must come before the next kernels may begin: `tile_curves` lets `tile_map` begin at once, and
     // `tile_map` reads the plane from the start.
-    wait_for_previous();
+    grid_dependency_sync();
     if (LAUNCHES_OVERLAP) load();
     for (;;) {
         bool more = walk.row < own;
 #pragma unroll
         for (unsigned i = 0u; i < AHEAD; ++i) {
             if (pieces[i].first <= pieces[i].last) {
-                count_piece<S, STEP>(pieces[i], samples, counters, levels, tiles);
+                count_vector<S, STEP>(pieces[i], samples, counters, levels, tiles);
             }
         }
         if (!more) break;
@@ -164,11 +165,16 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
     end(counters, levels, tiles, of_tile);
 }
 
-#define TILE_HISTOGRAM(NAME, S, STEP)                                                                       \
-    extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(                               \
-        const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts,                  \
-        unsigned log2_copies) {                                                                             \
-        tile_histogram<S, STEP>(plane, samples, levels, tiles, counts, log2_copies);                        \
+// `tile_histogram_{u8,u16}[_pairs]` adds the samples of each tile, with the mirrored padding that belongs to it, to the
+// tile's bins in `counts`.
+// Launch: in x one block a tile; in y any number of blocks, which share the rows of the tile; a multiple of 32 threads
+// up to 1024. One block per multiprocessor is best: each further block has to add up all of its counters. Dynamic
+// shared memory: `4 << log2_copies` bytes for each counter, rounded up to 16, of which there is one a code up to 12
+// bits, else one a bin. `log2_copies` is 5 for `u8`.
+#define TILE_HISTOGRAM(NAME, S, STEP)                                                                                  \
+    extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(                                          \
+        const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts, unsigned log2_copies) {     \
+        tile_histogram<S, STEP>(plane, samples, levels, tiles, counts, log2_copies);                                   \
     }
 
 TILE_HISTOGRAM(u8, unsigned char, 1)

@@ -1,10 +1,12 @@
 // Maps every luma sample through the curves of the four tiles around it, blended by its position between their centres.
 // The centres divide the picture into cells, in each of which the four tiles are the same; a block maps every
 // `parts`-th row of one cell. `from` and `to` may be the same plane.
-#include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
+#include "shared_memory.cuh"
 #include "tiles.cuh"
+
+using namespace histeq;
 
 // Copies of each entry in shared memory for samples of one byte, as a power of two, to avoid bank conflicts.
 constexpr unsigned LOG2_BYTE_COPIES = 3u;
@@ -20,9 +22,7 @@ constexpr unsigned MOST_THREADS = 512u;
 extern __shared__ __align__(128) uint4 shared_curves[];
 
 // The first pixel of cell `index` in a direction with tiles of `size` pixels.
-__device__ __forceinline__ unsigned cell_start(unsigned index, unsigned size) {
-    return index == 0u ? 0u : index * size - size / 2u;
-}
+DEVICE unsigned cell_start(unsigned index, unsigned size) { return index == 0u ? 0u : index * size - size / 2u; }
 
 // A block's part of a cell.
 struct Cell {
@@ -35,7 +35,7 @@ struct Cell {
     unsigned rows;     // of this block; 0 if there is nothing to do
 };
 
-__device__ __forceinline__ Cell cell_of(Tiles tiles) {
+DEVICE Cell cell_of(Tiles tiles) {
     Cell cell;
     cell.row = blockIdx.x / (tiles.columns + 1u);
     cell.column = blockIdx.x - cell.row * (tiles.columns + 1u);
@@ -58,7 +58,7 @@ struct Corners {
     unsigned of[4];
 };
 
-__device__ __forceinline__ Corners corners_of(Cell cell, Tiles tiles) {
+DEVICE Corners corners_of(Cell cell, Tiles tiles) {
     unsigned left = cell.column == 0u ? 0u : cell.column - 1u, upper = cell.row == 0u ? 0u : cell.row - 1u;
     unsigned right = cell.column < tiles.columns ? cell.column : tiles.columns - 1u;
     unsigned lower = cell.row < tiles.rows ? cell.row : tiles.rows - 1u;
@@ -79,7 +79,7 @@ struct Curves {
     bool in_shared;
     unsigned start;  // shared address of this thread's copy
 
-    __device__ __forceinline__ Curves(Cell cell, Tiles tiles, const unsigned short* curves, unsigned max, unsigned place)
+    DEVICE Curves(Cell cell, Tiles tiles, const unsigned short* curves, unsigned max, unsigned place)
         : in_shared(place == IN_SHARED), start(0u) {
         Corners corners = corners_of(cell, tiles);
 #pragma unroll
@@ -87,7 +87,7 @@ struct Curves {
         if (sizeof(S) == 1 || in_shared) share(max);
     }
 
-    __device__ __forceinline__ void share(unsigned max) {
+    DEVICE void share(unsigned max) {
         constexpr unsigned COPIES = 1u << LOG2_BYTE_COPIES, QUADS = COPIES / 4u;
         if (sizeof(S) == 1) start = shared_address(shared_curves) + threadIdx.x % COPIES * 4u;
         for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) {
@@ -107,13 +107,13 @@ struct Curves {
     }
 
     // All four, a byte each; for samples of one byte.
-    __device__ __forceinline__ unsigned bytes(unsigned code) const {
+    DEVICE unsigned bytes(unsigned code) const {
         unsigned found;
         asm volatile("ld.shared.u32 %0, [%1];" : "=r"(found) : "r"(start + (code << (LOG2_BYTE_COPIES + 2u))));
         return found;
     }
 
-    __device__ __forceinline__ Four operator[](unsigned code) const {
+    DEVICE Four operator[](unsigned code) const {
         if (sizeof(S) == 1) {
             unsigned all = bytes(code);
             return Four{{all & 0xffu, all >> 8 & 0xffu, all >> 16 & 0xffu, all >> 24}};
@@ -130,7 +130,7 @@ struct Curves {
 struct StepCurves {
     Steps steps;
 
-    __device__ __forceinline__ StepCurves(Cell cell, Tiles tiles, const unsigned* all, Levels levels) {
+    DEVICE StepCurves(Cell cell, Tiles tiles, const unsigned* all, Levels levels) {
         Corners corners = corners_of(cell, tiles);
         if (threadIdx.x == 0u) shared_curves[0] = make_uint4(0u, 0u, 0u, 0u);
         for (unsigned bin = threadIdx.x; bin < tiles.bins; bin += blockDim.x) {
@@ -142,7 +142,7 @@ struct StepCurves {
         __syncthreads();
     }
 
-    __device__ __forceinline__ Four operator[](unsigned code) const {
+    DEVICE Four operator[](unsigned code) const {
         unsigned level = level_code(code, steps.levels) - steps.levels.lo, own = steps.levels.lo + level;
         if (level > steps.scale.ceiling || (level == 0u && steps.scale.keeps_black)) return Four{{own, own, own, own}};
         Within within = within_of(level, steps);
@@ -162,8 +162,8 @@ struct StepCurves {
     }
 };
 
-// The denominators of a pixel's weights, of the right tiles in `across`, of the lower tiles in `down`, and how their product
-// divides. Each blend takes the values of the four tiles, and the weights of the right and of the lower tiles.
+// The denominators of a pixel's weights, of the right tiles in `across`, of the lower tiles in `down`, and how their
+// product divides. Each blend takes the values of the four tiles, and the weights of the right and of the lower tiles.
 struct Blend {
     unsigned across;
     unsigned down;
@@ -172,16 +172,17 @@ struct Blend {
 
 // Where all sums fit 31 bits.
 struct SmallBlend : Blend {
-    __device__ __forceinline__ unsigned operator()(Four four, unsigned right, unsigned lower) const {
+    DEVICE unsigned operator()(Four four, unsigned right, unsigned lower) const {
         unsigned left = across - right, upper = down - lower, whole = across * down;
-        unsigned sum = (four.of[0] * left + four.of[1] * right) * upper + (four.of[2] * left + four.of[3] * right) * lower;
+        unsigned sum =
+            (four.of[0] * left + four.of[1] * right) * upper + (four.of[2] * left + four.of[3] * right) * lower;
         return half_even_by(sum + whole / 2u, whole, inverse);
     }
 };
 
 // Where the sums of two tiles fit 32 bits.
 struct DeepBlend : Blend {
-    __device__ __forceinline__ unsigned operator()(Four four, unsigned right, unsigned lower) const {
+    DEVICE unsigned operator()(Four four, unsigned right, unsigned lower) const {
         unsigned left = across - right, upper = down - lower, whole = across * down;
         unsigned above = four.of[0] * left + four.of[1] * right, below = four.of[2] * left + four.of[3] * right;
         unsigned long long sum = (unsigned long long)above * upper + whole / 2u;
@@ -191,7 +192,7 @@ struct DeepBlend : Blend {
 
 // Tiles of any size.
 struct WideBlend : Blend {
-    __device__ __forceinline__ unsigned operator()(Four four, unsigned right, unsigned lower) const {
+    DEVICE unsigned operator()(Four four, unsigned right, unsigned lower) const {
         unsigned left = across - right, upper = down - lower;
         unsigned long long above = four.of[0] * (unsigned long long)left + four.of[1] * (unsigned long long)right;
         unsigned long long below = four.of[2] * (unsigned long long)left + four.of[3] * (unsigned long long)right;
@@ -201,19 +202,19 @@ struct WideBlend : Blend {
 };
 
 // The two halves of `weights` times the lower two of four bytes, and times the upper two.
-__device__ __forceinline__ unsigned weighed_low(unsigned weights, unsigned bytes) {
+DEVICE unsigned weighed_low(unsigned weights, unsigned bytes) {
     unsigned sum;
     asm("dp2a.lo.u32.u32 %0, %1, %2, 0;" : "=r"(sum) : "r"(weights), "r"(bytes));
     return sum;
 }
-__device__ __forceinline__ unsigned weighed_high(unsigned weights, unsigned bytes) {
+DEVICE unsigned weighed_high(unsigned weights, unsigned bytes) {
     unsigned sum;
     asm("dp2a.hi.u32.u32 %0, %1, %2, 0;" : "=r"(sum) : "r"(weights), "r"(bytes));
     return sum;
 }
 
 // A vector with pixels of the cell.
-struct Piece {
+struct TileVector {
     unsigned y;
     unsigned start;  // first pixel of the row
     unsigned first;  // pixel of the cell in it
@@ -223,7 +224,7 @@ struct Piece {
 
 // The thread's next vector, or none.
 template <unsigned PIXELS>
-__device__ __forceinline__ bool next_piece(Walk& walk, Cell cell, unsigned pitch, Piece& piece) {
+DEVICE bool next_vector(Walk& walk, Cell cell, unsigned pitch, TileVector& piece) {
     while (walk.row < cell.rows) {
         piece.y = cell.y_begin + walk.row * cell.parts;
         piece.start = piece.y * pitch;
@@ -237,30 +238,29 @@ __device__ __forceinline__ bool next_piece(Walk& walk, Cell cell, unsigned pitch
 }
 
 template <unsigned PIXELS>
-__device__ __forceinline__ Walk walk_of(Cell cell, unsigned pitch) {
-    return ::walk_of(threadIdx.x, blockDim.x, vectors_over(cell.x_begin, cell.x_end - cell.x_begin, pitch, PIXELS));
+DEVICE Walk walk_of(Cell cell, unsigned pitch) {
+    return histeq::walk_of(threadIdx.x, blockDim.x,
+                           vectors_over(cell.x_begin, cell.x_end - cell.x_begin, pitch, PIXELS));
 }
 
 // `curves_of` gives the curves of a cell once they have been made.
 template <typename S, int STEP, typename F, typename B>
-__device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
-                                         B blend, F curves_of) {
+DEVICE void tile_map(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, B blend, F curves_of) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    constexpr unsigned MASK = (1u << BITS<S>) - 1u;
     Cell cell = cell_of(tiles);
     // A block without rows ends at once and makes room for another.
     if (cell.rows == 0u) return;
     Walk walk = walk_of<PIXELS>(cell, tiles.pitch);
-    Piece next;
-    bool more = next_piece<PIXELS>(walk, cell, tiles.pitch, next);
+    TileVector next;
+    bool more = next_vector<PIXELS>(walk, cell, tiles.pitch, next);
     // Loaded while the curves are being made.
-    uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
-    wait_for_previous();
+    uint4 loaded = more ? load_cg(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
+    grid_dependency_sync();
     auto four = curves_of(cell);
     while (more) {
-        Piece piece = next;
+        TileVector piece = next;
         Words mapped = words(loaded);
-        more = next_piece<PIXELS>(walk, cell, tiles.pitch, next);
+        more = next_vector<PIXELS>(walk, cell, tiles.pitch, next);
         if (more) loaded = from[next.index];
         bool whole = piece.index * PIXELS >= piece.first && (piece.index + 1u) * PIXELS - 1u <= piece.last;
         unsigned towards_lower = 2u * piece.y + tiles.height - cell.row * blend.down;
@@ -275,12 +275,12 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
                 unsigned pixel = piece.index * PIXELS + w * (PER_WORD<S> / STEP) + j;
                 bool own = whole || (pixel >= piece.first && pixel <= piece.last);
                 unsigned at = j * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
-                unsigned code = decoded<S>((word >> at) & MASK, samples);
+                unsigned code = decoded<S>((word >> at) & SAMPLE_MASK<S>, samples);
                 unsigned weight = own ? 2u * (pixel - piece.start) + towards_right : 0u;
                 unsigned value = blended(code, blend(four[code], weight, towards_lower), levels.strength);
                 value = encoded<S>(value, samples);
                 if (whole) {
-                    if (STEP > 1) out &= ~(MASK << at);
+                    if (STEP > 1) out &= ~(SAMPLE_MASK<S> << at);
                     out |= value << at;
                 } else if (own) {
                     // The other pixels of the vector belong to another block.
@@ -296,7 +296,7 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
 }
 
 // Stores the pixels of a vector of bytes that are in the cell; the others belong to another block.
-__device__ __forceinline__ void store_part(uint4* to, Words mapped, const Piece& piece) {
+DEVICE void store_part(uint4* to, Words mapped, const TileVector& piece) {
 #pragma unroll
     for (unsigned w = 0u; w < 4u; ++w) {
         unsigned begin = 16u * piece.index + 4u * w;
@@ -313,26 +313,26 @@ __device__ __forceinline__ void store_part(uint4* to, Words mapped, const Piece&
     }
 }
 
-// The same for a plane of one-byte luma alone, in fewer instructions: the left and right weights share a word, which
+// Maps a plane of one-byte luma alone in fewer instructions: the left and right weights share a word, which
 // weighs two of the four curves at once. FULL is for full strength.
 template <bool FULL>
-__device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
-                                               const unsigned short* curves, Inverse inverse) {
+DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
+                           const unsigned short* curves, Inverse inverse) {
     Cell cell = cell_of(tiles);
     if (cell.rows == 0u) return;
     Walk walk = walk_of<16u>(cell, tiles.pitch);
-    Piece next;
-    bool more = next_piece<16u>(walk, cell, tiles.pitch, next);
+    TileVector next;
+    bool more = next_vector<16u>(walk, cell, tiles.pitch, next);
     // Loaded while the curves are being made.
-    uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
-    wait_for_previous();
+    uint4 loaded = more ? load_cg(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
+    grid_dependency_sync();
     Curves<unsigned char> four(cell, tiles, curves, samples.max, IN_SHARED);
 
     unsigned across = 2u * tiles.width, down = 2u * tiles.height, whole = across * down;
     while (more) {
-        Piece piece = next;
+        TileVector piece = next;
         Words mapped = words(loaded);
-        more = next_piece<16u>(walk, cell, tiles.pitch, next);
+        more = next_vector<16u>(walk, cell, tiles.pitch, next);
         if (more) loaded = from[next.index];
         unsigned lower = 2u * piece.y + tiles.height - cell.row * down, upper = down - lower;
         // The weight at the first pixel of the vector. Pixels before the cell are never stored.
@@ -345,12 +345,14 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
             for (int j = 0; j < 4; ++j) {
                 unsigned code = sample_at<unsigned char>(mapped.of[w], j);
                 unsigned found = four.bytes(code);
-                unsigned sum = weighed_low(weights, found) * upper + (weighed_high(weights, found) * lower + whole / 2u);
+                unsigned sum =
+                    weighed_low(weights, found) * upper + (weighed_high(weights, found) * lower + whole / 2u);
                 out[j] = half_even_by(sum, whole, inverse);
                 if (!FULL) out[j] = blended(code, out[j], levels.strength);
                 weights += (2u << 16) - 2u;
             }
-            mapped.of[w] = __byte_perm(__byte_perm(out[0], out[1], 0x0040u), __byte_perm(out[2], out[3], 0x0040u), 0x5410u);
+            mapped.of[w] =
+                __byte_perm(__byte_perm(out[0], out[1], 0x0040u), __byte_perm(out[2], out[3], 0x0040u), 0x5410u);
         }
         if (16u * piece.index >= piece.first && 16u * piece.index + 15u <= piece.last) {
             to[piece.index] = vector(mapped);
@@ -360,27 +362,46 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
     }
 }
 
-#define TILE_MAP(NAME, S, STEP)                                                                                  \
-    extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                               \
-        const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves, \
-        unsigned place, Inverse inverse) {                                                                       \
-        let_next_begin();                                                                                        \
-        Blend blend = {2u * tiles.width, 2u * tiles.height, inverse};                                            \
-        auto tables = [&](Cell cell) { return Curves<S>(cell, tiles, curves, samples.max, place); };             \
-        auto steps = [&](Cell cell) {                                                                            \
-            return StepCurves(cell, tiles, reinterpret_cast<const unsigned*>(curves), levels);                   \
-        };                                                                                                       \
-        if (sizeof(S) > 1 && place == AS_STEPS) {                                                                \
-            tile_map<S, STEP>(from, to, samples, levels, tiles, DeepBlend{blend}, steps);                        \
-        } else if (inverse.multiplier == 0u) {                                                                   \
-            tile_map<S, STEP>(from, to, samples, levels, tiles, WideBlend{blend}, tables);                       \
-        } else if (sizeof(S) > 1 || STEP > 1) {                                                                  \
-            tile_map<S, STEP>(from, to, samples, levels, tiles, SmallBlend{blend}, tables);                      \
-        } else if (levels.strength == 256u) {                                                                    \
-            tile_map_bytes<true>(from, to, samples, levels, tiles, curves, inverse);                             \
-        } else {                                                                                                 \
-            tile_map_bytes<false>(from, to, samples, levels, tiles, curves, inverse);                            \
-        }                                                                                                        \
+// `tile_map_{u8,u16}[_pairs]` maps each luma sample through the curves of the four tiles around it.
+// Arguments: `from` and `to` may be the same. `from` is read before the previous launch has ended, so the kernel that
+// writes it must have ended when that launch begins. This holds because `tile_histogram` reads it in between, because
+// `veil_curves` waits for it before it lets the next kernel begin, or, with curves from the host, because they are
+// copied in between. `inverse` is that of `4 * width * height` of a tile (`tiles.cuh`): for steps always; for tables it
+// may be given if that times the number of codes is at most 2^31, and `2 * width` below 2^16; its `multiplier` is 0 if
+// it is not given. `CurvePlace` in `src/core/cuda/arguments.rs` says which tiles steps suit.
+// Launch: in x one block a cell between the centres, `(columns + 1) * (rows + 1)` of them; in y any number of blocks,
+// which share the rows of the cell (half of them those of a cell at the edge of the picture, a quarter those of a
+// corner; the others have nothing to do); up to 576 threads, 512 in PTX and on Turing. Dynamic shared memory: for `u8`
+// 32 bytes a code; for `u16` 8 bytes a code if `place` is `IN_SHARED`, 16 a bin and 16 more if it is `AS_STEPS`, else
+// none.
+//
+// For `u8` one load reads the values of all four curves, a byte each, `dp2a` weighs two of them at once, and a
+// multiplication replaces the division. The rest is bound by integer instructions. A table of 14 or 16 bits does not
+// fit shared memory, and in noise each sample would read four sectors of 32 bytes from the L2 cache. Steps do fit,
+// because a tile has at most 4,096 bins: the values of the four curves are computed at each sample, by two loads of 16
+// bytes, and for each curve the interpolation and a multiplication that is exact to a 32768th of a level. Only where
+// that leaves open to which side a value is rounded, which is seldom but in flat pictures, 64 bits decide.
+#define TILE_MAP(NAME, S, STEP)                                                                                        \
+    extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                                     \
+        const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves,       \
+        unsigned place, Inverse inverse) {                                                                             \
+        trigger_next_launch();                                                                                         \
+        Blend blend = {2u * tiles.width, 2u * tiles.height, inverse};                                                  \
+        auto tables = [&](Cell cell) { return Curves<S>(cell, tiles, curves, samples.max, place); };                   \
+        auto steps = [&](Cell cell) {                                                                                  \
+            return StepCurves(cell, tiles, reinterpret_cast<const unsigned*>(curves), levels);                         \
+        };                                                                                                             \
+        if (sizeof(S) > 1 && place == AS_STEPS) {                                                                      \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, DeepBlend{blend}, steps);                              \
+        } else if (inverse.multiplier == 0u) {                                                                         \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, WideBlend{blend}, tables);                             \
+        } else if (sizeof(S) > 1 || STEP > 1) {                                                                        \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, SmallBlend{blend}, tables);                            \
+        } else if (levels.strength == 256u) {                                                                          \
+            tile_map_bytes<true>(from, to, samples, levels, tiles, curves, inverse);                                   \
+        } else {                                                                                                       \
+            tile_map_bytes<false>(from, to, samples, levels, tiles, curves, inverse);                                  \
+        }                                                                                                              \
     }
 
 TILE_MAP(u8, unsigned char, 1)

@@ -3,6 +3,8 @@
 
 #include "spec.cuh"
 
+namespace histeq {
+
 constexpr unsigned MOST_TILE_BINS = 4096u;
 
 // The coordinate in `length` pixels that `at` mirrors, without repeating the edge.
@@ -23,11 +25,12 @@ SPEC unsigned upper_half(unsigned a, unsigned b) {
 #endif
 }
 
-// ceil(2^32 / divisor), for divisors from 2 on. The upper half of n times it is n / divisor, rounded down, if n times the
-// remainder that the inverse leaves (at most divisor - 1, 0 for powers of two) is below 2^32.
+// ceil(2^32 / divisor), for divisors from 2 on. The upper half of n times it is n / divisor, rounded down, if n times
+// the remainder that the inverse leaves (at most divisor - 1, 0 for powers of two) is below 2^32.
 SPEC unsigned inverse_of(unsigned divisor) { return 0xffffffffu / divisor + 1u; }
 
-// The bin of a code. The multiplier is exact: levels are below 2^16, and it leaves a remainder below the number of levels.
+// The bin of a code. The multiplier is exact: levels are below 2^16, and it leaves a remainder below the number of
+// levels.
 SPEC unsigned tile_bin(unsigned code, Levels levels, Tiles tiles) {
     unsigned level = level_code(code, levels) - levels.lo;
     return tiles.bin_multiplier == 0u ? level : upper_half(level, tiles.bin_multiplier);
@@ -60,8 +63,7 @@ SPEC unsigned vectors_over(unsigned begin, unsigned length, unsigned pitch, unsi
 
 SPEC Walk walk_of(unsigned thread, unsigned threads, unsigned width) {
     unsigned row = thread / width, rows_on = threads / width;
-    Walk walk = {row, thread - row * width, width, rows_on, threads - rows_on * width};
-    return walk;
+    return {row, thread - row * width, width, rows_on, threads - rows_on * width};
 }
 
 // part / whole, rounded half to even, for quotients below 2^17.
@@ -71,7 +73,7 @@ SPEC unsigned half_even(unsigned long long part, unsigned long long whole, float
     return down + (twice > whole || (twice == whole && (down & 1u) != 0u));
 }
 
-// The same if twice `whole` and twice the remainder fit 32 bits.
+// part / whole, rounded half to even, where twice `whole` and twice the remainder fit 32 bits.
 SPEC unsigned half_even_small(unsigned part, unsigned whole, float reciprocal) {
     unsigned down = (unsigned)((float)part * reciprocal);
     int rest = (int)(part - down * whole);
@@ -92,15 +94,15 @@ SPEC unsigned half_even_by(unsigned part, unsigned whole, Inverse inverse) {
     return part == up * whole ? up & ~1u : up;
 }
 
-// Where the curves of tiles are. As tables: read through the caches, or copied into shared memory. As steps: the sum of the
-// clipped counts up to each bin of each tile, and behind all of them a `Scale`, from which a curve's value at a code is
-// computed where it is needed. Of deep samples, tables are larger than shared memory, and steps are not.
+// Where the curves of tiles are. As tables: read through the caches, or copied into shared memory. As steps: the sum of
+// the clipped counts up to each bin of each tile, and behind all of them a `Scale`, from which a curve's value at a
+// code is computed where it is needed. Of deep samples, tables are larger than shared memory, and steps are not.
 constexpr unsigned THROUGH_CACHES = 0u;
 constexpr unsigned IN_SHARED = 1u;
 constexpr unsigned AS_STEPS = 2u;
 
-// What turns steps into values: value = lo + steps * ceiling / total, rounded half to even. Bins have at least two levels.
-// `tile_curves` writes it once: divisions that the compiler sees, it would repeat at each sample.
+// What turns steps into values: value = lo + steps * ceiling / total, rounded half to even. Bins have at least two
+// levels. `tile_curves` writes it once: divisions that the compiler sees, it would repeat at each sample.
 struct Scale {
     unsigned total;        // of a tile's steps; below 2^31
     unsigned ceiling;      // as in `Modifiers`
@@ -109,7 +111,7 @@ struct Scale {
     unsigned narrow;       // levels of a bin, of some one more
     unsigned of_narrow;    // inverses of both
     unsigned of_wide;
-    unsigned of_bins;      // inverse of the number of bins
+    unsigned of_bins;  // inverse of the number of bins
 };
 
 // The number of bits by which a total is shifted to have 32 of them.
@@ -124,24 +126,25 @@ SPEC unsigned shift_of(unsigned total) {
 SPEC Scale scale_of(unsigned total, unsigned ceiling, unsigned keeps_black, Levels levels, unsigned bins) {
     unsigned narrow = (levels.hi - levels.lo + 1u) / bins;
     unsigned multiplier = (unsigned)(((unsigned long long)ceiling << 47) / (total << shift_of(total)));
-    return {total, ceiling, keeps_black, multiplier, narrow, inverse_of(narrow), inverse_of(narrow + 1u), inverse_of(bins)};
+    return {total,           ceiling, keeps_black, multiplier, narrow, inverse_of(narrow), inverse_of(narrow + 1u),
+            inverse_of(bins)};
 }
 
 // The place of a level in its bin.
 struct Within {
     unsigned bin;
-    unsigned through;     // levels of the bin up to this one
-    unsigned of_width;    // the inverse of the number of levels of the bin
+    unsigned through;   // levels of the bin up to this one
+    unsigned of_width;  // the inverse of the number of levels of the bin
 };
 
 // The arithmetic of steps.
 struct Steps {
     Levels levels;
-    unsigned count;       // levels
+    unsigned count;  // levels
     unsigned bins;
     unsigned multiplier;  // of bins, as in `Tiles`
     Scale scale;
-    unsigned shift;       // of the total
+    unsigned shift;  // of the total
 };
 
 SPEC Steps steps_of(Levels levels, Tiles tiles, Scale scale) {
@@ -179,8 +182,8 @@ SPEC unsigned value_of(unsigned sum, const Steps& steps) {
     return steps.levels.lo + half_even(part, steps.scale.total, reciprocal);
 }
 
-// The weighted sum of four values, of which half of the whole is part already, by the whole: their weights add up to it.
-// `by` has 2^(31 + bits) / whole, rounded down, for a whole of that many bits.
+// The weighted sum of four values, of which half of the whole is part already, by the whole: their weights add up to
+// it. `by` has 2^(31 + bits) / whole, rounded down, for a whole of that many bits.
 SPEC unsigned half_even_of_deep(unsigned long long part, unsigned whole, Inverse by) {
     unsigned bits = 32u - shift_of(whole - 1u), dropped = bits > 16u ? bits - 16u : 0u;
     unsigned up = upper_half((unsigned)(part >> dropped), by.multiplier) >> by.shift;
@@ -191,3 +194,5 @@ SPEC unsigned half_even_of_deep(unsigned long long part, unsigned whole, Inverse
     }
     return rest == 0u ? up & ~1u : up;
 }
+
+}  // namespace histeq

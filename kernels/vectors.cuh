@@ -1,17 +1,21 @@
 // The distribution of the vectors of a plane over the threads of a launch.
 #pragma once
 
-// The vectors of the plane at the thread's own index and every `stride` further. AHEAD of them are loaded in advance, the
-// first ones by the constructor.
+#include "device.cuh"
+
+namespace histeq {
+
+// The vectors of the plane at the thread's own index and every `stride` further. AHEAD of them are loaded in advance,
+// the first ones by the constructor.
 template <unsigned AHEAD>
 struct Vectors {
     const uint4* plane;
-    unsigned count;   // vectors of the plane
-    unsigned index;   // of the thread's next one
+    unsigned count;  // vectors of the plane
+    unsigned index;  // of the thread's next one
     unsigned stride;
     uint4 next[AHEAD];
 
-    __device__ __forceinline__ Vectors(const uint4* plane, unsigned count) : plane(plane), count(count) {
+    DEVICE Vectors(const uint4* plane, unsigned count) : plane(plane), count(count) {
         index = blockIdx.x * blockDim.x + threadIdx.x;
         stride = gridDim.x * blockDim.x;
 #pragma unroll
@@ -22,7 +26,7 @@ struct Vectors {
 
     // Calls `use` with each vector and its index. `use` may overwrite that vector of the plane, but no other.
     template <typename F>
-    __device__ __forceinline__ void each(F use) {
+    DEVICE void each(F use) {
         while (index < count) {
 #pragma unroll
             for (unsigned i = 0u; i < AHEAD; ++i, index += stride) {
@@ -34,3 +38,5 @@ struct Vectors {
         }
     }
 };
+
+}  // namespace histeq

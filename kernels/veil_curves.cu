@@ -2,12 +2,18 @@
 #include "launch.cuh"
 #include "spec.cuh"
 
-// Any number of threads, each for codes that lie as many apart as there are threads.
+using namespace histeq;
+
+// A table for each of the 8 x 8 regions under a veil: what is taken off, the gain of the rest, and where `veil.bends`
+// is 1, a curve of straight pieces. Products of the curve have 128 bits, as in `src/core/spec/natural/tone_curve.rs`,
+// so numbers at their limits give the same codes.
+// Launch: any number of blocks of up to 256 threads; no shared memory.
 extern "C" __global__ __launch_bounds__(256) void veil_curves(unsigned log2_codes, Levels levels, Veil veil,
                                                               ToneCurve curve, unsigned short* curves) {
-    // In this order: `tile_map` reads the picture as soon as it begins, and the kernel before this one may still write it.
-    wait_for_previous();
-    let_next_begin();
+    // In this order: `tile_map` reads the picture as soon as it begins, and the kernel before this one may still write
+    // it.
+    grid_dependency_sync();
+    trigger_next_launch();
     unsigned entries = REGIONS * REGIONS << log2_codes;
     for (unsigned entry = blockIdx.x * blockDim.x + threadIdx.x; entry < entries; entry += gridDim.x * blockDim.x) {
         unsigned region = entry >> log2_codes, code = entry - (region << log2_codes);

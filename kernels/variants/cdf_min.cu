@@ -1,5 +1,5 @@
-// The cumulative count of the first occupied bin, found once, in the two ways of opencl-blelloch-scan. (That publication
-// repeats the search in every block of its map: map_group_min.cu.)
+// The cumulative count of the first occupied bin, found once, in the two ways of opencl-blelloch-scan. (That
+// publication repeats the search in every block of its map: map_group_min.cu.)
 //
 // Reduction: the smallest cumulative count above 0, in one block, by a tree. First nonzero: the thread of the bin whose
 // count is above 0 and whose predecessor's is 0 writes it. The publication leaves out bin 0, which has no predecessor,
@@ -8,6 +8,8 @@
 //
 // What to expect: the time of a launch.
 #include "spec.cuh"
+
+using namespace histeq;
 
 constexpr unsigned NONE = ~0u;
 

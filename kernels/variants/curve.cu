@@ -2,26 +2,29 @@
 // cuda-naive-vs-optimized repeat this for every pixel; the second optimization of the latter gains most of its time
 // here.) `curve_exact` is the specification; the others are the publications' formulas.
 //
-// `curve_normalized_*` first find the first occupied bin in the same launch, as cuda-three-scans does: the threads of one
-// block take the lowest index by atomicMin.
+// `curve_normalized_*` first find the first occupied bin in the same launch, as cuda-three-scans does: the threads of
+// one block take the lowest index by atomicMin.
+#include "device.cuh"
 #include "formulas.cuh"
+
+using namespace histeq;
 
 extern "C" __global__ __launch_bounds__(1024) void curve_exact(const unsigned* cdf, const unsigned* least,
                                                                unsigned codes, Levels levels, unsigned short* curve) {
     unsigned code = blockIdx.x * blockDim.x + threadIdx.x;
     if (code >= codes) return;
-    Spread<unsigned> spread = spread_of(*least, cdf[codes - 1u]);
-    curve[code] = (unsigned short)curve_at(code, cdf[code], spread, levels);
+    CdfRange<unsigned> range = cdf_range_of(*least, cdf[codes - 1u]);
+    curve[code] = (unsigned short)curve_at(code, cdf[code], range, levels);
 }
 
 // `total` is the number of samples: a wrong scan may end with another sum.
-#define CURVE(NAME, BECOMES)                                                                                        \
-    extern "C" __global__ __launch_bounds__(1024) void curve_##NAME(                                                \
-        const unsigned* cdf, const unsigned* least, unsigned total, unsigned codes, unsigned short* curve) {        \
-        unsigned code = blockIdx.x * blockDim.x + threadIdx.x;                                                      \
-        if (code >= codes) return;                                                                                  \
-        Sums sums = {code, cdf[code], *least, total, codes};                                                        \
-        curve[code] = (unsigned short)at_most(BECOMES(sums), 65535u);                                               \
+#define CURVE(NAME, BECOMES)                                                                                           \
+    extern "C" __global__ __launch_bounds__(1024) void curve_##NAME(                                                   \
+        const unsigned* cdf, const unsigned* least, unsigned total, unsigned codes, unsigned short* curve) {           \
+        unsigned code = blockIdx.x * blockDim.x + threadIdx.x;                                                         \
+        if (code >= codes) return;                                                                                     \
+        Sums sums = {code, cdf[code], *least, total, codes};                                                           \
+        curve[code] = (unsigned short)at_most(BECOMES(sums), 65535u);                                                  \
     }
 
 CURVE(floor_integer, floor_integer)
@@ -32,7 +35,7 @@ CURVE(product_32, product_32)
 CURVE(exact_of_sums, exact_of)
 
 // The cumulative count of the first occupied bin, in one block; 0 if there is none.
-__device__ __forceinline__ unsigned first_by_atomic_min(const unsigned* cdf, unsigned codes) {
+DEVICE unsigned first_by_atomic_min(const unsigned* cdf, unsigned codes) {
     __shared__ unsigned index;
     __shared__ unsigned first;
     if (threadIdx.x == 0u) index = codes;
@@ -48,20 +51,20 @@ __device__ __forceinline__ unsigned first_by_atomic_min(const unsigned* cdf, uns
 
 extern "C" __global__ __launch_bounds__(1024) void curve_normalized_exact(const unsigned* cdf, unsigned codes,
                                                                           Levels levels, unsigned short* curve) {
-    Spread<unsigned> spread = spread_of(first_by_atomic_min(cdf, codes), cdf[codes - 1u]);
+    CdfRange<unsigned> range = cdf_range_of(first_by_atomic_min(cdf, codes), cdf[codes - 1u]);
     for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {
-        curve[code] = (unsigned short)curve_at(code, cdf[code], spread, levels);
+        curve[code] = (unsigned short)curve_at(code, cdf[code], range, levels);
     }
 }
 
-#define NORMALIZED(NAME, BECOMES)                                                                                   \
-    extern "C" __global__ __launch_bounds__(1024) void curve_normalized_##NAME(                                     \
-        const unsigned* cdf, unsigned total, unsigned codes, unsigned short* curve) {                               \
-        unsigned first = first_by_atomic_min(cdf, codes);                                                           \
-        for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {                                       \
-            Sums sums = {code, cdf[code], first, total, codes};                                                     \
-            curve[code] = (unsigned short)at_most(BECOMES(sums), 65535u);                                           \
-        }                                                                                                           \
+#define NORMALIZED(NAME, BECOMES)                                                                                      \
+    extern "C" __global__ __launch_bounds__(1024) void curve_normalized_##NAME(                                        \
+        const unsigned* cdf, unsigned total, unsigned codes, unsigned short* curve) {                                  \
+        unsigned first = first_by_atomic_min(cdf, codes);                                                              \
+        for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {                                          \
+            Sums sums = {code, cdf[code], first, total, codes};                                                        \
+            curve[code] = (unsigned short)at_most(BECOMES(sums), 65535u);                                              \
+        }                                                                                                              \
     }
 
 NORMALIZED(floor_integer, floor_integer)

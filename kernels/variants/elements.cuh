@@ -2,7 +2,10 @@
 // other files shows one algorithm. It is written to be read; kernels/*.cu are written to be fast.
 #pragma once
 
+#include "device.cuh"
 #include "spec.cuh"
+
+namespace histeq {
 
 // The layout of elements in a plane, in samples: a whole picture, a rectangle of it, or the luma between chroma.
 struct Area {
@@ -28,7 +31,7 @@ static_assert(sizeof(Counting) == 16, "Counting is not as in arguments.rs of the
 
 // Element `index`, counted row by row.
 template <typename S>
-__device__ __forceinline__ unsigned element(const S* plane, const Area& area, unsigned index) {
+DEVICE unsigned element(const S* plane, const Area& area, unsigned index) {
     unsigned row = area.height == 1u ? 0u : index / area.width;
     size_t at = area.first + (size_t)row * area.pitch + (size_t)(index - row * area.width) * area.step;
     unsigned stored = plane[at];
@@ -37,8 +40,8 @@ __device__ __forceinline__ unsigned element(const S* plane, const Area& area, un
 }
 
 // The number of a thread in its block, and of the threads, for blocks of one and of two dimensions.
-__device__ __forceinline__ unsigned thread_of_block() { return threadIdx.y * blockDim.x + threadIdx.x; }
-__device__ __forceinline__ unsigned threads_of_block() { return blockDim.x * blockDim.y; }
+DEVICE unsigned thread_of_block() { return threadIdx.y * blockDim.x + threadIdx.x; }
+DEVICE unsigned threads_of_block() { return blockDim.x * blockDim.y; }
 
 // The elements of a thread: `begin`, and from there in steps of `stride` to before `end`.
 struct Walk {
@@ -47,7 +50,7 @@ struct Walk {
     unsigned stride;
 };
 
-__device__ __forceinline__ Walk walk_of(const Area& area, unsigned run) {
+DEVICE Walk walk_of(const Area& area, unsigned run) {
     unsigned count = area.width * area.height;
     // Blocks of two dimensions cover the picture, one pixel per thread, and may extend beyond its edges.
     if (blockDim.y > 1u) {
@@ -70,8 +73,10 @@ struct Window {
     unsigned size;
 };
 
-__device__ __forceinline__ Window window_of(const Counting& counting) {
+DEVICE Window window_of(const Counting& counting) {
     unsigned base = blockIdx.z * counting.window;
     unsigned left = counting.codes - base;
     return Window{base, left < counting.window ? left : counting.window};
 }
+
+}  // namespace histeq

@@ -1,10 +1,12 @@
 // The publications' own arithmetic, from a cumulative count to the output of a bin, and from RGB to luminance: the same
-// operations as in src/lab/publications/formula.rs. Compiles as host C++ too. Floats are multiplied and added one by one:
-// otherwise the compiler may contract the two and round once, which the publications' programs may or may not have
+// operations as in src/lab/publications/formula.rs. Compiles as host C++ too. Floats are multiplied and added one by
+// one: otherwise the compiler may contract the two and round once, which the publications' programs may or may not have
 // done.
 #pragma once
 
 #include "spec.cuh"
+
+namespace histeq {
 
 #ifdef __CUDACC__
 SPEC float times(float a, float b) { return __fmul_rn(a, b); }
@@ -27,9 +29,7 @@ struct Sums {
 
 SPEC unsigned at_most(unsigned value, unsigned most) { return value < most ? value : most; }
 
-SPEC unsigned above_first(const Sums& sums) {
-    return sums.cumulative > sums.first ? sums.cumulative - sums.first : 0u;
-}
+SPEC unsigned above_first(const Sums& sums) { return sums.cumulative > sums.first ? sums.cumulative - sums.first : 0u; }
 
 SPEC unsigned above_all_first(const Sums& sums) { return sums.total > sums.first ? sums.total - sums.first : 0u; }
 
@@ -38,7 +38,7 @@ SPEC unsigned floor_integer(const Sums& sums) {
     return (unsigned)((unsigned long long)sums.cumulative * (sums.bins - 1u) / sums.total);
 }
 
-// The same publication afterwards: `factor` is made once for all elements of a thread.
+// The optimized form of that publication: `factor` is computed once for all elements of a thread.
 SPEC float factor_no_min(const Sums& sums) { return over((float)(sums.bins - 1u), (float)sums.total); }
 SPEC unsigned floor_no_min(const Sums& sums) { return (unsigned)times((float)sums.cumulative, factor_no_min(sums)); }
 
@@ -79,3 +79,5 @@ SPEC unsigned exact_of(const Sums& sums) {
 SPEC unsigned truncated_luminance(unsigned r, unsigned g, unsigned b) {
     return (unsigned)plus(plus(times(0.299f, (float)r), times(0.587f, (float)g)), times(0.114f, (float)b));
 }
+
+}  // namespace histeq

@@ -6,11 +6,13 @@
 // and saves nothing.
 #include "elements.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
 template <typename S>
-__device__ __forceinline__ void count_runs(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
-                                           const Counting& counting) {
+DEVICE void count_runs(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+                       const Counting& counting) {
     Window window = window_of(counting);
     for (unsigned slot = thread_of_block(); slot < window.size; slot += threads_of_block()) shared[slot] = 0u;
     __syncthreads();
@@ -35,10 +37,10 @@ __device__ __forceinline__ void count_runs(const S* plane, const Area& area, con
     }
 }
 
-#define HISTOGRAM(NAME, S)                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_aggregated_##NAME(                         \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                    \
-        count_runs<S>(plane, area, levels, counts, counting);                                               \
+#define HISTOGRAM(NAME, S)                                                                                             \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_aggregated_##NAME(                                    \
+        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        count_runs<S>(plane, area, levels, counts, counting);                                                          \
     }
 
 HISTOGRAM(u8, unsigned char)

@@ -6,19 +6,21 @@
 // counters to clear and to add up.
 #include "elements.cuh"
 
+using namespace histeq;
+
 template <typename S>
-__device__ __forceinline__ void count_globally(const S* plane, const Area& area, const Levels& levels,
-                                               unsigned* counts, const Counting& counting) {
+DEVICE void count_globally(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+                           const Counting& counting) {
     Walk walk = walk_of(area, counting.run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) {
         atomicAdd(&counts[level_code(element(plane, area, i), levels)], 1u);
     }
 }
 
-#define HISTOGRAM(NAME, S)                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_global_##NAME(                             \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                    \
-        count_globally<S>(plane, area, levels, counts, counting);                                           \
+#define HISTOGRAM(NAME, S)                                                                                             \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_global_##NAME(                                        \
+        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        count_globally<S>(plane, area, levels, counts, counting);                                                      \
     }
 
 HISTOGRAM(u8, unsigned char)

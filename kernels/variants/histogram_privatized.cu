@@ -7,11 +7,13 @@
 // shared memory are counted in windows, and the elements are read once per window.
 #include "elements.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
 template <typename S>
-__device__ __forceinline__ void count_privately(const S* plane, const Area& area, const Levels& levels,
-                                                unsigned* counts, const Counting& counting) {
+DEVICE void count_privately(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+                            const Counting& counting) {
     Window window = window_of(counting);
     for (unsigned slot = thread_of_block(); slot < window.size; slot += threads_of_block()) shared[slot] = 0u;
     __syncthreads();
@@ -29,10 +31,10 @@ __device__ __forceinline__ void count_privately(const S* plane, const Area& area
     }
 }
 
-#define HISTOGRAM(NAME, S)                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_privatized_##NAME(                         \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                    \
-        count_privately<S>(plane, area, levels, counts, counting);                                          \
+#define HISTOGRAM(NAME, S)                                                                                             \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_privatized_##NAME(                                    \
+        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        count_privately<S>(plane, area, levels, counts, counting);                                                     \
     }
 
 HISTOGRAM(u8, unsigned char)

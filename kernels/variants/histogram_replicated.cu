@@ -6,11 +6,13 @@
 // loads remain.
 #include "elements.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
 template <typename S>
-__device__ __forceinline__ void count_in_copies(const S* plane, const Area& area, const Levels& levels,
-                                                unsigned* counts, const Counting& counting) {
+DEVICE void count_in_copies(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+                            const Counting& counting) {
     Window window = window_of(counting);
     unsigned copies = counting.log2_copies, copy = threadIdx.x & ((1u << copies) - 1u);
     for (unsigned i = threadIdx.x; i < window.size << copies; i += blockDim.x) shared[i] = 0u;
@@ -49,10 +51,10 @@ __device__ __forceinline__ void count_in_copies(const S* plane, const Area& area
     }
 }
 
-#define HISTOGRAM(NAME, S)                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void histogram_replicated_##NAME(                         \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                    \
-        count_in_copies<S>(plane, area, levels, counts, counting);                                          \
+#define HISTOGRAM(NAME, S)                                                                                             \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_replicated_##NAME(                                    \
+        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        count_in_copies<S>(plane, area, levels, counts, counting);                                                     \
     }
 
 HISTOGRAM(u8, unsigned char)

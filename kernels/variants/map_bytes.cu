@@ -5,17 +5,18 @@
 // More elements per thread save only the start of threads.
 #include "elements.cuh"
 
+using namespace histeq;
+
 template <typename S>
-__device__ __forceinline__ void map_each(const S* from, S* to, const Area& area, const unsigned short* curve,
-                                         unsigned run) {
+DEVICE void map_each(const S* from, S* to, const Area& area, const unsigned short* curve, unsigned run) {
     Walk walk = walk_of(area, run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) to[i] = (S)curve[element(from, area, i)];
 }
 
-#define MAP(NAME, S)                                                                                              \
-    extern "C" __global__ __launch_bounds__(1024) void map_bytes_##NAME(const S* from, S* to, Area area,          \
-                                                                        const unsigned short* curve, unsigned run) { \
-        map_each<S>(from, to, area, curve, run);                                                                  \
+#define MAP(NAME, S)                                                                                                   \
+    extern "C" __global__ __launch_bounds__(1024) void map_bytes_##NAME(const S* from, S* to, Area area,               \
+                                                                        const unsigned short* curve, unsigned run) {   \
+        map_each<S>(from, to, area, curve, run);                                                                       \
     }
 
 MAP(u8, unsigned char)

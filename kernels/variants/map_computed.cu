@@ -8,9 +8,11 @@
 #include "elements.cuh"
 #include "formulas.cuh"
 
+using namespace histeq;
+
 template <typename S, unsigned (*BECOMES)(const Sums&)>
-__device__ __forceinline__ void map_computed(const S* from, S* to, const Area& area, const unsigned* cdf,
-                                             const unsigned* least, unsigned total, unsigned run) {
+DEVICE void map_computed(const S* from, S* to, const Area& area, const unsigned* cdf, const unsigned* least,
+                         unsigned total, unsigned run) {
     unsigned first = *least, bins = area.max + 1u;
     Walk walk = walk_of(area, run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) {
@@ -19,22 +21,20 @@ __device__ __forceinline__ void map_computed(const S* from, S* to, const Area& a
     }
 }
 
-#define MAP_OF(NAME, S, BECOMES)                                                                                 \
-    extern "C" __global__ __launch_bounds__(1024) void map_computed_##NAME(                                      \
-        const S* from, S* to, Area area, const unsigned* cdf, const unsigned* least, unsigned total,             \
-        unsigned run) {                                                                                          \
-        map_computed<S, BECOMES>(from, to, area, cdf, least, total, run);                                        \
+#define MAP_OF(NAME, S, BECOMES)                                                                                       \
+    extern "C" __global__ __launch_bounds__(1024) void map_computed_##NAME(                                            \
+        const S* from, S* to, Area area, const unsigned* cdf, const unsigned* least, unsigned total, unsigned run) {   \
+        map_computed<S, BECOMES>(from, to, area, cdf, least, total, run);                                              \
     }
 
-#define MAP(NAME, BECOMES)                   \
-    MAP_OF(NAME##_u8, unsigned char, BECOMES)  \
-    MAP_OF(NAME##_u16, unsigned short, BECOMES) \
+#define MAP(NAME, BECOMES)                                                                                             \
+    MAP_OF(NAME##_u8, unsigned char, BECOMES)                                                                          \
+    MAP_OF(NAME##_u16, unsigned short, BECOMES)                                                                        \
     MAP_OF(NAME##_u32, unsigned, BECOMES)
 
 // The second optimization: the factor is made ahead of the loop.
 template <typename S>
-__device__ __forceinline__ void map_by_factor(const S* from, S* to, const Area& area, const unsigned* cdf,
-                                              unsigned total, unsigned run) {
+DEVICE void map_by_factor(const S* from, S* to, const Area& area, const unsigned* cdf, unsigned total, unsigned run) {
     float factor = factor_no_min(Sums{0u, 0u, 0u, total, area.max + 1u});
     Walk walk = walk_of(area, run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) {
@@ -43,10 +43,10 @@ __device__ __forceinline__ void map_by_factor(const S* from, S* to, const Area& 
 }
 
 // Takes what the other computed maps take, and does not read `least`.
-#define MAP_BY_FACTOR(NAME, S)                                                                                   \
-    extern "C" __global__ __launch_bounds__(1024) void map_computed_factor_##NAME(                                \
-        const S* from, S* to, Area area, const unsigned* cdf, const unsigned*, unsigned total, unsigned run) {   \
-        map_by_factor<S>(from, to, area, cdf, total, run);                                                       \
+#define MAP_BY_FACTOR(NAME, S)                                                                                         \
+    extern "C" __global__ __launch_bounds__(1024) void map_computed_factor_##NAME(                                     \
+        const S* from, S* to, Area area, const unsigned* cdf, const unsigned*, unsigned total, unsigned run) {         \
+        map_by_factor<S>(from, to, area, cdf, total, run);                                                             \
     }
 
 MAP_BY_FACTOR(u8, unsigned char)

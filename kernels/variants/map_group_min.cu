@@ -1,6 +1,6 @@
 // The map of opencl-blelloch-scan: no curve, and every block looks for the first occupied bin itself before its threads
-// compute a pixel each. Neighbouring threads take pixels of neighbouring rows (the publication's first index is the row),
-// so that the loads and stores of a warp are not coalesced.
+// compute a pixel each. Neighbouring threads take pixels of neighbouring rows (the publication's first index is the
+// row), so that the loads and stores of a warp are not coalesced.
 //
 // Reduction: the smallest cumulative count above 0, by a tree over all bins. First nonzero: the thread of the first
 // occupied bin writes it. The publication leaves bin 0 out (`from` 1), and reads memory that was never set where that
@@ -11,10 +11,12 @@
 #include "elements.cuh"
 #include "formulas.cuh"
 
+using namespace histeq;
+
 constexpr unsigned NO_SUM = ~0u;
 
 // Blocks have a power of two threads, at most 1024.
-__device__ __forceinline__ unsigned least_by_reduction(const unsigned* cdf, unsigned bins, unsigned) {
+DEVICE unsigned least_by_reduction(const unsigned* cdf, unsigned bins, unsigned) {
     __shared__ unsigned smallest[1024];
     unsigned thread = thread_of_block(), width = threads_of_block();
     while (width / 2u >= bins) width /= 2u;
@@ -34,7 +36,7 @@ __device__ __forceinline__ unsigned least_by_reduction(const unsigned* cdf, unsi
     return smallest[0] == NO_SUM ? 0u : smallest[0];
 }
 
-__device__ __forceinline__ unsigned least_by_first_nonzero(const unsigned* cdf, unsigned bins, unsigned from) {
+DEVICE unsigned least_by_first_nonzero(const unsigned* cdf, unsigned bins, unsigned from) {
     __shared__ unsigned least;
     if (from != 0u) {
         if (thread_of_block() == 0u) least = 0u;
@@ -48,8 +50,8 @@ __device__ __forceinline__ unsigned least_by_first_nonzero(const unsigned* cdf, 
 }
 
 template <typename S, unsigned (*LEAST)(const unsigned*, unsigned, unsigned), unsigned (*BECOMES)(const Sums&)>
-__device__ __forceinline__ void map_group_min(const S* from, S* to, const Area& area, const unsigned* cdf,
-                                              unsigned total, unsigned first_bin) {
+DEVICE void map_group_min(const S* from, S* to, const Area& area, const unsigned* cdf, unsigned total,
+                          unsigned first_bin) {
     unsigned bins = area.max + 1u, first = LEAST(cdf, bins, first_bin);
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= area.height || column >= area.width) return;
@@ -57,15 +59,15 @@ __device__ __forceinline__ void map_group_min(const S* from, S* to, const Area& 
     to[i] = (S)at_most(BECOMES(Sums{code, cdf[code], first, total, bins}), 65535u);
 }
 
-#define MAP_OF(NAME, S, LEAST, BECOMES)                                                                     \
-    extern "C" __global__ __launch_bounds__(1024) void map_group_min_##NAME(                                \
-        const S* from, S* to, Area area, const unsigned* cdf, unsigned total, unsigned first_bin) {         \
-        map_group_min<S, LEAST, BECOMES>(from, to, area, cdf, total, first_bin);                            \
+#define MAP_OF(NAME, S, LEAST, BECOMES)                                                                                \
+    extern "C" __global__ __launch_bounds__(1024) void map_group_min_##NAME(                                           \
+        const S* from, S* to, Area area, const unsigned* cdf, unsigned total, unsigned first_bin) {                    \
+        map_group_min<S, LEAST, BECOMES>(from, to, area, cdf, total, first_bin);                                       \
     }
 
-#define MAP(NAME, LEAST, BECOMES)                      \
-    MAP_OF(NAME##_u8, unsigned char, LEAST, BECOMES)   \
-    MAP_OF(NAME##_u16, unsigned short, LEAST, BECOMES) \
+#define MAP(NAME, LEAST, BECOMES)                                                                                      \
+    MAP_OF(NAME##_u8, unsigned char, LEAST, BECOMES)                                                                   \
+    MAP_OF(NAME##_u16, unsigned short, LEAST, BECOMES)                                                                 \
     MAP_OF(NAME##_u32, unsigned, LEAST, BECOMES)
 
 MAP(reduction_exact, least_by_reduction, exact_of)

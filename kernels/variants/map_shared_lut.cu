@@ -5,11 +5,12 @@
 // the same bank wait for each other, unlike in a cache.
 #include "elements.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned short shared_lut[];
 
 template <typename S>
-__device__ __forceinline__ void map_shared(const S* from, S* to, const Area& area, const unsigned short* curve,
-                                           unsigned run) {
+DEVICE void map_shared(const S* from, S* to, const Area& area, const unsigned short* curve, unsigned run) {
     for (unsigned code = thread_of_block(); code <= area.max; code += threads_of_block()) {
         shared_lut[code] = curve[code];
     }
@@ -18,10 +19,10 @@ __device__ __forceinline__ void map_shared(const S* from, S* to, const Area& are
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) to[i] = (S)shared_lut[element(from, area, i)];
 }
 
-#define MAP(NAME, S)                                                                                        \
-    extern "C" __global__ __launch_bounds__(1024) void map_shared_lut_##NAME(                               \
-        const S* from, S* to, Area area, const unsigned short* curve, unsigned run) {                       \
-        map_shared<S>(from, to, area, curve, run);                                                          \
+#define MAP(NAME, S)                                                                                                   \
+    extern "C" __global__ __launch_bounds__(1024) void map_shared_lut_##NAME(                                          \
+        const S* from, S* to, Area area, const unsigned short* curve, unsigned run) {                                  \
+        map_shared<S>(from, to, area, curve, run);                                                                     \
     }
 
 MAP(u8, unsigned char)

@@ -3,10 +3,12 @@
 // What to expect: for bytes a sixteenth of the loads and stores, which take most of the time of the other maps.
 #include "elements.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned short shared_lut[];
 
 template <typename S>
-__device__ __forceinline__ void map_vectors(const S* from, S* to, const Area& area, const unsigned short* curve) {
+DEVICE void map_vectors(const S* from, S* to, const Area& area, const unsigned short* curve) {
     for (unsigned code = threadIdx.x; code <= area.max; code += blockDim.x) shared_lut[code] = curve[code];
     __syncthreads();
     constexpr unsigned EACH = 16u / sizeof(S), BITS = 8u * sizeof(S);
@@ -29,11 +31,11 @@ __device__ __forceinline__ void map_vectors(const S* from, S* to, const Area& ar
     }
 }
 
-#define MAP(NAME, S)                                                                                             \
-    extern "C" __global__ __launch_bounds__(1024) void map_wide_##NAME(const S* from, S* to, Area area,          \
-                                                                       const unsigned short* curve, unsigned run) { \
-        (void)run;                                                                                               \
-        map_vectors<S>(from, to, area, curve);                                                                   \
+#define MAP(NAME, S)                                                                                                   \
+    extern "C" __global__ __launch_bounds__(1024) void map_wide_##NAME(const S* from, S* to, Area area,                \
+                                                                       const unsigned short* curve, unsigned run) {    \
+        (void)run;                                                                                                     \
+        map_vectors<S>(from, to, area, curve);                                                                         \
     }
 
 MAP(u8, unsigned char)

@@ -1,7 +1,9 @@
 // Blocks a stream for a while, so that all timed work is enqueued behind it when it ends. Then the times are those of
 // the device, not those of a CPU that launches small kernels one after the other.
 
-__device__ __forceinline__ unsigned long long now() {
+#include "device.cuh"
+
+DEVICE unsigned long long now() {
     unsigned long long nanoseconds;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
     return nanoseconds;

@@ -5,17 +5,18 @@
 //
 // What to expect: the time of Brent and Kung. Bank conflicts grow with the strides; the publication does nothing
 // against them, and neither does this.
+#include "device.cuh"
 #include "spec.cuh"
+
+using namespace histeq;
 
 extern __shared__ unsigned shared[];
 
 // The conversions and the addition of C, rounded to nearest.
-__device__ __forceinline__ unsigned added_as_floats(unsigned sum, unsigned moved) {
-    return (unsigned)((float)sum + (float)moved);
-}
+DEVICE unsigned added_as_floats(unsigned sum, unsigned moved) { return (unsigned)((float)sum + (float)moved); }
 
 template <bool FLOAT>
-__device__ __forceinline__ void scan(const unsigned* from, unsigned* to, unsigned* sums, unsigned count) {
+DEVICE void scan(const unsigned* from, unsigned* to, unsigned* sums, unsigned count) {
     unsigned thread = threadIdx.x, width = 2u * blockDim.x;
     unsigned first = blockIdx.x * width + thread, second = first + blockDim.x;
     shared[thread] = first < count ? from[first] : 0u;

@@ -5,6 +5,8 @@
 // of a histogram, the number of steps decides, not that of additions.
 #include "spec.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
 extern "C" __global__ __launch_bounds__(1024) void scan_brent_kung(const unsigned* from, unsigned* to, unsigned* sums,

@@ -5,6 +5,8 @@
 // What to expect: log2(bins) launches, 8 for 256 bins and 16 for 65,536, each with hardly any work.
 #include "spec.cuh"
 
+using namespace histeq;
+
 extern "C" __global__ __launch_bounds__(1024) void scan_hillis_steele(const unsigned* from, unsigned* to,
                                                                       unsigned distance, unsigned count) {
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;

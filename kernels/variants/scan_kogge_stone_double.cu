@@ -4,13 +4,16 @@
 // `--formula stale-buffer`.
 //
 // What to expect: half of the barriers of Kogge-Stone, twice its shared memory, and a difference too small to measure.
+#include "device.cuh"
 #include "spec.cuh"
+
+using namespace histeq;
 
 extern __shared__ unsigned shared[];
 
 // With `STALE` the result is that of the publication's program.
 template <bool STALE>
-__device__ __forceinline__ void scan(const unsigned* from, unsigned* to, unsigned* sums, unsigned count) {
+DEVICE void scan(const unsigned* from, unsigned* to, unsigned* sums, unsigned count) {
     unsigned thread = threadIdx.x;
     unsigned at = blockIdx.x * blockDim.x + thread;
     unsigned* input = shared;

@@ -6,17 +6,20 @@
 #include "spec.cuh"
 #include "warp.cuh"
 
+using namespace histeq;
+
 extern __shared__ unsigned shared[];
 
-extern "C" __global__ __launch_bounds__(1024) void scan_warp_shuffle(const unsigned* from, unsigned* to,
-                                                                     unsigned* sums, unsigned count) {
-    unsigned thread = threadIdx.x, lane = thread % LANES, warp = thread / LANES, warps = blockDim.x / LANES;
+extern "C" __global__ __launch_bounds__(1024) void scan_warp_shuffle(const unsigned* from, unsigned* to, unsigned* sums,
+                                                                     unsigned count) {
+    unsigned thread = threadIdx.x, lane = thread % WARP_THREADS, warp = thread / WARP_THREADS,
+             warps = blockDim.x / WARP_THREADS;
     unsigned at = blockIdx.x * blockDim.x + thread;
-    unsigned sum = prefix_of_warp(at < count ? from[at] : 0u, lane);
-    if (lane == LANES - 1u) shared[warp] = sum;
+    unsigned sum = warp_inclusive_sum(at < count ? from[at] : 0u, lane);
+    if (lane == WARP_THREADS - 1u) shared[warp] = sum;
     __syncthreads();
     if (warp == 0u) {
-        unsigned through = prefix_of_warp(lane < warps ? shared[lane] : 0u, lane);
+        unsigned through = warp_inclusive_sum(lane < warps ? shared[lane] : 0u, lane);
         if (lane < warps) shared[lane] = through;
     }
     __syncthreads();

@@ -1,6 +1,7 @@
-//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu`, run on this machine thread by thread
-//! (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
-//! it was waited for, a barrier that is missing, or totals that are taken for whole too early fail here.
+//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu`, run on
+//! this machine thread by thread (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and
+//! compared with the specification: what can be said about it without a GPU. A vector that is read before it was waited
+//! for, a barrier that is missing, or totals that are taken for whole too early fail here.
 
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
@@ -25,7 +26,7 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 20] = kernels![
+const KERNELS: [(&str, &str); 21] = kernels![
     "fused.cu",
     "equalization.cu",
     "histogram.cu",
@@ -38,7 +39,8 @@ const KERNELS: [(&str, &str); 20] = kernels![
     "components.cuh",
     "pairs.cuh",
     "arguments.cuh",
-    "copies.cuh",
+    "device.cuh",
+    "counters.cuh",
     "curve.cuh",
     "spec.cuh",
     "samples.cuh",
@@ -49,7 +51,7 @@ const KERNELS: [(&str, &str); 20] = kernels![
 ];
 
 /// What the emulator has itself.
-const EMULATED: [&str; 4] = ["barriers.cuh", "counters.cuh", "fetch.cuh", "launch.cuh"];
+const EMULATED: [&str; 4] = ["barriers.cuh", "shared_memory.cuh", "copy_async.cuh", "launch.cuh"];
 
 /// The kernels in the emulator, as on GPUs on which launches overlap or do not; `None` where there is no C++ compiler.
 fn emulated(overlap: bool) -> Option<Program> {
@@ -63,7 +65,7 @@ fn emulated(overlap: bool) -> Option<Program> {
             )
             .replace(
                 "asm volatile(\"ld.shared.u32 %0, [%1];\" : \"=r\"(found) : \"r\"(start + (code << (LOG2_BYTE_COPIES + 2u))));",
-                "found = word_at(start + (code << (LOG2_BYTE_COPIES + 2u)));",
+                "found = load_shared(start + (code << (LOG2_BYTE_COPIES + 2u)));",
             )
             .replace(
                 "asm(\"dp2a.lo.u32.u32 %0, %1, %2, 0;\" : \"=r\"(sum) : \"r\"(weights), \"r\"(bytes));",
@@ -73,13 +75,13 @@ fn emulated(overlap: bool) -> Option<Program> {
                 "asm(\"dp2a.hi.u32.u32 %0, %1, %2, 0;\" : \"=r\"(sum) : \"r\"(weights), \"r\"(bytes));",
                 "sum = (weights & 0xffffu) * (bytes >> 16 & 0xffu) + (weights >> 16) * (bytes >> 24);",
             )
-            .replace("__shared__ Tally tally;", "Tally& tally = block_static<Tally>();")
+            .replace("__shared__ TotalsStorage totals_storage;", "TotalsStorage& totals_storage = block_static<TotalsStorage>();")
             .replace(
                 "extern __shared__ Sum through_bins[];",
                 "Sum* through_bins = reinterpret_cast<Sum*>(block_words());",
             )
             .replace("while ((int)(*arrived - all_here) < 0) {", "while ((int)(*arrived - all_here) < 0) { spin();")
-            .replace("__shared__ Room room;", "Room& room = block_static<Room>();")
+            .replace("__shared__ TempStorage storage;", "TempStorage& storage = block_static<TempStorage>();")
     };
     let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();
     files.extend(EMULATED.map(|name| (name, "#pragma once\n".to_owned())));
@@ -151,8 +153,8 @@ fn plane(
     )
 }
 
-/// A share of a plane, and how many vectors there are: sometimes for all blocks whole, sometimes with some that have few or
-/// none.
+/// A share of a plane, and how many vectors there are: sometimes for all blocks whole, sometimes with some that have
+/// few or none.
 fn sharing(blocks: u32, share: u32, numbers: &mut Numbers) -> u32 {
     let most = blocks * share;
     match numbers.below(3) {
@@ -210,7 +212,7 @@ fn planes_of_any_depth_become_what_the_specification_says() {
             let shift = if depth > 8 && numbers.below(2) == 0 { 16 - depth } else { 0 };
             let endian = if depth > 8 && numbers.below(2) == 0 { Endian::Big } else { Endian::Little };
             let sample = Sample { bytes, depth, shift, endian };
-            // A crew of 8 warps and a judge, or of all.
+            // A group of 8 warps beside others, or of all.
             let threads = if depth == 8 { 288 + 32 * numbers.below(3) } else { 1024 };
             let blocks = 1 + numbers.below(3);
             // Beyond what is kept and held, too.

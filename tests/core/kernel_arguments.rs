@@ -1,5 +1,5 @@
-//! The structures that kernels take by value (`kernels/arguments.cuh`) lie in memory as those of `src/core/cuda/arguments.rs`
-//! do: a C++ compiler says so, field by field.
+//! The structures that kernels take by value (`kernels/arguments.cuh`) lie in memory as those of
+//! `src/core/cuda/arguments.rs` do: a C++ compiler says so, field by field.
 
 use crate::host_program::Program;
 use histeq::cuda::STRUCTURES;
@@ -9,7 +9,8 @@ const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
 
 #[test]
 fn structures_that_kernels_take_lie_in_memory_as_those_of_the_launchers() {
-    let mut program = "#include <cstddef>\n#include \"arguments.cuh\"\nint main() {}\n".to_owned();
+    let mut program =
+        "#include <cstddef>\n#include \"arguments.cuh\"\nusing namespace histeq;\nint main() {}\n".to_owned();
     for structure in STRUCTURES {
         let name = structure.name;
         program += &format!("static_assert(sizeof({name}) == {}, \"{name}\");\n", structure.bytes);

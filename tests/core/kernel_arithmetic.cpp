@@ -6,6 +6,8 @@
 
 #include "spec.cuh"
 
+using namespace histeq;
+
 static unsigned number() {
     unsigned value = 0;
     if (std::scanf("%u", &value) != 1) std::perror("a number is missing");
@@ -31,7 +33,7 @@ static void curve() {
         if (code > lo && code < hi && between == 0) between = count;
         through[code] = total;
     }
-    Spread<unsigned> spread = spread_of(black != 0 ? black : between != 0 ? between : total, total);
+    CdfRange<unsigned> spread = cdf_range_of(black != 0 ? black : between != 0 ? between : total, total);
     for (unsigned code = 0; code < codes; ++code) std::printf("%u ", curve_at(code, through[code], spread, levels));
 }
 
@@ -41,7 +43,7 @@ static void modified() {
     unsigned asked = number(), gain = number();
     unsigned long long total = 0;
     unsigned ceiling = number(), range_first = number(), width = number();
-    Line line = {};
+    PiecewiseLine line = {};
     line.used = number();
     for (unsigned i = 0; i < KNOTS; ++i) line.from[i] = number(), line.to[i] = number(), line.slope[i] = number();
     Levels levels = {lo, hi, strength};
@@ -57,29 +59,31 @@ static void modified() {
     }
     for (auto one : held) total += one;
     Divisor divisor = divisor_of(width);
-    Limit limit = {~0ull, 0};
-    if (gain != 0) limit = limit_of(gain, total, divisor);
+    ClipLimit limit = {~0ull, 0};
+    if (gain != 0) limit = clip_limit_of(gain, total, divisor);
     unsigned long long all = 0;
-    unsigned cut = 0;
+    unsigned clipped = 0;
     for (auto one : held) {
         unsigned over = one > limit.whole;
-        all += over ? limit.whole : one, cut += over;
+        all += over ? limit.whole : one, clipped += over;
     }
     Divided excess = {0, 0};
     if (gain != 0) {
-        excess = divided(256 * total - kept_by(all, cut, limit), divisor);
+        excess = divided(256 * total - clipped_sum(all, clipped, limit), divisor);
         all = 256 * total;
     }
     std::vector<unsigned long long> steps(count);
     unsigned long long sum = 0, first = 0;
-    cut = 0;
+    clipped = 0;
     for (unsigned level = 0; level < count; ++level) {
         unsigned over = held[level] > limit.whole;
-        sum += over ? limit.whole : held[level], cut += over;
-        steps[level] = gain != 0 ? kept_by(sum, cut, limit) + shared_out(shares_up_to(level, range_first, width), excess, divisor) : sum;
+        sum += over ? limit.whole : held[level], clipped += over;
+        steps[level] = gain != 0 ? clipped_sum(sum, clipped, limit) +
+                                       redistributed(receivers_up_to(level, range_first, width), excess, divisor)
+                                 : sum;
         if (first == 0) first = steps[level];
     }
-    Spread<unsigned long long> spread = spread_of(first, all);
+    CdfRange<unsigned long long> spread = cdf_range_of(first, all);
     for (unsigned code = 0; code < codes; ++code) {
         unsigned long long through = code < lo ? 0 : steps[code < hi ? code - lo : count - 1];
         std::printf("%u ", curve_at(code, line_code(code, levels, line), through, spread, levels, ceiling));
@@ -118,7 +122,8 @@ int main() {
                 for (auto& factor : row) factor = (long long)wide_number();
             }
             int luma = (int)number(), cb = (int)number(), cr = (int)number();
-            for (unsigned row = 0; row < 3; ++row) std::printf("%u ", (unsigned)balanced_sum(balance, row, luma, cb, cr));
+            for (unsigned row = 0; row < 3; ++row)
+                std::printf("%u ", (unsigned)balanced_sum(balance, row, luma, cb, cr));
         } else if (question == 'v') {
             Gains gains = {};
             gains.regions = REGIONS, gains.width = number(), gains.height = number();

@@ -1,5 +1,5 @@
-//! `kernels/{pyramid,motion,merge}.cu`, run on this machine thread by thread (`fused/emulator.hpp`): a whole engine that removes
-//! noise, whose every step is compared with that of a CPU.
+//! `kernels/{pyramid,motion,merge}.cu`, run on this machine thread by thread (`fused/emulator.hpp`): a whole engine
+//! that removes noise, whose every step is compared with that of a CPU.
 
 use crate::host_program::Program;
 use crate::random::Random;
@@ -20,14 +20,17 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 6] =
-    kernels!["pyramid.cu", "motion.cu", "merge.cu", "sheet.cuh", "arguments.cuh", "warp.cuh",];
+const KERNELS: [(&str, &str); 7] =
+    kernels!["pyramid.cu", "motion.cu", "merge.cu", "sheet.cuh", "arguments.cuh", "device.cuh", "warp.cuh",];
 
 /// The kernels in the emulator; `None` where there is no C++ compiler.
 fn emulated() -> Option<Program> {
     let spelt = |text: &str| {
-        text.replace("__shared__ Room room;", "Room& room = block_static<Room>();")
-            .replace("__shared__ Exchange exchange;", "Exchange& exchange = block_static<Exchange>();")
+        text.replace("__shared__ TempStorage storage;", "TempStorage& storage = block_static<TempStorage>();")
+            .replace(
+                "__shared__ TransposeStorage exchange;",
+                "TransposeStorage& exchange = block_static<TransposeStorage>();",
+            )
             .replace("extern __shared__ __align__(16) unsigned shared_counts[];", "#define shared_counts block_words()")
     };
     let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();

@@ -1,6 +1,7 @@
-//! The kernels of `kernels/variants/`, and our own scan, run on this machine thread by thread (`variants/emulator.hpp`),
-//! barriers and all, and compared with the plainest loops: what can be said about them without a GPU. A kernel that reads
-//! what another thread may not have written yet, or writes beyond shared memory or a plane, fails here.
+//! The kernels of `kernels/variants/`, and our own scan, run on this machine thread by thread
+//! (`variants/emulator.hpp`), barriers and all, and compared with the plainest loops: what can be said about them
+//! without a GPU. A kernel that reads what another thread may not have written yet, or writes beyond shared memory or a
+//! plane, fails here.
 
 use crate::host_program::{Numbers, Program};
 use histeq::spec::{self, Curve, Levels, Line, Strength};
@@ -49,6 +50,7 @@ fn emulated() -> Option<&'static Program> {
         files.push(spelt(&("scan.cu", include_str!("../../kernels/scan.cu"))));
         files.push(("launch.cuh", include_str!("../../kernels/launch.cuh").to_owned()));
         files.push(("arguments.cuh", include_str!("../../kernels/arguments.cuh").to_owned()));
+        files.push(("device.cuh", include_str!("../../kernels/device.cuh").to_owned()));
         files.push(("spec.cuh", include_str!("../../kernels/spec.cuh").to_owned()));
         files.push(("warp.cuh", include_str!("../../kernels/warp.cuh").to_owned()));
         files.push(("cuda.hpp", include_str!("../support/cuda.hpp").to_owned()));

@@ -78,9 +78,9 @@ pub const STRUCTURES: [Structure; 22] = [
     Region::STRUCTURE,
     Tiles::STRUCTURE,
     Inverse::STRUCTURE,
-    Turn::STRUCTURE,
+    WindowUpdate::STRUCTURE,
     Modifiers::STRUCTURE,
-    Line::STRUCTURE,
+    PiecewiseLine::STRUCTURE,
     ChromaPlaces::STRUCTURE,
     Colours::STRUCTURE,
     Gains::STRUCTURE,
@@ -92,8 +92,8 @@ pub const STRUCTURES: [Structure; 22] = [
     Plane::STRUCTURE,
     Planes::STRUCTURE,
     NoisyPlane::STRUCTURE,
-    Moved::STRUCTURE,
-    Others::STRUCTURE,
+    ReferencePlane::STRUCTURE,
+    ReferencePlanes::STRUCTURE,
     NoiseFactors::STRUCTURE,
 ];
 
@@ -302,7 +302,7 @@ impl CurvePlace {
 
 by_value! {
     /// How a frame changes the sums of the two windows.
-    pub(super) struct Turn {
+    pub(super) struct WindowUpdate {
         remembers: u32,
         half: u32,
         window: u32,
@@ -315,18 +315,28 @@ by_value! {
     }
 }
 
-impl Turn {
+impl WindowUpdate {
     const NOWHERE: u32 = u32::MAX;
 
-    /// The turn of a frame that is a window of its own; `number` is that of the frame in its history.
+    /// The update of a frame that is a window of its own; `number` is that of the frame in its history.
     pub fn alone(number: u64) -> Self {
         let half = (number % 2) as u32;
-        let (evicted_rows, evicted_windows) = ([Turn::NOWHERE; 2], [Turn::NOWHERE; 2]);
+        let (evicted_rows, evicted_windows) = ([WindowUpdate::NOWHERE; 2], [WindowUpdate::NOWHERE; 2]);
         let evicted_caps = [Modifiers::UNCAPPED; 2];
-        Turn { remembers: 0, half, window: 0, joins: 1, fresh: 1, row: 0, evicted_rows, evicted_windows, evicted_caps }
+        WindowUpdate {
+            remembers: 0,
+            half,
+            window: 0,
+            joins: 1,
+            fresh: 1,
+            row: 0,
+            evicted_rows,
+            evicted_windows,
+            evicted_caps,
+        }
     }
 
-    /// The turn of frame `number` of a history with this many rows, of which frames take one after the other. `caps` has
+    /// The update of frame `number` of a history with this many rows, of which frames take one after the other. `caps` has
     /// what a level had kept of the frame in each row.
     pub fn new(update: &spec::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
         let rows = caps.len();
@@ -337,18 +347,18 @@ impl Turn {
             ((row + rows - ago) % rows) as u32
         };
         let evicted_rows = update.evicted.map(|evicted| evicted.map(|evicted| row_of(evicted.slot)));
-        Turn {
+        WindowUpdate {
             remembers: 1,
             window: update.window as u32,
             joins: update.joins.into(),
             fresh: update.starts_window.into(),
             row: row as u32,
-            evicted_rows: evicted_rows.map(|row| row.unwrap_or(Turn::NOWHERE)),
+            evicted_rows: evicted_rows.map(|row| row.unwrap_or(WindowUpdate::NOWHERE)),
             evicted_caps: evicted_rows.map(|row| row.map_or(Modifiers::UNCAPPED, |row| caps[row as usize])),
             evicted_windows: update
                 .evicted
-                .map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| evicted.window as u32)),
-            ..Turn::alone(number)
+                .map(|evicted| evicted.map_or(WindowUpdate::NOWHERE, |evicted| evicted.window as u32)),
+            ..WindowUpdate::alone(number)
         }
     }
 }
@@ -412,7 +422,7 @@ impl Modifiers {
 
 by_value! {
     /// What equalization is blended with.
-    pub(super) struct Line {
+    pub(super) struct PiecewiseLine {
         used: u32,
         from: [u32; KNOTS],
         to: [u32; KNOTS],
@@ -420,11 +430,11 @@ by_value! {
     }
 }
 
-impl Line {
+impl PiecewiseLine {
     pub fn new(line: &spec::Line) -> Self {
         let knots = line.knots();
         let of = |part: fn(&Knot) -> u32| std::array::from_fn(|index| knots.get(index).map_or(0, part));
-        Line {
+        PiecewiseLine {
             used: knots.len() as u32,
             from: of(|knot| knot.from),
             to: of(|knot| knot.to),
@@ -646,7 +656,7 @@ by_value! {
 
 by_value! {
     /// The same plane of another frame, and the motion from the one to the other.
-    pub(super) struct Moved {
+    pub(super) struct ReferencePlane {
         pub samples: u64,
         pub field: u64,
         pub field_columns: u32,
@@ -656,8 +666,8 @@ by_value! {
 
 by_value! {
     /// Those that a plane is merged with.
-    pub(super) struct Others {
-        pub of: [Moved; MOST_OTHERS],
+    pub(super) struct ReferencePlanes {
+        pub of: [ReferencePlane; MOST_OTHERS],
         pub count: u32,
         pub none: u32,
     }

@@ -2,7 +2,7 @@
 //! call waits for what it has enqueued, so that its memory may be used again.
 #![allow(unsafe_code, reason = "copies to and from memory by address")]
 
-use super::arguments::{Moved, NoiseFactors, NoisyPlane, Others};
+use super::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes};
 use super::context::Gpu;
 use super::device_memory::{DeviceMemory, DevicePool};
 use super::error::{Doing, Error};
@@ -92,8 +92,8 @@ impl NoisyPicture {
     }
 
     /// A plane of this picture, to which `field` leads.
-    fn moved(&self, index: usize, field: &DeviceField) -> Moved {
-        Moved {
+    fn moved(&self, index: usize, field: &DeviceField) -> ReferencePlane {
+        ReferencePlane {
             samples: self.planes[index].address(),
             field: field.address(),
             field_columns: field.columns as u32,
@@ -287,7 +287,7 @@ impl Engine for Gpu {
         let mut begin = 0;
         let merged = noise.iter().enumerate().try_for_each(|(index, noise)| {
             let plane = own.plane(index);
-            let mut moved = Others { count: others.len() as u32, ..Others::zeroed() };
+            let mut moved = ReferencePlanes { count: others.len() as u32, ..ReferencePlanes::zeroed() };
             for (to, (other, field)) in moved.of.iter_mut().zip(others) {
                 *to = other.moved(index, field);
             }

@@ -1,7 +1,7 @@
 //! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device their
 //! histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays on the device.
 
-use super::arguments::{Line, Modifiers, Turn};
+use super::arguments::{self, Modifiers, PiecewiseLine};
 use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
@@ -10,7 +10,7 @@ use crate::spec::{Method, Scene, Scenes, Smoothing, WindowKind, WindowUpdate};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
-/// Bytes of `Grid` in kernels/curve.cuh.
+/// Bytes of `GridState` in kernels/curve.cuh.
 const GRID_BYTES: usize = WORDS * MOST_BLOCKS * 8 + 8;
 
 /// What a block publishes for the others.
@@ -189,7 +189,11 @@ impl History {
     ///
     /// # Errors
     /// When the GPU has no memory left.
-    pub(super) fn prepare(&mut self, layout: &BufferLayout, task: &Task) -> Result<(Turn, u32), Error> {
+    pub(super) fn prepare(
+        &mut self,
+        layout: &BufferLayout,
+        task: &Task,
+    ) -> Result<(arguments::WindowUpdate, u32), Error> {
         let bins = task.parameters.bins;
         let tiles = task.tiles(layout);
         let codes = layout.codes();
@@ -218,11 +222,11 @@ impl History {
         Ok(match &self.update {
             Some(update) if slots > 0 => {
                 self.caps.resize(rows, 0);
-                let turn = Turn::new(update, self.number, slots, &self.caps);
-                self.caps[turn.row as usize] = Modifiers::cap(task);
-                (turn, update.frames)
+                let window_update = arguments::WindowUpdate::new(update, self.number, slots, &self.caps);
+                self.caps[window_update.row as usize] = Modifiers::cap(task);
+                (window_update, update.frames)
             }
-            _ => (Turn::alone(self.number), 1),
+            _ => (arguments::WindowUpdate::alone(self.number), 1),
         })
     }
 
@@ -261,10 +265,10 @@ impl History {
         self.number.saturating_sub(1)
     }
 
-    /// Notes that the frame of this turn has been enqueued.
-    pub(super) fn advance(&mut self, turn: &Turn) {
+    /// Notes that the frame of this update has been enqueued.
+    pub(super) fn advance(&mut self, window_update: &arguments::WindowUpdate) {
         self.number += 1;
-        self.latest_row = turn.row as usize;
+        self.latest_row = window_update.row as usize;
     }
 }
 
@@ -290,17 +294,17 @@ fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
 #[doc(hidden)]
 pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64, caps: &mut Vec<u32>) -> Vec<u32> {
     let slots = History::slots_for(&task.parameters) as usize;
-    let (turn, frames) = if slots > 0 {
+    let (window_update, frames) = if slots > 0 {
         caps.resize(History::rows_for(&task.parameters), 0);
-        let turn = Turn::new(update, number, slots, caps);
-        caps[turn.row as usize] = Modifiers::cap(task);
-        (turn, update.frames)
+        let window_update = arguments::WindowUpdate::new(update, number, slots, caps);
+        caps[window_update.row as usize] = Modifiers::cap(task);
+        (window_update, update.frames)
     } else {
-        (Turn::alone(number), 1)
+        (arguments::WindowUpdate::alone(number), 1)
     };
-    let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&task.tone().line));
+    let (modifiers, line) = (Modifiers::new(task, frames), PiecewiseLine::new(&task.tone().line));
     let mut words: Vec<u32> = bytemuck::cast_slice(&[modifiers]).to_vec();
-    words.extend_from_slice(bytemuck::cast_slice(&[turn]));
+    words.extend_from_slice(bytemuck::cast_slice(&[window_update]));
     words.extend_from_slice(bytemuck::cast_slice(&[line]));
     words
 }

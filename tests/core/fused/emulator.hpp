@@ -1,8 +1,8 @@
 // Runs CUDA kernels whose blocks wait for each other on this machine, slowly and exactly: the threads of all blocks are
-// fibers that take turns, warp by warp in changing order, with a block left behind now and then. What a GPU leaves open is
-// left open here too: a fetched vector lands at once, as late as it may, or in between, and until then its place holds
-// rubbish. A write beyond shared memory, barriers that do not fit together, threads that wait for ever, and vectors that
-// no thread has waited for end the program.
+// fibers that take turns, warp by warp in changing order, with a block left behind now and then. What a GPU leaves open
+// is left open here too: a fetched vector lands at once, as late as it may, or in between, and until then its place
+// holds rubbish. A write beyond shared memory, barriers that do not fit together, threads that wait for ever, and
+// vectors that no thread has waited for end the program.
 #pragma once
 
 #include <deque>
@@ -85,10 +85,11 @@ static T& block_static() {
 
 // --- barriers.cuh
 
-static inline void arrive_at(unsigned barrier, unsigned threads) {
+static inline void barrier_arrive(unsigned barrier, unsigned threads) {
     Block& block = my_block();
     if (threads % 32 != 0 || barrier >= BARRIERS) fail("no such barrier");
-    if (block.arrived[barrier] != 0 && block.expected[barrier] != threads) fail("a barrier for different numbers of threads");
+    if (block.arrived[barrier] != 0 && block.expected[barrier] != threads)
+        fail("a barrier for different numbers of threads");
     block.expected[barrier] = threads;
     if (++block.arrived[barrier] < threads) return;
     block.arrived[barrier] = 0;
@@ -98,16 +99,16 @@ static inline void arrive_at(unsigned barrier, unsigned threads) {
     }
 }
 
-static inline void wait_at(unsigned barrier, unsigned threads) {
+static inline void barrier_sync(unsigned barrier, unsigned threads) {
     me().barrier = barrier;
     me().state = State::AT_BARRIER;
-    arrive_at(barrier, threads);
+    barrier_arrive(barrier, threads);
     if (me().state == State::AT_BARRIER || one_of(2) == 0) switch_to(me().place, scheduler);
 }
 
 template <unsigned BARRIER>
-static void wait_at(unsigned threads) {
-    wait_at(BARRIER, threads);
+static void barrier_sync(unsigned threads) {
+    barrier_sync(BARRIER, threads);
 }
 
 // In a loop that waits for other blocks: lets them go on.
@@ -117,10 +118,10 @@ static inline void spin() {
     switch_to(me().place, scheduler);
 }
 
-static inline void __syncthreads() { wait_at(0, blockDim.x); }
+static inline void __syncthreads() { barrier_sync(0, blockDim.x); }
 static inline void __threadfence() {}
 
-// --- counters.cuh
+// --- shared_memory.cuh
 
 static inline unsigned shared_address(const void* at) {
     return static_cast<unsigned>(static_cast<const unsigned char*>(at) - shared_bytes());
@@ -131,14 +132,14 @@ static inline unsigned& shared_word(unsigned address) {
     return *reinterpret_cast<unsigned*>(shared_bytes() + address);
 }
 
-static inline unsigned word_at(unsigned address) { return shared_word(address); }
-static inline void count_one(unsigned address) { ++shared_word(address); }
+static inline unsigned load_shared(unsigned address) { return shared_word(address); }
+static inline void increment_shared(unsigned address) { ++shared_word(address); }
 
-// --- fetch.cuh
+// --- copy_async.cuh
 
 static inline void prefetch(const void*) {}
 
-static inline void fetch(const uint4* from, uint4* to) {
+static inline void copy_async(const uint4* from, uint4* to) {
     if (shared_address(to) + 16 > my_block().bytes) fail("a vector beyond shared memory");
     Copy copy = {from, to, false};
     if (landing == Landing::EARLY || (landing == Landing::ANY && one_of(3) == 0)) {
@@ -149,13 +150,13 @@ static inline void fetch(const uint4* from, uint4* to) {
     me().begun.push_back(copy);
 }
 
-static inline void end_of_round() {
+static inline void commit_copies() {
     me().rounds.push_back(std::move(me().begun));
     me().begun.clear();
 }
 
 template <unsigned ROUNDS>
-static void wait_for_fetched() {
+static void wait_for_copies() {
     auto& rounds = me().rounds;
     while (rounds.size() > ROUNDS) {
         for (Copy& copy : rounds.front()) copy.land();
@@ -170,19 +171,19 @@ static void wait_for_fetched() {
 
 constexpr bool LAUNCHES_OVERLAP = OVERLAP;
 
-static inline void let_next_begin() {}
+static inline void trigger_next_launch() {}
 
 template <typename T>
-static T fresh(const T* at) {
+static T load_cg(const T* at) {
     return *at;
 }
 
-static inline void wait_for_previous() {}
+static inline void grid_dependency_sync() {}
 
 // A word is seen by other blocks some time after it was written: here, in between other blocks go on.
-static inline void write_shared(unsigned long long* at, unsigned long long word) { *at = word; }
+static inline void store_relaxed(unsigned long long* at, unsigned long long word) { *at = word; }
 
-static inline unsigned long long read_shared(const unsigned long long* at) {
+static inline unsigned long long load_relaxed(const unsigned long long* at) {
     if (one_of(2) == 0) spin();
     return *at;
 }

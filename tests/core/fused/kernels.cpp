@@ -1,5 +1,6 @@
-// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
-// output. The test writes the kernels beside this file, with shared memory spelt as the emulator has it.
+// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu in the
+// emulator: one question a line on standard input, one line of numbers each on standard output. The test writes the
+// kernels beside this file, with shared memory spelt as the emulator has it.
 #include "emulator.hpp"
 
 #include "fused.cu"
@@ -77,12 +78,13 @@ static void batch() {
 template <typename S>
 using Kernel = void (*)(Plane, Samples, Levels, unsigned*, unsigned*);
 template <typename S>
-using ModifiedAhead = void (*)(Plane, Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*,
-                               unsigned short*, unsigned);
-using Modified = void (*)(Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*, unsigned);
+using ModifiedAhead = void (*)(Plane, Plane, Samples, Levels, Modifiers, WindowUpdate, PiecewiseLine, unsigned*,
+                               unsigned*, unsigned*, Sum*, unsigned short*, unsigned);
+using Modified = void (*)(Plane, Samples, Levels, Modifiers, WindowUpdate, PiecewiseLine, unsigned*, unsigned*,
+                          unsigned*, Sum*, unsigned);
 
-// ... KIND blocks threads share kept shift swapped lo hi strength pixels samples... : one plane; n as it is, l by the kernel
-// for large planes, m by the one for all modifiers, none of which is asked for.
+// ... KIND blocks threads share kept shift swapped lo hi strength pixels samples... : one plane; n as it is, l by the
+// kernel for large planes, m by the one for all modifiers, none of which is asked for.
 template <typename S>
 static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<S> large, Modified modified) {
     char kind;
@@ -95,12 +97,12 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
     samples.max = codes - 1;
     Memory<S> memory(samples.pixels);
     // What is to be emptied need not be empty.
-    std::vector<unsigned> totals(entries(codes)), emptied(entries(codes), 7u);
+    std::vector<unsigned> totals(entries(codes)), cleared(entries(codes), 7u);
     uint4* vectors = memory.vectors.data();
     Plane plane = {vectors, vectors, share, kept};
     run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
-        if (kind == 'n') plain(plane, samples, range, totals.data(), emptied.data());
-        if (kind == 'l') large(plane, samples, range, totals.data(), emptied.data());
+        if (kind == 'n') plain(plane, samples, range, totals.data(), cleared.data());
+        if (kind == 'l') large(plane, samples, range, totals.data(), cleared.data());
         if (kind != 'm') return;
         Modifiers none = {};
         none.cap = UNCAPPED;
@@ -109,12 +111,12 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
         none.width = range.hi - range.lo + 1u;
         none.ceiling = range.hi - range.lo;
         none.inverse = ~0ull / none.width;
-        Turn alone = {0u, 0u, 0u, 1u, 1u, 0u, {NOWHERE, NOWHERE}, {NOWHERE, NOWHERE}, {UNCAPPED, UNCAPPED}};
-        modified(plane, samples, range, none, alone, Line{}, totals.data(), emptied.data(), nullptr, nullptr,
+        WindowUpdate alone = {0u, 0u, 0u, 1u, 1u, 0u, {NOWHERE, NOWHERE}, {NOWHERE, NOWHERE}, {UNCAPPED, UNCAPPED}};
+        modified(plane, samples, range, none, alone, PiecewiseLine{}, totals.data(), cleared.data(), nullptr, nullptr,
                  share % 2u);
     });
     for (unsigned code = 0; code < codes; ++code) {
-        if (*total_of(emptied.data(), code) != 0) fail("totals that are not empty");
+        if (*total_of(cleared.data(), code) != 0) fail("totals that are not empty");
     }
     memory.print();
     std::printf("\n");
@@ -131,15 +133,14 @@ static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, u
     Memory<S> memory(samples.pixels);
     unsigned codes = samples.max + 1u, log2_codes = static_cast<unsigned>(__builtin_ctz(codes));
     std::vector<unsigned> counts(codes);
-    run(blocks, threads, size_t{4} << (log2_codes + log2_copies), [&] {
-        kernel(memory.vectors.data(), samples, range, counts.data(), log2_codes, log2_copies, 0);
-    });
+    run(blocks, threads, size_t{4} << (log2_codes + log2_copies),
+        [&] { kernel(memory.vectors.data(), samples, range, counts.data(), log2_codes, log2_copies, 0); });
     for (unsigned count : counts) std::printf("%u ", count);
     std::printf("\n");
 }
 
-// t bytes threads log2_copies lo hi max columns rows width height picture_width picture_height bins bin_multiplier samples... : the
-// bins of all tiles.
+// t bytes threads log2_copies lo hi max columns rows width height picture_width picture_height bins bin_multiplier
+// samples... : the bins of all tiles.
 template <typename S>
 static void tile_histogram(void (*kernel)(const uint4*, Samples, Levels, Tiles, unsigned*, unsigned)) {
     unsigned threads = number(), log2_copies = number();
@@ -176,10 +177,14 @@ static T structure() {
 struct Order {
     Levels levels;
     Modifiers modifiers;
-    Turn turn;
-    Line line;
+    WindowUpdate turn;
+    PiecewiseLine line;
 
-    Order() : levels(::levels()), modifiers(structure<Modifiers>()), turn(structure<Turn>()), line(structure<Line>()) {}
+    Order()
+        : levels(::levels()),
+          modifiers(structure<Modifiers>()),
+          turn(structure<WindowUpdate>()),
+          line(structure<PiecewiseLine>()) {}
 };
 
 // The state of a video, whose buffers hold rubbish at first.
@@ -187,12 +192,13 @@ struct Kept {
     std::vector<unsigned> slots;
     std::vector<Sum> sums, bins;
 
-    Kept(size_t rows, size_t entries) : slots(rows * entries, 0xdddddddd), sums(4 * entries, 0xdddddddddddddddd), bins(2 * entries) {}
+    Kept(size_t rows, size_t entries)
+        : slots(rows * entries, 0xdddddddd), sums(4 * entries, 0xdddddddddddddddd), bins(2 * entries) {}
 };
 
-// v depth blocks threads share kept rows frames pixels, then for each frame levels, modifiers, turn, line and samples: a
-// video through the fused kernel. a ... : the same with a look-ahead of one frame; and the curve of each frame before the
-// frame that is mapped with it.
+// v depth blocks threads share kept rows frames pixels, then for each frame levels, modifiers, turn, line and samples:
+// a video through the fused kernel. a ... : the same with a look-ahead of one frame; and the curve of each frame before
+// the frame that is mapped with it.
 template <typename S>
 static void video(unsigned depth, unsigned log2_copies, Modified modified, ModifiedAhead<S> ahead) {
     unsigned blocks = number(), threads = number(), share = number(), kept = number(), codes = 1u << depth;
@@ -201,7 +207,7 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified, Modif
     samples.pixels = number();
     samples.max = codes - 1;
     Kept state(rows, codes);
-    std::vector<unsigned> totals(entries(codes)), emptied(entries(codes), 7u);
+    std::vector<unsigned> totals(entries(codes)), cleared(entries(codes), 7u);
     std::unique_ptr<Memory<S>> waiting;
     for (unsigned frame = 0; frame < frames; ++frame) {
         Order order;
@@ -212,31 +218,33 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified, Modif
             std::vector<unsigned short> curve(codes);
             run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
                 ahead(plane, waits, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(),
-                      emptied.data(), state.slots.data(), state.sums.data(), curve.data(), frame % 2u);
+                      cleared.data(), state.slots.data(), state.sums.data(), curve.data(), frame % 2u);
             });
             for (unsigned code : curve) std::printf("%u ", code);
             if (waiting) waiting->print();
             waiting = std::move(memory);
-            totals.swap(emptied);
+            totals.swap(cleared);
             continue;
         }
         Memory<S> memory(samples.pixels);
         Plane plane = {memory.vectors.data(), memory.vectors.data(), share, kept};
         run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
-            modified(plane, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(), emptied.data(),
-                     state.slots.data(), state.sums.data(), frame % 2u);
+            modified(plane, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(),
+                     cleared.data(), state.slots.data(), state.sums.data(), frame % 2u);
         });
         memory.print();
-        totals.swap(emptied);
+        totals.swap(cleared);
     }
     std::printf("\n");
 }
 
-// e codes blocks threads per rows frames, with `per` codes a thread (4, or 2 in several blocks), then for each frame levels, modifiers, turn, line and counts: their curves.
+// e codes blocks threads per rows frames, with `per` codes a thread (4, or 2 in several blocks), then for each frame
+// levels, modifiers, turn, line and counts: their curves.
 static void curves_of_video() {
-    unsigned codes = number(), blocks = number(), threads = number(), per = number(), rows = number(), frames = number();
+    unsigned codes = number(), blocks = number(), threads = number(), per = number(), rows = number(),
+             frames = number();
     Kept state(rows, codes);
-    Grid grid = {};
+    GridState grid = {};
     for (unsigned frame = 0; frame < frames; ++frame) {
         Order order;
         std::vector<unsigned> counts(codes);
@@ -255,8 +263,8 @@ static void curves_of_video() {
     std::printf("\n");
 }
 
-// l codes threads rows frames tiles place inverse, then for each frame levels, modifiers, turn, line and the counts of all
-// tiles: their curves.
+// l codes threads rows frames tiles place inverse, then for each frame levels, modifiers, turn, line and the counts of
+// all tiles: their curves.
 static void curves_of_tiles() {
     unsigned codes = number(), threads = number(), rows = number(), frames = number();
     Tiles tiles = structure<Tiles>();
@@ -269,12 +277,14 @@ static void curves_of_tiles() {
         for (unsigned& count : counts) count = number();
         std::vector<unsigned short> curves_of(size_t{count} * codes), steps(2 * (size_t{count} * tiles.bins + 8));
         run(count, threads, 8 * tiles.bins, [&] {
-            curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), state.slots.data(),
-                                state.sums.data(), (place == AS_STEPS ? steps : curves_of).data(), place);
+            curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(),
+                                state.slots.data(), state.sums.data(), (place == AS_STEPS ? steps : curves_of).data(),
+                                place);
         });
         if (place == AS_STEPS) {
             run(count, threads, 0, [&] {
-                curves::tile_tables(codes, order.levels, tiles, reinterpret_cast<unsigned*>(steps.data()), curves_of.data());
+                curves::tile_tables(codes, order.levels, tiles, reinterpret_cast<unsigned*>(steps.data()),
+                                    curves_of.data());
             });
         }
         for (unsigned count : counts) {
@@ -285,10 +295,11 @@ static void curves_of_tiles() {
     std::printf("\n");
 }
 
-// x bytes threads shift swapped codes tiles place inverse pixels curve_threads levels modifiers turn line, then the counts of
-// all tiles, and samples: what the samples become.
+// x bytes threads shift swapped codes tiles place inverse pixels curve_threads levels modifiers turn line, then the
+// counts of all tiles, and samples: what the samples become.
 template <typename S>
-static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned, Inverse)) {
+static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned,
+                                    Inverse)) {
     unsigned threads = number();
     Samples samples = {};
     samples.shift = number(), samples.swapped = number();
@@ -303,12 +314,16 @@ static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles
     std::vector<unsigned> counts(size_t{count} * tiles.bins);
     for (unsigned& count : counts) count = number();
     Memory<S> memory(samples.pixels);
-    std::vector<unsigned short> curves_of(place == AS_STEPS ? 2 * (size_t{count} * tiles.bins + 8) : size_t{count} * codes);
+    std::vector<unsigned short> curves_of(place == AS_STEPS ? 2 * (size_t{count} * tiles.bins + 8)
+                                                            : size_t{count} * codes);
     run(count, curve_threads, 8 * tiles.bins, [&] {
         curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), nullptr, nullptr,
                             curves_of.data(), place);
     });
-    size_t shared = sizeof(S) == 1 ? 32 * codes : place == IN_SHARED ? 8 * codes : place == AS_STEPS ? 16 * (tiles.bins + 1) : 0;
+    size_t shared = sizeof(S) == 1       ? 32 * codes
+                    : place == IN_SHARED ? 8 * codes
+                    : place == AS_STEPS  ? 16 * (tiles.bins + 1)
+                                         : 0;
     uint4* plane = memory.vectors.data();
     run((tiles.columns + 1) * (tiles.rows + 1), threads, shared,
         [&] { kernel(plane, plane, samples, order.levels, tiles, curves_of.data(), place, inverse); });
@@ -345,9 +360,11 @@ static void curves_of_veil() {
     std::printf("\n");
 }
 
-// w bytes threads shift swapped tiles place inverse pixels log2_codes levels veil curve samples... : a plane under a veil.
+// w bytes threads shift swapped tiles place inverse pixels log2_codes levels veil curve samples... : a plane under a
+// veil.
 template <typename S>
-static void unveil(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned, Inverse)) {
+static void unveil(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned,
+                                  Inverse)) {
     unsigned threads = number();
     Samples samples = {};
     samples.shift = number(), samples.swapped = number();
@@ -367,9 +384,9 @@ static void unveil(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, 
     std::printf("\n");
 }
 
-// k KIND components planar plane_vectors samples levels places colours gains weights balance balance_of_yuv has_gains, then bytes
-// of the picture, of its luma before and of its luma after, each with their number before them, and the planes, the first byte and the
-// number of bytes of each: the picture after a kernel of colour. Kinds: s scales chroma
+// k KIND components planar plane_vectors samples levels places colours gains weights balance balance_of_yuv has_gains,
+// then bytes of the picture, of its luma before and of its luma after, each with their number before them, and the
+// planes, the first byte and the number of bytes of each: the picture after a kernel of colour. Kinds: s scales chroma
 // with luma, f gives it gains, b balances all, r moves RGB with its saturation, or with gains.
 template <typename S>
 static void colour() {
@@ -393,12 +410,15 @@ static void colour() {
         if (kind == 'f') follow_pairs<S>(stored, samples, places, colours, gains);
         if (kind == 'b' && components == 0) balance_yuv<S>(stored, samples, range, places, colours, of_yuv);
         if (kind == 'b' && planar) balance_rgb<S, 3, true>(pixels, plane_vectors, samples, weights, balance);
-        if (kind == 'b' && !planar && components == 3) balance_rgb<S, 3, false>(pixels, plane_vectors, samples, weights, balance);
+        if (kind == 'b' && !planar && components == 3)
+            balance_rgb<S, 3, false>(pixels, plane_vectors, samples, weights, balance);
         if (kind == 'b' && components == 4) balance_rgb<S, 4, false>(pixels, plane_vectors, samples, weights, balance);
         if (kind != 'r') return;
         if (planar) rescale<S, 3, true>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
-        if (!planar && components == 3) rescale<S, 3, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
-        if (components == 4) rescale<S, 4, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+        if (!planar && components == 3)
+            rescale<S, 3, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+        if (components == 4)
+            rescale<S, 4, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
     });
     for (unsigned left = number(); left > 0; --left) {
         unsigned start = number(), bytes = number();
@@ -412,7 +432,8 @@ int main() {
     while (std::scanf(" %c", &question) == 1) {
         if (question == 'b') batch();
         if (question == 'h') {
-            number() == 1 ? histogram<unsigned char>(whole::histogram_u8) : histogram<unsigned short>(whole::histogram_u16);
+            number() == 1 ? histogram<unsigned char>(whole::histogram_u8)
+                          : histogram<unsigned short>(whole::histogram_u16);
         }
         if (question == 't') {
             number() == 1 ? tile_histogram<unsigned char>(tiled::tile_histogram_u8)

@@ -1,9 +1,11 @@
-// Runs kernels/{pyramid,motion,merge}.cu in the emulator: one question a line on standard input, one line of numbers each on
-// standard output. Samples are numbers of 16 bits without sign.
+// Runs kernels/{pyramid,motion,merge}.cu in the emulator: one question a line on standard input, one line of numbers
+// each on standard output. Samples are numbers of 16 bits without sign.
 #include "emulator.hpp"
 
 #include "sheet.cuh"
 #include "warp.cuh"
+
+using namespace histeq;
 
 namespace pyramids {
 #include "pyramid.cu"
@@ -35,7 +37,8 @@ static Field field() {
     return Field{columns, rows, numbers<unsigned>(size_t{columns} * rows)};
 }
 
-// width height, then a plane, and a quarter of luma: width height samples; powers of two of chroma, whether it is chroma.
+// width height, then a plane, and a quarter of luma: width height samples; powers of two of chroma, whether it is
+// chroma.
 struct Plane_ {
     NoisyPlane plane;
     std::vector<short> samples, quarter;
@@ -58,7 +61,9 @@ struct Other {
     std::vector<short> samples;
     Field field;
 
-    Moved moved() const { return Moved{samples.data(), field.words.data(), field.columns, field.rows}; }
+    ReferencePlane moved() const {
+        return ReferencePlane{samples.data(), field.words.data(), field.columns, field.rows};
+    }
 };
 
 static Other other(const NoisyPlane& plane) {
@@ -90,8 +95,7 @@ int main() {
             Field half = field();
             unsigned columns = number(), rows = number();
             std::vector<unsigned> to(size_t{columns} * rows);
-            run(2, 32, 0,
-                [&] { motion_double(half.words.data(), half.columns, half.rows, to.data(), columns, rows); });
+            run(2, 32, 0, [&] { motion_double(half.words.data(), half.columns, half.rows, to.data(), columns, rows); });
             print(to);
         }
         if (question == 'm') {
@@ -101,8 +105,8 @@ int main() {
             unsigned kind = number(), calm = number(), reach = number(), finest = number();
             std::vector<unsigned> to(size_t{(width + 7) / 8} * ((height + 7) / 8));
             run(3, 64, 0, [&] {
-                motion_search(one.data(), two.data(), width, height, parents.words.data(), parents.columns, parents.rows,
-                              kind, calm, reach, finest, to.data());
+                motion_search(one.data(), two.data(), width, height, parents.words.data(), parents.columns,
+                              parents.rows, kind, calm, reach, finest, to.data());
             });
             print(to);
         }
@@ -111,12 +115,13 @@ int main() {
             Other moved = other(own.plane);
             std::vector<unsigned> counts(1 + (64 + CLASSES) * SIZES);
             run(2, 64, 0, [&] { merge_steady(own.plane, moved.moved(), counts.data()); });
-            run(2, 256, sizeof(Room), [&] { merge_count(own.plane, moved.moved(), counts.data(), counts.data() + 1); });
+            run(2, 256, sizeof(TempStorage),
+                [&] { merge_count(own.plane, moved.moved(), counts.data(), counts.data() + 1); });
             print(counts);
         }
         if (question == 't') {
             Plane_ own = plane();
-            Others others = {};
+            ReferencePlanes others = {};
             others.count = number();
             std::vector<Other> read;
             for (unsigned i = 0; i < others.count; ++i) read.push_back(other(own.plane));
@@ -125,10 +130,10 @@ int main() {
             std::vector<unsigned> words = numbers<unsigned>(sizeof(noise) / 4);
             std::memcpy(&noise, words.data(), sizeof(noise));
             unsigned width = own.plane.width, height = own.plane.height;
-            std::vector<short> tiles(size_t{(width + 3) / 4 + 1} * ((height + 3) / 4 + 1) * 64), out(size_t{width} * height);
-            run(2, 256, 0, [&] {
-                (others.count <= 4 ? merge_tiles : merge_more_tiles)(own.plane, others, noise, tiles.data());
-            });
+            std::vector<short> tiles(size_t{(width + 3) / 4 + 1} * ((height + 3) / 4 + 1) * 64),
+                out(size_t{width} * height);
+            run(2, 256, 0,
+                [&] { (others.count <= 4 ? merge_tiles : merge_more_tiles)(own.plane, others, noise, tiles.data()); });
             run(2, 64, 0, [&] { merge_lay(tiles.data(), width, height, out.data()); });
             print(out);
         }

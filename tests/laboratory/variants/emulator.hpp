@@ -24,16 +24,16 @@ static unsigned running;
 static unsigned chance = 1;
 static const std::function<void()>* body;
 
-static void wait_at(State barrier) {
+static void barrier_sync(State barrier) {
     fibers[running].state = barrier;
     switch_to(fibers[running].place, scheduler);
 }
 
-static inline void __syncthreads() { wait_at(State::AT_BLOCK); }
+static inline void __syncthreads() { barrier_sync(State::AT_BLOCK); }
 
 static unsigned own_lane() { return running % 32; }
 static unsigned long long& handed_by(unsigned lane) { return fibers[running / 32 * 32 + lane].handed; }
-static void wait_for_warp() { wait_at(State::AT_WARP); }
+static void wait_for_warp() { barrier_sync(State::AT_WARP); }
 
 static void enter() {
     (*body)();

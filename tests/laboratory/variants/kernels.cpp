@@ -1,33 +1,37 @@
 // Runs kernels/variants/*.cu, and kernels/scan.cu, in the emulator: one question a line on standard input, one line of
-// numbers each on standard output. The test writes the kernels beside this file, with shared memory spelt as C++ has it.
+// numbers each on standard output. The test writes the kernels beside this file, with shared memory spelt as C++ has
+// it.
 #include "emulator.hpp"
 
 #include "elements.cuh"
 #include "formulas.cuh"
+#include "launch.cuh"
 #include "spec.cuh"
 #include "warp.cuh"
+
+using namespace histeq;
 
 constexpr size_t ROOM = 20000;
 
 namespace in_global {
 #include "histogram_global.cu"
 #undef HISTOGRAM
-}
+}  // namespace in_global
 namespace privatized {
 #include "histogram_privatized.cu"
 #undef HISTOGRAM
 unsigned shared[ROOM];
-}
+}  // namespace privatized
 namespace aggregated {
 #include "histogram_aggregated.cu"
 #undef HISTOGRAM
 unsigned shared[ROOM];
-}
+}  // namespace aggregated
 namespace replicated {
 #include "histogram_replicated.cu"
 #undef HISTOGRAM
 unsigned shared[ROOM];
-}
+}  // namespace replicated
 namespace saturated {
 #include "saturation.cu"
 }
@@ -37,23 +41,23 @@ namespace hillis_steele {
 namespace kogge_stone {
 #include "scan_kogge_stone.cu"
 unsigned shared[ROOM];
-}
+}  // namespace kogge_stone
 namespace kogge_stone_double {
 #include "scan_kogge_stone_double.cu"
 unsigned shared[ROOM];
-}
+}  // namespace kogge_stone_double
 namespace brent_kung {
 #include "scan_brent_kung.cu"
 unsigned shared[ROOM];
-}
+}  // namespace brent_kung
 namespace blelloch {
 #include "scan_blelloch.cu"
 unsigned shared[ROOM];
-}
+}  // namespace blelloch
 namespace warp_shuffle {
 #include "scan_warp_shuffle.cu"
 unsigned shared[ROOM];
-}
+}  // namespace warp_shuffle
 namespace add_sums {
 #include "scan_add_sums.cu"
 }
@@ -67,26 +71,26 @@ namespace computed {
 #include "map_computed.cu"
 #undef MAP
 #undef MAP_OF
-}
+}  // namespace computed
 namespace group_min {
 #include "map_group_min.cu"
 #undef MAP
 #undef MAP_OF
-}
+}  // namespace group_min
 namespace bytes {
 #include "map_bytes.cu"
 #undef MAP
-}
+}  // namespace bytes
 namespace shared_curve {
 #include "map_shared_lut.cu"
 #undef MAP
 unsigned short shared_lut[ROOM];
-}
+}  // namespace shared_curve
 namespace wide {
 #include "map_wide.cu"
 #undef MAP
 unsigned short shared_lut[ROOM];
-}
+}  // namespace wide
 namespace luminance {
 #include "luminance_histogram.cu"
 }
@@ -140,10 +144,12 @@ static Area area() {
     return area;
 }
 
-#define COUNT_WITH(SPACE, KERNEL, SHARED, BYTES)                                                                  \
-    run(grid, block, SHARED, BYTES, [&] {                                                                         \
-        if constexpr (sizeof(S) == 1) SPACE::KERNEL##_u8((unsigned char*)plane.memory, where, levels, counts.data(), how); \
-        if constexpr (sizeof(S) == 2) SPACE::KERNEL##_u16((unsigned short*)plane.memory, where, levels, counts.data(), how); \
+#define COUNT_WITH(SPACE, KERNEL, SHARED, BYTES)                                                                       \
+    run(grid, block, SHARED, BYTES, [&] {                                                                              \
+        if constexpr (sizeof(S) == 1)                                                                                  \
+            SPACE::KERNEL##_u8((unsigned char*)plane.memory, where, levels, counts.data(), how);                       \
+        if constexpr (sizeof(S) == 2)                                                                                  \
+            SPACE::KERNEL##_u16((unsigned short*)plane.memory, where, levels, counts.data(), how);                     \
         if constexpr (sizeof(S) == 4) SPACE::KERNEL##_u32((unsigned*)plane.memory, where, levels, counts.data(), how); \
     })
 
@@ -169,8 +175,9 @@ static void histogram(char variant) {
 
 static void scan(char variant, const unsigned* from, unsigned* to, unsigned count, unsigned threads);
 
-#define SCAN_WITH(KERNEL, SHARED, ENTRIES)                                                                     \
-    run(grid, Dim{threads, 1, 1}, SHARED, 4u * (ENTRIES), [&] { KERNEL(from, to, sums.empty() ? nullptr : sums.data(), count); })
+#define SCAN_WITH(KERNEL, SHARED, ENTRIES)                                                                             \
+    run(grid, Dim{threads, 1, 1}, SHARED, 4u * (ENTRIES),                                                              \
+        [&] { KERNEL(from, to, sums.empty() ? nullptr : sums.data(), count); })
 
 // Segment by segment, then their sums, as src/lab/publications/kernels/scan.rs does it.
 static void segments(char variant, const unsigned* from, unsigned* to, unsigned count, unsigned threads) {
@@ -266,25 +273,30 @@ static void curve() {
 static void tuned_curve() {
     unsigned threads = number(), lo = number(), hi = number(), strength = number(), codes = number();
     Levels levels = {lo, hi, strength};
-    std::vector<unsigned> counts = numbers<unsigned>(codes), emptied(codes, 1u);
+    std::vector<unsigned> counts = numbers<unsigned>(codes), cleared(codes, 1u);
     std::vector<unsigned short> lut(codes);
     Dim grid = {codes / 4 / threads, 1, 1}, block = {threads, 1, 1};
     std::vector<tuned::Segment> segments(grid.x);
     const uint4* quads = (const uint4*)counts.data();
     if (grid.x > 1) run(grid, block, nothing, 0, [&] { tuned::scan_sums(quads, segments.data()); });
     run(grid, block, nothing, 0,
-        [&] { tuned::scan(quads, (uint4*)emptied.data(), levels, segments.data(), (ushort4*)lut.data()); });
+        [&] { tuned::scan(quads, (uint4*)cleared.data(), levels, segments.data(), (ushort4*)lut.data()); });
     unsigned left = 0;
-    for (unsigned count : emptied) left += count;
+    for (unsigned count : cleared) left += count;
     lut.push_back((unsigned short)left);
     answer(lut);
 }
 
-#define MAP_WITH(SPACE, KERNEL, SHARED, BYTES)                                                                      \
-    run(grid, block, SHARED, BYTES, [&] {                                                                           \
-        if constexpr (sizeof(S) == 1) SPACE::KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where, lut.data(), run_length); \
-        if constexpr (sizeof(S) == 2) SPACE::KERNEL##_u16((unsigned short*)plane.memory, (unsigned short*)mapped.memory, where, lut.data(), run_length); \
-        if constexpr (sizeof(S) == 4) SPACE::KERNEL##_u32((unsigned*)plane.memory, (unsigned*)mapped.memory, where, lut.data(), run_length); \
+#define MAP_WITH(SPACE, KERNEL, SHARED, BYTES)                                                                         \
+    run(grid, block, SHARED, BYTES, [&] {                                                                              \
+        if constexpr (sizeof(S) == 1)                                                                                  \
+            SPACE::KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where, lut.data(),         \
+                               run_length);                                                                            \
+        if constexpr (sizeof(S) == 2)                                                                                  \
+            SPACE::KERNEL##_u16((unsigned short*)plane.memory, (unsigned short*)mapped.memory, where, lut.data(),      \
+                                run_length);                                                                           \
+        if constexpr (sizeof(S) == 4)                                                                                  \
+            SPACE::KERNEL##_u32((unsigned*)plane.memory, (unsigned*)mapped.memory, where, lut.data(), run_length);     \
     })
 
 // m VARIANT BYTES grid block area run curve... samples...
@@ -303,11 +315,17 @@ static void map(char variant) {
     answer(std::vector<S>(mapped.memory, mapped.memory + samples));
 }
 
-#define COMPUTE_WITH(KERNEL)                                                                                       \
-    run(grid, block, nothing, 0, [&] {                                                                             \
-        if constexpr (sizeof(S) == 1) computed::map_computed_##KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where, cdf.data(), &first, total, run_length); \
-        if constexpr (sizeof(S) == 2) computed::map_computed_##KERNEL##_u16((unsigned short*)plane.memory, (unsigned short*)mapped.memory, where, cdf.data(), &first, total, run_length); \
-        if constexpr (sizeof(S) == 4) computed::map_computed_##KERNEL##_u32((unsigned*)plane.memory, (unsigned*)mapped.memory, where, cdf.data(), &first, total, run_length); \
+#define COMPUTE_WITH(KERNEL)                                                                                           \
+    run(grid, block, nothing, 0, [&] {                                                                                 \
+        if constexpr (sizeof(S) == 1)                                                                                  \
+            computed::map_computed_##KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where,   \
+                                                 cdf.data(), &first, total, run_length);                               \
+        if constexpr (sizeof(S) == 2)                                                                                  \
+            computed::map_computed_##KERNEL##_u16((unsigned short*)plane.memory, (unsigned short*)mapped.memory,       \
+                                                  where, cdf.data(), &first, total, run_length);                       \
+        if constexpr (sizeof(S) == 4)                                                                                  \
+            computed::map_computed_##KERNEL##_u32((unsigned*)plane.memory, (unsigned*)mapped.memory, where,            \
+                                                  cdf.data(), &first, total, run_length);                              \
     })
 
 // n FORMULA BYTES grid block area run least total cdf... samples...
@@ -329,11 +347,17 @@ static void without_curve(char formula) {
     answer(std::vector<S>(mapped.memory, mapped.memory + samples));
 }
 
-#define GROUP_WITH(KERNEL)                                                                                          \
-    run(grid, block, nothing, 0, [&] {                                                                             \
-        if constexpr (sizeof(S) == 1) group_min::map_group_min_##KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where, cdf.data(), total, from); \
-        if constexpr (sizeof(S) == 2) group_min::map_group_min_##KERNEL##_u16((unsigned short*)plane.memory, (unsigned short*)mapped.memory, where, cdf.data(), total, from); \
-        if constexpr (sizeof(S) == 4) group_min::map_group_min_##KERNEL##_u32((unsigned*)plane.memory, (unsigned*)mapped.memory, where, cdf.data(), total, from); \
+#define GROUP_WITH(KERNEL)                                                                                             \
+    run(grid, block, nothing, 0, [&] {                                                                                 \
+        if constexpr (sizeof(S) == 1)                                                                                  \
+            group_min::map_group_min_##KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where, \
+                                                   cdf.data(), total, from);                                           \
+        if constexpr (sizeof(S) == 2)                                                                                  \
+            group_min::map_group_min_##KERNEL##_u16((unsigned short*)plane.memory, (unsigned short*)mapped.memory,     \
+                                                    where, cdf.data(), total, from);                                   \
+        if constexpr (sizeof(S) == 4)                                                                                  \
+            group_min::map_group_min_##KERNEL##_u32((unsigned*)plane.memory, (unsigned*)mapped.memory, where,          \
+                                                    cdf.data(), total, from);                                          \
     })
 
 // g SEARCH BYTES grid block area from total cdf... samples... : r and R by reduction, f and F by the first above 0; the

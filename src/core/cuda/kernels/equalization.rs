@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{function, module};
-use crate::cuda::arguments::{Levels, Line, Modifiers};
+use crate::cuda::arguments::{Levels, Modifiers, PiecewiseLine};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
@@ -38,19 +38,19 @@ impl EqualizationLauncher {
         multiprocessors: u32,
     ) -> Result<(), Error> {
         let codes = picture.layout().codes();
-        let (turn, frames) = history.prepare(picture.layout(), task)?;
+        let (update, frames) = history.prepare(picture.layout(), task)?;
         let tuning::EqualizationTuning { blocks, threads, spread } = tuning::equalization(codes, multiprocessors);
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
         let tone = task.tone();
         let (codes, levels) = (codes as u32, Levels::new(task.levels, tone.strength));
-        let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&tone.line));
+        let (modifiers, line) = (Modifiers::new(task, frames), PiecewiseLine::new(&tone.line));
         let stream = picture.stream().clone();
         let kept =
             (task.look_ahead() > 0).then(|| history.kept_curve(history.next_number(), &task.parameters.smoothing));
-        // Told apart from the launches before it; its lower 32 bits are enough for that.
+        // Differs from the launches before it; the lower 32 bits are enough for that.
         let number = (history.next_number() + 1) as u32;
         let mut launch = if spread { self.spread.on(&stream) } else { self.function.on(&stream) };
-        launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers).arg(&turn).arg(&line);
+        launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers).arg(&update).arg(&line);
         launch.arg(&mut history.slots).arg(&mut history.sums);
         launch.arg(&mut history.bins).arg(&mut history.grid).arg(&number);
         match &kept {
@@ -66,7 +66,7 @@ impl EqualizationLauncher {
             if blocks == 1 { launch.launch(config) } else { launch.launch_together(config) }
         };
         launched.doing("launching equalization")?;
-        history.advance(&turn);
+        history.advance(&update);
         Ok(())
     }
 }

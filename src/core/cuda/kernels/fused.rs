@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{NULL, VECTOR, function, luma_vectors, module};
-use crate::cuda::arguments::{Levels, Line, MOST_PLANES, Modifiers, Plane, Planes, Samples};
+use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, PiecewiseLine, Plane, Planes, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
 use crate::cuda::launch::Kernel;
@@ -147,19 +147,19 @@ impl FusedLauncher {
         let stream = picture.stream().clone();
         let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
         let plane = Plane { from: pixels, to: pixels, share, kept };
-        let waits = waiting.map_or(NULL, |waiting| {
+        let older = waiting.map_or(NULL, |waiting| {
             assert!(*waiting.layout() == layout);
             waiting.pixels.device_ptr_mut(&stream).0
         });
-        let waits = Plane { from: waits, to: waits, share, kept };
+        let older = Plane { from: older, to: older, share, kept };
         let (samples, is_settled) = (Samples::of(&layout), u32::from(settled));
         let tone = task.tone();
         let levels = Levels::new(task.levels, tone.strength);
         let modified = if is_plain {
             None
         } else {
-            let (turn, frames) = history.prepare(&layout, task)?;
-            Some((Modifiers::new(task, frames), turn, Line::new(&tone.line)))
+            let (update, frames) = history.prepare(&layout, task)?;
+            Some((Modifiers::new(task, frames), update, PiecewiseLine::new(&tone.line)))
         };
         let kept_curve =
             if looks_ahead { history.kept_curve(history.next_number(), &task.parameters.smoothing) } else { NULL };
@@ -167,11 +167,11 @@ impl FusedLauncher {
         let mut launch = function.on(&stream);
         launch.arg(&plane);
         if looks_ahead {
-            launch.arg(&waits);
+            launch.arg(&older);
         }
         launch.arg(&samples).arg(&levels);
-        if let Some((modifiers, turn, line)) = &modified {
-            launch.arg(modifiers).arg(turn).arg(line);
+        if let Some((modifiers, update, line)) = &modified {
+            launch.arg(modifiers).arg(update).arg(line);
         }
         launch.arg(totals).arg(emptied);
         if modified.is_some() {
@@ -193,8 +193,8 @@ impl FusedLauncher {
         // Only after the launch was enqueued: a refused launch has cleared nothing.
         history.totals.swap();
         history.launches += u64::from(!is_plain);
-        if let Some((_, turn, _)) = &modified {
-            history.advance(turn);
+        if let Some((_, update, _)) = &modified {
+            history.advance(update);
         }
         Ok(())
     }

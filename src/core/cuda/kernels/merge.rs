@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{function, module, threads_for};
-use crate::cuda::arguments::{Moved, NoiseFactors, NoisyPlane, Others};
+use crate::cuda::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes};
 use crate::cuda::device_memory::DeviceMemory;
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
@@ -53,7 +53,7 @@ impl MergeLauncher {
         &self,
         stream: &Arc<CudaStream>,
         plane: &NoisyPlane,
-        moved: &Moved,
+        moved: &ReferencePlane,
         (counts, first): (&DeviceMemory, usize),
         multiprocessors: u32,
     ) -> Result<(), Error> {
@@ -88,7 +88,7 @@ impl MergeLauncher {
     pub fn tiles(
         &self,
         stream: &Arc<CudaStream>,
-        (plane, others, noise): (&NoisyPlane, &Others, &NoiseFactors),
+        (plane, others, noise): (&NoisyPlane, &ReferencePlanes, &NoiseFactors),
         tiles: &DeviceMemory,
     ) -> Result<(), Error> {
         let count = MergeLauncher::tiles_of(plane);

@@ -1,5 +1,5 @@
-//! A launcher for each file in `kernels/`, with the same name. `kernels/README.md` states the preconditions of the
-//! kernels; the launchers meet them, so calling a launcher is safe.
+//! A launcher for each file in `kernels/`, with the same name. The comment above each kernel in its `.cu` file states its
+//! preconditions; the launchers meet them, so calling a launcher is safe.
 
 mod balance;
 mod chroma;

@@ -28,7 +28,7 @@ impl TileCurvesLauncher {
     pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
-        let (turn, frames) = history.prepare(&layout, task)?;
+        let (update, frames) = history.prepare(&layout, task)?;
         let local = picture.local.as_mut().expect("buffers for tiles");
         let config = LaunchConfig {
             grid_dim: (local.tiles.count() as u32, 1, 1),
@@ -41,13 +41,13 @@ impl TileCurvesLauncher {
             (Modifiers::new(task, frames), Tiles::new(&local.tiles, local.bins, task.levels, &layout));
         let place = local.place as u32;
         let mut launch = self.curves.on(&stream);
-        launch.arg(&codes).arg(&levels).arg(&modifiers).arg(&turn).arg(&tiles);
+        launch.arg(&codes).arg(&levels).arg(&modifiers).arg(&update).arg(&tiles);
         launch.arg(&mut local.counts).arg(&mut history.slots).arg(&mut history.sums).arg(&mut local.curves).arg(&place);
         // SAFETY: the arguments are those of the kernel. The counts have one for each bin of each tile, the curves have room
         // for what `place` says, and the history has the sizes that `prepare` gave it; shared memory holds the bins of a
         // tile; all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_curves")?;
-        history.advance(&turn);
+        history.advance(&update);
         Ok(())
     }
 
