@@ -233,8 +233,8 @@ impl Inverse {
         Inverse { multiplier: (1u64 << (32 + shift)).div_ceil(whole) as u32, shift }
     }
 
-    /// The inverse of the same sum where curves are kept as steps: of dividends whose lowest bits are dropped, so that they
-    /// have 32.
+    /// The inverse of the same sum where curves are kept as steps: of dividends whose lowest bits are dropped, so that
+    /// they have 32.
     fn of_deep_blend(tiles: &spec::clahe::Tiles) -> Self {
         let whole = 4 * tiles.width as u64 * tiles.height as u64;
         let bits = (whole - 1).ilog2() + 1;
@@ -261,8 +261,8 @@ impl CurvePlace {
         2 * (tiles * bins + 8)
     }
 
-    /// Where curves of this many bins are, in a window of at most `frames` frames; `has_room` if a block's shared memory
-    /// holds the steps of four tiles.
+    /// Where curves of this many bins are, in a window of at most `frames` frames; `has_room` if a block's shared
+    /// memory holds the steps of four tiles.
     pub fn of(
         (tiles, bins): (&spec::clahe::Tiles, usize),
         levels: spec::Levels,
@@ -283,8 +283,8 @@ impl CurvePlace {
         if self == CurvePlace::AsSteps { Inverse::of_deep_blend(tiles) } else { Inverse::of_blend(tiles, codes) }
     }
 
-    /// Whether the arithmetic of steps suits the curves of all windows of `frames` frames, in tiles with this many bins each
-    /// for `count` levels.
+    /// Whether the arithmetic of steps suits the curves of all windows of `frames` frames, in tiles with this many bins
+    /// each for `count` levels.
     fn suits_steps(tiles: &spec::clahe::Tiles, bins: usize, count: usize, frames: u32) -> bool {
         let area = (tiles.width * tiles.height) as u64;
         let total = area * u64::from(frames);
@@ -326,12 +326,13 @@ impl Turn {
         Turn { remembers: 0, half, window: 0, joins: 1, fresh: 1, row: 0, evicted_rows, evicted_windows, evicted_caps }
     }
 
-    /// The turn of frame `number` of a history with this many rows, of which frames take one after the other. `caps` has
-    /// what a level had kept of the frame in each row.
+    /// The turn of frame `number` of a history with this many rows, of which frames take one after the other. `caps`
+    /// has what a level had kept of the frame in each row.
     pub fn new(update: &spec::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
         let rows = caps.len();
         let row = (number % rows as u64) as usize;
-        // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one ago.
+        // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one
+        // ago.
         let row_of = |slot: usize| {
             let ago = if slot < update.slot { update.slot - slot } else { update.slot + slots - slot };
             ((row + rows - ago) % rows) as u32
@@ -679,9 +680,9 @@ impl NoiseFactors {
     }
 }
 
-/// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of the
-/// tiles, where the curves are, and the words of the inverse. `has_room` as on GPUs whose shared memory holds the steps of four
-/// tiles.
+/// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of
+/// the tiles, where the curves are, and the words of the inverse. `has_room` as on GPUs whose shared memory holds the
+/// steps of four tiles.
 #[doc(hidden)]
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
     let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");
@@ -693,8 +694,8 @@ pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) 
     words
 }
 
-/// What the kernel of a veil's curves takes, for tests that run kernels on the CPU: the words of the levels, the veil and the
-/// curve that follows.
+/// What the kernel of a veil's curves takes, for tests that run kernels on the CPU: the words of the levels, the veil
+/// and the curve that follows.
 #[doc(hidden)]
 pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {
     let mut words: Vec<u32> = bytemuck::cast_slice(&[Levels::new(levels, spec::Strength::FULL)]).to_vec();

@@ -1,5 +1,5 @@
-//! A GPU: its driver, its context, its kernels. Everything that can be missing is checked here, in an order in which the
-//! bindings never panic.
+//! A GPU: its driver, its context, its kernels. Everything that can be missing is checked here, in an order in which
+//! the bindings never panic.
 #![allow(unsafe_code, reason = "driver calls without a safe binding, and streams that are ordered by hand")]
 
 use super::compiled::{self, LoadReport};
@@ -42,7 +42,8 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the GPU with this index, counted from 0 as in `nvidia-smi` unless `CUDA_VISIBLE_DEVICES` changes the order.
+    /// Opens the GPU with this index, counted from 0 as in `nvidia-smi` unless `CUDA_VISIBLE_DEVICES` changes the
+    /// order.
     ///
     /// # Errors
     /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
@@ -67,8 +68,8 @@ impl Gpu {
             return Err(Error::DeviceTooOld { name, major, minor });
         }
         // SAFETY: from here on the bindings do not order streams among themselves. Buffers are allocated, used by
-        // kernels and freed on one stream (`DevicePicture`), and copies on other streams are ordered against it by events
-        // and waited for before a buffer goes (`Slot`).
+        // kernels and freed on one stream (`DevicePicture`), and copies on other streams are ordered against it by
+        // events and waited for before a buffer goes (`Slot`).
         unsafe { context.disable_event_tracking() };
         let attribute = |which, doing| Ok(context.attribute(which).doing(doing)?.unsigned_abs());
         let multiprocessors =
@@ -86,7 +87,8 @@ impl Gpu {
         &self.name
     }
 
-    /// The handle of its context (`CUcontext`): the GPU's primary context, which the CUDA runtime and what builds on it use.
+    /// The handle of its context (`CUcontext`): the GPU's primary context, which the CUDA runtime and what builds on it
+    /// use.
     pub fn handle(&self) -> usize {
         self.context.cu_ctx() as usize
     }
@@ -124,8 +126,8 @@ impl Gpu {
     }
 }
 
-/// Makes threads sleep that wait for this device in the driver. By default they spin if there are more cores than contexts,
-/// and take a core from the decoder and the encoder.
+/// Makes threads sleep that wait for this device in the driver. By default they spin if there are more cores than
+/// contexts, and take a core from the decoder and the encoder.
 fn set_blocking_sync(index: usize) -> Result<(), Error> {
     let doing = "setting up the device";
     let device = result::device::get(index as i32).doing(doing)?;
@@ -137,7 +139,8 @@ fn set_blocking_sync(index: usize) -> Result<(), Error> {
     }
 }
 
-/// Checks that there is a driver that accepts the kernels, without starting it: starting is most of the time of opening.
+/// Checks that there is a driver that accepts the kernels, without starting it: starting is most of the time of
+/// opening.
 ///
 /// # Errors
 /// When there is none, or it is too old.
@@ -155,8 +158,8 @@ pub fn find_driver() -> Result<(), Error> {
     Ok(())
 }
 
-/// Does `work`, which makes the context of a GPU the current one of this thread, and makes the one current again that was before:
-/// for hosts whose own GPU library relies on that. Without a driver it only does the work.
+/// Does `work`, which makes the context of a GPU the current one of this thread, and makes the one current again that
+/// was before: for hosts whose own GPU library relies on that. Without a driver it only does the work.
 pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
     static HAS_DRIVER: OnceLock<bool> = OnceLock::new();
     // SAFETY: as in `find_driver`.
@@ -164,13 +167,13 @@ pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
         return work();
     }
     let mut before = std::ptr::null_mut();
-    // SAFETY: the library is loaded, every version of it has this function, and `before` outlives the call. It fails where
-    // nothing has started the driver, and so made no context.
+    // SAFETY: the library is loaded, every version of it has this function, and `before` outlives the call. It fails
+    // where nothing has started the driver, and so made no context.
     let is_known = unsafe { sys::cuCtxGetCurrent(&mut before) }.result().is_ok();
     let done = work();
     if is_known {
-        // SAFETY: the context was current, and its owner keeps it while calls of this thread are under way; null is none.
-        // It fails where the driver has, which the next call says.
+        // SAFETY: the context was current, and its owner keeps it while calls of this thread are under way; null is
+        // none. It fails where the driver has, which the next call says.
         let _ = unsafe { sys::cuCtxSetCurrent(before) };
     }
     done

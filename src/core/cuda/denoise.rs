@@ -1,5 +1,5 @@
-//! Noise that is removed on the GPU: the steps of [`crate::denoise`] for planes that come from the host and go back there. Every
-//! call waits for what it has enqueued, so that its memory may be used again.
+//! Noise that is removed on the GPU: the steps of [`crate::denoise`] for planes that come from the host and go back
+//! there. Every call waits for what it has enqueued, so that its memory may be used again.
 #![allow(unsafe_code, reason = "copies to and from memory by address")]
 
 use super::arguments::{Moved, NoiseFactors, NoisyPlane, Others};
@@ -300,8 +300,8 @@ impl Engine for Gpu {
             begin += samples(&own.planes[index]);
             Ok(())
         });
-        // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound the
-        // context.
+        // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound
+        // the context.
         let copied = unsafe { result::memcpy_dtoh_async(&mut pinned, out.address(), room.stream.cu_stream()) };
         let done = room.wait();
         merged?;

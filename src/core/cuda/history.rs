@@ -1,5 +1,6 @@
-//! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device their
-//! histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays on the device.
+//! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device
+//! their histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays
+//! on the device.
 
 use super::arguments::{Line, Modifiers, Turn};
 use super::error::{Doing, Error};
@@ -37,8 +38,8 @@ pub struct History {
     latest_row: usize,
     /// What the plateau has left of a level of the histogram in each row.
     caps: Vec<u32>,
-    /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the current
-    /// frame does not overwrite any of them.
+    /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the
+    /// current frame does not overwrite any of them.
     pub(super) slots: CudaSlice<u32>,
     /// The sums of the two windows; with one curve per frame two sets, which frames read and write alternately.
     pub(super) sums: CudaSlice<u64>,
@@ -48,7 +49,8 @@ pub struct History {
     /// The curves of the frames of the look-ahead, one of which becomes the curve of the oldest of them.
     pub(super) kept_curves: CudaSlice<u16>,
     pub(super) totals: Totals,
-    /// Launches of the fused kernel with a window. Each waits for all kernels before it, before it lets the next one begin.
+    /// Launches of the fused kernel with a window. Each waits for all kernels before it, before it lets the next one
+    /// begin.
     pub(super) launches: u64,
 }
 
@@ -148,14 +150,14 @@ impl History {
         if parameters.smoothing.frames() > 1 { parameters.smoothing.memory() } else { 0 }
     }
 
-    /// The rows of `slots`. With one curve per frame there is one more than frames that are kept: a frame never writes a
-    /// histogram that another block may still read.
+    /// The rows of `slots`. With one curve per frame there is one more than frames that are kept: a frame never writes
+    /// a histogram that another block may still read.
     pub(super) fn rows_for(parameters: &Parameters) -> usize {
         History::slots_for(parameters) as usize + usize::from(parameters.method == Method::Global)
     }
 
-    /// Finds the window of the next frame. If all frames before are forgotten, those of the look-ahead have to be completed
-    /// before anything of this one is enqueued.
+    /// Finds the window of the next frame. If all frames before are forgotten, those of the look-ahead have to be
+    /// completed before anything of this one is enqueued.
     pub(super) fn next(&mut self, task: &Task) -> WindowUpdate {
         let kind = task.parameters.window_kind();
         if self.kind != Some(kind) {
@@ -184,8 +186,8 @@ impl History {
         self.scenes.set_current_number(scene.number, scene.begun);
     }
 
-    /// Prepares the buffers for the frame that [`next`](History::next) was called for. Returns how it changes the windows, and
-    /// the number of frames in its own.
+    /// Prepares the buffers for the frame that [`next`](History::next) was called for. Returns how it changes the
+    /// windows, and the number of frames in its own.
     ///
     /// # Errors
     /// When the GPU has no memory left.
@@ -226,8 +228,8 @@ impl History {
         })
     }
 
-    /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host has
-    /// noted.
+    /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host
+    /// has noted.
     pub(super) fn reset(&mut self) {
         self.forget();
         self.update = None;
@@ -285,8 +287,8 @@ fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
     Ok(())
 }
 
-/// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on the CPU.
-/// `caps` is kept from frame to frame, and empty before the first.
+/// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on
+/// the CPU. `caps` is kept from frame to frame, and empty before the first.
 #[doc(hidden)]
 pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64, caps: &mut Vec<u32>) -> Vec<u32> {
     let slots = History::slots_for(&task.parameters) as usize;

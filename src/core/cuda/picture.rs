@@ -191,9 +191,9 @@ impl DevicePicture {
         Ok(true)
     }
 
-    /// Enqueues everything up to the curve; with the fused kernel the mapping too: of the frame itself, or with a look-ahead
-    /// of `waiting`, a frame that leaves the look-ahead with this frame's curve. Returns what is applied to the frame, which
-    /// `history` has found the window of.
+    /// Enqueues everything up to the curve; with the fused kernel the mapping too: of the frame itself, or with a
+    /// look-ahead of `waiting`, a frame that leaves the look-ahead with this frame's curve. Returns what is applied to
+    /// the frame, which `history` has found the window of.
     pub(super) fn analyze(
         &mut self,
         history: &mut History,
@@ -520,8 +520,8 @@ impl DevicePicture {
         unsafe { result::memcpy_dtod_async(to, from, bytes.len(), stream.cu_stream()) }.doing("copying on the device")
     }
 
-    /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window. The
-    /// picture has the layout [`BufferLayout::of_counts`].
+    /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window.
+    /// The picture has the layout [`BufferLayout::of_counts`].
     pub(super) fn remember(&mut self, history: &mut History, counts: &Counts, task: &Task) -> Result<(), Error> {
         let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
         task.assert_suits(&self.layout);
@@ -626,7 +626,8 @@ impl DevicePicture {
         self.map_to(task, false, None)
     }
 
-    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled, or follows with these gains.
+    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled, or follows with these
+    /// gains.
     fn map_to(&mut self, task: &Task, locally: bool, gains: Option<&Gains>) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         let gains = match (task.parameters.chroma, gains) {

@@ -40,8 +40,8 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// An empty ring. A depth of 1 runs the stages one after the other. With 3 all stages run at once; more frames absorb
-    /// delays of the threads around the ring.
+    /// An empty ring. A depth of 1 runs the stages one after the other. With 3 all stages run at once; more frames
+    /// absorb delays of the threads around the ring.
     ///
     /// # Errors
     /// When a stream cannot be made.
@@ -91,8 +91,8 @@ impl Ring {
         self.start(frame, task, Operation::Equalize)
     }
 
-    /// As [`submit`](Ring::submit), but applies what [`Task::giving`] has given, and leaves the history as it is. Not while
-    /// frames wait for later ones.
+    /// As [`submit`](Ring::submit), but applies what [`Task::giving`] has given, and leaves the history as it is. Not
+    /// while frames wait for later ones.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
@@ -164,8 +164,8 @@ impl Ring {
         }
     }
 
-    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and takes no more of them than fit there
-    /// and on the host.
+    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and takes no more of them
+    /// than fit there and on the host.
     fn fit(&mut self, bytes: usize) -> Result<(), Error> {
         let (free, _) = self.gpu.context.mem_get_info().doing("asking for the free memory")?;
         // The picture; and its luma once more, where luma is made of red, green and blue, or chroma follows.
@@ -186,7 +186,8 @@ impl Ring {
         let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
         if task.stays_on_device {
-            // The frames under way and their results may take half of the memory for pictures, and the caller's the other half.
+            // The frames under way and their results may take half of the memory for pictures, and the caller's the
+            // other half.
             self.depth = self.depth.min(self.gpu.pictures()?.most_bytes() / (4 * layout.bytes())).max(1);
         }
         let operation =

@@ -56,8 +56,8 @@ pub(super) fn copy_of_rows(
     }
 }
 
-/// Bytes from one row of a plane to the next, as copies take them; `None` if the rows lie bottom up, or more than `most` bytes
-/// apart.
+/// Bytes from one row of a plane to the next, as copies take them; `None` if the rows lie bottom up, or more than
+/// `most` bytes apart.
 pub(super) fn pitch_of(plane: &Plane, most: usize) -> Option<usize> {
     // The stride of a single row has no meaning.
     if plane.is_contiguous() {
@@ -66,9 +66,9 @@ pub(super) fn pitch_of(plane: &Plane, most: usize) -> Option<usize> {
     usize::try_from(plane.stride()).ok().filter(|pitch| (plane.row_bytes()..=most).contains(pitch))
 }
 
-/// The fewest groups of equally spaced rows of `row_bytes` bytes that begin at these places, every such number of which belongs
-/// to one group, and the distance of rows in a group. Rows of a group do not overlap, so a row that is asked for twice is in
-/// two groups.
+/// The fewest groups of equally spaced rows of `row_bytes` bytes that begin at these places, every such number of which
+/// belongs to one group, and the distance of rows in a group. Rows of a group do not overlap, so a row that is asked
+/// for twice is in two groups.
 pub(super) fn interleaved(starts: &[usize], row_bytes: usize) -> (usize, usize) {
     let count = starts.len();
     let distance = |groups: usize| {

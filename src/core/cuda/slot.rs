@@ -144,8 +144,8 @@ impl Slot {
     }
 
     /// Enqueues the upload of `frame` and its kernels up to the curve. Samples in pageable memory are first copied into
-    /// pinned memory. With `refused` the driver refuses a launch. Returns what is applied to the frame, unless a later frame
-    /// of its scene has another. `waiting` has a frame that leaves the look-ahead with the curve of this one.
+    /// pinned memory. With `refused` the driver refuses a launch. Returns what is applied to the frame, unless a later
+    /// frame of its scene has another. `waiting` has a frame that leaves the look-ahead with the curve of this one.
     pub fn begin(
         &mut self,
         frame: Frame,
@@ -191,8 +191,8 @@ impl Slot {
         self.picture.analyze(history, &task, waiting)
     }
 
-    /// Enqueues the mapping of the frame by what is `applied`, and its download, or the copy of its samples on the device if
-    /// they stay there. `history` has the frames of its look-ahead.
+    /// Enqueues the mapping of the frame by what is `applied`, and its download, or the copy of its samples on the
+    /// device if they stay there. `history` has the frames of its look-ahead.
     pub fn complete(&mut self, history: &History, applied: &Applied) -> Result<(), Error> {
         let streams = self.streams.clone();
         let Streams { compute, download, .. } = &*streams;
@@ -351,8 +351,8 @@ impl Slot {
         unsafe { result::memcpy_htod_async(device, &staging[bytes], stream.cu_stream()) }.doing("copying to the device")
     }
 
-    /// Enqueues the copy of the samples, which are these bytes of the buffer, to where they stay on the device; nothing if they
-    /// do not stay.
+    /// Enqueues the copy of the samples, which are these bytes of the buffer, to where they stay on the device; nothing
+    /// if they do not stay.
     fn keep(&mut self, samples: Range<usize>) -> Result<(), Error> {
         let Some(staying) = self.under_way.as_ref().and_then(|under_way| under_way.staying.as_ref()) else {
             return Ok(());
@@ -362,8 +362,8 @@ impl Slot {
         let bytes = samples.len();
         let pixels = self.picture.pixels.slice(samples);
         let (from, _order) = pixels.device_ptr(stream);
-        // SAFETY: both sides have these bytes. `staying` is new, and is not shared before `finish` has waited, or dropped before
-        // `drop` has; the stream has waited for the kernels that write the device buffer (`computed`).
+        // SAFETY: both sides have these bytes. `staying` is new, and is not shared before `finish` has waited, or
+        // dropped before `drop` has; the stream has waited for the kernels that write the device buffer (`computed`).
         unsafe { result::memcpy_dtod_async(staying.address(), from, bytes, stream.cu_stream()) }
             .doing("copying on the device")
     }

@@ -15,8 +15,9 @@ use cudarc::driver::CudaStream;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// The most bytes that are pinned for uploads to a GPU, of all rings: pinned memory is never swapped out, so other programs
-/// lack it. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
+/// The most bytes that are pinned for uploads to a GPU, of all rings: pinned memory is never swapped out, so other
+/// programs lack it. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at
+/// 4K.
 const MOST_FOR_INPUT: usize = 512 << 20;
 
 /// Copies pictures from a decoder.
@@ -59,8 +60,8 @@ impl SurfaceImporter {
     /// Enqueues the copies of luma and chroma, behind the decoder's work.
     ///
     /// # Safety
-    /// As for [`adopt`](SurfaceImporter::adopt). `luma` is memory of this context for the surface's rows at its stride, `pairs`
-    /// has the bytes of its pairs, and nothing else touches either until the stream has been waited for.
+    /// As for [`adopt`](SurfaceImporter::adopt). `luma` is memory of this context for the surface's rows at its stride,
+    /// `pairs` has the bytes of its pairs, and nothing else touches either until the stream has been waited for.
     unsafe fn enqueue(&self, surface: &Surface, luma: u64, pairs: &mut PinnedBuffer) -> Result<(), Error> {
         let stream = self.pool.copies();
         // SAFETY: by the caller's promise.

@@ -47,8 +47,9 @@ pub(super) struct Parameters {
 impl TryFrom<Settings> for Parameters {
     type Error = Error;
 
-    /// A new field, method or treatment of chroma does not compile until it is decided on here: the kernels know it, or it is
-    /// part of the guide before they see the frame, or it is refused with [`Error::Unsupported`], so that the CPU does it.
+    /// A new field, method or treatment of chroma does not compile until it is decided on here: the kernels know it, or
+    /// it is part of the guide before they see the frame, or it is refused with [`Error::Unsupported`], so that the CPU
+    /// does it.
     fn try_from(settings: Settings) -> Result<Self, Error> {
         let Settings {
             // The kernels know these.
@@ -167,14 +168,15 @@ impl Task {
         Task { guide, ..self }
     }
 
-    /// The same, with the equalized planes of the result on the device, if `stays` says so; they are not downloaded then.
+    /// The same, with the equalized planes of the result on the device, if `stays` says so; they are not downloaded
+    /// then.
     #[must_use]
     pub fn staying_on_device(self, stays: bool) -> Self {
         Task { stays_on_device: stays, ..self }
     }
 
-    /// The same, with `mapping` applied and nothing counted: the method becomes one whose mapping is decided before. For
-    /// [`Ring::submit_given`](super::Ring::submit_given).
+    /// The same, with `mapping` applied and nothing counted: the method becomes one whose mapping is decided before.
+    /// For [`Ring::submit_given`](super::Ring::submit_given).
     ///
     /// # Panics
     /// When the mapping is that of tiles, whose curves are made here.
@@ -244,8 +246,8 @@ impl Task {
 
     /// Whether the curve depends on the plain histogram of the frame alone, and is blended with the codes themselves.
     pub(super) fn is_plain(&self) -> bool {
-        // Without a contrast limit, the range of the tone has no effect. A new parameter has to say here whether the kernels for
-        // plain histograms know it: each field is named.
+        // Without a contrast limit, the range of the tone has no effect. A new parameter has to say here whether the
+        // kernels for plain histograms know it: each field is named.
         let Parameters { smoothing, plateau, bins, max_gain: _, method: _, strength: _, region: _, chroma: _ } =
             self.parameters;
         let tone = self.tone();

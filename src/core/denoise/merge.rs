@@ -1,5 +1,5 @@
-//! A plane without noise: tiles of 8x8 samples that overlap by half are transformed together with those of other frames along
-//! their motion, merged coefficient by coefficient, shrunk by what noise is left, and laid over each other.
+//! A plane without noise: tiles of 8x8 samples that overlap by half are transformed together with those of other frames
+//! along their motion, merged coefficient by coefficient, shrunk by what noise is left, and laid over each other.
 
 use super::dct::{self, Batch, SAMPLES, TILES, part};
 use super::noise::{self, Differences, Factors, Noise};
@@ -108,7 +108,8 @@ fn of_four(a: i16, b: i16, c: i16, d: i16, weights: [i16; 4]) -> i16 {
     part(a << 2, weights[0]) + part(b << 2, weights[1]) + part(c << 2, weights[2]) + part(d << 2, weights[3]) + 2
 }
 
-/// From a row of a tile that is read to the next: what is read beyond a row is not used, and makes loops of whole vectors.
+/// From a row of a tile that is read to the next: what is read beyond a row is not used, and makes loops of whole
+/// vectors.
 const LINE: usize = 16;
 
 /// A tile that is read, `LINE` samples from a row to the next.
@@ -162,8 +163,8 @@ fn linear(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile
     }
 }
 
-/// The tiles in a plane that do not overlap, where motion is that of all around: what is hidden or comes is none of noise. All of
-/// them, if these are few.
+/// The tiles in a plane that do not overlap, where motion is that of all around: what is hidden or comes is none of
+/// noise. All of them, if these are few.
 fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<(usize, usize)> {
     let (columns, rows) = (plane.own.width() / SIZE, plane.own.height() / SIZE);
     let all = || (0..rows).flat_map(|row| (0..columns).map(move |column| (2 * column + 1, 2 * row + 1)));

@@ -8,13 +8,13 @@
 //!
 //! An [`Engine`] takes these steps, on a CPU ([`Steps`]) or on a GPU (`cuda/denoise.rs`).
 //!
-//! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back and added to
-//!   it, so that nothing is lost of those that have more.
-//! * A frame is made of itself and up to four frames before and behind it. The motion to one that is 2 or 4 frames away is twice
-//!   that to the one half as far away, and what it takes beside that; else it is searched for from nothing.
+//! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back
+//!   and added to it, so that nothing is lost of those that have more.
+//! * A frame is made of itself and up to four frames before and behind it. The motion to one that is 2 or 4 frames away
+//!   is twice that to the one half as far away, and what it takes beside that; else it is searched for from nothing.
 //! * Its noise is that of the steps between the frames that it is made of.
-//! * Where two frames differ by more than noise, a coefficient of one has no part in the other: what is new, or was hidden, keeps
-//!   the noise that shrinking leaves, and nothing is drawn twice.
+//! * Where two frames differ by more than noise, a coefficient of one has no part in the other: what is new, or was
+//!   hidden, keeps the noise that shrinking leaves, and nothing is drawn twice.
 
 pub mod dct;
 pub mod merge;
@@ -39,8 +39,8 @@ pub trait Engine {
     /// What can go wrong.
     type Error;
 
-    /// A frame of these planes, luma first, whose edges are repeated. A sample of chroma covers as many columns and rows of luma
-    /// as `log2` says, in powers of two.
+    /// A frame of these planes, luma first, whose edges are repeated. A sample of chroma covers as many columns and
+    /// rows of luma as `log2` says, in powers of two.
     ///
     /// # Errors
     /// When a GPU fails; so for all that follow.
@@ -211,8 +211,8 @@ impl<F> Step<F> {
 /// The least that frames are taken to differ by, in 64ths of a level of 8 bits.
 const LEAST_CALM: u32 = 19;
 
-/// What is measured along the motion of a picture and those around it: a few numbers, with which it can be made clean again without
-/// the steps between the others.
+/// What is measured along the motion of a picture and those around it: a few numbers, with which it can be made clean
+/// again without the steps between the others.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The least that two of the pictures differ by where nothing moves.
@@ -224,8 +224,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Measures consecutive pictures with this number of planes each, of which picture `at` becomes clean. `steps` are the steps from
-    /// each picture to the next one.
+    /// Measures consecutive pictures with this number of planes each, of which picture `at` becomes clean. `steps` are
+    /// the steps from each picture to the next one.
     pub fn of<F>(steps: &[&Step<F>], planes: usize, at: usize) -> Self {
         let calm = steps.iter().map(|step| step.calm).min().unwrap_or(LEAST_CALM);
         let mut frozen = 256;

@@ -1,8 +1,9 @@
-//! The noise of a plane: for each coefficient of a tile, and by brightness. It is measured in what is left of motion, the
-//! coefficients of a tile less those of where its block was in the frame before.
+//! The noise of a plane: for each coefficient of a tile, and by brightness. It is measured in what is left of motion,
+//! the coefficients of a tile less those of where its block was in the frame before.
 //!
-//! An encoder freezes noise and renews it now and then. What is seen to change is less than what is wrong then, and has long tails:
-//! from a ratio of the 85 % quantile to the median that is 1.15 of that of true noise on, the variance counts up to twice.
+//! An encoder freezes noise and renews it now and then. What is seen to change is less than what is wrong then, and has
+//! long tails: from a ratio of the 85 % quantile to the median that is 1.15 of that of true noise on, the variance
+//! counts up to twice.
 
 use super::dct::{Batch, SAMPLES, TILES};
 use super::sheet::Sheet;
@@ -19,7 +20,8 @@ pub const CLASSES: usize = 12;
 /// The fewest tiles by which a class is known.
 const FEWEST: u64 = 60;
 
-/// What normalizes: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of two frames.
+/// What normalizes: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of two
+/// frames.
 pub type Factors = [u16; SAMPLES * TILES];
 
 /// How often differences had which size.
@@ -51,7 +53,8 @@ impl Differences {
         }
     }
 
-    /// Those that were counted elsewhere: of each coefficient, and behind them of each class of brightness, [`SIZES`] counts.
+    /// Those that were counted elsewhere: of each coefficient, and behind them of each class of brightness, [`SIZES`]
+    /// counts.
     pub fn of_counts(counts: &[u32]) -> Self {
         let (by_coefficient, by_class) = counts.split_at(SAMPLES * SIZES);
         Differences { by_coefficient: by_coefficient.to_vec(), by_class: by_class.to_vec() }

@@ -1,7 +1,8 @@
 //! Motion between two frames: a vector for each block of 8x8 samples of luma.
 //!
-//! It is searched from the coarsest pictures to the finest. A vector costs the sum of differences in a window of 16x16 around the
-//! block, each no more than a bound, every other row; and what it differs from the median of the vectors around it by.
+//! It is searched from the coarsest pictures to the finest. A vector costs the sum of differences in a window of 16x16
+//! around the block, each no more than a bound, every other row; and what it differs from the median of the vectors
+//! around it by.
 
 use super::sheet::Sheet;
 
@@ -106,8 +107,8 @@ impl Field {
     }
 }
 
-/// The motion from `one` to `other`, pictures from the finest to the coarsest. `calm` is what they differ by where nothing moves,
-/// in 64ths of a level of 8 bits; `half` the motion in half the time, if it is known.
+/// The motion from `one` to `other`, pictures from the finest to the coarsest. `calm` is what they differ by where
+/// nothing moves, in 64ths of a level of 8 bits; `half` the motion in half the time, if it is known.
 #[inline(always)]
 pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -> Field {
     let coarsest = if half.is_some() { 1 } else { one.len().min(other.len()) - 1 };
@@ -190,8 +191,8 @@ impl Block<'_> {
         let known = [own, of(-1, 0), of(1, 0), of(0, -1), of(0, 1), median, Vector::default()];
         let reach = if is_coarsest { self.reach } else { 1 };
         let side = 2 * reach + 1;
-        // Vectors that are known, those around, and parts of a sample. All are tried at one place of the program: what is tried there
-        // is large.
+        // Vectors that are known, those around, and parts of a sample. All are tried at one place of the program: what
+        // is tried there is large.
         for turn in 0..if is_finest { 4 } else { 2 } {
             // As far apart as noise alone would be.
             if turn == 1 && best.cost < self.enough {

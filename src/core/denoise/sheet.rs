@@ -3,7 +3,8 @@
 /// Rows and columns around a plane.
 pub const PAD: usize = 16;
 
-/// A plane. The sample in row `y` and column `x`, both from `-PAD` on, may be read; beyond an edge lies what is at the edge.
+/// A plane. The sample in row `y` and column `x`, both from `-PAD` on, may be read; beyond an edge lies what is at the
+/// edge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
     samples: Vec<i16>,
@@ -97,8 +98,8 @@ impl Sheet {
         }
     }
 
-    /// Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around it. What
-    /// lies farther out looks the same.
+    /// Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around
+    /// it. What lies farther out looks the same.
     #[inline(always)]
     pub fn within(at: isize, size: usize, of: usize) -> isize {
         at.clamp(2 - PAD as isize, (of + PAD - 2) as isize - size as isize)

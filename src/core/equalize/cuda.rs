@@ -1,4 +1,5 @@
-//! The GPU backend: a [`Ring`] between the pipeline's threads. It says what is to be done with each frame; `cuda` does it.
+//! The GPU backend: a [`Ring`] between the pipeline's threads. It says what is to be done with each frame; `cuda` does
+//! it.
 
 use super::{Applied, Equalized, Executor, Report, Role, Work};
 use crate::Result;
@@ -16,8 +17,8 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// How many frames are under way unless the caller says otherwise: one on each stage, and some to spare for threads that
-    /// are late.
+    /// How many frames are under way unless the caller says otherwise: one on each stage, and some to spare for threads
+    /// that are late.
     pub const RING_DEPTH: usize = 8;
 
     /// A backend on GPU `gpu_index`, counted from 0, with up to `ring_depth` frames under way.

@@ -1,7 +1,7 @@
 //! Removes the noise of frames on threads of its own. They come out in the order in which they went in.
 //!
-//! A frame waits for the frames behind it that it is made clean with. What a frame needs of another one, its planes and the motion
-//! between the two, is made once, by whichever thread needs it first.
+//! A frame waits for the frames behind it that it is made clean with. What a frame needs of another one, its planes and
+//! the motion between the two, is made once, by whichever thread needs it first.
 
 use super::cpu::{Isa, denoise_steps};
 use super::depth::{Kind, like, parts, planes, sibling};
@@ -402,8 +402,9 @@ fn log2_of_chroma(frame: &Frame) -> (u8, u8) {
 /// Bits of the samples of sheets.
 const DEPTH: u8 = 12;
 
-/// The planes of these rows of a frame without alpha, as codes of 12 bits less 2048. Of RGB these are a luma, `(r + 2g + b) / 4`,
-/// and two differences of colours around 0, `(2g - r - b) / 4` and `(r - b) / 2`, in which noise and picture are apart as in YUV.
+/// The planes of these rows of a frame without alpha, as codes of 12 bits less 2048. Of RGB these are a luma, `(r + 2g
+/// + b) / 4`, and two differences of colours around 0, `(2g - r - b) / 4` and `(r - b) / 2`, in which noise and picture
+/// are apart as in YUV.
 fn sheets(frame: &Frame, rows: Rows) -> Vec<Sheet> {
     let sample = frame.format().descriptor().sample;
     let (up, down) = (DEPTH.saturating_sub(sample.depth), sample.depth.saturating_sub(DEPTH));
@@ -451,8 +452,8 @@ fn change(is_rgb: bool, index: usize, of: impl Fn(usize) -> i32) -> i32 {
     }
 }
 
-/// `frame` with this share of what the sheets of its pictures, the first ones, change by to become the second ones; with 10 bits if it
-/// has 8.
+/// `frame` with this share of what the sheets of its pictures, the first ones, change by to become the second ones;
+/// with 10 bits if it has 8.
 fn cleaned(
     frame: &Frame,
     pictures: &[(Arc<Vec<Sheet>>, Vec<Sheet>)],

@@ -1,7 +1,7 @@
-//! A backend that another one takes over from: the CPU begins while a GPU opens, and goes on should the GPU fail. Both are
-//! the same step. Every work is kept until its result has come out, with what was counted of the frames before; the next
-//! backend is told that, and does again what was under way. All backends give the same bytes, so the picture does not show
-//! where.
+//! A backend that another one takes over from: the CPU begins while a GPU opens, and goes on should the GPU fail. Both
+//! are the same step. Every work is kept until its result has come out, with what was counted of the frames before; the
+//! next backend is told that, and does again what was under way. All backends give the same bytes, so the picture does
+//! not show where.
 //!
 //! ```text
 //! frames    0 1 2 ... s-m ......... s-1 | s ............ n
@@ -103,7 +103,8 @@ impl Failover {
         failover
     }
 
-    /// Has `next` do what is under way, as if it had done all frames before, and gives the results that are done already.
+    /// Has `next` do what is under way, as if it had done all frames before, and gives the results that are done
+    /// already.
     fn take_over(&self, next: &mut dyn Executor) -> Result<VecDeque<Equalized>> {
         self.remembered.iter().try_for_each(|seen| next.remember(seen))?;
         let mut done = VecDeque::new();
@@ -201,8 +202,8 @@ impl Failover {
             let guide = work.guide().clone();
             self.remembered.push_back(Remembered { counts, settings, guide, scene: applied.scene });
         }
-        // Settings with another window begin a new one, so that these tell what is needed. A window of one frame needs no
-        // frame before it, but its scene does.
+        // Settings with another window begin a new one, so that these tell what is needed. A window of one frame needs
+        // no frame before it, but its scene does.
         let smoothing = settings.smoothing;
         let depends_on_others = smoothing.frames() > 1 || work.report() == Report::Everything;
         let needed = if depends_on_others { smoothing.memory() as usize } else { 0 };
@@ -284,7 +285,8 @@ impl Executor for Failover {
 }
 
 impl Drop for Failover {
-    /// That there is no other backend is still told, if it is known. A backend that is still being opened is not waited for.
+    /// That there is no other backend is still told, if it is known. A backend that is still being opened is not waited
+    /// for.
     fn drop(&mut self) {
         let known = self.opening.take_if(|(opening, _)| opening.is_ready() && !std::thread::panicking());
         if let Some((opening, OnUnavailable::Tell(tell))) = known

@@ -23,8 +23,8 @@ pub(super) struct GpuThread {
 }
 
 impl GpuThread {
-    /// Finds the driver at once, and opens the GPU after `delay` or when [`join`](GpuThread::join) is called, if this is not
-    /// dropped before; `None` if the system starts no thread.
+    /// Finds the driver at once, and opens the GPU after `delay` or when [`join`](GpuThread::join) is called, if this
+    /// is not dropped before; `None` if the system starts no thread.
     pub fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>, delay: Duration) -> Option<Self> {
         let (found, driver) = bounded(1);
         let (wanted, opened) = bounded(1);

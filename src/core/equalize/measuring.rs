@@ -1,5 +1,5 @@
-//! Measures frames on threads of its own, and decides on them on one more. The guides come out in the order in which the frames
-//! went in.
+//! Measures frames on threads of its own, and decides on them on one more. The guides come out in the order in which
+//! the frames went in.
 
 use super::{Mask, Work, measure, threads};
 use crate::spec::{Guide, Guides, Measure, Settings};
@@ -83,8 +83,8 @@ impl Measuring {
         self.begun.len()
     }
 
-    /// The oldest frame with the guides that are decided once it has come, if they are; waits for them if that many frames are
-    /// begun as may be.
+    /// The oldest frame with the guides that are decided once it has come, if they are; waits for them if that many
+    /// frames are begun as may be.
     ///
     /// # Errors
     /// When the frame could not be measured.

@@ -5,8 +5,8 @@
 //!       -> Equalized -> observers
 //! ```
 //!
-//! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens, and
-//! goes on there should the GPU fail.
+//! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens,
+//! and goes on there should the GPU fail.
 
 mod counted_region;
 pub mod cpu;
@@ -71,8 +71,9 @@ pub trait Executor: Send {
     fn remember(&mut self, seen: &Remembered) -> Result<()>;
 
     /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none. Frames that wait for
-    /// later ones (`--look-ahead`) are not under way. When the size or the settings change, a backend may let them go at
-    /// once, or when as many frames have come; so a backend that takes over from one that failed can have fewer under way.
+    /// later ones (`--look-ahead`) are not under way. When the size or the settings change, a backend may let them go
+    /// at once, or when as many frames have come; so a backend that takes over from one that failed can have fewer
+    /// under way.
     ///
     /// # Errors
     /// As for [`submit`](Executor::submit).
@@ -93,8 +94,8 @@ pub trait Executor: Send {
     /// How many frames may be under way.
     fn capacity(&self) -> usize;
 
-    /// Memory that it reads faster than any other, for frames whose chroma is treated like this. `None` where all memory
-    /// is the same, as to a CPU.
+    /// Memory that it reads faster than any other, for frames whose chroma is treated like this. `None` where all
+    /// memory is the same, as to a CPU.
     fn input_pool(&self, _chroma: Chroma) -> Option<Arc<dyn Pool>> {
         None
     }

@@ -1,5 +1,5 @@
-//! Opens the chosen backend: by default a GPU if there is one. The CPU equalizes while the GPU opens, and after a failure of
-//! it.
+//! Opens the chosen backend: by default a GPU if there is one. The CPU equalizes while the GPU opens, and after a
+//! failure of it.
 
 use super::cpu::Cpu;
 use super::cuda::Cuda;
@@ -87,8 +87,8 @@ impl Default for BackendChoice {
     }
 }
 
-/// How long a job runs on the CPU before a GPU is opened that may or may not be used: a process whose driver is starting takes
-/// up to 0.1 s longer to end.
+/// How long a job runs on the CPU before a GPU is opened that may or may not be used: a process whose driver is
+/// starting takes up to 0.1 s longer to end.
 const SHORT_JOB: Duration = Duration::from_millis(100);
 
 /// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may
@@ -141,8 +141,8 @@ impl BackendStartup {
         matches!(self.gpu, GpuState::Done(Ok(_)))
     }
 
-    /// The chosen backend, or the best one there is. While a GPU opens, the CPU begins if it may; if the GPU then cannot be
-    /// opened, that is a note, or an error if a GPU was chosen.
+    /// The chosen backend, or the best one there is. While a GPU opens, the CPU begins if it may; if the GPU then
+    /// cannot be opened, that is a note, or an error if a GPU was chosen.
     ///
     /// # Errors
     /// When the chosen backend is missing.

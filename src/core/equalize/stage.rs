@@ -8,7 +8,8 @@
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 //!
-//! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies them.
+//! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies
+//! them.
 
 use super::denoising::{Denoising, cleans};
 use super::measuring::Measuring;
@@ -48,7 +49,8 @@ pub struct Observation<'a> {
     pub before: &'a Work,
     /// What came out.
     pub after: &'a Equalized,
-    /// If it had fewer bits before its noise was removed: the frame with its noise, and what comes out with as many bits.
+    /// If it had fewer bits before its noise was removed: the frame with its noise, and what comes out with as many
+    /// bits.
     pub came: Option<(&'a Frame, &'a Frame)>,
     /// How long the backend has worked on this thread so far, in all.
     pub equalizing: Duration,
@@ -107,7 +109,8 @@ pub struct EqualizeStage {
     /// Works that wait for their guides, oldest first.
     undecided: VecDeque<Work>,
     denoising: Denoising,
-    /// Works that wait for room in the backend, oldest first, with what is known of them that the backend does not tell.
+    /// Works that wait for room in the backend, oldest first, with what is known of them that the backend does not
+    /// tell.
     ready: VecDeque<(Work, Applied)>,
     /// No more frames will come, and the backend has not been told.
     ending: bool,
@@ -169,8 +172,8 @@ impl EqualizeStage {
         EqualizeStage { given, ..self }
     }
 
-    /// The same, with each sample of frames counted by its weight in this mask, if there is one. It goes with all methods but
-    /// [`Method::Clahe`].
+    /// The same, with each sample of frames counted by its weight in this mask, if there is one. It goes with all
+    /// methods but [`Method::Clahe`].
     #[must_use]
     pub fn with_mask(self, mask: Option<Arc<Mask>>) -> Self {
         EqualizeStage { mask, ..self }
@@ -183,8 +186,9 @@ impl EqualizeStage {
         EqualizeStage { stays_on_device: stays, ..self }
     }
 
-    /// The same, with frames measured on this many threads besides that of the stage, and decided on on one more. They take
-    /// frames from the source and give them back some frames later, so a source that delivers when a viewer waits goes without.
+    /// The same, with frames measured on this many threads besides that of the stage, and decided on on one more. They
+    /// take frames from the source and give them back some frames later, so a source that delivers when a viewer waits
+    /// goes without.
     #[must_use]
     pub fn measuring_on(self, threads: usize) -> Self {
         EqualizeStage { measuring: Measuring::on_threads(threads), ..self }
@@ -238,7 +242,8 @@ impl EqualizeStage {
         self.take_in(work)
     }
 
-    /// Takes in a frame from behind those that are wanted, for their sake. What comes out of it is of no use, and may keep its noise.
+    /// Takes in a frame from behind those that are wanted, for their sake. What comes out of it is of no use, and may
+    /// keep its noise.
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
@@ -307,7 +312,8 @@ impl EqualizeStage {
         self.guided(guides)
     }
 
-    /// With a mask, counts the frame of `work` and makes ready what has no more frames to wait for then; else it is ready.
+    /// With a mask, counts the frame of `work` and makes ready what has no more frames to wait for then; else it is
+    /// ready.
     fn count(&mut self, work: Work) -> Result<()> {
         let Some(mask) = self.mask.clone().filter(|_| work.settings().method.counts()) else {
             self.finish_masked(0);

@@ -1,4 +1,5 @@
-//! What is done to each frame of a video, found in a pass in order that does it to none. Then frames are equalized in any order.
+//! What is done to each frame of a video, found in a pass in order that does it to none. Then frames are equalized in
+//! any order.
 //!
 //! ```text
 //! Study   frame -> EqualizeStage -> Recorder (an Executor that counts and decides) -> Decided
@@ -58,9 +59,9 @@ enum Pass {
 }
 
 impl Study {
-    /// The state before the first frame of a video with these settings, without its colour if `gray` says so, that comes out
-    /// with this depth. Each of its scenes has one mapping if `is_whole` says so; else frames are measured on this many threads,
-    /// or that of the caller, with 0.
+    /// The state before the first frame of a video with these settings, without its colour if `gray` says so, that
+    /// comes out with this depth. Each of its scenes has one mapping if `is_whole` says so; else frames are measured on
+    /// this many threads, or that of the caller, with 0.
     pub fn new(settings: Settings, gray: bool, output: OutputDepth, is_whole: bool, threads: usize) -> Self {
         let pass = if is_whole {
             Pass::Scenes(Some(Survey::new(settings, gray, output, None).into()))

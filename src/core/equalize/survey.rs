@@ -1,5 +1,5 @@
-//! The first of two passes over a video (`--smooth scene`): finds its scenes, and makes one mapping for each. The second pass
-//! gives them to its frames.
+//! The first of two passes over a video (`--smooth scene`): finds its scenes, and makes one mapping for each. The
+//! second pass gives them to its frames.
 //!
 //! ```text
 //! first   frame -> Gray, Depth, CountedRegion, Mask -> Measure, Histogram -> WholeScenes -> MappedScenes
@@ -27,8 +27,8 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// The state before the first frame of a video that is then equalized with these settings, without its colour if `gray`
-    /// says so, comes out with this depth, and is counted with this mask.
+    /// The state before the first frame of a video that is then equalized with these settings, without its colour if
+    /// `gray` says so, comes out with this depth, and is counted with this mask.
     ///
     /// # Panics
     /// When the method is one that does not have a mapping for a whole scene: local equalization, deflicker.

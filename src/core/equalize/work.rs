@@ -34,7 +34,8 @@ pub struct Came {
 pub enum Role {
     /// It is equalized, and remembered for the sake of later frames.
     Equalize,
-    /// This is applied to it, and nothing of it is counted or remembered: of the settings only `chroma` has a part in it.
+    /// This is applied to it, and nothing of it is counted or remembered: of the settings only `chroma` has a part in
+    /// it.
     Apply(Mapping),
     /// It lies before the frames that are wanted: it is remembered, and comes out as it went in.
     WarmUp,
@@ -43,8 +44,8 @@ pub enum Role {
 /// How much of what was applied to a frame is told with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Report {
-    /// What another backend would have to know to go on with the next frame: the counts, where the window has more frames
-    /// than one.
+    /// What another backend would have to know to go on with the next frame: the counts, where the window has more
+    /// frames than one.
     #[default]
     Window,
     /// The counts, the scene and the curves.
@@ -77,8 +78,8 @@ impl Work {
         self.clean_with
     }
 
-    /// The same with this frame, which has no noise. If it has more bits than the one that came, what is applied to it is what its
-    /// guide has for that.
+    /// The same with this frame, which has no noise. If it has more bits than the one that came, what is applied to it
+    /// is what its guide has for that.
     #[must_use]
     pub fn cleaned(mut self, frame: Frame) -> Self {
         let Some(clean) = self.guide.clean.clone() else { return self };
@@ -89,15 +90,17 @@ impl Work {
         Work { frame, ..self }
     }
 
-    /// The same, with the samples in `region` counted, as far as it lies in the frame; all of them where none of it does.
+    /// The same, with the samples in `region` counted, as far as it lies in the frame; all of them where none of it
+    /// does.
     #[must_use]
     pub fn counting(self, region: Rect) -> Self {
         let counted = region.within((self.frame.width(), self.frame.height())).unwrap_or(self.frame.whole());
         Work { counted, ..self }
     }
 
-    /// The same, with what was decided of it before: its scene, its levels, its colour. Without, it continues the scene of the
-    /// frame before it, and its levels and colour stay as they are; [`EqualizeStage`](super::EqualizeStage) decides.
+    /// The same, with what was decided of it before: its scene, its levels, its colour. Without, it continues the scene
+    /// of the frame before it, and its levels and colour stay as they are; [`EqualizeStage`](super::EqualizeStage)
+    /// decides.
     #[must_use]
     pub fn guided(self, guide: Guide) -> Self {
         Work { guide, ..self }
@@ -106,8 +109,8 @@ impl Work {
     /// The same frame, with `mapping` applied to it. Not to be submitted while frames wait for later ones.
     ///
     /// # Panics
-    /// When the mapping is a curve that does not have a code for each of the frame's, or the counts of tiles, of which curves
-    /// would have to be made.
+    /// When the mapping is a curve that does not have a code for each of the frame's, or the counts of tiles, of which
+    /// curves would have to be made.
     #[must_use]
     pub fn applying(self, mapping: Mapping) -> Self {
         assert!(mapping.suits(self.frame.levels()), "a curve of another depth");
@@ -133,9 +136,10 @@ impl Work {
         Work { report: Report::Everything, ..self }
     }
 
-    /// The same, with the equalized planes of the result in memory of the GPU, if `stays` says so and a GPU does it: they come
-    /// down when they are read on the host. Planes that equalization does not rewrite are passed on where they lie. Without
-    /// effect on a CPU, also on one that goes on for a GPU that has failed: the result is on the host then.
+    /// The same, with the equalized planes of the result in memory of the GPU, if `stays` says so and a GPU does it:
+    /// they come down when they are read on the host. Planes that equalization does not rewrite are passed on where
+    /// they lie. Without effect on a CPU, also on one that goes on for a GPU that has failed: the result is on the host
+    /// then.
     #[must_use]
     pub fn staying_on_device(self, stays: bool) -> Self {
         Work { stays_on_device: stays, ..self }
@@ -225,11 +229,11 @@ pub struct Applied {
     pub counts: Option<Arc<Counts>>,
     /// Where it belongs.
     pub scene: Option<Scene>,
-    /// What was applied, where it was given or decided before and not made of counts. With a look-ahead it can be what was decided
-    /// of a later frame.
+    /// What was applied, where it was given or decided before and not made of counts. With a look-ahead it can be what
+    /// was decided of a later frame.
     pub mapping: Option<Mapping>,
-    /// Its curve, or those of its tiles one after the other, row by row: an entry for each code. `None` where more than a
-    /// curve was applied.
+    /// Its curve, or those of its tiles one after the other, row by row: an entry for each code. `None` where more than
+    /// a curve was applied.
     pub curves: Option<Arc<[u16]>>,
     /// With one curve, the gain that chroma has where it follows, in 4096ths.
     pub chroma_gain: Option<u32>,

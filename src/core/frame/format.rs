@@ -1,5 +1,5 @@
-//! The pixel formats that are equalized without conversion, and the positions of their luminance and chroma samples. The
-//! names are FFmpeg's.
+//! The pixel formats that are equalized without conversion, and the positions of their luminance and chroma samples.
+//! The names are FFmpeg's.
 
 use Endian::{Big as BE, Little as LE};
 
@@ -136,8 +136,8 @@ pub enum Luminance {
     },
 }
 
-/// The position of the chroma samples of YUV. Each group of `2^log2_width` x `2^log2_height` pixels has one pair of them; x
-/// and y of the components count groups.
+/// The position of the chroma samples of YUV. Each group of `2^log2_width` x `2^log2_height` pixels has one pair of
+/// them; x and y of the components count groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChromaSamples {
     /// Blue difference.
@@ -460,8 +460,8 @@ pixel_formats! {
 }
 
 impl PixelFormat {
-    /// The native format with this FFmpeg name. The full-range `yuvj` names are not native formats: range is a property of
-    /// the frame.
+    /// The native format with this FFmpeg name. The full-range `yuvj` names are not native formats: range is a property
+    /// of the frame.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.name() == name)
     }

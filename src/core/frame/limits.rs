@@ -89,8 +89,8 @@ pub fn note_decoder(picture: usize) {
     }
 }
 
-/// An encoder of pictures of this many bytes is opened, which keeps them in the memory of the host. Measured, x265 has 170 of them
-/// with two threads and 330 with 16, SVT-AV1 180, x264 150 and 230.
+/// An encoder of pictures of this many bytes is opened, which keeps them in the memory of the host. Measured, x265 has
+/// 170 of them with two threads and 330 with 16, SVT-AV1 180, x264 150 and 230.
 pub fn note_encoder(picture: usize) {
     SHARE.fetch_max(picture.saturating_mul(300 + 20 * threads()), Ordering::Relaxed);
 }
@@ -115,8 +115,8 @@ pub(crate) fn idle() -> usize {
     memory() / 16
 }
 
-/// The bytes of memory that this process can still have: those of the machine, or fewer in a container. `None` where the system
-/// does not tell.
+/// The bytes of memory that this process can still have: those of the machine, or fewer in a container. `None` where
+/// the system does not tell.
 pub fn available() -> Option<usize> {
     let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {

@@ -1,6 +1,7 @@
 //! Frames: planes of shared, immutable memory, with their format, size, range and matrix.
 //!
-//! [`Frame::new`] checks that the planes match format and size. Backends rely on that and slice rows without further checks.
+//! [`Frame::new`] checks that the planes match format and size. Backends rely on that and slice rows without further
+//! checks.
 
 mod device;
 mod format;
@@ -189,8 +190,8 @@ impl Frame {
         &self.planes
     }
 
-    /// The planes that equalization rewrites: the one with luma, or all three of planar RGB, and with `with_chroma` those
-    /// with chroma. The others are passed on.
+    /// The planes that equalization rewrites: the one with luma, or all three of planar RGB, and with `with_chroma`
+    /// those with chroma. The others are passed on.
     pub fn rewritten_planes(&self, with_chroma: bool) -> std::ops::Range<usize> {
         self.format.rewritten_planes(with_chroma)
     }

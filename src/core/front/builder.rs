@@ -13,8 +13,8 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Builds an [`Equalizer`]. What is not set is as for the program: look natural, YUV of limited range and gray of full range,
-/// the matrix of BT.601, frames that may wait for later ones, on a GPU if there is one.
+/// Builds an [`Equalizer`]. What is not set is as for the program: look natural, YUV of limited range and gray of full
+/// range, the matrix of BT.601, frames that may wait for later ones, on a GPU if there is one.
 #[derive(Clone)]
 pub struct Builder {
     pub(super) picture: Picture,
@@ -190,8 +190,8 @@ impl Builder {
     }
 
     /// Equalizes with a backend of the caller's in place of [`backend`](Builder::backend): the definition
-    /// ([`Reference`](crate::equalize::reference::Reference)), or a new one that is to be compared with it. `make` makes one
-    /// for each video.
+    /// ([`Reference`](crate::equalize::reference::Reference)), or a new one that is to be compared with it. `make`
+    /// makes one for each video.
     #[must_use]
     pub fn executor(mut self, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> Self {
         self.choice.backend = Backend::Cpu;
@@ -199,8 +199,8 @@ impl Builder {
         self
     }
 
-    /// Leaves results in memory of the GPU, for [`Output::copy_to_device`](super::Output::copy_to_device). Each comes down when
-    /// it is read on the host. Without effect where the CPU equalizes.
+    /// Leaves results in memory of the GPU, for [`Output::copy_to_device`](super::Output::copy_to_device). Each comes
+    /// down when it is read on the host. Without effect where the CPU equalizes.
     #[must_use]
     pub fn stay_on_gpu(mut self) -> Self {
         self.stays_on_gpu = true;
@@ -223,15 +223,15 @@ impl Builder {
         Builder { scenes: Some(scenes.clone()), ..self }
     }
 
-    /// Calls `tell` with what a caller may not expect: the CPU works in place of a GPU, an option has another value than the
-    /// look's.
+    /// Calls `tell` with what a caller may not expect: the CPU works in place of a GPU, an option has another value
+    /// than the look's.
     #[must_use]
     pub fn on_note(self, tell: impl Fn(&Note) + Send + Sync + 'static) -> Self {
         Builder { notes: Notes::new(tell), ..self }
     }
 
-    /// Opens the backend. Without a GPU the CPU equalizes, unless a GPU was chosen; so it does after a failure of the GPU, with
-    /// a note.
+    /// Opens the backend. Without a GPU the CPU equalizes, unless a GPU was chosen; so it does after a failure of the
+    /// GPU, with a note.
     ///
     /// # Errors
     /// When options do not go together, or the chosen backend is missing.
@@ -247,7 +247,8 @@ impl Builder {
         Ok(Equalizer { builder: self, backend, stage, settings, is_finished: false, done })
     }
 
-    /// The settings that `options` come to, with the mask, and with scenes that were found. What is to be said of them is noted.
+    /// The settings that `options` come to, with the mask, and with scenes that were found. What is to be said of them
+    /// is noted.
     pub(super) fn settings(&self, options: &Options, has_scenes: bool) -> Result<Settings> {
         options.check()?;
         if self.picture.mask.is_some() && options.is_clahe() {
@@ -283,8 +284,8 @@ impl Builder {
             .with_mappings(mappings))
     }
 
-    /// Finds the scenes of a video, for [`scenes`](Builder::scenes): each gets one curve, whichever of its frames is asked for
-    /// in which order.
+    /// Finds the scenes of a video, for [`scenes`](Builder::scenes): each gets one curve, whichever of its frames is
+    /// asked for in which order.
     ///
     /// # Errors
     /// When options do not go together, or `--smooth` is not `scene`.

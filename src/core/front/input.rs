@@ -23,8 +23,8 @@ enum Source<'a> {
 pub struct PlaneInput<'a> {
     /// Its bytes, padding included.
     pub bytes: &'a [u8],
-    /// Bytes from one row to the next. Negative for a picture that is stored bottom up, whose last row is the first one in
-    /// `bytes`.
+    /// Bytes from one row to the next. Negative for a picture that is stored bottom up, whose last row is the first one
+    /// in `bytes`.
     pub stride: isize,
 }
 

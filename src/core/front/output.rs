@@ -57,7 +57,8 @@ impl Output {
     /// Copies all planes into `bytes`, one after the other, row by row, without padding.
     ///
     /// # Errors
-    /// When `bytes` has another length than [`packed_bytes`](Output::packed_bytes), or the GPU that the frame is on fails.
+    /// When `bytes` has another length than [`packed_bytes`](Output::packed_bytes), or the GPU that the frame is on
+    /// fails.
     pub fn copy_into(&self, bytes: &mut [u8]) -> Result<()> {
         let needed = self.packed_bytes();
         if bytes.len() != needed {

@@ -8,7 +8,8 @@
 //! | `resolve.rs` | the settings for a video |
 //! | `python.rs` | names as Python has them |
 //!
-//! The command line, and every other host, makes its options of [`OPTIONS`]: an option that is new there is new everywhere.
+//! The command line, and every other host, makes its options of [`OPTIONS`]: an option that is new there is new
+//! everywhere.
 
 mod check;
 mod parse;

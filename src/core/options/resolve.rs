@@ -22,15 +22,16 @@ pub struct Video {
     pub rate: Option<f64>,
     /// Whether all of it is there already, so that waiting for later frames delays nothing: a file, not a camera.
     pub is_stored: bool,
-    /// Whether a frame may come out while those behind it come in, so that threads share the work. Callers that want a frame for each
-    /// that they give do not allow it.
+    /// Whether a frame may come out while those behind it come in, so that threads share the work. Callers that want a
+    /// frame for each that they give do not allow it.
     pub may_overlap: bool,
 }
 
 /// Memory for the frames of the default look-ahead, bytes.
 const LOOK_AHEAD_MEMORY: usize = 256 << 20;
 
-/// The most pixels a second of which noise is removed by itself where frames do not wait: two cores clean 14 to 23 million.
+/// The most pixels a second of which noise is removed by itself where frames do not wait: two cores clean 14 to 23
+/// million.
 const CLEANED_IN_TIME: f64 = 6e6;
 
 /// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.

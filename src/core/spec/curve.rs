@@ -15,8 +15,8 @@ impl Curve {
         Curve { lut: (0..levels.codes()).map(|code| code as u16).collect() }
     }
 
-    /// The curve with this table, entry 0 for code 0, for samples with these levels. `None` unless the table has one entry
-    /// for each code, and no entry is above the highest code.
+    /// The curve with this table, entry 0 for code 0, for samples with these levels. `None` unless the table has one
+    /// entry for each code, and no entry is above the highest code.
     pub fn from_codes(levels: Levels, lut: Vec<u16>) -> Option<Self> {
         let fits = lut.len() == levels.codes() && lut.iter().all(|&code| usize::from(code) < levels.codes());
         fits.then_some(Curve { lut })
@@ -74,8 +74,8 @@ impl Curve {
         self
     }
 
-    /// The same, such that levels above `ceiling` stay as they are, and no level below becomes brighter than it. With white as
-    /// the ceiling, nothing changes.
+    /// The same, such that levels above `ceiling` stay as they are, and no level below becomes brighter than it. With
+    /// white as the ceiling, nothing changes.
     #[must_use]
     pub fn kept_under(mut self, levels: Levels, ceiling: u32) -> Self {
         if (ceiling as usize) < levels.count() - 1 {

@@ -1,12 +1,13 @@
-//! What is decided of a frame before a backend equalizes it: scene and tone, from what was measured of the frames around it.
+//! What is decided of a frame before a backend equalizes it: scene and tone, from what was measured of the frames
+//! around it.
 //!
 //! ```text
 //! Lattice -> Measure -> Guides: cuts, window of the scene -> Guide (with the frame, to a backend)
 //! ```
 //!
-//! With a look-ahead, a frame is judged when F frames behind it are measured, as many as the longest flash has. The tone is
-//! made of the last W frames of the scene up to the frame. So a guide depends on W + F + 1 frames before it, on F behind it
-//! (with `Method::Deflicker` on those of the look-ahead, if they are more), and on no others.
+//! With a look-ahead, a frame is judged when F frames behind it are measured, as many as the longest flash has. The
+//! tone is made of the last W frames of the scene up to the frame. So a guide depends on W + F + 1 frames before it, on
+//! F behind it (with `Method::Deflicker` on those of the look-ahead, if they are more), and on no others.
 
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
@@ -204,8 +205,8 @@ impl Guides {
         Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, transfer }.guide(settings)
     }
 
-    /// What is done to frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene around it that
-    /// are lit as the scene is.
+    /// What is done to frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene
+    /// around it that are lit as the scene is.
     fn corrected(&mut self, at: usize, settings: &Settings) -> Guide {
         let levels = self.frames[at].measure.levels;
         if settings.strength.of_256() == 0 {
@@ -249,8 +250,8 @@ impl Guides {
         before.map_or(light::FULL, |before| light::between(before, measure.light_of_blocks(), white))
     }
 
-    /// The light of each of these frames, which are in order, against that of their scene. Frames between them, those of a
-    /// flash, have a part in the steps alone.
+    /// The light of each of these frames, which are in order, against that of their scene. Frames between them, those
+    /// of a flash, have a part in the steps alone.
     fn lights_of(&self, members: &[usize], white: u32) -> Vec<u32> {
         let mut from = members.first().map_or(0, |first| first + 1);
         let each = members.iter().map(|&index| {
@@ -262,8 +263,8 @@ impl Guides {
         light::of_scene(each, white)
     }
 
-    /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before, of which
-    /// some are looked at: none beyond a step that is as large as a cut.
+    /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before,
+    /// of which some are looked at: none beyond a step that is as large as a cut.
     fn foreign(&self, measure: &Measure, step: Distance, settings: &Settings) -> [bool; BLOCKS] {
         let most = settings.smoothing.foreign_look_back() as usize;
         let (apart, white) = (most.div_ceil(LOOKED_AT).max(1), 16 * (measure.levels.count() as u32 - 1));
@@ -286,8 +287,8 @@ impl Guides {
         deflicker::Correction::of(&changes, at - first)
     }
 
-    /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not decided yet,
-    /// so that a step as large as a cut ends them.
+    /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not
+    /// decided yet, so that a step as large as a cut ends them.
     fn behind(&self, at: usize, ahead: usize, settings: &Settings) -> impl Iterator<Item = usize> {
         let settings = *settings;
         let goes_on = move |index: &usize| goes_on(self.frames[*index].step, &settings);
@@ -331,7 +332,8 @@ const CLEANED: u32 = 192;
 /// The most frames that a frame is compared with, to find what is foreign.
 const LOOKED_AT: usize = 24;
 
-/// The correction that a frame needs by itself, with [`Method::Natural`], without its foreign blocks; its points are not kept.
+/// The correction that a frame needs by itself, with [`Method::Natural`], without its foreign blocks; its points are
+/// not kept.
 pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings: &Settings) -> Option<Correction> {
     let (points, of_all) = (take(&mut measure.points), measure.correction.take());
     if let (Some(of_all), false) = (of_all, foreign.contains(&true)) {

@@ -1,4 +1,5 @@
-//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures-before.md` has the measurements behind them.
+//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures-before.md` has the measurements
+//! behind them.
 
 use super::named::named;
 use super::natural::Assumed;
@@ -100,7 +101,8 @@ const THERMAL: LookParameters = LookParameters {
 };
 
 impl Look {
-    /// The parameters of this look, for gray video of more than 8 bits if `is_deep_gray`: thermal cameras, medical pictures.
+    /// The parameters of this look, for gray video of more than 8 bits if `is_deep_gray`: thermal cameras, medical
+    /// pictures.
     pub fn parameters(self, is_deep_gray: bool) -> LookParameters {
         match self {
             Look::Exact => EXACT,

@@ -1,11 +1,11 @@
-//! The look-ahead: a frame waits until the A frames after it are counted. Its temporal window then ends up to A frames after
-//! it, but never after the last frame of its scene. So the first frames of a scene have a window of several frames, and
-//! the curve begins to follow a fade before the fade begins.
+//! The look-ahead: a frame waits until the A frames after it are counted. Its temporal window then ends up to A frames
+//! after it, but never after the last frame of its scene. So the first frames of a scene have a window of several
+//! frames, and the curve begins to follow a fade before the fade begins.
 
 use std::collections::VecDeque;
 
-/// The frames that wait, each with its scene and the curve of the window that ends with it. A frame leaves with the curve
-/// of the last frame of its scene among the A frames after it.
+/// The frames that wait, each with its scene and the curve of the window that ends with it. A frame leaves with the
+/// curve of the last frame of its scene among the A frames after it.
 #[derive(Clone, Debug)]
 pub struct LookAhead<F, C> {
     waiting: VecDeque<WaitingFrame<F, C>>,
@@ -31,7 +31,8 @@ impl<F, C: Clone> LookAhead<F, C> {
         if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
-    /// The frame that leaves when the next one is added, which is of this scene, if it leaves with the curve of that one.
+    /// The frame that leaves when the next one is added, which is of this scene, if it leaves with the curve of that
+    /// one.
     pub fn taker(&mut self, ahead: u32, scene: u64) -> Option<&mut F> {
         let leaves = ahead > 0 && self.waiting.len() >= ahead as usize;
         let oldest = self.waiting.front_mut().filter(|oldest| leaves && oldest.scene == scene)?;

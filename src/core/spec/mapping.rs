@@ -16,8 +16,8 @@ pub enum Mapping {
         /// The gain of chroma where it follows ([`Chroma::Follow`](super::Chroma::Follow)), in 4096ths.
         chroma_gain: u32,
     },
-    /// A curve for each tile. [`TileCurves`](super::clahe::TileCurves) are made of this, which takes most of the time and needs
-    /// no other frame.
+    /// A curve for each tile. [`TileCurves`](super::clahe::TileCurves) are made of this, which takes most of the time
+    /// and needs no other frame.
     Tiles {
         /// The counts of the tiles over the window.
         window: Arc<TileHistograms>,
@@ -47,8 +47,8 @@ impl Mapping {
         }
     }
 
-    /// This share of it, for frames with these levels. None of it leaves frames as they are, and all of it is itself. Counts of
-    /// tiles stay as they are: their settings have their strength.
+    /// This share of it, for frames with these levels. None of it leaves frames as they are, and all of it is itself.
+    /// Counts of tiles stay as they are: their settings have their strength.
     #[must_use]
     pub fn with_strength(&self, levels: Levels, strength: Strength) -> Self {
         match self {

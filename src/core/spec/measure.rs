@@ -1,10 +1,10 @@
-//! What is measured of a frame before it is equalized: samples on a lattice of points, from which scenes, levels and colour
-//! are decided.
+//! What is measured of a frame before it is equalized: samples on a lattice of points, from which scenes, levels and
+//! colour are decided.
 //!
-//! A frame is looked at in at most [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size. Levels are
-//! counted from black; means are in sixteenths of a level. R, G and B are in levels too. Points that a mask leaves out have no
-//! part in any number. A block of such points alone has no mean, and a region of such points has the largest veil of the
-//! others, since the least of neighbouring regions is taken.
+//! A frame is looked at in at most [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size. Levels
+//! are counted from black; means are in sixteenths of a level. R, G and B are in levels too. Points that a mask leaves
+//! out have no part in any number. A block of such points alone has no mean, and a region of such points has the
+//! largest veil of the others, since the least of neighbouring regions is taken.
 
 use super::natural::{Correction, Points};
 use super::{Levels, Settings, Transfer};
@@ -142,8 +142,8 @@ pub struct Measure {
     pub transfer: Transfer,
     /// The mean luminance of each block, in sixteenths of a level; `None` of a block without points.
     pub blocks: Box<[Option<u32>]>,
-    /// Of HDR, the same in the levels of light, where the highest is diffuse white and brighter ones lie above it; empty of SDR,
-    /// whose levels are these.
+    /// Of HDR, the same in the levels of light, where the highest is diffuse white and brighter ones lie above it;
+    /// empty of SDR, whose levels are these.
     pub lit_blocks: Box<[Option<u32>]>,
     /// The mean luminance, in sixteenths of a level.
     pub mean: u32,
@@ -151,9 +151,9 @@ pub struct Measure {
     pub spread: u32,
     /// The ends of the levels in use and of each colour.
     pub ends: Ends,
-    /// For each region, the least of the 5x5 regions around it of the level below which lies a hundredth of a region's darkest
-    /// components, in sixteenths. It is taken frame by frame, so that something bright that crosses the picture counts nowhere as
-    /// haze; the mean over the window comes after it.
+    /// For each region, the least of the 5x5 regions around it of the level below which lies a hundredth of a region's
+    /// darkest components, in sixteenths. It is taken frame by frame, so that something bright that crosses the picture
+    /// counts nowhere as haze; the mean over the window comes after it.
     pub haze: [[u32; REGIONS]; REGIONS],
     /// The samples by which noise is measured.
     pub samples: Arc<Samples>,
@@ -163,8 +163,8 @@ pub struct Measure {
     pub correction: Option<Box<Correction>>,
 }
 
-/// The ends of the levels that a frame uses, in sixteenths of a level. Of a point, the *darkest* component is the least of
-/// R, G and B, and the *brightest* the largest: a stretch of R, G and B alike clips none of them between these ends.
+/// The ends of the levels that a frame uses, in sixteenths of a level. Of a point, the *darkest* component is the least
+/// of R, G and B, and the *brightest* the largest: a stretch of R, G and B alike clips none of them between these ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
     /// The darkest components' level at 0.05 % and at 0.1 %.
@@ -182,8 +182,8 @@ pub struct Ends {
 }
 
 impl Measure {
-    /// The same with the correction that all of its points need under these settings, which is computed here, in place of where
-    /// frames are judged one after the other.
+    /// The same with the correction that all of its points need under these settings, which is computed here, in place
+    /// of where frames are judged one after the other.
     #[must_use]
     pub fn with_correction(self, settings: &Settings) -> Self {
         let correction = Correction::under(settings, self.points.clone()).map(Box::new);
@@ -246,8 +246,8 @@ impl Measure {
     }
 }
 
-/// What `pick` takes of the regions that are at most `reach` away from each. At the left and the right there are as many as in
-/// the middle: what enters there would else change the result while it covers all of fewer regions.
+/// What `pick` takes of the regions that are at most `reach` away from each. At the left and the right there are as
+/// many as in the middle: what enters there would else change the result while it covers all of fewer regions.
 pub(super) fn around(
     regions: &[[u32; REGIONS]; REGIONS],
     reach: usize,
@@ -265,8 +265,9 @@ pub(super) fn around(
 /// Millionths.
 const ALL: usize = 1_000_000;
 
-/// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. A value `v` stands for all from `v - 1/2`
-/// to `v + 1/2`, evenly, so that noise of less than a level moves the result by less. Leaves the values partly sorted.
+/// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. A value `v` stands for all from
+/// `v - 1/2` to `v + 1/2`, evenly, so that noise of less than a level moves the result by less. Leaves the values
+/// partly sorted.
 pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     if values.is_empty() {
         return 0;
@@ -280,7 +281,8 @@ pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     within(value.into(), position, below, equal)
 }
 
-/// The place of `position`, in sixteenths of a value, in `value`, of which there are `equal` after `below` smaller values.
+/// The place of `position`, in sixteenths of a value, in `value`, of which there are `equal` after `below` smaller
+/// values.
 fn within(value: usize, position: usize, below: usize, equal: usize) -> u32 {
     (16 * value as u32 + ((position - 16 * below) / equal) as u32).saturating_sub(8)
 }
@@ -325,8 +327,8 @@ impl Occurrences {
     }
 }
 
-/// The `count` lowest of these points with their levels; of those with the same level, the first. `of_level` is how many
-/// there are of each level.
+/// The `count` lowest of these points with their levels; of those with the same level, the first. `of_level` is how
+/// many there are of each level.
 fn lowest<'a>(
     points: impl Iterator<Item = (usize, u16)>,
     of_level: impl Iterator<Item = &'a u32>,

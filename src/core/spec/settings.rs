@@ -19,8 +19,8 @@ pub struct Settings {
     pub bins: Option<u32>,
     /// The largest slope of a curve, relative to that of the stretched levels. `hides_noise` may lower it.
     pub max_gain: Gain,
-    /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on windows of
-    /// one frame. For [`Method::Global`] and [`Method::Clahe`]. See [`noise`](super::noise).
+    /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on
+    /// windows of one frame. For [`Method::Global`] and [`Method::Clahe`]. See [`noise`](super::noise).
     pub hides_noise: bool,
     /// How the levels in use are stretched. For [`Method::Global`] and [`Method::Clahe`].
     pub stretch: Stretch,
@@ -37,8 +37,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The largest number of frames before a frame on which its result depends. A run that begins this many frames early
-    /// gives the same bytes as a run over the whole video. 0 where each frame is by itself.
+    /// The largest number of frames before a frame on which its result depends. A run that begins this many frames
+    /// early gives the same bytes as a run over the whole video. 0 where each frame is by itself.
     pub fn warm_up(&self) -> u32 {
         let memory = self.smoothing.memory();
         // A scene is found by the frames around its first one, and by none of the first three of a video.
@@ -288,14 +288,14 @@ impl Smoothing {
     /// The longest window, in frames: the sums of longer ones would not fit 64 bits everywhere.
     pub const MOST: u32 = 512;
 
-    /// A window of `frames` frames, which continues after a flash of at most `flash` frames. `frames` is clamped to 1 to
-    /// [`MOST`](Smoothing::MOST), `flash` to 0 to that.
+    /// A window of `frames` frames, which continues after a flash of at most `flash` frames. `frames` is clamped to 1
+    /// to [`MOST`](Smoothing::MOST), `flash` to 0 to that.
     pub fn new(frames: u32, flash: u32) -> Self {
         Smoothing { frames: frames.clamp(1, Smoothing::MOST), flash: flash.min(Smoothing::MOST), ahead: 0 }
     }
 
-    /// A window of `seconds` seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames. Flashes may last a
-    /// quarter of a second, at least one frame. [`Smoothing::OFF`] for 0 seconds or less.
+    /// A window of `seconds` seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames. Flashes may
+    /// last a quarter of a second, at least one frame. [`Smoothing::OFF`] for 0 seconds or less.
     pub fn of_seconds(seconds: f64, rate: f64) -> Self {
         if seconds <= 0.0 {
             return Smoothing::OFF;
@@ -304,12 +304,14 @@ impl Smoothing {
         Smoothing::new(frames(seconds), frames(0.25))
     }
 
-    /// The most frames before a frame by which it is found what is foreign in it; see [`natural::light`](super::natural::light).
+    /// The most frames before a frame by which it is found what is foreign in it; see
+    /// [`natural::light`](super::natural::light).
     pub fn foreign_look_back(self) -> u32 {
         self.frames / 2
     }
 
-    /// The same window, of which up to `frames` frames lie after the frame that is equalized: less than the whole window.
+    /// The same window, of which up to `frames` frames lie after the frame that is equalized: less than the whole
+    /// window.
     #[must_use]
     pub fn looking_ahead(self, frames: u32) -> Self {
         Smoothing { ahead: frames.min(self.frames - 1), ..self }
@@ -466,8 +468,8 @@ pub enum Region {
 }
 
 named! {
-    /// The treatment of chroma when luma changes. [`chroma`](super::chroma) has the rules of `Scale`, [`tone`](super::tone) the
-    /// gain that `Follow` follows.
+    /// The treatment of chroma when luma changes. [`chroma`](super::chroma) has the rules of `Scale`,
+    /// [`tone`](super::tone) the gain that `Follow` follows.
     #[derive(Default)]
     pub enum Chroma {
         #[default]
@@ -512,7 +514,8 @@ impl OutputDepth {
     ];
 }
 
-/// Number of bins of a histogram of these levels: `requested`, from 1 to one for each level; `None` is one for each level.
+/// Number of bins of a histogram of these levels: `requested`, from 1 to one for each level; `None` is one for each
+/// level.
 pub fn bins(levels: Levels, requested: Option<u32>) -> usize {
     requested.map_or(levels.count(), |bins| (bins.max(1) as usize).min(levels.count()))
 }

@@ -1,5 +1,5 @@
-//! The temporal rule, which every backend uses: from the counts of the frames of a video, in order, to the curve of each
-//! frame.
+//! The temporal rule, which every backend uses: from the counts of the frames of a video, in order, to the curve of
+//! each frame.
 //!
 //! ```text
 //! Counts, Guide -> Equalization: Scenes -> WindowSums -> Curve -> LookAhead (waits for later frames) -> Decision
@@ -111,8 +111,8 @@ impl<F> Default for Temporal<F> {
 }
 
 impl<F> Temporal<F> {
-    /// Adds the next frame of the video. Returns the frame that has no more frames to wait for: without a look-ahead, this
-    /// one. No more frames may [wait](Temporal::waiting) than the look-ahead of `settings` has.
+    /// Adds the next frame of the video. Returns the frame that has no more frames to wait for: without a look-ahead,
+    /// this one. No more frames may [wait](Temporal::waiting) than the look-ahead of `settings` has.
     pub fn next(&mut self, settings: &Settings, guide: &Guide, counts: &Counts, frame: F) -> Option<(F, Decision)> {
         let Decision { scene, mapping } = self.decide(settings, guide, counts);
         let ready = self.look_ahead.push(settings.backend_look_ahead(), scene.number, (frame, scene), mapping);
@@ -129,7 +129,8 @@ impl<F> Temporal<F> {
         self.look_ahead.pop().map(Decision::of_ready)
     }
 
-    /// Adds a frame outside of the look-ahead and returns its result: a frame before the part of the video that is wanted.
+    /// Adds a frame outside of the look-ahead and returns its result: a frame before the part of the video that is
+    /// wanted.
     pub fn decide(&mut self, settings: &Settings, guide: &Guide, counts: &Counts) -> Decision {
         self.equalization.set(*settings);
         match counts {

@@ -1,35 +1,36 @@
 //! Levels and colour: what is done to the picture before equalization adds its share.
 //!
-//! Most footage lacks contrast because it uses a part of its levels. A straight [`Line`] brings the ends p and q of the levels
-//! in use to where they belong, equalization is blended with that line, and chroma has the gain of the line, so that colours
-//! grow as contrast does. `p` is an end of the *darkest* component of R, G and B, `q` one of the *brightest*
-//! ([`Ends`]): between them no component is clipped. All numbers are means over the window of the scene; levels are in
-//! sixteenths, `T` is white, gains are in 4096ths.
+//! Most footage lacks contrast because it uses a part of its levels. A straight [`Line`] brings the ends p and q of the
+//! levels in use to where they belong, equalization is blended with that line, and chroma has the gain of the line, so
+//! that colours grow as contrast does. `p` is an end of the *darkest* component of R, G and B, `q` one of the
+//! *brightest* ([`Ends`]): between them no component is clipped. All numbers are means over the window of the scene;
+//! levels are in sixteenths, `T` is white, gains are in 4096ths.
 //!
-//! * [`Stretch::Unused`]: what is stretched depends on the share of the range that is unused, `u = 1 - (q - p) / T`:
-//!   `k = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by
-//!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant to
-//!   be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat one, nothing
-//!   is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
-//! * [`Stretch::Dark`]: p is a quarter of the level at 0.1 %, because darkness adds no veil; q is the level at 99.95 %. They
-//!   become black and white, as an exposure that fits would have made them. What is still dark then is lifted:
-//!   `r = (1 + a) / (1 + a * y)`, where a brings the mean to 40 of 255. Where q is above 140 of 255, exposure is not what the
-//!   picture lacks: there are lamps, which must not hold it down. From 140 to 200, q falls to at most 2.5 times the level at
-//!   90 %, and the mean that is aimed at rises to 56.
-//! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in where they
-//!   are 4 levels apart and is full at 40.
-//! * [`Method::Dehaze`]: haze adds a veil that grows with depth. Each of 8x8 regions has a black point
-//!   `b`, a hundredth of its darkest components: the least of 5x5 regions of each frame, so that what is bright by itself is
-//!   not taken for haze, of the mean over the window the largest of 3x3, so that the veil's slope is kept, and the mean of
-//!   3x3. With the airlight `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the
-//!   model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by
-//!   region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles
-//!   are.
-//! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose codes are
-//!   absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and levels above it stay
-//!   as they are.
-//! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
-//!   of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the ratio of the means.
+//! * [`Stretch::Unused`]: what is stretched depends on the share of the range that is unused, `u = 1 - (q - p) / T`: `k
+//!   = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by `k
+//!   * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant to
+//!   be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat one,
+//!   nothing is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
+//! * [`Stretch::Dark`]: p is a quarter of the level at 0.1 %, because darkness adds no veil; q is the level at 99.95 %.
+//!   They become black and white, as an exposure that fits would have made them. What is still dark then is lifted: `r
+//!   = (1 + a) / (1 + a * y)`, where a brings the mean to 40 of 255. Where q is above 140 of 255, exposure is not what
+//!   the picture lacks: there are lamps, which must not hold it down. From 140 to 200, q falls to at most 2.5 times the
+//!   level at 90 %, and the mean that is aimed at rises to 56.
+//! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in
+//!   where they are 4 levels apart and is full at 40.
+//! * [`Method::Dehaze`]: haze adds a veil that grows with depth. Each of 8x8 regions has a black point `b`, a hundredth
+//!   of its darkest components: the least of 5x5 regions of each frame, so that what is bright by itself is not taken
+//!   for haze, of the mean over the window the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3.
+//!   With the airlight `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)`
+//!   (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV
+//!   2009, by region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions are
+//!   blended as tiles are.
+//! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose
+//!   codes are absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and
+//!   levels above it stay as they are.
+//! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the
+//!   darkest and of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the
+//!   ratio of the means.
 
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
@@ -37,8 +38,8 @@ use super::measure::{Ends, REGIONS, around};
 use super::natural::{FrameCurve, InLight, Toned, WHITE};
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 
-/// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes are far
-/// below it.
+/// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes
+/// are far below it.
 pub const MOST_GAIN: u32 = 256 * UNIT_GAIN;
 
 /// Most knots of a line.
@@ -67,8 +68,8 @@ impl Line {
     /// The line that changes nothing.
     pub const IDENTITY: Line = Line { knots: [Knot { from: 0, to: 0, slope: 1 << 16 }; KNOTS], used: 0 };
 
-    /// The line through these points, in sixteenths of a level, from left to right; points that are not right of the one
-    /// before are left out. There are at most [`KNOTS`] + 1.
+    /// The line through these points, in sixteenths of a level, from left to right; points that are not right of the
+    /// one before are left out. There are at most [`KNOTS`] + 1.
     pub fn through(points: &[(u32, u32)]) -> Self {
         let mut line = Line { used: 0, ..Line::IDENTITY };
         let mut last: Option<(u32, u32)> = None;
@@ -112,8 +113,8 @@ impl Line {
         (u64::from(knot.to) + rise).min(u64::from(u32::MAX - 8)) as u32
     }
 
-    /// What becomes of a code. The identity leaves codes outside of the levels alone; other lines take them for black or
-    /// white.
+    /// What becomes of a code. The identity leaves codes outside of the levels alone; other lines take them for black
+    /// or white.
     pub fn code(&self, code: u16, levels: Levels) -> u16 {
         if self.is_identity() {
             return code;
@@ -133,8 +134,8 @@ pub struct Tone {
     pub strength: Strength,
     /// The gain of chroma where it follows, in 4096ths.
     pub chroma_gain: u32,
-    /// The level above which levels stay as they are, and which none below it exceeds: white, unless the peak of the scene
-    /// is kept.
+    /// The level above which levels stay as they are, and which none below it exceeds: white, unless the peak of the
+    /// scene is kept.
     pub ceiling: u32,
     /// In tiles, black stays black.
     pub keeps_black: bool,
@@ -155,15 +156,15 @@ impl Tone {
         Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false, max_gain }
     }
 
-    /// The levels of a scene whose frames have these ends: the mean of what `settings` say for each, with up to their strength
-    /// of equalization.
+    /// The levels of a scene whose frames have these ends: the mean of what `settings` say for each, with up to their
+    /// strength of equalization.
     pub fn of<'a>(frames: impl Iterator<Item = &'a Ends> + Clone, levels: Levels, settings: &Settings) -> Self {
         Tone::held(frames, levels, settings, Gain::OFF)
     }
 
-    /// The same, where no slope is above `most`, neither of the line nor of equalization: the range is wide enough for that,
-    /// and the contrast limit low enough. In tiles the slope exceeds the limit by up to 1, since what is cut off is spread
-    /// over levels that are at the limit too.
+    /// The same, where no slope is above `most`, neither of the line nor of equalization: the range is wide enough for
+    /// that, and the contrast limit low enough. In tiles the slope exceeds the limit by up to 1, since what is cut off
+    /// is spread over levels that are at the limit too.
     pub fn held<'a>(
         frames: impl Iterator<Item = &'a Ends> + Clone,
         levels: Levels,
@@ -205,8 +206,8 @@ fn ceiling(ends: &Ends, levels: Levels, settings: &Settings) -> u32 {
     if settings.keeps_peak { ends.peak / 16 } else { levels.count() as u32 - 1 }
 }
 
-/// What becomes of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines, so
-/// that a line changes slowly whatever appears in the picture.
+/// What becomes of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines,
+/// so that a line changes slowly whatever appears in the picture.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     /// The ends of the range.
@@ -287,8 +288,8 @@ impl Span {
             Line::through(&[(0, black), at(0), at(1), at(3), at(6), at(10), at(16), end])
         };
         let middle = (new_low + share(mean.saturating_sub(low), gain)).clamp(1, white);
-        // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line brings
-        // between black and white.
+        // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line
+        // brings between black and white.
         let (darker, brighter) = (ratio(new_low, gain).min(low), ratio(white.saturating_sub(new_high), gain));
         let part = if let Method::Clahe { .. } = method {
             4096
@@ -308,8 +309,8 @@ impl Span {
     }
 }
 
-/// How much of a picture there is whose levels in use are that far apart, in sixteenths, in 4096ths: nothing at `none` of 255,
-/// all at `all`.
+/// How much of a picture there is whose levels in use are that far apart, in sixteenths, in 4096ths: nothing at `none`
+/// of 255, all at `all`.
 fn presence(used: u32, levels: Levels, [none, all]: [u32; 2]) -> u32 {
     ratio(used.saturating_sub(of_255(levels, none)), of_255(levels, all) - of_255(levels, none)).min(4096)
 }
@@ -411,8 +412,8 @@ pub struct Veil {
     pub chroma: [[u32; REGIONS]; REGIONS],
     /// What is done to the levels then.
     pub then: Option<Toned>,
-    /// Of HDR with the look natural: all this is done in light, and levels above are those of that. What is taken off is in
-    /// sixteenths of a level then where the highest stands for diffuse white.
+    /// Of HDR with the look natural: all this is done in light, and levels above are those of that. What is taken off
+    /// is in sixteenths of a level then where the highest stands for diffuse white.
     pub in_light: Option<InLight>,
     /// As that of a [`Tone`]; without effect in light.
     pub ceiling: u32,
@@ -442,8 +443,8 @@ impl Veil {
         veil
     }
 
-    /// The veil of a scene with this mean of [`Measure::haze`](super::Measure::haze), in sixteenths of a level, and of whose
-    /// points these are the ends.
+    /// The veil of a scene with this mean of [`Measure::haze`](super::Measure::haze), in sixteenths of a level, and of
+    /// whose points these are the ends.
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels, settings: &Settings) -> Self {
         let q = ends.bright[1].max(16);
         let airlight = share(q, 3645);
@@ -543,8 +544,8 @@ fn root_of_ratio(a: u32, b: u32) -> u32 {
 /// A [`Balance`] of YUV: luma and chroma after it are sums of luma and chroma before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BalanceOfYuv {
-    /// For each of luma, Cb and Cr: its factors of luma, Cb and Cr, and what is added, all in 65536ths. Luma is in levels,
-    /// chroma in codes from its centre.
+    /// For each of luma, Cb and Cr: its factors of luma, Cb and Cr, and what is added, all in 65536ths. Luma is in
+    /// levels, chroma in codes from its centre.
     pub rows: [[i64; 4]; 3],
 }
 
@@ -684,8 +685,8 @@ impl Veil {
         (sum / Veil::area(tiles)) as u32
     }
 
-    /// The same in row `y`, at `count` pixels `step` apart: runs of pixels, each with its last one's successor, the first gain
-    /// and by how much the next ones are larger, in parts of [`area`](Veil::area).
+    /// The same in row `y`, at `count` pixels `step` apart: runs of pixels, each with its last one's successor, the
+    /// first gain and by how much the next ones are larger, in parts of [`area`](Veil::area).
     pub fn runs_of_gains(
         &self,
         tiles: &Tiles,

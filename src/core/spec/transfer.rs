@@ -1,13 +1,14 @@
 //! What the codes of HDR mean, as levels that the rule for SDR expects.
 //!
-//! SDR codes are taken for those of IEC 61966-2-1, as the rule takes them. The same formula, carried on above white, gives a level
-//! to the light of an HDR code, where diffuse white is white: 203 cd/m2 (ITU-R BT.2408). The light is that of a reference
-//! display, for PQ by SMPTE ST 2084, for HLG by ARIB STD-B67 and ITU-R BT.2100 with a peak of 1000 cd/m2, whose system gamma of
-//! 1.2 is taken of each component by itself: 75 % of the signal are diffuse white. So PQ goes up to 5.3 times the level of white, HLG up to
-//! twice.
+//! SDR codes are taken for those of IEC 61966-2-1, as the rule takes them. The same formula, carried on above white,
+//! gives a level to the light of an HDR code, where diffuse white is white: 203 cd/m2 (ITU-R BT.2408). The light is
+//! that of a reference display, for PQ by SMPTE ST 2084, for HLG by ARIB STD-B67 and ITU-R BT.2100 with a peak of 1000
+//! cd/m2, whose system gamma of
+//! 1.2 is taken of each component by itself: 75 % of the signal are diffuse white. So PQ goes up to 5.3 times the level
+//! of white, HLG up to twice.
 //!
-//! A [`Scale`] has these levels at 1,025 places between black and white of the signal, straight between. They are computed when
-//! they are first needed, in integers, by logarithms and powers of 40 bits.
+//! A [`Scale`] has these levels at 1,025 places between black and white of the signal, straight between. They are
+//! computed when they are first needed, in integers, by logarithms and powers of 40 bits.
 
 use super::natural::WHITE;
 use std::sync::OnceLock;
@@ -40,7 +41,8 @@ impl Transfer {
         }
     }
 
-    /// The mean of a block in the codes of this transfer as the same of levels; `white` is that of codes. All are in sixteenths.
+    /// The mean of a block in the codes of this transfer as the same of levels; `white` is that of codes. All are in
+    /// sixteenths.
     pub fn lit(self, mean: u32, white: u32) -> u32 {
         self.scale().map_or(mean, |scale| {
             let level = scale.level(place(mean.into(), white.into()));

@@ -1,13 +1,13 @@
-//! One mapping for each scene (`--smooth scene`), from all frames of the video, which are measured and counted before any of
-//! them is mapped.
+//! One mapping for each scene (`--smooth scene`), from all frames of the video, which are measured and counted before
+//! any of them is mapped.
 //!
-//! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or levels
-//! also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the scene begins with
-//! one. All else follows from that window by the same rules:
-//! * The tone is that of the ends of these frames, and the veil or the balance that of their mean. Of a scene of more than
-//!   65,536 frames, every second frame counts for it, of one twice as long every fourth, and so on.
-//! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so that
-//!   sums stay as small as those of the longest window.
+//! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or
+//! levels also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the
+//! scene begins with one. All else follows from that window by the same rules:
+//! * The tone is that of the ends of these frames, and the veil or the balance that of their mean. Of a scene of more
+//!   than 65,536 frames, every second frame counts for it, of one twice as long every fourth, and so on.
+//! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so
+//!   that sums stay as small as those of the longest window.
 
 use super::chroma::UNIT_GAIN;
 use super::equalization::curve;

@@ -42,8 +42,8 @@ impl BalanceLauncher {
             let (distance, balance) = (plane_vectors(&layout), Balance::new(balance, &layout));
             let mut launch = function.on(&stream);
             launch.arg(&picture.pixels).arg(&distance).arg(&samples).arg(&weights).arg(&balance);
-            // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors and belong to
-            // this stream.
+            // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors and
+            // belong to this stream.
             unsafe { launch.launch(config(luma_vectors(&layout), multiprocessors)) }.doing("launching balance")?;
             return Ok(true);
         }
@@ -53,8 +53,8 @@ impl BalanceLauncher {
         let balance = BalanceOfYuv::new(balance, task);
         let mut launch = self.stored.of(&layout).on(&stream);
         launch.arg(&picture.pixels).arg(&samples).arg(&levels).arg(&places).arg(&colours).arg(&balance);
-        // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels` has,
-        // and which belongs to this stream.
+        // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
+        // has, and which belongs to this stream.
         unsafe { launch.launch(config(layout.chroma_pairs() as u32, multiprocessors)) }.doing("launching balance")?;
         Ok(true)
     }

@@ -28,8 +28,8 @@ impl EqualizationLauncher {
         })
     }
 
-    /// Enqueues the curve of `picture`; with a look-ahead, `history` keeps the curve. Clears the counts for the next frame and
-    /// adds them to `history`.
+    /// Enqueues the curve of `picture`; with a look-ahead, `history` keeps the curve. Clears the counts for the next
+    /// frame and adds them to `history`.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
@@ -59,8 +59,8 @@ impl EqualizationLauncher {
         };
         // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of
         // the history have the sizes that `prepare` gave them for these codes and this window, and all belong to this
-        // stream; the threads of all blocks have all codes, several blocks are all resident at once, and no launch since
-        // the grid was cleared had this number.
+        // stream; the threads of all blocks have all codes, several blocks are all resident at once, and no launch
+        // since the grid was cleared had this number.
         let launched = unsafe {
             // A single block waits for no other.
             if blocks == 1 { launch.launch(config) } else { launch.launch_together(config) }

@@ -106,8 +106,8 @@ impl FusedLauncher {
         self.variants.iter().find(|variant| layout.sample().depth <= variant.row.depth)
     }
 
-    /// Enqueues the equalization of `picture`, in place. With a look-ahead, `picture` is only counted, its curve kept in
-    /// `history`, and what is equalized with that curve is `waiting`, of the same layout.
+    /// Enqueues the equalization of `picture`, in place. With a look-ahead, `picture` is only counted, its curve kept
+    /// in `history`, and what is equalized with that curve is `waiting`, of the same layout.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
@@ -185,10 +185,10 @@ impl FusedLauncher {
         }
         let config =
             LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (shape.threads, 1, 1), shared_mem_bytes: bytes };
-        // SAFETY: the arguments are those of the kernel. The shares cover both planes, which have room for whole vectors;
-        // shared memory holds the table and the rounds that stay; the totals have an entry for each code, and the first
-        // ones are zero; the history has the sizes that `prepare` gave it, a kept curve has an entry for each code; all
-        // buffers belong to this stream, and all blocks are resident at once.
+        // SAFETY: the arguments are those of the kernel. The shares cover both planes, which have room for whole
+        // vectors; shared memory holds the table and the rounds that stay; the totals have an entry for each code, and
+        // the first ones are zero; the history has the sizes that `prepare` gave it, a kept curve has an entry for each
+        // code; all buffers belong to this stream, and all blocks are resident at once.
         unsafe { launch.launch_together(config) }.doing("launching fused")?;
         // Only after the launch was enqueued: a refused launch has cleared nothing.
         history.totals.swap();

@@ -17,8 +17,8 @@ const THREADS: usize = 8;
 const TILES: usize = 32;
 const STEP: u32 = 4;
 
-/// Bytes of shared memory of `merge_count`: room to exchange rows, counts of each coefficient in half words, and of each class of
-/// brightness.
+/// Bytes of shared memory of `merge_count`: room to exchange rows, counts of each coefficient in half words, and of
+/// each class of brightness.
 const COUNTING: usize = TILES * 8 * 9 * 2 + SAMPLES * SIZES * 2 + CLASSES * SIZES * 4;
 
 pub(in crate::cuda) struct MergeLauncher {
@@ -47,8 +47,9 @@ impl MergeLauncher {
         ((plane.width.div_ceil(STEP) + 1) * (plane.height.div_ceil(STEP) + 1)) as usize
     }
 
-    /// Enqueues the counting of what tiles differ by along motion. From this count on, `counts` are 0: the first becomes the number
-    /// of steady tiles, and those behind it [`SIZES`] for each coefficient and for each class of brightness.
+    /// Enqueues the counting of what tiles differ by along motion. From this count on, `counts` are 0: the first
+    /// becomes the number of steady tiles, and those behind it [`SIZES`] for each coefficient and for each class of
+    /// brightness.
     pub fn count(
         &self,
         stream: &Arc<CudaStream>,
@@ -67,8 +68,8 @@ impl MergeLauncher {
         }
         let mut launch = self.steady.on(stream);
         launch.arg(plane).arg(moved).arg(&steady);
-        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of a field
-        // with a word for each block, which are used on this stream alone; and of a count.
+        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of
+        // a field with a word for each block, which are used on this stream alone; and of a count.
         unsafe { launch.launch(threads_for(tiles)) }.doing("launching merge_steady")?;
         let config = LaunchConfig {
             grid_dim: ((tiles.div_ceil(TILES) as u32).min(2 * multiprocessors), 1, 1),
@@ -96,8 +97,8 @@ impl MergeLauncher {
         let into = tiles.address();
         let mut launch = if others.count <= 4 { &self.tiles } else { &self.more_tiles }.on(stream);
         launch.arg(plane).arg(others).arg(noise).arg(&into);
-        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of fields
-        // with a word for each block, and there is room for all tiles. All are used on this stream alone.
+        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of
+        // fields with a word for each block, and there is room for all tiles. All are used on this stream alone.
         unsafe { launch.launch(threads_for(count * THREADS)) }.doing("launching merge_tiles")?;
         Ok(())
     }
@@ -115,7 +116,8 @@ impl MergeLauncher {
         let (from, into) = (tiles.address(), out.address() + (first * size_of::<i16>()) as u64);
         let mut launch = self.lay.on(stream);
         launch.arg(&from).arg(&plane.width).arg(&plane.height).arg(&into);
-        // SAFETY: the arguments are those of the kernel; `tiles` are those of this plane, and `out` has room for its samples.
+        // SAFETY: the arguments are those of the kernel; `tiles` are those of this plane, and `out` has room for its
+        // samples.
         unsafe { launch.launch(threads_for(samples)) }.doing("launching merge_lay")?;
         Ok(())
     }

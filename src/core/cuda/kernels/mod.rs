@@ -121,7 +121,8 @@ fn function(module: &Module, name: &str) -> Result<Kernel, Error> {
     Kernel::new(module, name)
 }
 
-/// A thread for each piece of `work`, in blocks of 256, up to 2^24 threads: beyond that each thread takes several pieces, a grid apart.
+/// A thread for each piece of `work`, in blocks of 256, up to 2^24 threads: beyond that each thread takes several
+/// pieces, a grid apart.
 fn threads_for(work: usize) -> LaunchConfig {
     const THREADS: usize = 256;
     let blocks = work.div_ceil(THREADS).clamp(1, 1 << 16) as u32;

@@ -43,8 +43,8 @@ impl MotionLauncher {
             [half.columns, half.rows, to.columns, to.rows].map(|count| count as u32);
         let mut launch = self.double.on(stream);
         launch.arg(&from).arg(&half_columns).arg(&half_rows).arg(&into).arg(&columns).arg(&rows);
-        // SAFETY: the arguments are those of the kernel: each field has a word for each of its blocks. They are used on this
-        // stream alone.
+        // SAFETY: the arguments are those of the kernel: each field has a word for each of its blocks. They are used on
+        // this stream alone.
         unsafe { launch.launch(threads_for(to.blocks())) }.doing("launching motion_double")?;
         Ok(())
     }
@@ -67,8 +67,8 @@ impl MotionLauncher {
         let mut launch = self.search.on(stream);
         launch.arg(&a).arg(&b).arg(&width).arg(&height).arg(&field).arg(&columns).arg(&rows);
         launch.arg(&kind).arg(&calm).arg(&reach).arg(&finest).arg(&into);
-        // SAFETY: the arguments are those of the kernel: sheets have room around them, and fields a word for each block. They are
-        // used on this stream alone.
+        // SAFETY: the arguments are those of the kernel: sheets have room around them, and fields a word for each
+        // block. They are used on this stream alone.
         unsafe { launch.launch(threads_for(to.blocks() * LANES)) }.doing("launching motion_search")?;
         Ok(())
     }

@@ -44,8 +44,8 @@ impl PyramidLauncher {
         let (width, height) = (from.width as u32, from.height as u32);
         let mut launch = kernel.on(stream);
         launch.arg(&source).arg(&target).arg(&width).arg(&height);
-        // SAFETY: the arguments are those of the kernel, and the sheets have the room around them that it reads and writes. They
-        // are used on this stream alone.
+        // SAFETY: the arguments are those of the kernel, and the sheets have the room around them that it reads and
+        // writes. They are used on this stream alone.
         unsafe { launch.launch(threads_for(to.samples())) }.doing("launching pyramid")?;
         Ok(())
     }

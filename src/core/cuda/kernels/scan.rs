@@ -37,8 +37,8 @@ impl ScanLauncher {
             let stream = picture.stream().clone();
             let mut launch = self.sums.on(&stream);
             launch.arg(&picture.counts).arg(&mut picture.segments);
-            // SAFETY: the arguments are those of the kernel. There are counts for four codes of each thread, and room for a
-            // segment of each block; both belong to this stream.
+            // SAFETY: the arguments are those of the kernel. There are counts for four codes of each thread, and room
+            // for a segment of each block; both belong to this stream.
             unsafe { launch.launch(config(blocks, threads)) }.doing("launching scan")?;
         }
         self.launch_blocks((blocks, threads), picture, levels, strength)?;
@@ -69,7 +69,8 @@ impl ScanLauncher {
         launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&levels);
         launch.arg(&picture.segments).arg(&mut picture.curve);
         // SAFETY: the arguments are those of the kernel. Both counts and the curve have entries for four codes of each
-        // thread and belong to this stream, as do the segments, which have been summed up if there is more than one block.
+        // thread and belong to this stream, as do the segments, which have been summed up if there is more than one
+        // block.
         unsafe { launch.launch(config(blocks, threads)) }.doing("launching scan")?;
         Ok(())
     }

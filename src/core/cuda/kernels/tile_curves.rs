@@ -43,9 +43,9 @@ impl TileCurvesLauncher {
         let mut launch = self.curves.on(&stream);
         launch.arg(&codes).arg(&levels).arg(&modifiers).arg(&turn).arg(&tiles);
         launch.arg(&mut local.counts).arg(&mut history.slots).arg(&mut history.sums).arg(&mut local.curves).arg(&place);
-        // SAFETY: the arguments are those of the kernel. The counts have one for each bin of each tile, the curves have room
-        // for what `place` says, and the history has the sizes that `prepare` gave it; shared memory holds the bins of a
-        // tile; all buffers belong to this stream.
+        // SAFETY: the arguments are those of the kernel. The counts have one for each bin of each tile, the curves have
+        // room for what `place` says, and the history has the sizes that `prepare` gave it; shared memory holds the
+        // bins of a tile; all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_curves")?;
         history.advance(&turn);
         Ok(())
@@ -64,8 +64,8 @@ impl TileCurvesLauncher {
         let target = picture.pixels.slice(bytes);
         let mut launch = self.tables.on(&stream);
         launch.arg(&codes).arg(&levels).arg(&tiles).arg(&local.curves).arg(&target);
-        // SAFETY: the arguments are those of the kernel. There are steps for each tile and their scale, and room for an entry
-        // for each code of each tile, at an even address; all buffers belong to this stream.
+        // SAFETY: the arguments are those of the kernel. There are steps for each tile and their scale, and room for an
+        // entry for each code of each tile, at an even address; all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_tables")?;
         Ok(())
     }

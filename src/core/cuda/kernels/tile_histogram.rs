@@ -44,8 +44,8 @@ impl TileHistogramLauncher {
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
         launch.arg(&log2_copies);
         // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for
-        // whole vectors; there is a count for each bin of each tile; shared memory holds every copy of the counters, at most one for each code or bin; and all buffers belong to
-        // this stream.
+        // whole vectors; there is a count for each bin of each tile; shared memory holds every copy of the counters, at
+        // most one for each code or bin; and all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_histogram")?;
         Ok(())
     }

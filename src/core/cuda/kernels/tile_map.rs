@@ -42,8 +42,8 @@ impl TileMapLauncher {
         CurvePlace::of(tiles, levels, frames, self.has_room_for_steps)
     }
 
-    /// Enqueues the mapping of the luminance of `picture`, blended at this strength: stored luma in place, the luminance of
-    /// RGB into its own plane.
+    /// Enqueues the mapping of the luminance of `picture`, blended at this strength: stored luma in place, the
+    /// luminance of RGB into its own plane.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
@@ -87,9 +87,10 @@ impl TileMapLauncher {
         };
         launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&place).arg(&inverse);
         // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The grid is that of
-        // this picture, whose planes have room for whole vectors; there is a curve for each tile, as `place` says: a table
-        // with an entry for each code up to `samples.max`, or steps, which suit the arithmetic; shared memory holds four
-        // of them, tables in all copies, unless they are read through the caches; all buffers belong to this stream.
+        // this picture, whose planes have room for whole vectors; there is a curve for each tile, as `place` says: a
+        // table with an entry for each code up to `samples.max`, or steps, which suit the arithmetic; shared memory
+        // holds four of them, tables in all copies, unless they are read through the caches; all buffers belong to this
+        // stream.
         unsafe { launch.launch(config) }.doing("launching tile_map")?;
         Ok(())
     }

@@ -45,8 +45,8 @@ impl VeilCurvesLauncher {
         };
         let mut launch = self.curves.on(&stream);
         launch.arg(&log2_codes).arg(&levels).arg(&veil).arg(&then).arg(&mut local.curves);
-        // SAFETY: the arguments are those of the kernel. There is an entry for each code of each region, and they belong to
-        // this stream.
+        // SAFETY: the arguments are those of the kernel. There is an entry for each code of each region, and they
+        // belong to this stream.
         unsafe { launch.launch(config) }.doing("launching veil_curves")?;
         Ok(())
     }

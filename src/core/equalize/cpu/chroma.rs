@@ -26,8 +26,8 @@ pub struct ChromaRow {
 }
 
 impl ChromaRow {
-    /// If luma row `y` is the last one that a row of chroma covers, writes that row of chroma to `planes`, whose luma has been
-    /// written up to there: that of `frame` as `colour` says.
+    /// If luma row `y` is the last one that a row of chroma covers, writes that row of chroma to `planes`, whose luma
+    /// has been written up to there: that of `frame` as `colour` says.
     pub fn write(
         &mut self,
         kernels: &Kernels,

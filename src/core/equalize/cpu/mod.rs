@@ -1,5 +1,5 @@
-//! The CPU backend: any number of threads, each of which takes a whole frame through both passes while it is warm in its
-//! cache.
+//! The CPU backend: any number of threads, each of which takes a whole frame through both passes while it is warm in
+//! its cache.
 //!
 //! ```text
 //! submit -> jobs -> worker: histogram -> in_order: curve, in order -> map -> results -> collect, in order

@@ -1,8 +1,8 @@
 //! The depth of the output (`--output-depth`): frames become deeper before they are equalized, and come down behind it.
 //!
-//! A curve that stretches 46 levels of 8 bits over 178 leaves gaps of 3 codes between them, which show as bands. Noise of
-//! half a code *before* the curve grows with it and so fills each gap, while noise after the curve, of one code of the
-//! output, does not. Of a gradient that is stretched threefold, CAMBI is 0.0 then, and 41 without
+//! A curve that stretches 46 levels of 8 bits over 178 leaves gaps of 3 codes between them, which show as bands. Noise
+//! of half a code *before* the curve grows with it and so fills each gap, while noise after the curve, of one code of
+//! the output, does not. Of a gradient that is stretched threefold, CAMBI is 0.0 then, and 41 without
 //! (`benches/results/banding.md`).
 //!
 //! `v` is a code of 8 bits, `r` the rank of its place in the [`pattern`], 0 to 4095:
@@ -220,7 +220,8 @@ pub(super) fn planes(pool: &HostPool, frame: &Frame, format: PixelFormat) -> Vec
     let descriptor = format.descriptor();
     let plane = |index| {
         let mut plane = pool.plane(format.row_bytes(index, width), format.rows(index, height));
-        // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2 is, too.
+        // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2
+        // is, too.
         if descriptor.planes()[index].samples == 4 && !format.has_alpha() {
             (0..height).for_each(|y| plane.row_mut(y).fill(255));
         }

@@ -1,5 +1,5 @@
-//! Rows of samples made deeper and brought down again. The arithmetic is in 16 bits, without branches, so that the compiler
-//! makes vector code of it.
+//! Rows of samples made deeper and brought down again. The arithmetic is in 16 bits, without branches, so that the
+//! compiler makes vector code of it.
 
 use super::pattern::{SIZE, ranks};
 

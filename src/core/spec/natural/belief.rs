@@ -1,9 +1,10 @@
 //! How far what is measured is believed.
 //!
-//! Clean pictures can measure as if they lacked something: a sunset as a veil, a blue hour as water, a white desk as unused
-//! levels, a wood as darkness. Other things tell them apart, so each part is believed as far as a sum of these says, with weights
-//! that were learned ([`tuning`](super::tuning)). The most telling one is texture: haze is thickest where the picture is smooth,
-//! and it takes the strong edges; a clean picture has edges far stronger than most of its steps.
+//! Clean pictures can measure as if they lacked something: a sunset as a veil, a blue hour as water, a white desk as
+//! unused levels, a wood as darkness. Other things tell them apart, so each part is believed as far as a sum of these
+//! says, with weights that were learned ([`tuning`](super::tuning)). The most telling one is texture: haze is thickest
+//! where the picture is smooth, and it takes the strong edges; a clean picture has edges far stronger than most of its
+//! steps.
 //!
 //! What the user or HDR tells is believed.
 

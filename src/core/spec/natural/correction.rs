@@ -61,8 +61,8 @@ impl Correction {
         Correction { transfer, peak: [peak; 2], middle, ..Correction::identity() }
     }
 
-    /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Colours stay as
-    /// they are unless `takes_cast`.
+    /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths.
+    /// Colours stay as they are unless `takes_cast`.
     pub fn of(points: Points, assumed: Assumed, takes_cast: bool, most: i32) -> Self {
         let there = points.presence();
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
@@ -177,10 +177,10 @@ impl Correction {
         self.slope_near_black().max(gain) > 4096 + 2048
     }
 
-    /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before this is
-    /// applied: none where it stays out of sight, `most` where it would be seen. Where nothing changes, there is none; else what
-    /// an encoder leaves of noise, and adds, is taken for granted, because it repeats and so is not measured. A small share is not
-    /// removed: nobody sees it, and it takes as long as all of it.
+    /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before
+    /// this is applied: none where it stays out of sight, `most` where it would be seen. Where nothing changes, there
+    /// is none; else what an encoder leaves of noise, and adds, is taken for granted, because it repeats and so is not
+    /// measured. A small share is not removed: nobody sees it, and it takes as long as all of it.
     pub fn noise_shown(&self, noise: Option<u32>, levels: Levels, most: Strength) -> Strength {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096).max(self.slope_near_black());
         let noise =
@@ -191,8 +191,8 @@ impl Correction {
         Strength::of_share_256(times(most.of_256() as i32, share) as u32)
     }
 
-    /// The same for a scene with noise of this deviation, in 256ths of a level of frames with these levels: slopes near black
-    /// and gains of chroma are bounded, so that noise stays below what is seen.
+    /// The same for a scene with noise of this deviation, in 256ths of a level of frames with these levels: slopes near
+    /// black and gains of chroma are bounded, so that noise stays below what is seen.
     #[must_use]
     pub fn calmed(mut self, noise: Option<u32>, levels: Levels) -> Self {
         let Some(noise) = noise else { return self };

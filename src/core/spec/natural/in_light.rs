@@ -1,14 +1,15 @@
-//! HDR is corrected in light: the codes of its transfer become levels ([`Scale`]), the correction is applied to them as to those of
-//! SDR, and what comes of it becomes codes again. No kernel knows of this: curves are made of it.
+//! HDR is corrected in light: the codes of its transfer become levels ([`Scale`]), the correction is applied to them as
+//! to those of SDR, and what comes of it becomes codes again. No kernel knows of this: curves are made of it.
 //!
-//! Nothing becomes brighter than diffuse white, or than it was. With M diffuse white, or the peak of the scene, the luma at 99.8 %,
-//! if that is brighter: where a correction would make more than M of the peak, all levels have a shoulder in light. With T the
-//! light that it would make, light y becomes `y / (1 + y (1/M - 1/T))`, which keeps what is dark, and makes M of T. From the peak
-//! on, places go straight to that of M, which stays, as all do above it: all keep their order, and nothing is cut off. A scene with
-//! a peak above diffuse white has no such M, and its places go straight to the last one.
+//! Nothing becomes brighter than diffuse white, or than it was. With M diffuse white, or the peak of the scene, the
+//! luma at 99.8 %, if that is brighter: where a correction would make more than M of the peak, all levels have a
+//! shoulder in light. With T the light that it would make, light y becomes `y / (1 + y (1/M - 1/T))`, which keeps what
+//! is dark, and makes M of T. From the peak on, places go straight to that of M, which stays, as all do above it: all
+//! keep their order, and nothing is cut off. A scene with a peak above diffuse white has no such M, and its places go
+//! straight to the last one.
 //!
-//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: it is the one
-//! that does the same at two levels. It can make the peak brighter: then all above it ends there.
+//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: it is
+//! the one that does the same at two levels. It can make the peak brighter: then all above it ends there.
 
 use super::points::WHITE;
 use super::tone_curve::FrameCurve;
@@ -22,7 +23,8 @@ use std::cmp::Ordering;
 pub struct InLight {
     /// What the codes mean: PQ or HLG.
     pub transfer: Transfer,
-    /// The peak of the scene, and what it becomes at most; both in 4096ths of a sixteenth of 255, where 255 is diffuse white.
+    /// The peak of the scene, and what it becomes at most; both in 4096ths of a sixteenth of 255, where 255 is diffuse
+    /// white.
     pub peak: [u32; 2],
 }
 
@@ -46,8 +48,8 @@ pub struct Region<'a> {
 }
 
 impl InLight {
-    /// A region of which `taken` is taken off, in sixteenths of a level of which `white` is the highest, and the rest has this
-    /// gain, and then this curve where white is [`WHITE`]; `None` of SDR.
+    /// A region of which `taken` is taken off, in sixteenths of a level of which `white` is the highest, and the rest
+    /// has this gain, and then this curve where white is [`WHITE`]; `None` of SDR.
     pub fn region<'a>(
         &self,
         (taken, gain): (u32, u32),
@@ -136,8 +138,8 @@ impl Region<'_> {
         (0..levels.codes()).map(|index| code(index as u16)).collect()
     }
 
-    /// The gain of chroma in codes, where it would be `gain` in levels, for colours of this level; both in 4096ths. Chroma keeps
-    /// its share of the level, and codes are as far apart as they are where the level comes to.
+    /// The gain of chroma in codes, where it would be `gain` in levels, for colours of this level; both in 4096ths.
+    /// Chroma keeps its share of the level, and codes are as far apart as they are where the level comes to.
     pub fn chroma(&self, gain: u32, level: i64) -> u32 {
         let corrected = self.corrected(level);
         let becomes = if level <= self.peak[0] { self.below_peak(level, &mut Near::default()) } else { corrected };
@@ -151,8 +153,8 @@ impl Region<'_> {
     }
 }
 
-/// The gain and the offset of codes, in 4096ths and in sixteenths of a level of which `white` is the highest, that do what these do
-/// to levels, in 4096ths and in sixteenths of 255: at those that become a tenth and nine tenths of white.
+/// The gain and the offset of codes, in 4096ths and in sixteenths of a level of which `white` is the highest, that do
+/// what these do to levels, in 4096ths and in sixteenths of 255: at those that become a tenth and nine tenths of white.
 pub fn balance_of_codes(scale: &Scale, gain: i32, offset: i32, white: i64) -> (u32, i32) {
     let place = |level: i64| scale.place(level << 12);
     let ends = [1, 9].map(|tenths| {

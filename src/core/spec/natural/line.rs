@@ -1,10 +1,10 @@
 //! A straight line: the levels in use become the whole range, as far as it is unused.
 //!
-//! The ends p and q are those of luma, but no further in than the mean colours of the darkest and of the brightest points: that
-//! saves saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with u; p moves by k of the
-//! way to black, and q by `k w` of the way to white; that of HDR, whose peak is kept, stays. Where p is black already, k rises
-//! later and w is below 1: a picture with true blacks may be meant to be dim. Chroma has the gain of the line, or the largest
-//! below it that clips few points.
+//! The ends p and q are those of luma, but no further in than the mean colours of the darkest and of the brightest
+//! points: that saves saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with u; p
+//! moves by k of the way to black, and q by `k w` of the way to white; that of HDR, whose peak is kept, stays. Where p
+//! is black already, k rises later and w is below 1: a picture with true blacks may be meant to be dim. Chroma has the
+//! gain of the line, or the largest below it that clips few points.
 
 use super::points::{Occurrences, Points, WHITE, luma, of_255, ramp, ratio, times};
 use super::tuning::line::*;
@@ -40,8 +40,8 @@ impl Line {
 }
 
 impl Line {
-    /// What is taken off red, green and blue before a line with a large gain, which would show the tint of the air: a part of
-    /// the distance of the mean colour from gray.
+    /// What is taken off red, green and blue before a line with a large gain, which would show the tint of the air: a
+    /// part of the distance of the mean colour from gray.
     pub fn tint(&self, points: &Points) -> [i32; 3] {
         let mean = points.mean();
         let gray = luma(mean);

@@ -1,5 +1,5 @@
-//! The look `natural`: one rule for all footage. What a scene lacks is measured, and each part acts in proportion to how sure
-//! it is that it is needed; nothing chooses between kinds of footage, and clean footage stays as it is.
+//! The look `natural`: one rule for all footage. What a scene lacks is measured, and each part acts in proportion to
+//! how sure it is that it is needed; nothing chooses between kinds of footage, and clean footage stays as it is.
 //!
 //! ```text
 //! Lattice -> Points -> Correction of the frame: cast, line, veil, dark, middle
@@ -15,16 +15,16 @@
 //!
 //! Each but the last is believed only as far as other things in the picture say so (`belief.rs`).
 //!
-//! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the mapping is
-//! `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the corrections of the
-//! frames that are lit as the scene is.
+//! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the
+//! mapping is `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the
+//! corrections of the frames that are lit as the scene is.
 //!
 //! Letters over the picture have no part in whether it is dark (`letters.rs`).
 //!
-//! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where 255 is
-//! diffuse white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards white then, and
-//! colours are balanced only if a cast is taken for granted: backends balance codes, in which no gain is one of light, and what
-//! is known of casts was learned with the primaries of BT.709.
+//! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where
+//! 255 is diffuse white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards
+//! white then, and colours are balanced only if a cast is taken for granted: backends balance codes, in which no gain
+//! is one of light, and what is known of casts was learned with the primaries of BT.709.
 //!
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 

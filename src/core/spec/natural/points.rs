@@ -199,15 +199,16 @@ impl Points {
         mean(self.rgb())
     }
 
-    /// The mean colours of the darkest and of the brightest points: this share of them, in millionths, and all that are as
-    /// dark or as bright as the last of these.
+    /// The mean colours of the darkest and of the brightest points: this share of them, in millionths, and all that are
+    /// as dark or as bright as the last of these.
     pub fn corners(&self, share: u32) -> [[i32; 3]; 2] {
         let lumas = Occurrences::of(self.luma());
         let (dark, bright) = (lumas.at(share), lumas.at(1_000_000 - share));
         [self.mean_where(|luma| luma <= dark), self.mean_where(|luma| luma >= bright)]
     }
 
-    /// The level at this share of the least components of each region, in millionths; `None` of a region without points.
+    /// The level at this share of the least components of each region, in millionths; `None` of a region without
+    /// points.
     pub fn darkest_of_regions(&self, share: u32) -> [[Option<i32>; REGIONS]; REGIONS] {
         let mut darkest = vec![Vec::new(); REGIONS * REGIONS];
         for Point { rgb: [r, g, b], region, .. } in &self.points {

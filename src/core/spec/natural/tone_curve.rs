@@ -6,8 +6,8 @@ use crate::spec::Strength;
 /// Pieces of a curve.
 pub const PIECES: usize = 16;
 
-/// What becomes of the levels `WHITE * i^2 / 256`, for i from 0 to 16; straight between, and on beyond white. It may lie below
-/// black and above white.
+/// What becomes of the levels `WHITE * i^2 / 256`, for i from 0 to 16; straight between, and on beyond white. It may
+/// lie below black and above white.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToneCurve([i32; PIECES + 1]);
 
@@ -94,7 +94,8 @@ impl FrameCurve {
         self.slopes.iter().enumerate().map(|(piece, &slope)| [self.from[piece], self.becomes[piece], slope])
     }
 
-    /// What becomes of a level, in sixteenths of a level; 0 or more. Levels rise from call to call; `piece` begins with 0.
+    /// What becomes of a level, in sixteenths of a level; 0 or more. Levels rise from call to call; `piece` begins with
+    /// 0.
     pub fn rising_level(&self, at: u64, piece: &mut usize) -> u64 {
         let fine = (at as i64) << 12;
         while *piece + 1 < PIECES && self.from[*piece + 1] <= fine {

@@ -1,7 +1,7 @@
-//! The numbers of the rule. They were chosen on the tuning clips of `benches/pictures` and on photos beside them, by the mean
-//! distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark and of what
-//! people made of it, and scenes that plainly need help; `benches/results/pictures.md` has what they do on clips held back.
-//! Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
+//! The numbers of the rule. They were chosen on the tuning clips of `benches/pictures` and on photos beside them, by
+//! the mean distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark
+//! and of what people made of it, and scenes that plainly need help; `benches/results/pictures.md` has what they do on
+//! clips held back. Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
 
 /// Of `cast.rs`.
 pub mod cast {
@@ -24,19 +24,19 @@ pub mod cast {
     pub const UNDER_WATER: i32 = 122;
     /// How much paler a colour becomes of which a channel is gone.
     pub const PALER: i32 = 2048;
-    /// How far colours of what is under water are from gray in the mean, at most: those of pictures that people made good have
-    /// 22, nine of ten of them less than 44.
+    /// How far colours of what is under water are from gray in the mean, at most: those of pictures that people made
+    /// good have 22, nine of ten of them less than 44.
     pub const MOST_CHROMA: i32 = 640;
     /// The points of the corners.
     pub const CORNERS: u32 = 1000;
-    /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what they
-    /// become, and the most gain.
+    /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what
+    /// they become, and the most gain.
     pub const ENDS: [i32; 2] = [200, 5400];
     pub const TO_CORNERS: [i32; 2] = [3239, 171];
     pub const BECOMES: [[i32; 2]; 2] = [[249, 4050], [256, 3866]];
     pub const MOST_GAIN: [i32; 2] = [15_949, 27_636];
-    /// What is left of red under water, of green or blue: none is missing, and it is water; of all that is lit, and of what is
-    /// brightest.
+    /// What is left of red under water, of green or blue: none is missing, and it is water; of all that is lit, and of
+    /// what is brightest.
     pub const WATER_RED: [i32; 2] = [3891, 3211];
     pub const WATER_BRIGHT_RED: [i32; 2] = [3789, 3125];
     /// Green under water, of blue: too little, enough, still enough, too much.
@@ -56,7 +56,8 @@ pub mod letters {
     pub const FEW_BESIDE: usize = 3;
     /// A block has letters if more than this part of its points, one in 25, lies on strokes.
     pub const OF_BLOCK: usize = 25;
-    /// Letters are at most this part of a picture, one third; what is more is texture, such as snow, and none of it is letters.
+    /// Letters are at most this part of a picture, one third; what is more is texture, such as snow, and none of it is
+    /// letters.
     pub const MOST: usize = 3;
 }
 
@@ -95,8 +96,8 @@ pub mod veil {
     pub const DARKEST: [i32; 2] = [341, 884];
     /// How much the two count beside the score.
     pub const OF_DENSE: i32 = 2458;
-    /// The score is how dense the veil is, of the airlight, and how much denser above than below: how far that counts, from
-    /// where to where; and the score of what is seen, and of what is sure.
+    /// The score is how dense the veil is, of the airlight, and how much denser above than below: how far that counts,
+    /// from where to where; and the score of what is seen, and of what is sure.
     pub const OF_DEEPER: i32 = 3277;
     pub const DEEPER: [i32; 2] = [-410, 1638];
     pub const SCORE: [i32; 2] = [1638, 2867];
@@ -131,13 +132,13 @@ pub mod dark {
     /// The most slope near black, unless the gain is larger.
     pub const MOST_SLOPE: i32 = 22294;
     pub const OF_CHROMA: i32 = 3944;
-    /// Under lamps, or a bright sky: what share of the points is dim at which level, and not at which; how far that lies above the
-    /// darkest.
+    /// Under lamps, or a bright sky: what share of the points is dim at which level, and not at which; how far that
+    /// lies above the darkest.
     pub const UNDER: [u32; 2] = [600_000, 900_000];
     pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
-    /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level on what
-    /// comes of it goes straight to white.
+    /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level
+    /// on what comes of it goes straight to white.
     pub const UNDER_TOP: u32 = 970_000;
     pub const UNDER_BECOMES: i32 = 3440;
     pub const MOST_LIFT: i32 = 16_384;
@@ -167,7 +168,8 @@ pub mod noise {
     pub const LEAST_NOISE: u64 = 256;
     /// What is near black, and what is not.
     pub const NEAR_BLACK: [i32; 2] = [64, 640];
-    /// The deviation behind the gain from which on noise is removed, and that from which on all of it is, in 256ths of 255.
+    /// The deviation behind the gain from which on noise is removed, and that from which on all of it is, in 256ths of
+    /// 255.
     pub const SHOWN: [i32; 2] = [192, 640];
     /// The gain from which on noise is removed, and that from which on all of it is, in 4096ths.
     pub const LIFTED: [i32; 2] = [5120, 8192];
@@ -175,10 +177,10 @@ pub mod noise {
     pub const WORTH_IT: [i32; 2] = [1024, 1536];
 }
 
-/// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about
-/// 1500 photos that lack nothing, on the tuning clips and 60 photos under each degradation, on pairs under water and in the dark, and
-/// on about 650 real scenes that lack something, which may not change by much; those in haze count twice, and those under
-/// water six times, so that few of them are left as they are.
+/// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about 1500
+/// photos that lack nothing, on the tuning clips and 60 photos under each degradation, on pairs under water and in the
+/// dark, and on about 650 real scenes that lack something, which may not change by much; those in haze count twice, and
+/// those under water six times, so that few of them are left as they are.
 pub mod belief {
     pub const WATER: i32 = -9936;
     pub const WATER_BRIGHT_TINT: i32 = 28_884;

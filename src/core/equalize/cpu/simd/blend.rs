@@ -28,8 +28,8 @@ pub struct Shares<'a> {
 /// What the estimate of a quotient up to 255 is lowered by: more than its error, which is 255 * 4 * 2^-24.
 pub const LOWERED: f32 = 1e-4;
 
-/// Pixels that are looked up one by one before all of them are computed side by side: enough that the first have reached
-/// the cache when a vector of them is read back.
+/// Pixels that are looked up one by one before all of them are computed side by side: enough that the first have
+/// reached the cache when a vector of them is read back.
 const BATCH: usize = 64;
 
 /// Adding this to an f32 of 0 to 2^22 rounds it to the nearest integer, which then stands in the low bits.
@@ -129,8 +129,8 @@ fn put<T: Copy>(batch: &[T; BATCH], to: &mut [T]) {
     }
 }
 
-/// `(from + index * step) / area` for each index, rounded down. As in `chroma.rs`, integers are divided as floats; that is
-/// exact for quotients below 2^20 of sums below 2^50, and others are divided as they are.
+/// `(from + index * step) / area` for each index, rounded down. As in `chroma.rs`, integers are divided as floats; that
+/// is exact for quotients below 2^20 of sums below 2^50, and others are divided as they are.
 #[inline(always)]
 pub fn ramp(from: u64, step: i64, area: u64, to: &mut [u32]) {
     let last = from.wrapping_add_signed(step * to.len() as i64);

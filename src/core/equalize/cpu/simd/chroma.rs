@@ -118,8 +118,8 @@ fn gain([before, after]: [i32; 2], span: i32, [up, down]: [i32; 2], quotient: im
     (if before == 0 { UNIT_GAIN as i32 } else { gain }) as u32
 }
 
-/// `part / whole` in 4096ths, rounded down, but at most the largest gain; for parts of up to 2^12. Adding 2^23 rounds it
-/// to an integer, which then stands in the low bits: a conversion would look for numbers that are none.
+/// `part / whole` in 4096ths, rounded down, but at most the largest gain; for parts of up to 2^12. Adding 2^23 rounds
+/// it to an integer, which then stands in the low bits: a conversion would look for numbers that are none.
 #[inline(always)]
 fn quotient_f32(part: i32, whole: i32) -> i32 {
     let quotient = part as f32 * UNIT_GAIN as f32 / whole as f32;
@@ -251,8 +251,8 @@ pub fn follow(gains: &[u32], colours: &Colours, codes: &mut [u16]) {
     codes.iter_mut().zip(gains).for_each(|(code, gain)| *code = colours.followed(*code, *gain));
 }
 
-/// Codes of red, green or blue after the luminance of their pixels has moved from `before` to `after`, with these gains of colour;
-/// `max` is the highest code.
+/// Codes of red, green or blue after the luminance of their pixels has moved from `before` to `after`, with these gains
+/// of colour; `max` is the highest code.
 #[inline(always)]
 pub fn move_with_gains(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: &mut [u16]) {
     for ((code, gain), (from, to)) in codes.iter_mut().zip(gains).zip(before.iter().zip(after)) {

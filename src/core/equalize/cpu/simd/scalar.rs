@@ -1,6 +1,6 @@
-//! The kernels of global equalization in plain Rust: what the vector kernels compute, and what most of them are made of.
-//! Each is compiled again for AVX2 and AVX-512, where the compiler vectorizes it; only table lookups need a hand-written
-//! twin.
+//! The kernels of global equalization in plain Rust: what the vector kernels compute, and what most of them are made
+//! of. Each is compiled again for AVX2 and AVX-512, where the compiler vectorizes it; only table lookups need a
+//! hand-written twin.
 //!
 //! All rows of a call have the same number of pixels; whatever is longer is left alone.
 
