@@ -48,7 +48,7 @@ pub const MAX_GAIN: u32 = 4 * UNIT_GAIN;
 pub struct Covered {
     /// The sum of their levels above black.
     pub before: u32,
-    /// The same after equalization.
+    /// Their sum after equalization.
     pub after: u32,
     /// Number of luma samples, 1 to 16.
     pub samples: u32,
@@ -189,7 +189,7 @@ pub fn moved_with_gain(rgb: [u16; 3], from: u16, to: u16, gain: u32, max: u16) -
     rgb.map(|code| component_with_gain(code, from, to, gain, max))
 }
 
-/// One of them.
+/// A component of an RGB pixel after its luminance has moved from `from` to `to`, with this gain of colour.
 #[inline(always)]
 pub fn component_with_gain(code: u16, from: u16, to: u16, gain: u32, max: u16) -> u16 {
     let offset = scaled_far(i32::from(code) - i32::from(from), gain);

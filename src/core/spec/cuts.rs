@@ -95,7 +95,7 @@ impl Distance {
     }
 }
 
-/// What of a video is known when a frame is judged.
+/// Which frames are known when a frame is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// This many frames behind it, as far as the video has them.
@@ -128,7 +128,7 @@ pub struct Neighbourhood<'a> {
 /// A frame, and its distance from the one before.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// What was measured of it.
+    /// Its measure.
     pub measure: Measure,
     /// Its distance from the frame before it; zero of a first one.
     pub step: Distance,
@@ -139,7 +139,7 @@ pub struct Known {
 }
 
 impl<'a> Neighbourhood<'a> {
-    /// Frame `at` among the first `end` of `frames`; `ends` says whether the video begins with the first and ends with
+    /// Frame `at` among the first `end` of `frames`; `ends` is whether the video begins with the first and ends with
     /// the last of them.
     pub fn new(
         frames: &'a VecDeque<Known>,
@@ -150,8 +150,7 @@ impl<'a> Neighbourhood<'a> {
         Neighbourhood { frames, at, last: end - 1, ends, threshold: threshold.of_1000() * 4096 / 1000 }
     }
 
-    /// How the frame continues the one before it; `light_cuts` says whether a change of the light alone can begin a
-    /// scene.
+    /// How the frame continues the one before it; with `light_cuts`, a change of the light alone can begin a scene.
     pub fn change(&self, rule: Rule, light_cuts: bool) -> Change {
         if self.at == 0 || self.threshold >= 4096 {
             return Change::None;

@@ -1,5 +1,4 @@
-//! What is decided of a frame before a backend equalizes it: scene and tone, from what was measured of the frames
-//! around it.
+//! The decisions on a frame before a backend equalizes it: scene and tone, from the measures of the frames around it.
 //!
 //! ```text
 //! Lattice -> Measure -> Guides: cuts, window of the scene -> Guide (with the frame, to a backend)
@@ -20,16 +19,16 @@ use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength
 use std::collections::VecDeque;
 use std::mem::take;
 
-/// What is decided of a frame.
+/// The decisions on a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guide {
     /// How it continues the frame before it.
     pub change: Change,
     /// Its levels; `None` is equalization alone.
     pub tone: Option<Tone>,
-    /// What is applied to the frame, where that does not depend on what is counted.
+    /// The mapping of the frame, where it does not depend on counts.
     pub mapping: Option<Mapping>,
-    /// What its scene lacks, with [`Method::Natural`].
+    /// The deficiencies of its scene, with [`Method::Natural`].
     pub found: Option<Found>,
     /// How its noise is removed first, if it is.
     pub clean: Option<Cleaning>,
@@ -40,7 +39,7 @@ pub struct Guide {
 pub struct Cleaning {
     /// The share of it that goes, above 0.
     pub share: Strength,
-    /// What is applied to the frame then, if it has 8 bits and is given 10 for that.
+    /// The mapping of the denoised frame, if it has 8 bits and gets 10 by that.
     pub mapping: Option<Mapping>,
 }
 
@@ -49,12 +48,8 @@ pub struct Cleaning {
 pub struct Guides {
     /// The last frames, oldest first.
     frames: VecDeque<Known>,
-    /// The correction that each of them needs by itself; with [`Method::Natural`] alone.
-    corrections: VecDeque<Option<Correction>>,
-    /// The light of each against the one before it, in 65536ths; with [`Method::Natural`] alone.
-    lights: VecDeque<u32>,
-    /// The scene and the settings of each.
-    places: VecDeque<(Place, Settings)>,
+    /// Further details of each of them.
+    details: VecDeque<Details>,
     /// How many of them, from the oldest, are decided.
     decided: usize,
     /// Whether the oldest is the first of the video.
@@ -65,11 +60,17 @@ pub struct Guides {
     scenes: u64,
 }
 
-/// Where a frame belongs.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
+/// The details of a frame that cuts do not depend on.
+#[derive(Debug)]
+struct Details {
+    settings: Settings,
+    /// The correction that it needs by itself; with [`Method::Natural`] alone.
+    correction: Option<Correction>,
+    /// Its light against that of the frame before it, in 65536ths; with [`Method::Natural`] alone.
+    light: u32,
+    /// Its scene, once it is decided.
     scene: u64,
-    /// It has a part in the window of its scene.
+    /// Whether it has a part in the window of its scene.
     counts: bool,
 }
 
@@ -98,16 +99,15 @@ impl Guides {
         let correction = natural(&mut measure, &foreign, settings);
         let before = before.filter(|_| settings.hides_noise || correction.is_some_and(|own| own.shows_noise()));
         let noise = before.and_then(|before| noise::between(&before, &measure.samples));
-        self.corrections.push_back(correction);
         self.frames.push_back(Known { measure, step, noise, light });
-        self.lights.push_back(step_of_light);
-        self.places.push_back((Place::default(), *settings));
-        while let Some((_, settings)) = self.places.get(self.decided)
+        let settings = *settings;
+        self.details.push_back(Details { settings, correction, light: step_of_light, scene: 0, counts: false });
+        while let Some(Details { settings, .. }) = self.details.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
         {
             guides.push(self.decide(false));
         }
-        self.forget(settings);
+        self.forget(&settings);
         guides
     }
 
@@ -123,11 +123,11 @@ impl Guides {
         guides
     }
 
-    /// Decides on the next frame; `ended` says that no more will come.
+    /// Decides on the next frame; `ended` is set when no more frames will come.
     fn decide(&mut self, ended: bool) -> Guide {
         let at = self.decided;
         self.decided += 1;
-        let settings = self.places[at].1;
+        let settings = self.details[at].settings;
         let smoothing = settings.smoothing;
         let change = if smoothing.frames() == 1 {
             Change::None
@@ -172,7 +172,7 @@ impl Guides {
             Change::Flash if at == 0 => Change::None,
             other => other,
         };
-        self.places[at].0 = Place { scene: self.scene, counts: change != Change::Flash };
+        (self.details[at].scene, self.details[at].counts) = (self.scene, change != Change::Flash);
         change
     }
 
@@ -185,8 +185,8 @@ impl Guides {
         let first = (at + 1).saturating_sub(window);
         let members = || {
             (first..=at).filter(|&index| {
-                let place = self.places[index].0;
-                place.scene == self.scene && (place.counts || index == at)
+                let Details { scene, counts, .. } = self.details[index];
+                scene == self.scene && (counts || index == at)
             })
         };
         if settings.method == Method::Deflicker {
@@ -205,7 +205,7 @@ impl Guides {
         Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, transfer }.guide(settings)
     }
 
-    /// What is done to frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene
+    /// The guide of frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene
     /// around it that are lit as the scene is.
     fn corrected(&mut self, at: usize, settings: &Settings) -> Guide {
         let levels = self.frames[at].measure.levels;
@@ -214,7 +214,7 @@ impl Guides {
         }
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
         let first = (at + 1 + ahead).saturating_sub(window);
-        let counts = |index: &usize| self.places[*index].0.counts && self.places[*index].0.scene == self.scene;
+        let counts = |index: &usize| self.details[*index].counts && self.details[*index].scene == self.scene;
         let before = (first..at).filter(counts);
         let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
         let white = 16 * (levels.count() as u32 - 1);
@@ -224,7 +224,7 @@ impl Guides {
             if index == at {
                 own_light = light;
             }
-            let Some(correction) = self.corrections[index] else { continue };
+            let Some(correction) = self.details[index].correction else { continue };
             // Without frames ahead, what comes out of the dark comes slowly.
             if ahead == 0 && self.frames[index].measure.mean_light() < white / 64 {
                 mean.add(&correction.cleared(), 4096);
@@ -255,8 +255,8 @@ impl Guides {
     fn lights_of(&self, members: &[usize], white: u32) -> Vec<u32> {
         let mut from = members.first().map_or(0, |first| first + 1);
         let each = members.iter().map(|&index| {
-            let steps = self.lights.range(from.min(index + 1)..=index);
-            let step = steps.fold(u64::from(light::FULL), |light, step| (light * u64::from(*step)) >> 16);
+            let steps = self.details.range(from.min(index + 1)..=index);
+            let step = steps.fold(u64::from(light::FULL), |light, step| (light * u64::from(step.light)) >> 16);
             from = index + 1;
             (step.min(light::MOST.into()) as u32, self.frames[index].measure.mean_light())
         });
@@ -280,7 +280,7 @@ impl Guides {
     fn correction(&self, at: usize, settings: &Settings) -> deflicker::Correction {
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
         let earlier = window - 1 - ahead;
-        let is_before = |index: &usize| self.places[*index].0.scene == self.scene;
+        let is_before = |index: &usize| self.details[*index].scene == self.scene;
         let first = (at.saturating_sub(earlier)..at).rev().take_while(is_before).last().unwrap_or(at);
         let end = self.behind(at, ahead, settings).last().unwrap_or(at);
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
@@ -298,7 +298,7 @@ impl Guides {
     /// The noise of frame `at`, by what changed from frame to frame of its scene in its window and behind it.
     fn noise(&self, at: usize, settings: &Settings) -> Option<u32> {
         let first = (at + 1).saturating_sub(settings.smoothing.frames() as usize);
-        let counts = |index: usize| self.places[index].0.counts && self.places[index].0.scene == self.scene;
+        let counts = |index: usize| self.details[index].counts && self.details[index].scene == self.scene;
         let before = (first + 1..=at).filter(|&index| counts(index - 1) && counts(index));
         let known = before.chain(self.behind(at, settings.guide_look_ahead() as usize, settings));
         noise::of_window(known.filter_map(|index| self.frames[index].noise))
@@ -310,23 +310,21 @@ impl Guides {
         let kept = (smoothing.frames().max(smoothing.flash() + 2) + 1) as usize;
         while self.decided > kept {
             self.frames.pop_front();
-            self.corrections.pop_front();
-            self.lights.pop_front();
-            self.places.pop_front();
+            self.details.pop_front();
             self.decided -= 1;
             self.begins = false;
         }
     }
 }
 
-/// Whether frames this step apart may be of one scene, as far as the step itself tells. Its light counts with
+/// Whether frames this step apart may be of one scene, by the step alone. Its light counts with
 /// [`Method::Natural`] only.
 fn goes_on(step: Distance, settings: &Settings) -> bool {
     let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
 
-/// What removing noise takes of it, in 256ths.
+/// The share of noise that denoising removes, in 256ths.
 const CLEANED: u32 = 192;
 
 /// The most frames that a frame is compared with, to find what is foreign.
@@ -352,7 +350,7 @@ pub(super) struct Members<E, B> {
     pub noise: Option<u32>,
     /// Their levels.
     pub levels: Levels,
-    /// What their codes mean.
+    /// The transfer of their codes.
     pub transfer: Transfer,
 }
 
@@ -361,7 +359,7 @@ where
     E: Iterator<Item = &'a Ends> + Clone,
     B: FnOnce() -> [[u32; REGIONS]; REGIONS],
 {
-    /// What is decided of them, with any method but [`Method::Deflicker`].
+    /// The guide of the newest of them, with any method but [`Method::Deflicker`].
     pub fn guide(self, settings: &Settings) -> Guide {
         let Members { ends, black, noise, levels, transfer } = self;
         let settings = &Settings { keeps_peak: settings.keeps_peak && transfer.is_hdr(), ..*settings };

@@ -21,7 +21,7 @@ named! {
 }
 
 named! {
-    /// What is done to a frame, by name; [`Method`](super::Method) has it with its parameters.
+    /// A method by name; [`Method`](super::Method) has the parameters.
     #[non_exhaustive]
     pub enum MethodName {
         Global = "global", "One curve for the frame";
@@ -54,11 +54,11 @@ pub struct LookParameters {
     pub max_gain_of_tiles: f64,
     /// Levels are stretched fully and lifted, as dark footage needs.
     pub is_dark: bool,
-    /// What is done.
+    /// The method.
     pub method: MethodName,
-    /// What [`MethodName::Natural`] takes for granted.
+    /// The part that [`MethodName::Natural`] takes for granted.
     pub assumed: Assumed,
-    /// What happens to colour.
+    /// The treatment of colour.
     pub chroma: Chroma,
 }
 

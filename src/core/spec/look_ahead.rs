@@ -8,14 +8,8 @@ use std::collections::VecDeque;
 /// curve of the last frame of its scene among the A frames after it.
 #[derive(Clone, Debug)]
 pub struct LookAhead<F, C> {
-    waiting: VecDeque<WaitingFrame<F, C>>,
-}
-
-#[derive(Clone, Debug)]
-struct WaitingFrame<F, C> {
-    scene: u64,
-    frame: F,
-    curve: C,
+    /// Scene, frame and curve of each, oldest first.
+    waiting: VecDeque<(u64, F, C)>,
 }
 
 impl<F, C> Default for LookAhead<F, C> {
@@ -27,7 +21,7 @@ impl<F, C> Default for LookAhead<F, C> {
 impl<F, C: Clone> LookAhead<F, C> {
     /// Adds the next frame. Returns the oldest one if more than `ahead` frames wait then.
     pub fn push(&mut self, ahead: u32, scene: u64, frame: F, curve: C) -> Option<(F, C)> {
-        self.waiting.push_back(WaitingFrame { scene, frame, curve });
+        self.waiting.push_back((scene, frame, curve));
         if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
@@ -35,8 +29,8 @@ impl<F, C: Clone> LookAhead<F, C> {
     /// one.
     pub fn taker(&mut self, ahead: u32, scene: u64) -> Option<&mut F> {
         let leaves = ahead > 0 && self.waiting.len() >= ahead as usize;
-        let oldest = self.waiting.front_mut().filter(|oldest| leaves && oldest.scene == scene)?;
-        Some(&mut oldest.frame)
+        let (_, oldest, _) = self.waiting.front_mut().filter(|(other, ..)| leaves && *other == scene)?;
+        Some(oldest)
     }
 
     /// How many frames wait.
@@ -51,8 +45,8 @@ impl<F, C: Clone> LookAhead<F, C> {
 
     /// Removes the oldest frame: for the end of the video, when no frame follows.
     pub fn pop(&mut self) -> Option<(F, C)> {
-        let WaitingFrame { scene, frame, curve } = self.waiting.pop_front()?;
-        let last = self.waiting.iter().rev().find(|other| other.scene == scene);
-        Some((frame, last.map_or(curve, |last| last.curve.clone())))
+        let (scene, frame, curve) = self.waiting.pop_front()?;
+        let last = self.waiting.iter().rev().find(|(other, ..)| *other == scene);
+        Some((frame, last.map_or(curve, |(.., last)| last.clone())))
     }
 }

@@ -1,4 +1,4 @@
-//! What is applied to the samples of a frame.
+//! The mapping of the samples of a frame.
 
 use super::chroma::UNIT_GAIN;
 use super::clahe::TileHistograms;
@@ -6,7 +6,7 @@ use super::tone::{Balance, Tone, Veil, part_of_gain};
 use super::{Curve, Levels, Line, Strength};
 use std::sync::Arc;
 
-/// What is applied to a frame. Frames of a scene can share it.
+/// The mapping of a frame. Frames of a scene can share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// One curve for all samples.
@@ -21,18 +21,18 @@ pub enum Mapping {
     Tiles {
         /// The counts of the tiles over the window.
         window: Arc<TileHistograms>,
-        /// What is done to the levels beside.
+        /// The treatment of levels besides the curves.
         tone: Tone,
     },
     /// A veil is taken off.
     Veil(Arc<Veil>),
     /// Red, green and blue are stretched.
     Balance(Balance),
-    /// Red, green and blue are stretched, and what comes of that, in the codes of the frame, is mapped again.
+    /// Red, green and blue are stretched, and the result, in the codes of the frame, is mapped again.
     Balanced {
-        /// What is done first.
+        /// The first step.
         balance: Balance,
-        /// What is done then: a curve or a veil.
+        /// The second step: a curve or a veil.
         then: Arc<Mapping>,
     },
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Lattice -> Measure -> Guides: cuts, tone -> Guide
-//! Counts, Guide -> Temporal: Scenes -> WindowSums -> modifiers -> Curve (cumulative sum, tone) -> LookAhead -> Decision
+//! Counts, Guide -> Temporal: Scenes -> WindowSums -> modifiers -> Curve (tone) -> LookAhead -> Decision
 //! Counts, Measure of all frames -> WholeScenes -> one Mapping a scene
 //! ```
 //!
@@ -41,6 +41,7 @@ mod named;
 pub mod natural;
 pub mod noise;
 mod scenes;
+mod setters;
 mod settings;
 mod strength;
 mod temporal;
@@ -63,6 +64,7 @@ pub use measure::{Lattice, Measure};
 pub use named::Named;
 pub(crate) use named::named;
 pub use scenes::{EvictedFrame, Scenes, WindowUpdate};
+pub(crate) use setters::setters;
 pub use settings::{
     Chroma, Cleaner, Denoise, Effort, Gain, Method, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Stretch,
     Threshold, WindowKind, bins,

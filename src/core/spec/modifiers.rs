@@ -8,7 +8,7 @@
 use super::{Gain, Histogram, bins};
 use std::borrow::Cow;
 
-/// What the plateau leaves of the counts of a frame: each level keeps at most `cap` samples, and the excess is dropped.
+/// Applies the plateau to the counts of a frame: each level keeps at most `cap` samples, and the excess is dropped.
 /// `None` is no cap.
 ///
 /// A frame is capped before it enters the window. If the sum over the window were capped, a flat wall that comes and

@@ -9,7 +9,7 @@ pub trait Named: Copy + PartialEq + 'static {
     /// The name: lower case, words joined by dashes.
     fn name(self) -> &'static str;
 
-    /// What it is, in a phrase.
+    /// A description in a phrase.
     fn about(self) -> &'static str;
 
     /// The value of this name, or of another name that it has.
@@ -19,7 +19,9 @@ pub trait Named: Copy + PartialEq + 'static {
 /// Declares an enum of named values: `Value = "name", "what it is";`, or `Value = "name" | "another name", "what it
 /// is";`.
 macro_rules! named {
-    ($(#[$of:meta])* pub enum $type:ident { $($(#[$value_of:meta])* $value:ident = $name:literal $(| $other:literal)?, $about:literal;)* }) => {
+    ($(#[$of:meta])* pub enum $type:ident {
+        $($(#[$value_of:meta])* $value:ident = $name:literal $(| $other:literal)?, $about:literal;)*
+    }) => {
         $(#[$of])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $type {

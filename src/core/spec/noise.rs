@@ -10,7 +10,7 @@
 //! * Of the regions of a frame, the lower quartile counts: what moves may cover more than half of the picture.
 //! * Of the frames of a scene in the window, the mean of the lower half counts: motion only adds to a difference. With
 //!   a look-ahead, frames behind that are measured already count too, so that the limit holds from the first frame of a
-//!   scene on; without one, the first frame has no limit. A frame that repeats the one before it says nothing.
+//!   scene on; without one, the first frame has no limit. A frame that repeats the one before it is ignored.
 //!
 //! The largest gain is `G = visible / noise`, at least 1, with the visible deviation 5 of 255 of the range. Stretched
 //! levels go as far of their way as G allows, so that a picture that is held back keeps its brightness; no slope of

@@ -1,6 +1,6 @@
 //! The temporal window of each frame: which frames of its scene it shares its counts with.
 //!
-//! There are two windows: that of the current scene, and that of the scene before the last cut. A [`Change`] says how a
+//! There are two windows: that of the current scene, and that of the scene before the last cut. A [`Change`] is how a
 //! frame continues the one before it. A cut opens a window in place of the older one; after a flash that was taken for
 //! a scene, the two change places, and the old scene continues without the flash; a frame of a known flash is in no
 //! window.

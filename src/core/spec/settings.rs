@@ -7,7 +7,7 @@ use super::{Levels, MethodName, Strength};
 /// How frames are equalized. [`Settings::default`] is textbook equalization: each frame by itself, without modifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What is done with a frame.
+    /// The method.
     pub method: Method,
     /// The temporal window, in frames.
     pub smoothing: Smoothing,
@@ -78,7 +78,7 @@ impl Settings {
         self.method.look_ahead(self.smoothing)
     }
 
-    /// What frames of one window have in common.
+    /// The properties that frames of one window share.
     pub fn window_kind(&self) -> WindowKind {
         WindowKind::new(self.method, self.smoothing, self.region, self.plateau, self.bins)
     }
@@ -96,16 +96,16 @@ impl Settings {
 /// How noise is removed before equalization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Denoise {
-    /// It stays.
+    /// Noise stays.
     #[default]
     Off,
-    /// As far as the correction would show it, with [`Method::Natural`].
+    /// Noise is removed as far as the correction would show it, with [`Method::Natural`].
     AsShown(Cleaner),
-    /// From every frame.
+    /// Noise is removed from every frame.
     Always(Cleaner),
 }
 
-/// What removes noise.
+/// How noise is removed, where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cleaner {
     /// The share of noise that goes.
@@ -179,7 +179,7 @@ pub enum Method {
     Balance,
     /// What each scene lacks; nothing is counted. See [`natural`](super::natural).
     Natural {
-        /// What is taken for granted.
+        /// The part that is taken for granted.
         assumed: Assumed,
         /// The largest gain of levels.
         most: Gain,
@@ -220,7 +220,7 @@ impl Method {
     }
 }
 
-/// What frames of one window have in common: a frame of another kind begins a new one.
+/// The properties that frames of one window share: a frame with others begins a new window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowKind {
     method: Method,
@@ -247,7 +247,7 @@ impl WindowKind {
 /// How the levels that a scene uses are stretched before equalization; see [`tone`](super::tone).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stretch {
-    /// They are not.
+    /// Levels are not stretched.
     #[default]
     Off,
     /// As far as the range is unused.
@@ -310,8 +310,7 @@ impl Smoothing {
         self.frames / 2
     }
 
-    /// The same window, of which up to `frames` frames lie after the frame that is equalized: less than the whole
-    /// window.
+    /// Sets how many frames of the window lie after the frame that is equalized: less than the whole window.
     #[must_use]
     pub fn looking_ahead(self, frames: u32) -> Self {
         Smoothing { ahead: frames.min(self.frames - 1), ..self }
@@ -506,7 +505,7 @@ pub enum OutputDepth {
 }
 
 impl OutputDepth {
-    /// What can be asked for: name, what it is, value. The fourth one is for what was made deeper before.
+    /// The choices: name, description, value. The fourth one is for what was made deeper before.
     pub(crate) const CHOICES: [(&'static str, &'static str, OutputDepth); 3] = [
         ("auto", "As many as the input has, without noise", OutputDepth::AsInput),
         ("8", "8; video of more bits is dithered", OutputDepth::Eight),

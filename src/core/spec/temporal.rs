@@ -11,7 +11,7 @@ use super::tone::{Balance, Tone};
 use super::{Equalization, Guide, Histogram, Levels, LookAhead, Mapping, Settings, WindowUpdate};
 use std::sync::Arc;
 
-/// The counts of a frame: all that its curve and the curves of later frames depend on.
+/// The counts of a frame: everything that its curve and the curves of later frames depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Counts {
     /// For [`Method::Global`](super::Method::Global).
@@ -63,7 +63,7 @@ pub struct Remembered {
     pub counts: Arc<Counts>,
     /// The settings it was equalized with.
     pub settings: Settings,
-    /// What was decided of it before.
+    /// The guide it was equalized with.
     pub guide: Guide,
     /// Its scene, if the other backend reported it.
     pub scene: Option<Scene>,
@@ -93,7 +93,7 @@ impl From<&WindowUpdate> for Scene {
 pub struct Decision {
     /// The scene of the frame.
     pub scene: Scene,
-    /// What is applied to it.
+    /// The mapping of the frame.
     pub mapping: Mapping,
 }
 

@@ -6,11 +6,11 @@
 //! *brightest* ([`Ends`]): between them no component is clipped. All numbers are means over the window of the scene;
 //! levels are in sixteenths, `T` is white, gains are in 4096ths.
 //!
-//! * [`Stretch::Unused`]: what is stretched depends on the share of the range that is unused, `u = 1 - (q - p) / T`: `k
-//!   = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by `k
-//!   * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant to
-//!   be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat one,
-//!   nothing is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
+//! * [`Stretch::Unused`]: what is stretched depends on the share of the range that is unused, `u = 1 - (q - p) / T`:
+//!   `k = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by
+//!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant
+//!   to be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat
+//!   one, nothing is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
 //! * [`Stretch::Dark`]: p is a quarter of the level at 0.1 %, because darkness adds no veil; q is the level at 99.95 %.
 //!   They become black and white, as an exposure that fits would have made them. What is still dark then is lifted: `r
 //!   = (1 + a) / (1 + a * y)`, where a brings the mean to 40 of 255. Where q is above 140 of 255, exposure is not what
@@ -34,9 +34,10 @@
 
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
-use super::measure::{Ends, REGIONS, around};
+use super::measure::{Ends, REGIONS, around, mean_by_number};
 use super::natural::{FrameCurve, InLight, Toned, WHITE};
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
+use bytemuck::{Pod, Zeroable};
 
 /// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes
 /// are far below it.
@@ -51,7 +52,7 @@ pub const KNOTS: usize = 8;
 pub struct Knot {
     /// Where it is, in sixteenths of a level.
     pub from: u32,
-    /// What it becomes, in sixteenths of a level.
+    /// Its output, in sixteenths of a level.
     pub to: u32,
     /// The rise behind it, in 65536ths.
     pub slope: u32,
@@ -99,12 +100,12 @@ impl Line {
         &self.knots[..self.used as usize]
     }
 
-    /// What becomes of a level, where `most` is white: the nearest level to the line.
+    /// The output for a level, where `most` is white: the nearest level to the line.
     pub fn level(&self, level: u32, most: u32) -> u32 {
         ((self.sixteenths(16 * level) + 8) >> 4).min(most)
     }
 
-    /// What becomes of a level, both in sixteenths of a level.
+    /// The output for a level, both in sixteenths of a level.
     pub fn sixteenths(&self, at: u32) -> u32 {
         let Some(knot) = self.knots().iter().rev().find(|knot| knot.from <= at).or(self.knots().first()) else {
             return at;
@@ -113,7 +114,7 @@ impl Line {
         (u64::from(knot.to) + rise).min(u64::from(u32::MAX - 8)) as u32
     }
 
-    /// What becomes of a code. The identity leaves codes outside of the levels alone; other lines take them for black
+    /// The output for a code. The identity leaves codes outside of the levels alone; other lines take them for black
     /// or white.
     pub fn code(&self, code: u16, levels: Levels) -> u16 {
         if self.is_identity() {
@@ -123,10 +124,10 @@ impl Line {
     }
 }
 
-/// What is done to the levels and the colour of a frame.
+/// The parameters of levels and colour of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tone {
-    /// What equalization is blended with.
+    /// The line that equalization is blended with.
     pub line: Line,
     /// The first and the last level over which equalization spreads what it cuts off.
     pub range: (u32, u32),
@@ -134,7 +135,7 @@ pub struct Tone {
     pub strength: Strength,
     /// The gain of chroma where it follows, in 4096ths.
     pub chroma_gain: u32,
-    /// The level above which levels stay as they are, and which none below it exceeds: white, unless the peak of the
+    /// The peak to preserve: higher levels are kept, lower ones stay at or below it. White, unless the peak of the
     /// scene is kept.
     pub ceiling: u32,
     /// In tiles, black stays black.
@@ -156,15 +157,15 @@ impl Tone {
         Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false, max_gain }
     }
 
-    /// The levels of a scene whose frames have these ends: the mean of what `settings` say for each, with up to their
-    /// strength of equalization.
+    /// The tone of a scene whose frames have these ends: the mean of what `settings` ask for each frame, with at most
+    /// their strength of equalization.
     pub fn of<'a>(frames: impl Iterator<Item = &'a Ends> + Clone, levels: Levels, settings: &Settings) -> Self {
         Tone::held(frames, levels, settings, Gain::OFF)
     }
 
-    /// The same, where no slope is above `most`, neither of the line nor of equalization: the range is wide enough for
-    /// that, and the contrast limit low enough. In tiles the slope exceeds the limit by up to 1, since what is cut off
-    /// is spread over levels that are at the limit too.
+    /// As [`of`](Tone::of), with no slope above `most`, neither of the line nor of equalization: the range is widened
+    /// and the contrast limit lowered as far as that needs. In tiles the slope exceeds the limit by up to 1, since what
+    /// is cut off is spread over levels that are at the limit too.
     pub fn held<'a>(
         frames: impl Iterator<Item = &'a Ends> + Clone,
         levels: Levels,
@@ -173,9 +174,9 @@ impl Tone {
     ) -> Self {
         let spans = match settings.stretch {
             Stretch::Off => None,
-            Stretch::Full => Span::mean(frames.clone().map(|ends| full(ends, levels))),
-            Stretch::Unused { most, .. } => Span::mean(frames.clone().map(|ends| unused(ends, levels, most))),
-            Stretch::Dark { most } => Span::mean(frames.clone().map(|ends| dark(ends, levels, most))),
+            Stretch::Full => mean_by_number(frames.clone().map(|ends| full(ends, levels))),
+            Stretch::Unused { most, .. } => mean_by_number(frames.clone().map(|ends| unused(ends, levels, most))),
+            Stretch::Dark { most } => mean_by_number(frames.clone().map(|ends| dark(ends, levels, most))),
         };
         let ceiling = ceiling(&Ends::mean_of(frames), levels, settings);
         let tone = match spans {
@@ -194,26 +195,27 @@ impl Tone {
 }
 
 impl Tone {
-    /// The same for the curves of tiles, which are blended with no line.
+    /// The parameters for the curves of tiles, which are blended with no line.
     pub fn of_tiles(&self) -> TileLevels {
         let Tone { range, ceiling, keeps_black, max_gain, .. } = *self;
         TileLevels { range, ceiling, keeps_black, max_gain }
     }
 }
 
-/// The level that the peak of a scene with these ends has, where it is kept; else white.
+/// The level of the peak of a scene with these ends, if it is kept; else white.
 fn ceiling(ends: &Ends, levels: Levels, settings: &Settings) -> u32 {
     if settings.keeps_peak { ends.peak / 16 } else { levels.count() as u32 - 1 }
 }
 
-/// What becomes of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines,
+/// A stretch of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines,
 /// so that a line changes slowly whatever appears in the picture.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
 struct Span {
     /// The ends of the range.
     low: u32,
     high: u32,
-    /// What becomes of them.
+    /// Their outputs.
     new_low: u32,
     new_high: u32,
     /// The share of equalization that is needed, in 4096ths.
@@ -225,19 +227,7 @@ struct Span {
 }
 
 impl Span {
-    fn mean(spans: impl Iterator<Item = Span>) -> Option<Span> {
-        let (mut sums, mut count) = ([0u64; 7], 0);
-        for Span { low, high, new_low, new_high, need, lift, mean } in spans {
-            for (sum, part) in sums.iter_mut().zip([low, high, new_low, new_high, need, lift, mean]) {
-                *sum += u64::from(part);
-            }
-            count += 1;
-        }
-        let [low, high, new_low, new_high, need, lift, mean] = sums.map(|sum| (sum / count.max(1)) as u32);
-        (count > 0).then_some(Span { low, high, new_low, new_high, need, lift, mean })
-    }
-
-    /// The same, where no level becomes brighter than the upper end: with a ceiling below white.
+    /// Keeps levels from becoming brighter than the upper end, where the ceiling is below white.
     fn kept_under(self, ceiling: u32, levels: Levels) -> Self {
         if 16 * ceiling == white_of(levels) {
             return self;
@@ -245,7 +235,7 @@ impl Span {
         Span { new_high: self.new_high.min(self.high), new_low: self.new_low.min(self.low), lift: 0, ..self }
     }
 
-    /// The same with no slope above `most`: the range goes as far of its way as that allows.
+    /// Limits slopes to `most`: the range is stretched only as far as that allows.
     fn held(self, most: Gain) -> Self {
         let Span { low, high, new_low, new_high, lift, .. } = self;
         let (used, new_used) = (high.saturating_sub(low), new_high.saturating_sub(new_low));
@@ -404,13 +394,13 @@ const PRESENT: [u32; 2] = [4, 40];
 /// A veil that lies over the picture, by region: what is taken off, and the gain of the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Veil {
-    /// What is taken off in each region, in sixteenths of a level.
+    /// The offset that is subtracted in each region, in sixteenths of a level.
     pub taken: [[u32; REGIONS]; REGIONS],
     /// The gain of the rest, in 4096ths.
     pub gains: [[u32; REGIONS]; REGIONS],
     /// The gain of chroma, in 4096ths.
     pub chroma: [[u32; REGIONS]; REGIONS],
-    /// What is done to the levels then.
+    /// The curve that follows.
     pub then: Option<Toned>,
     /// Of HDR with the look natural: all this is done in light, and levels above are those of that. What is taken off
     /// is in sixteenths of a level then where the highest stands for diffuse white.
@@ -579,7 +569,7 @@ impl BalanceOfYuv {
         self.rows.map(|[of_luma, of_cb, of_cr, added]| [of_luma, of_cb, of_cr, added + (1 << 15)])
     }
 
-    /// The same in 32 bits, if no sum can be larger on pictures with these levels and colours.
+    /// The rows in 32 bits; `None` if a sum can be larger than that on pictures with these levels and colours.
     pub fn narrow(&self, levels: Levels, colours: &Colours) -> Option<[[i32; 4]; 3]> {
         let rows = self.rounding();
         let largest = [levels.count() as i64, colours.centre.into(), colours.centre.into(), 1];
@@ -620,7 +610,7 @@ impl Veil {
         TileCurves::given(tiles, levels, (0..REGIONS).flat_map(|y| self.codes_of_row(y, levels)).collect())
     }
 
-    /// What becomes of each code in the regions of a row, one after the other.
+    /// The outputs for all codes in the regions of a row, one region after the other.
     pub fn codes_of_row(&self, y: usize, levels: Levels) -> Vec<u16> {
         let then = self.then_on(levels);
         let regions = self.taken[y].into_iter().zip(self.gains[y]);
@@ -639,13 +629,13 @@ impl Veil {
         self.in_light.is_some_and(|light| light.transfer.is_hdr())
     }
 
-    /// What is done to these levels then.
+    /// The curve that follows, for these levels.
     pub fn then_on(&self, levels: Levels) -> Option<FrameCurve> {
         let white = if self.in_light.is_some() { WHITE as u64 } else { 16 * (levels.count() as u64 - 1) };
         self.then.map(|then| then.of_frame(white))
     }
 
-    /// What becomes of each code in a region of which this is taken off, and whose rest has this gain.
+    /// The outputs for all codes in a region with this offset and gain.
     fn codes(&self, region: (u32, u32), levels: Levels, then: Option<&FrameCurve>) -> Vec<u16> {
         let most = levels.count() as u64 - 1;
         if let Some(region) = self.in_light.and_then(|light| light.region(region, then, 16 * most as i64)) {
@@ -671,7 +661,7 @@ impl Veil {
         codes
     }
 
-    /// What is taken off in each region and the gain of the rest, row by row.
+    /// The offset and the gain of each region, row by row.
     pub fn regions(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.taken.iter().flatten().copied().zip(self.gains.iter().flatten().copied())
     }
@@ -685,8 +675,8 @@ impl Veil {
         (sum / Veil::area(tiles)) as u32
     }
 
-    /// The same in row `y`, at `count` pixels `step` apart: runs of pixels, each with its last one's successor, the
-    /// first gain and by how much the next ones are larger, in parts of [`area`](Veil::area).
+    /// The gains of chroma in row `y`, at `count` pixels `step` apart, as runs in which the gain rises evenly: the end
+    /// of the run, its first gain, and the rise from pixel to pixel, in parts of [`area`](Veil::area).
     pub fn runs_of_gains(
         &self,
         tiles: &Tiles,

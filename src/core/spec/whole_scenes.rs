@@ -3,7 +3,7 @@
 //!
 //! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or
 //! levels also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the
-//! scene begins with one. All else follows from that window by the same rules:
+//! scene begins with one. All else follows from that window by the usual rules:
 //! * The tone is that of the ends of these frames, and the veil or the balance that of their mean. Of a scene of more
 //!   than 65,536 frames, every second frame counts for it, of one twice as long every fourth, and so on.
 //! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so
@@ -41,14 +41,14 @@ pub struct WholeScenes {
     frames: u64,
 }
 
-/// A scene, and what is applied to all of its frames.
+/// A scene and the mapping of its frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappedScene {
     /// The number of its first frame, counted from 0.
     pub first: u64,
     /// Whether it begins with a cut: not so the first one, and where the size or the levels change.
     pub cut: bool,
-    /// What is applied.
+    /// The mapping of its frames.
     pub mapping: Mapping,
 }
 
@@ -211,7 +211,7 @@ impl MappedScenes {
         self.frames
     }
 
-    /// What is applied to frame `number`, counted from 0, and its scene; `None` behind the last frame.
+    /// The mapping of frame `number`, counted from 0, and its scene; `None` behind the last frame.
     pub fn at(&self, number: u64) -> Option<(&Mapping, Scene)> {
         if number >= self.frames {
             return None;

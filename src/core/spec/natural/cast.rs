@@ -69,7 +69,7 @@ pub fn is_lit(luma: i32) -> bool {
     luma > of_255(12)
 }
 
-/// What is lacking of `whole`, between nothing and all of it, in 4096ths.
+/// The share of `whole` that `part` lacks, from `none` to `all`, in 4096ths.
 fn lacks(part: i32, whole: i32, [none, all]: [i32; 2]) -> i32 {
     4096 - ramp(ratio(part, whole), all, none)
 }

@@ -13,7 +13,7 @@ use super::points::{Points, WHITE, between, of_255, ramp, ratio, times};
 use super::tuning::dark::*;
 
 /// The share of darkness, in 4096ths, of points whose darkest ones have this least component of their mean colour; and
-/// whether it takes to look away from letters to see it.
+/// whether it is found only without the letters.
 pub fn share(points: &Points, black: i32) -> (i32, bool) {
     let of_all = share_below(points, black, DARK);
     let of_scene = if points.has_letters() {
@@ -30,7 +30,7 @@ pub fn black_of(colour: [i32; 3]) -> i32 {
     colour.into_iter().fold(i32::MAX, i32::min)
 }
 
-/// The same, where the top of what is dark, and of what is not, are these.
+/// The share of darkness, where these are the top of what is dark, and of what is not.
 fn share_below(points: &Points, black: i32, tops: [i32; 2]) -> i32 {
     let brightest = points.brightest();
     let (top, low) = (brightest.at(TOP), brightest.at(50_000));
@@ -60,7 +60,7 @@ pub fn balance(points: &Points, share: i32, cast: i32) -> [i32; 3] {
     points.channels().map(|levels| between(4096, ratio(exposure(levels.at(TOP)), whole), of_cast))
 }
 
-/// What becomes of a level with this gain.
+/// The output for a level with this gain.
 pub fn exposed(level: i32, gain: i32) -> i32 {
     if gain <= 4096 {
         return level;
@@ -81,7 +81,7 @@ pub fn lift(points: &Points, share: i32, cast: i32) -> i32 {
     times(whole - 4096, dim)
 }
 
-/// What becomes of a level with this lift.
+/// The output for a level with this lift.
 pub fn lifted(level: i32, lift: i32) -> i32 {
     let knee = ratio(KNEE + OFFSET, 4096 + lift) - OFFSET;
     if lift == 0 || level >= WHITE {

@@ -21,7 +21,7 @@ use std::cmp::Ordering;
 /// How a correction is applied to HDR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLight {
-    /// What the codes mean: PQ or HLG.
+    /// The transfer of the codes: PQ or HLG.
     pub transfer: Transfer,
     /// The peak of the scene, and what it becomes at most; both in 4096ths of a sixteenth of 255, where 255 is diffuse
     /// white.
@@ -31,10 +31,10 @@ pub struct InLight {
 /// The furthest that a peak may be from black.
 pub const MOST_PEAK: u32 = 16 * FINE_WHITE as u32;
 
-/// What a region does in light.
+/// The correction of a region in light.
 pub struct Region<'a> {
     scale: &'static Scale,
-    /// What is taken off, in 4096ths of a sixteenth of 255.
+    /// The offset that is subtracted, in 4096ths of a sixteenth of 255.
     taken: i64,
     /// The gain of the rest, in 4096ths.
     gain: i64,
@@ -84,13 +84,13 @@ struct Near {
 }
 
 impl Region<'_> {
-    /// What the correction makes of a level.
+    /// The output of the correction for a level.
     fn corrected(&self, level: i64) -> i64 {
         let rest = (level.saturating_sub(self.taken).max(0) * self.gain) >> 12;
         self.then.map_or(rest, |then| then.fine(rest).min(MOST_PEAK.into()))
     }
 
-    /// What a level up to the peak becomes.
+    /// The output for a level up to the peak.
     fn below_peak(&self, level: i64, near: &mut Near) -> i64 {
         let becomes = self.corrected(level);
         let Some([would, may]) = self.shoulder else { return becomes.min(self.peak[1]) };
@@ -119,7 +119,7 @@ impl Region<'_> {
         self.scale.levels().iter().enumerate().map(becomes).collect()
     }
 
-    /// What becomes of each code. Codes below black stay as they are, and those above white do where white does.
+    /// The output for each code. Codes below black stay as they are, and those above white do where white does.
     pub fn codes(&self, levels: Levels) -> Vec<u16> {
         let knots = self.knots();
         let most = levels.count() as i64 - 1;

@@ -7,7 +7,7 @@
 //! show other things.
 //!
 //! The light of a scene is that which three quarters of its frames have at most. A frame is darker or brighter than its
-//! scene only if its mean says so too, and by no more than that: errors of many steps add up, those of means do not.
+//! scene only if its mean is, too, and by no more than that: errors of many steps add up, those of means do not.
 //!
 //! Each block has a median over the frames before, divided by their light. A block of the frame is *foreign* if it is
 //! brighter than all of these medians, or darker: something else has come into the picture. Its points, and those of
@@ -41,7 +41,7 @@ pub fn of_scene(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Vec<u32
     let (lights, means): (Vec<u64>, Vec<u64>) = frames
         .map(|(step, mean)| {
             light = ((u128::from(light) * u128::from(step)) >> 16).clamp(least.into(), most.into()) as u64;
-            // Means near black say little.
+            // Means near black are unreliable.
             (light, u64::from(mean + white / 512 + 1))
         })
         .unzip();
@@ -62,7 +62,7 @@ pub fn of_scene(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Vec<u32
 /// level.
 pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     let pairs = reference.iter().zip(frame).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-    // Blocks that are nearly black say little.
+    // Blocks that are nearly black are unreliable.
     let lit = pairs.filter(|(a, b)| (*a).min(*b) > white / 64);
     let mut ratios: Vec<u32> =
         lit.map(|(a, b)| ((u64::from(b) << 16) / u64::from(a)).min(MOST.into()) as u32).collect();
@@ -110,7 +110,7 @@ pub fn foreign(before: &[&Blocks], frame: &Blocks, white: u32) -> [bool; BLOCKS]
     if 5 * foreign.iter().filter(|is| **is).count() > 2 * BLOCKS { [false; BLOCKS] } else { with_neighbours(&foreign) }
 }
 
-/// The same blocks with those beside them, which a thing may touch.
+/// These blocks and their neighbours, which an object may touch.
 pub fn with_neighbours(blocks: &[bool; BLOCKS]) -> [bool; BLOCKS] {
     std::array::from_fn(|block| {
         let (x, y) = (block % BLOCK_COLUMNS, block / BLOCK_COLUMNS);

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Lattice -> Points -> Correction of the frame: cast, line, veil, dark, middle
-//! Corrections of the frames around it, weighted by their light -> Correction -> Mapping: balance, then a curve or regions
+//! Corrections of the frames around it, by their light -> Correction -> Mapping: balance, then a curve or regions
 //! ```
 //!
 //! The parts follow each other, each decided on the points as the ones before have left them:
@@ -13,7 +13,7 @@
 //! 4. `dark`: an exposure that fits;
 //! 5. `middle`: what has become too bright in between is brought back.
 //!
-//! Each but the last is believed only as far as other things in the picture say so (`belief.rs`).
+//! Each but the last is applied only as far as other features of the picture confirm it (`belief.rs`).
 //!
 //! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the
 //! mapping is `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the
@@ -52,7 +52,7 @@ pub use tone_curve::{FrameCurve, PIECES, ToneCurve, Toned};
 use super::named::named;
 
 named! {
-    /// What `natural` takes for granted, in place of measuring it.
+    /// The part that `natural` takes for granted instead of measuring it.
     #[derive(Default)]
     pub enum Assumed {
         #[default]

@@ -7,7 +7,8 @@
 pub mod cast {
     /// How far the most neutral points are from neutral, where nothing is neutral.
     pub const SATURATED: [i32; 2] = [264, 849];
-    /// The same where it is the light or the thing itself that has one colour: there is no cast then.
+    /// How far the most neutral points are from neutral where the light or the object itself has one colour: there is
+    /// no cast then.
     pub const ONE_COLOUR: [i32; 2] = [3209, 3823];
     /// Green, of red, and red, of blue, in what is no leaves, and in what is nothing else.
     pub const LEAVES_GREEN: [i32; 2] = [5120, 5530];
@@ -35,8 +36,8 @@ pub mod cast {
     pub const TO_CORNERS: [i32; 2] = [3239, 171];
     pub const BECOMES: [[i32; 2]; 2] = [[249, 4050], [256, 3866]];
     pub const MOST_GAIN: [i32; 2] = [15_949, 27_636];
-    /// What is left of red under water, of green or blue: none is missing, and it is water; of all that is lit, and of
-    /// what is brightest.
+    /// The ratio of red to green or blue at which nothing is missing, and at which it is water: of all lit points, and
+    /// of the brightest.
     pub const WATER_RED: [i32; 2] = [3891, 3211];
     pub const WATER_BRIGHT_RED: [i32; 2] = [3789, 3125];
     /// Green under water, of blue: too little, enough, still enough, too much.
@@ -47,7 +48,7 @@ pub mod cast {
 
 /// Of `letters.rs`.
 pub mod letters {
-    /// What is as bright as letters, and as dark as what is behind them, of white.
+    /// The least level of letters, and the most of their background, of white.
     pub const STROKE_WHITE: i64 = 3072;
     pub const STROKE_BLACK: i64 = 256;
     /// How far a stroke is above what is beside it, of white.
@@ -65,7 +66,8 @@ pub mod letters {
 pub mod line {
     /// The unused share at which the line sets in and is full.
     pub const UNUSED: [i32; 2] = [750, 2819];
-    /// The same where black is lifted, and between which levels it is.
+    /// The unused share at which the line sets in and is full where black is lifted; and the blacks between which it is
+    /// lifted.
     pub const UNUSED_LIFTED: [i32; 2] = [628, 2015];
     pub const LIFTED: [i32; 2] = [172, 397];
     /// The black from which on the line goes all the way to white, and how far it goes at least.
@@ -105,10 +107,10 @@ pub mod veil {
     pub const REGION_DARKEST: u32 = 5192;
     /// The airlight, of the top.
     pub const OF_TOP: i32 = 3393;
-    /// What is taken off, of the black points, and the most, of the airlight.
+    /// The share of the black points that is subtracted, and the most, of the airlight.
     pub const TAKEN: i32 = 4294;
     pub const MOST_TAKEN: i32 = 3329;
-    /// What white becomes at least, and the most by which it does.
+    /// The least output of white, and the most gain for that.
     pub const WHITE_BECOMES: i32 = 3211;
     pub const MOST_BRIGHTER: i32 = 6375;
     pub const MOST_CHROMA: i32 = 4096;
@@ -118,7 +120,7 @@ pub mod veil {
 pub mod dark {
     /// The top of what is dark, and of what is not.
     pub const DARK: [i32; 2] = [2088, 2854];
-    /// The same under letters: these may be what is bright in the scene.
+    /// The top of what is dark, and of what is not, under letters: these may be what is bright in the scene.
     pub const DARK_UNDER_LETTERS: [i32; 2] = [1500, 2088];
     /// The black of what is dark, and of what is not.
     pub const LIFTED: [i32; 2] = [210, 323];
@@ -126,7 +128,7 @@ pub mod dark {
     pub const PICTURE: [i32; 2] = [128, 640];
     /// The points below the top.
     pub const TOP: u32 = 992835;
-    /// What the top becomes.
+    /// The output of the top.
     pub const BECOMES: i32 = 3962;
     pub const MOST_GAIN: i32 = 23147;
     /// The most slope near black, unless the gain is larger.
@@ -149,13 +151,13 @@ pub mod dark {
 
 /// Of `middle.rs`.
 pub mod middle {
-    /// What is not too bright, and the mean from which on the bend is full.
+    /// The mean up to which nothing is too bright, and the mean from which on the bend is full.
     pub const AIM: i32 = 1786;
     pub const FULL: i32 = 2691;
     pub const MOST: i32 = 1959;
     /// How far chroma follows.
     pub const OF_CHROMA: i32 = 4096;
-    /// What a line and a veil lift.
+    /// How much a line and a veil lift.
     pub const OF_LINE: i32 = 3765;
     pub const OF_VEIL: i32 = 1638;
 }
@@ -166,7 +168,7 @@ pub mod noise {
     pub const VISIBLE: [i64; 2] = [8, 6];
     /// The deviation that is taken for granted, in 256ths of 255.
     pub const LEAST_NOISE: u64 = 256;
-    /// What is near black, and what is not.
+    /// The level up to which points are near black, and from which on they are not.
     pub const NEAR_BLACK: [i32; 2] = [64, 640];
     /// The deviation behind the gain from which on noise is removed, and that from which on all of it is, in 256ths of
     /// 255.

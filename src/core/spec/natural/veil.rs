@@ -15,10 +15,10 @@ use crate::spec::measure::{REGIONS, around};
 /// A number for each region.
 pub type Regions = [[i32; REGIONS]; REGIONS];
 
-/// What is taken off and the gain of the rest, in 4096ths, by region.
+/// The offset that is subtracted and the gain of the rest, in 4096ths, by region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Veil {
-    /// What is taken off.
+    /// The offset that is subtracted.
     pub taken: Regions,
     /// The gain of the rest.
     pub gains: Regions,
@@ -49,7 +49,7 @@ impl Veil {
         let gains = taken.map(|row| row.map(|taken| ratio(air, air - taken)));
         let clearest = times(least, share);
         let white = times(top - clearest, ratio(air, air - clearest)).max(16);
-        let most = if points.transfer().is_hdr() { 4096 } else { MOST_BRIGHTER };
+        let most = if points.transfer.is_hdr() { 4096 } else { MOST_BRIGHTER };
         let brighter = between(4096, ratio(WHITE_BECOMES, white).clamp(4096, most), share);
         Veil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
     }
