@@ -19,7 +19,7 @@ const OLDEST_DRIVER: i32 = 12_000;
 /// The oldest compute capability that the kernels are compiled for.
 const OLDEST_DEVICE: (i32, i32) = (7, 5);
 
-/// The flags of a context that say how threads wait; and the value at which they sleep.
+/// The flags of a context for how threads wait, and the value with which they sleep.
 const SCHEDULING: u32 = sys::CUctx_flags::CU_CTX_SCHED_MASK as u32;
 const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
 
@@ -34,11 +34,14 @@ pub struct Gpu {
     pub(super) input: PinnedPool,
     /// The memory of pictures that callers copy to it, and of results that stay; made for the first one.
     pub(super) pictures: OnceLock<Arc<DevicePool>>,
-    /// What removing noise takes; made for the first frame.
+    /// The stream and memory for denoising; made for the first frame.
     pub(super) noise: OnceLock<NoiseRoom>,
-    multiprocessors: u32,
-    most_pitch: usize,
-    name: String,
+    /// The number of its multiprocessors.
+    pub multiprocessors: u32,
+    /// The largest pitch of a plane that its copy engines accept, in bytes.
+    pub(super) most_pitch: usize,
+    /// Its product name.
+    pub name: String,
 }
 
 impl Gpu {
@@ -54,7 +57,7 @@ impl Gpu {
     /// As [`open`](Gpu::open), with the kernels that `choice` selects for some stages.
     ///
     /// # Errors
-    /// As for [`open`](Gpu::open), and when these kernels cannot be launched as `choice` says.
+    /// As for [`open`](Gpu::open), and when these kernels cannot be launched as chosen.
     pub fn open_with(index: usize, choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
         let count = count()?;
         if index >= count {
@@ -82,20 +85,10 @@ impl Gpu {
         Ok(Arc::new(Gpu { context, kernels, stages, input, pictures, noise, multiprocessors, most_pitch, name }))
     }
 
-    /// Its product name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The handle of its context (`CUcontext`): the GPU's primary context, which the CUDA runtime and what builds on it
     /// use.
     pub fn handle(&self) -> usize {
         self.context.cu_ctx() as usize
-    }
-
-    /// The largest pitch of a plane that its copy engines accept, in bytes.
-    pub(super) fn most_pitch(&self) -> usize {
-        self.most_pitch
     }
 
     /// Whether threads that wait for it sleep, for tests.
@@ -118,11 +111,6 @@ impl Gpu {
     #[doc(hidden)]
     pub fn load_all_kernels(&self) -> Result<Vec<LoadReport>, Error> {
         compiled::load_all(&self.context)
-    }
-
-    /// The number of its multiprocessors.
-    pub fn multiprocessors(&self) -> u32 {
-        self.multiprocessors
     }
 }
 
@@ -173,7 +161,7 @@ pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
     let done = work();
     if is_known {
         // SAFETY: the context was current, and its owner keeps it while calls of this thread are under way; null is
-        // none. It fails where the driver has, which the next call says.
+        // none. It fails only if the driver has failed, which the next call reports.
         let _ = unsafe { sys::cuCtxSetCurrent(before) };
     }
     done

@@ -137,7 +137,7 @@ impl Drop for DevicePool {
 pub(super) struct DeviceMemory {
     /// `None` only while it is being dropped.
     buffer: Option<CudaSlice<u8>>,
-    /// The same bytes on the host, after the first read there.
+    /// A copy of the bytes on the host, after the first read there.
     host: OnceLock<HostBuffer>,
     pool: Arc<DevicePool>,
 }

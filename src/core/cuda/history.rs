@@ -2,7 +2,7 @@
 //! their histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays
 //! on the device.
 
-use super::arguments::{Line, Modifiers, Turn};
+use super::arguments::{Line, Modifiers, Turn, words_of};
 use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Bytes of `Grid` in kernels/curve.cuh.
 const GRID_BYTES: usize = WORDS * MOST_BLOCKS * 8 + 8;
 
-/// What a block publishes for the others.
+/// The words that a block publishes for the others.
 const WORDS: usize = 9;
 
 /// The most blocks of `kernels/equalization.cu`.
@@ -25,7 +25,7 @@ pub struct History {
     stream: Arc<CudaStream>,
     /// Which frames are in which window.
     scenes: Scenes,
-    /// What the frames of these windows have in common; `None` before the first frame.
+    /// The properties that the frames of these windows share; `None` before the first frame.
     kind: Option<WindowKind>,
     /// How the next frame that is enqueued changes the windows.
     update: Option<WindowUpdate>,
@@ -35,8 +35,8 @@ pub struct History {
     /// Number of the next frame that is enqueued, counted from the last reset.
     number: u64,
     /// The row of the histogram of the last frame that was enqueued.
-    latest_row: usize,
-    /// What the plateau has left of a level of the histogram in each row.
+    pub(super) latest_row: usize,
+    /// The most that the plateau leaves of a level of the histogram in each row.
     caps: Vec<u32>,
     /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the
     /// current frame does not overwrite any of them.
@@ -197,7 +197,6 @@ impl History {
         let codes = layout.codes();
         let entries = tiles.map_or(codes, |(tiles, bins)| tiles.count() * bins);
         let stream = self.stream.clone();
-        let slots = History::slots_for(&task.parameters) as usize;
         let rows = History::rows_for(&task.parameters);
         if !self.is_prepared {
             let turns = if tiles.is_some() { 1 } else { 2 };
@@ -217,15 +216,7 @@ impl History {
             stream.memset_zeros(&mut self.bins).doing(CLEARING)?;
             self.asked_bins = bins;
         }
-        Ok(match &self.update {
-            Some(update) if slots > 0 => {
-                self.caps.resize(rows, 0);
-                let turn = Turn::new(update, self.number, slots, &self.caps);
-                self.caps[turn.row as usize] = Modifiers::cap(task);
-                (turn, update.frames)
-            }
-            _ => (Turn::alone(self.number), 1),
-        })
+        Ok(turn(task, self.update.as_ref(), self.number, &mut self.caps))
     }
 
     /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host
@@ -235,11 +226,6 @@ impl History {
         self.update = None;
         self.is_prepared = false;
         self.number = 0;
-    }
-
-    /// The row of `slots` that has the histogram of the last frame.
-    pub(super) fn latest_row(&self) -> usize {
-        self.latest_row
     }
 
     /// The index of the curves of frame `number` in `kept_curves`.
@@ -291,18 +277,18 @@ fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
 /// the CPU. `caps` is kept from frame to frame, and empty before the first.
 #[doc(hidden)]
 pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64, caps: &mut Vec<u32>) -> Vec<u32> {
-    let slots = History::slots_for(&task.parameters) as usize;
-    let (turn, frames) = if slots > 0 {
-        caps.resize(History::rows_for(&task.parameters), 0);
-        let turn = Turn::new(update, number, slots, caps);
-        caps[turn.row as usize] = Modifiers::cap(task);
-        (turn, update.frames)
-    } else {
-        (Turn::alone(number), 1)
-    };
+    let (turn, frames) = turn(task, Some(update), number, caps);
     let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&task.tone().line));
-    let mut words: Vec<u32> = bytemuck::cast_slice(&[modifiers]).to_vec();
-    words.extend_from_slice(bytemuck::cast_slice(&[turn]));
-    words.extend_from_slice(bytemuck::cast_slice(&[line]));
-    words
+    [words_of(&modifiers), words_of(&turn), words_of(&line)].concat()
+}
+
+/// How frame `number` of a history changes its windows, and the number of frames in its own. Notes in `caps` what the
+/// plateau leaves of a level of it.
+fn turn(task: &Task, update: Option<&WindowUpdate>, number: u64, caps: &mut Vec<u32>) -> (Turn, u32) {
+    let slots = History::slots_for(&task.parameters) as usize;
+    let Some(update) = update.filter(|_| slots > 0) else { return (Turn::alone(number), 1) };
+    caps.resize(History::rows_for(&task.parameters), 0);
+    let turn = Turn::new(update, number, slots, caps);
+    caps[turn.row as usize] = Modifiers::cap(task);
+    (turn, update.frames)
 }

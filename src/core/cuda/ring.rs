@@ -26,9 +26,9 @@ pub struct Ring {
     history: History,
     /// The buffers through which the counts of other backends enter the history.
     counted_elsewhere: Option<DevicePicture>,
-    /// The most frames under way that were asked for.
+    /// The most frames under way, as requested.
     asked: usize,
-    /// As many of them as the memory of the GPU is enough for.
+    /// The most frames under way that memory has room for.
     depth: usize,
     idle: Vec<Slot>,
     /// Frames of the look-ahead, whose curve depends on frames that were not submitted yet.

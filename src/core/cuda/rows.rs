@@ -12,19 +12,12 @@ pub(super) enum RowsAddress {
 }
 
 impl RowsAddress {
-    fn kind(self) -> CUmemorytype {
+    /// The kind of memory, the address on the host, and that on the device; one of the two is null.
+    fn parts(self) -> (CUmemorytype, *const u8, u64) {
         match self {
-            RowsAddress::Host(_) => CUmemorytype::CU_MEMORYTYPE_HOST,
-            RowsAddress::Device(_) => CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            RowsAddress::Host(start) => (CUmemorytype::CU_MEMORYTYPE_HOST, start, 0),
+            RowsAddress::Device(address) => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null(), address),
         }
-    }
-
-    fn host(self) -> *const u8 {
-        if let RowsAddress::Host(start) = self { start } else { ptr::null() }
-    }
-
-    fn device(self) -> u64 {
-        if let RowsAddress::Device(address) = self { address } else { 0 }
     }
 }
 
@@ -36,19 +29,21 @@ pub(super) fn copy_of_rows(
     row_bytes: usize,
     rows: usize,
 ) -> CUDA_MEMCPY2D {
+    let (from_type, from_host, from_device) = from.parts();
+    let (to_type, to_host, to_device) = to.parts();
     CUDA_MEMCPY2D {
         srcXInBytes: 0,
         srcY: 0,
-        srcMemoryType: from.kind(),
-        srcHost: from.host().cast(),
-        srcDevice: from.device(),
+        srcMemoryType: from_type,
+        srcHost: from_host.cast(),
+        srcDevice: from_device,
         srcArray: ptr::null_mut(),
         srcPitch: from_pitch,
         dstXInBytes: 0,
         dstY: 0,
-        dstMemoryType: to.kind(),
-        dstHost: to.host().cast_mut().cast(),
-        dstDevice: to.device(),
+        dstMemoryType: to_type,
+        dstHost: to_host.cast_mut().cast(),
+        dstDevice: to_device,
         dstArray: ptr::null_mut(),
         dstPitch: to_pitch,
         WidthInBytes: row_bytes,

@@ -11,7 +11,6 @@ use super::pinned::{PinnedBuffer, PinnedPool};
 use super::rows::RowsAddress;
 use super::transfer::{enqueue_copy, wait_for};
 use crate::frame::{Adopted, Buffer, DeviceRows, HostPool, MemoryError, PixelFormat, Pool, Surface, host_room};
-use cudarc::driver::CudaStream;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -67,27 +66,20 @@ impl SurfaceImporter {
         // SAFETY: by the caller's promise.
         unsafe { wait_for(stream, surface.stream) }?;
         let to = DeviceRows { address: luma, pitch: surface.stride, ..surface.luma };
+        let device = |rows: &DeviceRows| (RowsAddress::Device(rows.address), rows.pitch);
         if surface.shift > 0 {
             // SAFETY: by the caller's promise. Rows of both begin at whole vectors, or the launcher refuses; both
             // pitches leave room for whole vectors behind each row.
             unsafe { self.gpu.kernels.surface()?.launch(stream, &surface.luma, &to, surface.shift)? };
         } else {
             // SAFETY: by the caller's promise, both sides have these rows. `wait_for` has bound the context.
-            unsafe { copy(stream, &surface.luma, (RowsAddress::Device(to.address), to.pitch)) }?;
+            unsafe { enqueue_copy(stream, device(&surface.luma), device(&to), (to.row_bytes, to.rows)) }?;
         }
-        let below = (RowsAddress::Host(pairs.as_mut_ptr()), surface.pairs.row_bytes);
+        let DeviceRows { row_bytes, rows, .. } = surface.pairs;
+        let below = (RowsAddress::Host(pairs.as_mut_ptr()), row_bytes);
         // SAFETY: as above; the host's side is as long as the rows without padding.
-        unsafe { copy(stream, &surface.pairs, below) }
+        unsafe { enqueue_copy(stream, device(&surface.pairs), below, (row_bytes, rows)) }
     }
-}
-
-/// Enqueues the copy of rows.
-///
-/// # Safety
-/// As for [`enqueue_copy`]; `to` has room for the rows.
-unsafe fn copy(stream: &Arc<CudaStream>, rows: &DeviceRows, to: (RowsAddress, usize)) -> Result<(), Error> {
-    // SAFETY: by the caller's promise.
-    unsafe { enqueue_copy(stream, (RowsAddress::Device(rows.address), rows.pitch), to, (rows.row_bytes, rows.rows)) }
 }
 
 /// Memory for frames that will be uploaded: pinned up to a bound, then pageable, which uploads a little slower. Pinning
@@ -113,7 +105,7 @@ impl InputPool {
         }
     }
 
-    /// What takes pictures from decoders on the GPU; `None` if it cannot be made.
+    /// The importer of pictures from decoders on the GPU; `None` if it cannot be made.
     fn surfaces(&self) -> Option<&SurfaceImporter> {
         self.surfaces.get_or_init(|| SurfaceImporter::new(&self.gpu).ok()).as_ref()
     }

@@ -82,7 +82,7 @@ impl Gpu {
                 (None, place) => {
                     let start = place.map(|place| RowsAddress::Device(place.address));
                     let start = start.unwrap_or_else(|| RowsAddress::Host(plane.row(0).as_ptr()));
-                    (start, pitch_of(plane, self.most_pitch()).unwrap_or(plane.row_bytes()))
+                    (start, pitch_of(plane, self.most_pitch).unwrap_or(plane.row_bytes()))
                 }
             };
             (from, *to)
@@ -105,7 +105,7 @@ impl Gpu {
     /// The rows of a plane one after the other, where copies do not reach it; brings down what lies on another GPU.
     fn gathered(&self, plane: &Plane) -> Result<Option<Vec<u8>>, Error> {
         let is_here = plane.on_device().is_some_and(|place| place.context == self.handle());
-        let has_pitch = pitch_of(plane, self.most_pitch()).is_some();
+        let has_pitch = pitch_of(plane, self.most_pitch).is_some();
         if !is_here || !has_pitch {
             plane.memory().bring_down().map_err(|error| Error::Refused { reason: error.to_string() })?;
         }
