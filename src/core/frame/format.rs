@@ -21,6 +21,24 @@ pub enum Endian {
     Big,
 }
 
+/// Evaluates an expression with the functions that read and write a word in this byte order: it is compiled for each
+/// order, so that loops in it have no branch for that.
+macro_rules! in_byte_order {
+    ($endian:expr, |$read:pat_param, $write:pat_param| $result:expr) => {
+        match $endian {
+            $crate::frame::Endian::Little => {
+                let ($read, $write) = (u16::from_le_bytes, u16::to_le_bytes);
+                $result
+            }
+            $crate::frame::Endian::Big => {
+                let ($read, $write) = (u16::from_be_bytes, u16::to_be_bytes);
+                $result
+            }
+        }
+    };
+}
+pub(crate) use in_byte_order;
+
 /// How one sample is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
@@ -47,10 +65,7 @@ impl Sample {
             return u16::from(row[index]);
         }
         let pair = [row[2 * index], row[2 * index + 1]];
-        let word = match self.endian {
-            Endian::Little => u16::from_le_bytes(pair),
-            Endian::Big => u16::from_be_bytes(pair),
-        };
+        let word = in_byte_order!(self.endian, |read, _| read(pair));
         (word >> self.shift).min(self.max())
     }
 
@@ -62,10 +77,7 @@ impl Sample {
             return;
         }
         let word = code << self.shift;
-        let pair = match self.endian {
-            Endian::Little => word.to_le_bytes(),
-            Endian::Big => word.to_be_bytes(),
-        };
+        let pair = in_byte_order!(self.endian, |_, write| write(word));
         row[2 * index..2 * index + 2].copy_from_slice(&pair);
     }
 }
@@ -76,13 +88,11 @@ impl Sample {
         self.bytes == 2 && self.shift == 0 && self.depth < 16
     }
 
-    /// Whether a code above the depth is among these samples. Only for formats that [may exceed](Self::may_exceed) theirs.
+    /// Whether a code above the depth is among these samples. Only for formats that [may exceed](Self::may_exceed)
+    /// theirs.
     pub fn exceeds(self, samples: &[u8]) -> bool {
         let above = !self.max();
-        let [first, second] = match self.endian {
-            Endian::Little => above.to_le_bytes(),
-            Endian::Big => above.to_be_bytes(),
-        };
+        let [first, second] = in_byte_order!(self.endian, |_, write| write(above));
         let mask = u64::from_ne_bytes([first, second, first, second, first, second, first, second]);
         // A shape that becomes vector code.
         let (lines, rest) = samples.as_chunks::<64>();
@@ -262,7 +272,7 @@ const fn big_endian(mut format: Descriptor) -> Descriptor {
 
 /// Declares the formats, a row each: names and layout. A row with two names is a format and its big-endian twin.
 macro_rules! pixel_formats {
-    ($($variant:ident $(, $big:ident)? = $name:literal $(, $big_name:literal)?, $descriptor:expr;)*) => {
+    ($($variant:ident $(| $big:ident)? = $name:literal $(| $big_name:literal)?, $descriptor:expr;)*) => {
         /// A pixel format that every backend equalizes without conversion.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the variants are FFmpeg's names")]
@@ -290,61 +300,61 @@ macro_rules! pixel_formats {
 
 pixel_formats! {
     Gray = "gray", gray(U8);
-    Gray9le, Gray9be = "gray9le", "gray9be", gray(sample(9));
-    Gray10le, Gray10be = "gray10le", "gray10be", gray(sample(10));
-    Gray12le, Gray12be = "gray12le", "gray12be", gray(sample(12));
-    Gray14le, Gray14be = "gray14le", "gray14be", gray(sample(14));
-    Gray16le, Gray16be = "gray16le", "gray16be", gray(sample(16));
+    Gray9le | Gray9be = "gray9le" | "gray9be", gray(sample(9));
+    Gray10le | Gray10be = "gray10le" | "gray10be", gray(sample(10));
+    Gray12le | Gray12be = "gray12le" | "gray12be", gray(sample(12));
+    Gray14le | Gray14be = "gray14le" | "gray14be", gray(sample(14));
+    Gray16le | Gray16be = "gray16le" | "gray16be", gray(sample(16));
     Ya8 = "ya8", gray_alpha(U8);
-    Ya16le, Ya16be = "ya16le", "ya16be", gray_alpha(sample(16));
+    Ya16le | Ya16be = "ya16le" | "ya16be", gray_alpha(sample(16));
     Yuv420p = "yuv420p", yuv(U8, 1, 1, 3);
     Yuv422p = "yuv422p", yuv(U8, 1, 0, 3);
     Yuv444p = "yuv444p", yuv(U8, 0, 0, 3);
     Yuv440p = "yuv440p", yuv(U8, 0, 1, 3);
     Yuv411p = "yuv411p", yuv(U8, 2, 0, 3);
     Yuv410p = "yuv410p", yuv(U8, 2, 2, 3);
-    Yuv420p9le, Yuv420p9be = "yuv420p9le", "yuv420p9be", yuv(sample(9), 1, 1, 3);
-    Yuv420p10le, Yuv420p10be = "yuv420p10le", "yuv420p10be", yuv(sample(10), 1, 1, 3);
-    Yuv420p12le, Yuv420p12be = "yuv420p12le", "yuv420p12be", yuv(sample(12), 1, 1, 3);
-    Yuv420p14le, Yuv420p14be = "yuv420p14le", "yuv420p14be", yuv(sample(14), 1, 1, 3);
-    Yuv420p16le, Yuv420p16be = "yuv420p16le", "yuv420p16be", yuv(sample(16), 1, 1, 3);
-    Yuv422p9le, Yuv422p9be = "yuv422p9le", "yuv422p9be", yuv(sample(9), 1, 0, 3);
-    Yuv422p10le, Yuv422p10be = "yuv422p10le", "yuv422p10be", yuv(sample(10), 1, 0, 3);
-    Yuv422p12le, Yuv422p12be = "yuv422p12le", "yuv422p12be", yuv(sample(12), 1, 0, 3);
-    Yuv422p14le, Yuv422p14be = "yuv422p14le", "yuv422p14be", yuv(sample(14), 1, 0, 3);
-    Yuv422p16le, Yuv422p16be = "yuv422p16le", "yuv422p16be", yuv(sample(16), 1, 0, 3);
-    Yuv444p9le, Yuv444p9be = "yuv444p9le", "yuv444p9be", yuv(sample(9), 0, 0, 3);
-    Yuv444p10le, Yuv444p10be = "yuv444p10le", "yuv444p10be", yuv(sample(10), 0, 0, 3);
-    Yuv444p12le, Yuv444p12be = "yuv444p12le", "yuv444p12be", yuv(sample(12), 0, 0, 3);
-    Yuv444p14le, Yuv444p14be = "yuv444p14le", "yuv444p14be", yuv(sample(14), 0, 0, 3);
-    Yuv444p16le, Yuv444p16be = "yuv444p16le", "yuv444p16be", yuv(sample(16), 0, 0, 3);
-    Yuv440p10le, Yuv440p10be = "yuv440p10le", "yuv440p10be", yuv(sample(10), 0, 1, 3);
-    Yuv440p12le, Yuv440p12be = "yuv440p12le", "yuv440p12be", yuv(sample(12), 0, 1, 3);
+    Yuv420p9le | Yuv420p9be = "yuv420p9le" | "yuv420p9be", yuv(sample(9), 1, 1, 3);
+    Yuv420p10le | Yuv420p10be = "yuv420p10le" | "yuv420p10be", yuv(sample(10), 1, 1, 3);
+    Yuv420p12le | Yuv420p12be = "yuv420p12le" | "yuv420p12be", yuv(sample(12), 1, 1, 3);
+    Yuv420p14le | Yuv420p14be = "yuv420p14le" | "yuv420p14be", yuv(sample(14), 1, 1, 3);
+    Yuv420p16le | Yuv420p16be = "yuv420p16le" | "yuv420p16be", yuv(sample(16), 1, 1, 3);
+    Yuv422p9le | Yuv422p9be = "yuv422p9le" | "yuv422p9be", yuv(sample(9), 1, 0, 3);
+    Yuv422p10le | Yuv422p10be = "yuv422p10le" | "yuv422p10be", yuv(sample(10), 1, 0, 3);
+    Yuv422p12le | Yuv422p12be = "yuv422p12le" | "yuv422p12be", yuv(sample(12), 1, 0, 3);
+    Yuv422p14le | Yuv422p14be = "yuv422p14le" | "yuv422p14be", yuv(sample(14), 1, 0, 3);
+    Yuv422p16le | Yuv422p16be = "yuv422p16le" | "yuv422p16be", yuv(sample(16), 1, 0, 3);
+    Yuv444p9le | Yuv444p9be = "yuv444p9le" | "yuv444p9be", yuv(sample(9), 0, 0, 3);
+    Yuv444p10le | Yuv444p10be = "yuv444p10le" | "yuv444p10be", yuv(sample(10), 0, 0, 3);
+    Yuv444p12le | Yuv444p12be = "yuv444p12le" | "yuv444p12be", yuv(sample(12), 0, 0, 3);
+    Yuv444p14le | Yuv444p14be = "yuv444p14le" | "yuv444p14be", yuv(sample(14), 0, 0, 3);
+    Yuv444p16le | Yuv444p16be = "yuv444p16le" | "yuv444p16be", yuv(sample(16), 0, 0, 3);
+    Yuv440p10le | Yuv440p10be = "yuv440p10le" | "yuv440p10be", yuv(sample(10), 0, 1, 3);
+    Yuv440p12le | Yuv440p12be = "yuv440p12le" | "yuv440p12be", yuv(sample(12), 0, 1, 3);
     Yuva420p = "yuva420p", yuv(U8, 1, 1, 4);
     Yuva422p = "yuva422p", yuv(U8, 1, 0, 4);
     Yuva444p = "yuva444p", yuv(U8, 0, 0, 4);
-    Yuva420p9le, Yuva420p9be = "yuva420p9le", "yuva420p9be", yuv(sample(9), 1, 1, 4);
-    Yuva420p10le, Yuva420p10be = "yuva420p10le", "yuva420p10be", yuv(sample(10), 1, 1, 4);
-    Yuva420p16le, Yuva420p16be = "yuva420p16le", "yuva420p16be", yuv(sample(16), 1, 1, 4);
-    Yuva422p9le, Yuva422p9be = "yuva422p9le", "yuva422p9be", yuv(sample(9), 1, 0, 4);
-    Yuva422p10le, Yuva422p10be = "yuva422p10le", "yuva422p10be", yuv(sample(10), 1, 0, 4);
-    Yuva422p12le, Yuva422p12be = "yuva422p12le", "yuva422p12be", yuv(sample(12), 1, 0, 4);
-    Yuva422p16le, Yuva422p16be = "yuva422p16le", "yuva422p16be", yuv(sample(16), 1, 0, 4);
-    Yuva444p9le, Yuva444p9be = "yuva444p9le", "yuva444p9be", yuv(sample(9), 0, 0, 4);
-    Yuva444p10le, Yuva444p10be = "yuva444p10le", "yuva444p10be", yuv(sample(10), 0, 0, 4);
-    Yuva444p12le, Yuva444p12be = "yuva444p12le", "yuva444p12be", yuv(sample(12), 0, 0, 4);
-    Yuva444p16le, Yuva444p16be = "yuva444p16le", "yuva444p16be", yuv(sample(16), 0, 0, 4);
+    Yuva420p9le | Yuva420p9be = "yuva420p9le" | "yuva420p9be", yuv(sample(9), 1, 1, 4);
+    Yuva420p10le | Yuva420p10be = "yuva420p10le" | "yuva420p10be", yuv(sample(10), 1, 1, 4);
+    Yuva420p16le | Yuva420p16be = "yuva420p16le" | "yuva420p16be", yuv(sample(16), 1, 1, 4);
+    Yuva422p9le | Yuva422p9be = "yuva422p9le" | "yuva422p9be", yuv(sample(9), 1, 0, 4);
+    Yuva422p10le | Yuva422p10be = "yuva422p10le" | "yuva422p10be", yuv(sample(10), 1, 0, 4);
+    Yuva422p12le | Yuva422p12be = "yuva422p12le" | "yuva422p12be", yuv(sample(12), 1, 0, 4);
+    Yuva422p16le | Yuva422p16be = "yuva422p16le" | "yuva422p16be", yuv(sample(16), 1, 0, 4);
+    Yuva444p9le | Yuva444p9be = "yuva444p9le" | "yuva444p9be", yuv(sample(9), 0, 0, 4);
+    Yuva444p10le | Yuva444p10be = "yuva444p10le" | "yuva444p10be", yuv(sample(10), 0, 0, 4);
+    Yuva444p12le | Yuva444p12be = "yuva444p12le" | "yuva444p12be", yuv(sample(12), 0, 0, 4);
+    Yuva444p16le | Yuva444p16be = "yuva444p16le" | "yuva444p16be", yuv(sample(16), 0, 0, 4);
     Nv12 = "nv12", semi_planar(U8, 1, 1);
     Nv21 = "nv21", cr_first(semi_planar(U8, 1, 1));
     Nv16 = "nv16", semi_planar(U8, 1, 0);
     Nv24 = "nv24", semi_planar(U8, 0, 0);
     Nv42 = "nv42", cr_first(semi_planar(U8, 0, 0));
-    P010le, P010be = "p010le", "p010be", semi_planar(high_sample(10), 1, 1);
-    P016le, P016be = "p016le", "p016be", semi_planar(high_sample(16), 1, 1);
-    P210le, P210be = "p210le", "p210be", semi_planar(high_sample(10), 1, 0);
-    P216le, P216be = "p216le", "p216be", semi_planar(high_sample(16), 1, 0);
-    P410le, P410be = "p410le", "p410be", semi_planar(high_sample(10), 0, 0);
-    P416le, P416be = "p416le", "p416be", semi_planar(high_sample(16), 0, 0);
+    P010le | P010be = "p010le" | "p010be", semi_planar(high_sample(10), 1, 1);
+    P016le | P016be = "p016le" | "p016be", semi_planar(high_sample(16), 1, 1);
+    P210le | P210be = "p210le" | "p210be", semi_planar(high_sample(10), 1, 0);
+    P216le | P216be = "p216le" | "p216be", semi_planar(high_sample(16), 1, 0);
+    P410le | P410be = "p410le" | "p410be", semi_planar(high_sample(10), 0, 0);
+    P416le | P416be = "p416le" | "p416be", semi_planar(high_sample(16), 0, 0);
     Yuyv422 = "yuyv422", packed_422(U8, 0);
     Yvyu422 = "yvyu422", cr_first(packed_422(U8, 0));
     Uyvy422 = "uyvy422", packed_422(U8, 1);
@@ -359,20 +369,20 @@ pixel_formats! {
     Bgr0 = "bgr0", packed_rgb(U8, [2, 1, 0], 4);
     Zrgb = "0rgb", packed_rgb(U8, [1, 2, 3], 4);
     Zbgr = "0bgr", packed_rgb(U8, [3, 2, 1], 4);
-    Rgb48le, Rgb48be = "rgb48le", "rgb48be", packed_rgb(sample(16), [0, 1, 2], 3);
-    Bgr48le, Bgr48be = "bgr48le", "bgr48be", packed_rgb(sample(16), [2, 1, 0], 3);
-    Rgba64le, Rgba64be = "rgba64le", "rgba64be", packed_rgb(sample(16), [0, 1, 2], 4);
-    Bgra64le, Bgra64be = "bgra64le", "bgra64be", packed_rgb(sample(16), [2, 1, 0], 4);
+    Rgb48le | Rgb48be = "rgb48le" | "rgb48be", packed_rgb(sample(16), [0, 1, 2], 3);
+    Bgr48le | Bgr48be = "bgr48le" | "bgr48be", packed_rgb(sample(16), [2, 1, 0], 3);
+    Rgba64le | Rgba64be = "rgba64le" | "rgba64be", packed_rgb(sample(16), [0, 1, 2], 4);
+    Bgra64le | Bgra64be = "bgra64le" | "bgra64be", packed_rgb(sample(16), [2, 1, 0], 4);
     Gbrp = "gbrp", planar_rgb(U8, 3);
-    Gbrp9le, Gbrp9be = "gbrp9le", "gbrp9be", planar_rgb(sample(9), 3);
-    Gbrp10le, Gbrp10be = "gbrp10le", "gbrp10be", planar_rgb(sample(10), 3);
-    Gbrp12le, Gbrp12be = "gbrp12le", "gbrp12be", planar_rgb(sample(12), 3);
-    Gbrp14le, Gbrp14be = "gbrp14le", "gbrp14be", planar_rgb(sample(14), 3);
-    Gbrp16le, Gbrp16be = "gbrp16le", "gbrp16be", planar_rgb(sample(16), 3);
+    Gbrp9le | Gbrp9be = "gbrp9le" | "gbrp9be", planar_rgb(sample(9), 3);
+    Gbrp10le | Gbrp10be = "gbrp10le" | "gbrp10be", planar_rgb(sample(10), 3);
+    Gbrp12le | Gbrp12be = "gbrp12le" | "gbrp12be", planar_rgb(sample(12), 3);
+    Gbrp14le | Gbrp14be = "gbrp14le" | "gbrp14be", planar_rgb(sample(14), 3);
+    Gbrp16le | Gbrp16be = "gbrp16le" | "gbrp16be", planar_rgb(sample(16), 3);
     Gbrap = "gbrap", planar_rgb(U8, 4);
-    Gbrap10le, Gbrap10be = "gbrap10le", "gbrap10be", planar_rgb(sample(10), 4);
-    Gbrap12le, Gbrap12be = "gbrap12le", "gbrap12be", planar_rgb(sample(12), 4);
-    Gbrap16le, Gbrap16be = "gbrap16le", "gbrap16be", planar_rgb(sample(16), 4);
+    Gbrap10le | Gbrap10be = "gbrap10le" | "gbrap10be", planar_rgb(sample(10), 4);
+    Gbrap12le | Gbrap12be = "gbrap12le" | "gbrap12be", planar_rgb(sample(12), 4);
+    Gbrap16le | Gbrap16be = "gbrap16le" | "gbrap16be", planar_rgb(sample(16), 4);
 }
 
 impl PixelFormat {

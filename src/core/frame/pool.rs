@@ -43,7 +43,7 @@ pub trait Pool: Send + Sync {
 const MOST_AHEAD: usize = 4 << 30;
 
 /// Bytes of host memory for frames that are decoded ahead: half of what frames may take, and at most a quarter of what
-/// is free, or 1 GiB where the system does not say.
+/// is free, or 1 GiB where the system does not report it.
 pub fn host_room() -> usize {
     limits::available().map_or(1 << 30, |bytes| bytes / 4).min(MOST_AHEAD).min(limits::memory() / 2)
 }

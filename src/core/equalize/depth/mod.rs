@@ -48,7 +48,7 @@ pub fn codes_lifted_to(depth: u8, is_full: bool) -> Vec<Option<u16>> {
     codes
 }
 
-/// What brings a frame down to 8 bits.
+/// How a frame is reduced to 8 bits.
 struct Below {
     format: PixelFormat,
     was_lifted: bool,
@@ -239,9 +239,5 @@ fn gathered<'a>(row: &[u8], at: Component, width: usize, bytes: &'a mut Vec<u8>)
 
 /// A frame of these planes, all else as in `frame`.
 pub(super) fn like(frame: &Frame, format: PixelFormat, planes: Vec<PlaneMut>) -> Result<Frame> {
-    let planes = planes.into_iter().map(PlaneMut::freeze).collect();
-    let mut other = Frame::new(format, (frame.width(), frame.height()), frame.range(), frame.matrix(), planes)?;
-    (other.transfer, other.is_interlaced) = (frame.transfer, frame.is_interlaced);
-    (other.pts, other.attachment) = (frame.pts, frame.attachment.clone());
-    Ok(other)
+    Ok(frame.with_format(format, planes.into_iter().map(PlaneMut::freeze).collect())?)
 }

@@ -7,7 +7,7 @@ use super::pattern::{SIZE, ranks};
 #[derive(Clone, Copy)]
 pub struct Lift {
     shift: u32,
-    /// What is added for full range: the code itself, that far down.
+    /// For full range, the code itself is added, shifted down by this.
     back: u32,
     mask: u16,
     /// Codes between these get noise.
