@@ -12,7 +12,7 @@ use crate::frame::Frame;
 use crate::spec::{Levels, Method, Rect, Region, Settings};
 use std::collections::VecDeque;
 
-/// Says of each frame of a video, in order, which part is counted.
+/// Finds the counted part of each frame of a video, in order.
 #[derive(Default)]
 pub struct CountedRegion {
     /// The pictures of the last frames, of which black ones have none.
@@ -50,7 +50,7 @@ impl CountedRegion {
         self.pictures.iter().flatten().copied().reduce(around).unwrap_or(frame.whole())
     }
 
-    /// What of a frame is not bars; `None` of a black one. Looks at bars only, so that a frame without any costs
+    /// The part of a frame without bars; `None` of a black one. Looks at bars only, so that a frame without any costs
     /// nothing.
     fn picture(&mut self, frame: &Frame) -> Option<Rect> {
         let levels = frame.levels();

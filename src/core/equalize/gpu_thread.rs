@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// Set when a thread was left to itself.
+/// Set when a thread was detached.
 static LEFT_OPENING: AtomicBool = AtomicBool::new(false);
 
 /// A thread that opens a GPU.
@@ -67,7 +67,7 @@ impl GpuThread {
 }
 
 impl Drop for GpuThread {
-    /// Leaves the thread to itself: once begun, opening cannot be stopped.
+    /// Detaches the thread: once begun, opening cannot be stopped.
     fn drop(&mut self) {
         if !self.is_finished() {
             LEFT_OPENING.store(true, Ordering::Relaxed);

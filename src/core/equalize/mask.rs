@@ -1,4 +1,4 @@
-//! A picture that says how much each pixel counts: the rim of a fisheye lens, a clock that is burnt in, or an
+//! The weight of each pixel in what is counted: the rim of a fisheye lens, a clock that is burnt in, or an
 //! endoscope's surroundings are left out of what decides on levels and curves. The result is applied to all of the
 //! frame.
 //!

@@ -1,8 +1,8 @@
 //! Equalization of frames: [`Executor`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 //!
 //! ```text
-//! frame -> EqualizeStage: Depth, Guides, Denoising, Work -> Executor: Reference, Cpu, Cuda, or Failover over two of them ->
-//!       -> Equalized -> observers
+//! frame -> EqualizeStage: Depth, Guides, Denoising, Work
+//!       -> Executor: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
 //! ```
 //!
 //! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens,
@@ -46,7 +46,7 @@ pub use stage::{EqualizeStage, Given, MappingSource, Observation, Observer};
 pub use study::{Decided, Mapper, Study, output_format};
 pub use survey::{SceneMappings, Survey};
 pub use verify::{Verifier, first_difference};
-pub use work::{Applied, Came, Equalized, Report, Role, Work};
+pub use work::{Applied, Equalized, Original, Report, Role, Work};
 
 use crate::Result;
 use crate::cuda::Gpu;
@@ -92,7 +92,9 @@ pub trait Executor: Send {
     fn in_flight(&self) -> usize;
 
     /// How many frames may be under way.
-    fn capacity(&self) -> usize;
+    fn capacity(&self) -> usize {
+        1
+    }
 
     /// Memory that it reads faster than any other, for frames whose chroma is treated like this. `None` where all
     /// memory is the same, as to a CPU.
@@ -105,6 +107,6 @@ pub trait Executor: Send {
         None
     }
 
-    /// What does the work, for the summary: `cpu (avx512, 2 threads)`.
+    /// Its name, for the summary: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;
 }
