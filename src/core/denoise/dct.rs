@@ -94,7 +94,7 @@ fn by_sample(row: &mut Row) {
     }
 }
 
-/// And back.
+/// The inverse of [`by_sample`].
 #[inline(always)]
 fn by_tile(row: &mut Row) {
     let mut other = [0; ROW];

@@ -20,11 +20,11 @@ pub const CLASSES: usize = 12;
 /// The fewest tiles by which a class is known.
 const FEWEST: u64 = 60;
 
-/// What normalizes: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of two
-/// frames.
+/// Factors that normalize: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of
+/// two frames.
 pub type Factors = [u16; SAMPLES * TILES];
 
-/// How often differences had which size.
+/// Histograms of differences by size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differences {
     /// For each coefficient.
@@ -53,14 +53,14 @@ impl Differences {
         }
     }
 
-    /// Those that were counted elsewhere: of each coefficient, and behind them of each class of brightness, [`SIZES`]
+    /// Takes over counts: of each coefficient, and behind them of each class of brightness, [`SIZES`]
     /// counts.
     pub fn of_counts(counts: &[u32]) -> Self {
         let (by_coefficient, by_class) = counts.split_at(SAMPLES * SIZES);
         Differences { by_coefficient: by_coefficient.to_vec(), by_class: by_class.to_vec() }
     }
 
-    /// Adds others.
+    /// Adds the counts of `others`.
     pub fn join(&mut self, others: &Differences) {
         let add = |own: &mut [u32], others: &[u32]| own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
         add(&mut self.by_coefficient, &others.by_coefficient);
@@ -115,7 +115,7 @@ fn quantile(counts: &[u32], share: u64) -> u64 {
     0
 }
 
-/// What noise there is.
+/// The noise of a plane, as factors that normalize coefficients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noise {
     /// The factor of each coefficient, and the largest.

@@ -12,7 +12,7 @@ pub const BLOCK: usize = 8;
 /// How far the search goes at the coarsest pictures, in samples.
 pub const REACH: i16 = 3;
 
-/// The same where the motion in half the time is known.
+/// How far the search goes where the motion over half the time is known, in samples.
 pub const REACH_OF_HALF: i16 = 2;
 
 /// Rows and columns of a window, which has half as many around the block on each side.
@@ -92,7 +92,7 @@ impl Field {
         Vector { x: median(across), y: median(down) }
     }
 
-    /// The same motion over twice the time, for the pictures that are `1 << level` times as coarse.
+    /// Doubles the motion, for twice the time, and scales it to pictures that are `1 << level` times as coarse.
     fn doubled(&self, level: usize, size: (usize, usize)) -> Field {
         let mut coarse = Field::new(size);
         for row in 0..coarse.rows {
@@ -141,7 +141,7 @@ pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -
     field
 }
 
-/// What pictures that are halved this often differ by where nothing moves, if whole ones differ by `calm`.
+/// The difference of pictures halved `level` times where nothing moves, if whole ones differ by `calm`.
 pub fn calm_at(calm: u32, level: usize) -> u32 {
     ((calm * 7 / 10) >> level).max(22)
 }
@@ -157,7 +157,7 @@ fn finer(coarse: &Field, size: (usize, usize)) -> Field {
     fine
 }
 
-/// What the vectors of one pair of pictures are found by.
+/// The block matching of one pair of pictures.
 struct Block<'a> {
     a: &'a Sheet,
     b: &'a Sheet,
@@ -166,12 +166,12 @@ struct Block<'a> {
     calm: u32,
     /// How far the search goes at the coarsest picture, in samples.
     reach: i16,
-    /// What it costs where nothing but noise differs.
+    /// The cost where nothing but noise differs.
     enough: u32,
     parent: &'a Field,
 }
 
-/// Those beside a sample.
+/// The four neighbours of a sample.
 const AROUND: [(i16, i16); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
 
 /// A vector and what it costs.

@@ -57,7 +57,7 @@ impl Sheet {
         &self.samples[(y + PAD as isize) as usize * self.stride() + (x + PAD as isize) as usize..]
     }
 
-    /// The same, to be written.
+    /// The samples from row `y` and column `x` on, for writing.
     #[inline(always)]
     pub fn at_mut(&mut self, x: isize, y: isize) -> &mut [i16] {
         let at = (y + PAD as isize) as usize * self.stride() + (x + PAD as isize) as usize;
@@ -70,7 +70,7 @@ impl Sheet {
         &self.at(0, y as isize)[..self.width]
     }
 
-    /// The same, to be written.
+    /// The samples of row `y`, for writing.
     #[inline(always)]
     pub fn row_mut(&mut self, y: usize) -> &mut [i16] {
         let width = self.width;
