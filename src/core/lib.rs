@@ -40,11 +40,11 @@
 //!   of which a host makes its own: names, ranges, defaults, help. Each is also set by name: `.set("max-gain",
 //!   "1.5")?`.
 //! * **Where**: [`Backend`]. Without a GPU, or after a failure of it, the CPU does the work, with a [`Note`].
-//! * **In order or not**: a frame's result depends on the frames around it, [`Equalizer::reach`] says on how many.
+//! * **In order or not**: a frame's result depends on the frames around it, [`Equalizer::reach`] returns on how many.
 //!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin anywhere. With [`SceneSurvey`] a first pass finds the
 //!   scenes; then each frame depends on itself alone. A [`Study`] decides what is done to each frame, and [`Mapper`]s
 //!   do it to whichever are asked for.
-//! * **Errors**: [`Error`]. Each says what failed, and the way out where there is one.
+//! * **Errors**: [`Error`]. Each names what failed, and the remedy where there is one.
 //!
 //! Two programs to start from: `samples/equalize_array.rs` (a gray array in, an array out) and
 //! `samples/equalize_sequence.rs` (a video with a cut, on a GPU if there is one).
@@ -59,13 +59,13 @@
 //! |---|---|---|
 //! | [`spec`] | the rules in integers: histogram, temporal window, scenes, curve, tiles, chroma; the looks | |
 //! | [`frame`] | a picture: format, planes, pool | spec |
-//! | `note` | what a caller is told beside results | |
+//! | `note` | notes to the caller beside results | |
 //! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, note |
 //! | [`denoise`] | noise removed along motion, in integers | |
 //! | [`cuda`] | a GPU: memory, streams, kernels | spec, frame, denoise |
 //! | `error` | what can go wrong | frame, options, cuda |
 //! | [`equalize`] | the backends: reference, CPU, CUDA; how one is opened | spec, frame, note, denoise, cuda, error |
-//! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, note, options, cuda, error, equalize |
+//! | [`front`] | frames from the caller's memory and back | spec, frame, note, options, cuda, error, equalize |
 
 #[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;

@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         Input { source: Source::Planes(planes), pts: None }
     }
 
-    /// The same with a time, which comes out with the frame: in whatever unit the caller has.
+    /// Sets its time, in any unit, which comes out with the frame.
     #[must_use]
     pub fn at(self, pts: i64) -> Self {
         Input { pts: Some(pts), ..self }

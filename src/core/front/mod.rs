@@ -1,4 +1,4 @@
-//! What callers use: [`Equalizer`] takes frames from a caller's memory, and gives them back equalized.
+//! The interface for callers: [`Equalizer`] takes frames from a caller's memory, and gives them back equalized.
 //!
 //! ```text
 //! Builder -> Options::resolve -> BackendStartup -> EqualizeStage
@@ -129,8 +129,8 @@ impl Equalizer {
     }
 
     /// Takes in a frame from before those that are wanted: it is counted, and does not come out. After
-    /// [`restart`](Equalizer::restart), with as many frames as [`reach`](Equalizer::reach) says, or all there are, the
-    /// frames that follow have the bytes that they have in the whole video.
+    /// [`restart`](Equalizer::restart), with as many frames as [`reach`](Equalizer::reach) returns, or all there are,
+    /// the frames that follow have the bytes that they have in the whole video.
     ///
     /// # Errors
     /// As for [`push`](Equalizer::push).
@@ -178,7 +178,7 @@ impl Equalizer {
         &self.settings
     }
 
-    /// What does the work: `cpu (avx512, 2 threads)`.
+    /// The name of the backend: `cpu (avx512, 2 threads)`.
     pub fn backend_name(&self) -> String {
         self.stage.name()
     }
@@ -200,7 +200,7 @@ impl Done {
         stage.submit(frame)
     }
 
-    /// Takes the oldest frame out that needs no later one. Answers whether there was one.
+    /// Takes the oldest frame out that needs no later one. Returns whether there was one.
     fn collect(&mut self, stage: &mut EqualizeStage) -> Result<bool> {
         let Some(equalized) = stage.collect()? else { return Ok(false) };
         self.outputs.push_back(Output::new(equalized, self.number, self.gpu.clone()));

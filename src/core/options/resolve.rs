@@ -9,7 +9,7 @@ use crate::spec::{
     Smoothing, Strength, Stretch, Threshold,
 };
 
-/// What is known of a video before its first frame.
+/// The properties of a video that are known before its first frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Video {
     /// Bits of a sample; `None` if not known.
@@ -43,12 +43,12 @@ const NATURAL_SECONDS: f64 = 4.0;
 /// The longest look-ahead by default.
 const LOOK_AHEAD_SECONDS: f64 = 1.0;
 
-/// Settings for a video, and what is to be said of them.
+/// Settings for a video, and notes on them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// The settings.
     pub settings: Settings,
-    /// What the caller may not expect.
+    /// Notes on what the caller may not expect.
     pub notes: Vec<Note>,
 }
 
@@ -96,7 +96,7 @@ impl Options {
         self.look.parameters(video.is_deep_gray())
     }
 
-    /// What is done. Options of equalization ask for it where the look has none.
+    /// The method. Options of equalization select equalization where the look has none.
     fn method_of(&self, look: &LookParameters, notes: &mut Vec<Note>) -> MethodName {
         if let Some(method) = self.method {
             return method;
@@ -229,8 +229,8 @@ impl Options {
         let picture = format!("picture of {}x{} pixels", size.0, size.1);
         match within {
             None => Err(OptionError::invalid(format!(
-                "{{roi}} {x},{y},{width},{height} lies outside of its {picture} (X,Y is the rectangle's upper left corner, \
-                 counted from 0,0)"
+                "{{roi}} {x},{y},{width},{height} lies outside of its {picture} (X,Y is the rectangle's upper left \
+                 corner, counted from 0,0)"
             ))),
             Some(counted) => Ok(Some(Note::Warning(format!(
                 "--roi {x},{y},{width},{height} extends past the edge of its {picture}: only {}x{} is counted",
