@@ -13,7 +13,7 @@ use super::surface::InputPool;
 use super::task::Task;
 use super::timeline::{self, Timeline};
 use crate::frame::{Frame, limits};
-use crate::spec::{Counts, LookAhead, Remembered, Scene};
+use crate::spec::{Counts, LookAhead, Remembered};
 use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -198,7 +198,7 @@ impl Ring {
             self.finish().inspect_err(|_| self.history.reset())?;
         }
         let ahead = if let Operation::WarmUp = operation { 0 } else { task.look_ahead() };
-        let scene = update.as_ref().map(Scene::from);
+        let scene = update.as_ref().map(|update| update.scene);
         let refused = std::mem::take(&mut self.refuse_next);
         let number = scene.map_or(0, |scene| scene.number);
         let waiting = self.waiting.taker(ahead, number);

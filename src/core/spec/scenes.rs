@@ -8,7 +8,7 @@
 //! A frame is forgotten W + F frames later, in either window. So the result for a frame depends on the W + F frames
 //! that end with it, and on no frame before them.
 
-use super::{Change, Levels, Smoothing};
+use super::{Change, Levels, Scene, Smoothing};
 
 /// How a frame changes the sums of the two windows. The histograms of the last frames are kept in [`Smoothing::memory`]
 /// slots, one for each frame.
@@ -28,14 +28,8 @@ pub struct WindowUpdate {
     pub slot: usize,
     /// Number of frames in the window, this one included if it joins.
     pub frames: u32,
-    /// The number of the scene, from 0.
-    pub scene: u64,
-    /// Number of scenes so far.
-    pub begun: u64,
-    /// The frame is the first after a cut.
-    pub cut: bool,
-    /// The frame is the first after a flash.
-    pub after_flash: bool,
+    /// The scene of the frame.
+    pub scene: Scene,
 }
 
 /// A frame that leaves a window.
@@ -138,10 +132,7 @@ impl Scenes {
             starts_window,
             slot,
             frames: window.frames,
-            scene: window.scene,
-            begun: self.next_scene,
-            cut,
-            after_flash,
+            scene: Scene { number: window.scene, begun: self.next_scene, cut, after_flash },
         }
     }
 

@@ -8,7 +8,7 @@
 use super::chroma::UNIT_GAIN;
 use super::clahe::TileHistograms;
 use super::tone::{Balance, Tone};
-use super::{Equalization, Guide, Histogram, Levels, LookAhead, Mapping, Settings, WindowUpdate};
+use super::{Equalization, Guide, Histogram, Levels, LookAhead, Mapping, Settings};
 use std::sync::Arc;
 
 /// The counts of a frame: everything that its curve and the curves of later frames depend on.
@@ -82,12 +82,6 @@ pub struct Scene {
     pub after_flash: bool,
 }
 
-impl From<&WindowUpdate> for Scene {
-    fn from(update: &WindowUpdate) -> Self {
-        Scene { number: update.scene, begun: update.begun, cut: update.cut, after_flash: update.after_flash }
-    }
-}
-
 /// The result for a frame.
 #[derive(Clone, Debug)]
 pub struct Decision {
@@ -137,20 +131,17 @@ impl<F> Temporal<F> {
             Counts::Frame { size, histogram } => {
                 let step = self.equalization.next(histogram, *size, guide);
                 let chroma_gain = guide.tone.map_or(UNIT_GAIN, |tone| tone.chroma_gain);
-                Decision {
-                    scene: (&step.update).into(),
-                    mapping: Mapping::Curve { curve: step.curve.into(), chroma_gain },
-                }
+                Decision { scene: step.update.scene, mapping: Mapping::Curve { curve: step.curve.into(), chroma_gain } }
             }
             Counts::Tiles { tiles, .. } => {
                 let step = self.equalization.next_tiles(tiles, guide);
                 let tone = guide.tone.unwrap_or(Tone::plain(tiles.bins().levels(), settings));
-                Decision { scene: (&step.update).into(), mapping: Mapping::Tiles { window: step.window.into(), tone } }
+                Decision { scene: step.update.scene, mapping: Mapping::Tiles { window: step.window.into(), tone } }
             }
             Counts::Nothing { size, levels } => {
                 let update = self.equalization.next_uncounted(*levels, *size, guide);
                 let mapping = guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
-                Decision { scene: (&update).into(), mapping }
+                Decision { scene: update.scene, mapping }
             }
         }
     }
