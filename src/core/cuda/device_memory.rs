@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// at 4K.
 pub(super) const MOST_ON_DEVICE: usize = 512 << 20;
 
-/// For how many buffers taken the lengths are noted: idle buffers of a length that was not taken since are for pictures
-/// of another size. A picture takes up to four, and one for its result.
+/// The number of recent lengths that are noted: idle buffers of a length that is not among them are for pictures of
+/// another size. A picture takes up to four, and one for its result.
 const NOTED: usize = 64;
 
 /// A pool of GPU memory for planes. A buffer returns to it when its last reference is dropped.

@@ -198,7 +198,7 @@ impl BufferLayout {
         self.in_order([weights.r, weights.g, weights.b])
     }
 
-    /// What belongs to red, green and blue, in the order of a pixel's components in memory; 0 for alpha.
+    /// Values of red, green and blue in the order of a pixel's components in memory; 0 for alpha.
     pub(super) fn in_order<T: Copy + Default>(&self, of_rgb: [T; 3]) -> [T; 4] {
         let mut in_order = [T::default(); 4];
         if let Arrangement::Packed { rgb, .. } | Arrangement::Planar { rgb } = self.arrangement {

@@ -1,8 +1,8 @@
 //! The discrete cosine transform of tiles of 8x8, of many tiles at once. It keeps lengths: a flat tile has 8 times its
 //! level as its first coefficient.
 //!
-//! Of samples, row `y` of all tiles is followed by row `y + 1`, and within it a tile by the next: as they are copied
-//! from a plane. Of coefficients, number `at` of all tiles is followed by number `at + 1`.
+//! Samples are ordered by row, then by tile, as they are copied from a plane. Coefficients are ordered by number, then
+//! by tile.
 
 /// Tiles that are transformed at once.
 pub const TILES: usize = 32;

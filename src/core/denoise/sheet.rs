@@ -1,4 +1,4 @@
-//! A plane of samples with room around it, into which its edges are repeated.
+//! A plane of samples with a margin around it, into which its edges are repeated.
 
 /// Rows and columns around a plane.
 pub const PAD: usize = 16;
@@ -99,7 +99,7 @@ impl Sheet {
     }
 
     /// Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around
-    /// it. What lies farther out looks the same.
+    /// it. Farther out, all samples repeat the edge.
     #[inline(always)]
     pub fn within(at: isize, size: usize, of: usize) -> isize {
         at.clamp(2 - PAD as isize, (of + PAD - 2) as isize - size as isize)

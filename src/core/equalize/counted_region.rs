@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 /// Finds the counted part of each frame of a video, in order.
 #[derive(Default)]
 pub struct CountedRegion {
-    /// The pictures of the last frames, of which black ones have none.
+    /// The pictures of the last frames; `None` of black ones.
     pictures: VecDeque<Option<Rect>>,
     /// Size and levels of those frames. A frame of another size or with other levels clears `pictures`.
     kind: Option<((usize, usize), Levels)>,

@@ -61,7 +61,7 @@ pub struct Failover {
     done: VecDeque<Equalized>,
     /// No more frames will come.
     finished: bool,
-    /// Frames that have come out of the backend that began, and its name, once another one has taken over.
+    /// The number of frames from the first backend; and its name, once another one has taken over.
     equalized: u64,
     began: Option<String>,
     /// Whether the backend that was being opened came when all was done.
@@ -103,8 +103,8 @@ impl Failover {
         failover
     }
 
-    /// Has `next` do what is under way, as if it had done all frames before, and gives the results that are done
-    /// already.
+    /// Submits the works under way to `next`, as if it had equalized all frames before, and returns the results that
+    /// are done already.
     fn take_over(&self, next: &mut dyn Executor) -> Result<VecDeque<Equalized>> {
         self.remembered.iter().try_for_each(|seen| next.remember(seen))?;
         let mut done = VecDeque::new();
@@ -120,7 +120,7 @@ impl Failover {
         Ok(done)
     }
 
-    /// Makes `next` the backend that works; the results of what was under way came out of it.
+    /// Makes `next` the active backend; `done` has its results for the works under way.
     fn switch_to(&mut self, next: Box<dyn Executor>, done: VecDeque<Equalized>) {
         self.active = next;
         for equalized in done {
@@ -158,7 +158,7 @@ impl Failover {
         Ok(())
     }
 
-    /// Has the reserve go on after `error`; the error itself if there is none.
+    /// Continues with the reserve after `error`; returns the error if there is none.
     fn recover(&mut self, error: Error) -> Result<()> {
         // The first backend is a CPU already.
         if self.opening.is_some() {
@@ -174,8 +174,8 @@ impl Failover {
         Ok(())
     }
 
-    /// Puts the oldest result of the active backend, if there is one, with those that are done; after a failure, the
-    /// results of the next backend are there instead.
+    /// Moves the oldest result of the active backend, if there is one, to those that are done; after a failure, the
+    /// results of the next backend instead.
     fn collect_from_active(&mut self) -> Result<()> {
         match self.active.collect() {
             Ok(None) => Ok(()),

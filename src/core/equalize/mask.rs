@@ -15,7 +15,7 @@ use crate::frame::{Component, Frame, Luminance};
 use crate::spec::{Histogram, Plateau, Rect, Settings};
 use crate::{Error, Result};
 
-/// The weights of the pixels of frames of one size.
+/// The weights of the pixels, for frames of one size.
 #[derive(Clone, Debug)]
 pub struct Mask {
     size: (usize, usize),

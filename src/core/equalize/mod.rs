@@ -63,8 +63,8 @@ pub trait Executor: Send {
     /// When the backend fails; the frames under way are lost with it.
     fn submit(&mut self, work: Work) -> Result<()>;
 
-    /// Takes in what another backend has counted of a frame that it has equalized: later frames may share a window with
-    /// it. To be called before the first [`submit`](Executor::submit); nothing comes out.
+    /// Takes in the counts of a frame that another backend has equalized: later frames may share a window with it. To
+    /// be called before the first [`submit`](Executor::submit); nothing comes out.
     ///
     /// # Errors
     /// As for [`submit`](Executor::submit).
@@ -79,7 +79,7 @@ pub trait Executor: Send {
     /// As for [`submit`](Executor::submit).
     fn collect(&mut self) -> Result<Option<Equalized>>;
 
-    /// Says that no more frames will come: those that wait for later ones are under way now.
+    /// Ends the input: frames that wait for later ones are under way now.
     ///
     /// # Errors
     /// As for [`submit`](Executor::submit).

@@ -117,7 +117,7 @@ impl BackendStartup {
         matches!(self.gpu, GpuState::Done(Ok(_)))
     }
 
-    /// The chosen backend, or the best one there is. While a GPU opens, the CPU begins if it may; if the GPU then
+    /// The chosen backend, or the best available one. While a GPU opens, the CPU begins if it may; if the GPU then
     /// cannot be opened, that is a note, or an error if a GPU was chosen.
     ///
     /// # Errors

@@ -222,8 +222,8 @@ impl EqualizeStage {
         self.take_in(work)
     }
 
-    /// Takes in a frame from behind those that are wanted, for their sake. What comes out of it is of no use, and may
-    /// keep its noise.
+    /// Takes in a frame behind those that are wanted, which depend on it. Its own result is not used, and may keep its
+    /// noise.
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
@@ -244,7 +244,7 @@ impl EqualizeStage {
         self.pass_to_backend()
     }
 
-    /// Makes ready what is decided once this work has come.
+    /// Adds a work, and makes ready the works that are decided with it.
     fn decide(&mut self, work: Work) -> Result<()> {
         if !work.settings().needs_measures() {
             self.end_guides()?;
@@ -255,7 +255,7 @@ impl EqualizeStage {
         self.take_measured(Measuring::next)
     }
 
-    /// Makes ready what is decided with the frames that `next` gives.
+    /// Makes ready the works that are decided with the measured frames that `next` returns.
     fn take_measured(&mut self, next: impl Fn(&mut Measuring) -> Result<Option<(Work, Vec<Guide>)>>) -> Result<()> {
         while let Some((work, guides)) = next(&mut self.measuring)? {
             self.undecided.push_back(work);
@@ -264,7 +264,7 @@ impl EqualizeStage {
         Ok(())
     }
 
-    /// Passes on the oldest works that wait for their guides, which are these.
+    /// Passes on the oldest works that wait for their guides, with these guides.
     fn guided(&mut self, guides: Vec<Guide>) -> Result<()> {
         for guide in guides {
             let Some(work) = self.undecided.pop_front() else { break };
@@ -274,7 +274,7 @@ impl EqualizeStage {
         Ok(())
     }
 
-    /// Passes on the works without noise that `next` gives.
+    /// Passes on the denoised works that `next` returns.
     fn take_clean(&mut self, next: impl Fn(&mut Denoising) -> Result<Option<Work>>) -> Result<()> {
         while let Some(work) = next(&mut self.denoising)? {
             self.count(work)?;
@@ -282,7 +282,7 @@ impl EqualizeStage {
         Ok(())
     }
 
-    /// Passes on what waits for its guide.
+    /// Passes on the works that wait for their guides.
     fn end_guides(&mut self) -> Result<()> {
         self.take_measured(Measuring::wait)?;
         if self.undecided.is_empty() {
@@ -292,8 +292,8 @@ impl EqualizeStage {
         self.guided(guides)
     }
 
-    /// With a mask, counts the frame of `work` and makes ready what has no more frames to wait for then; else it is
-    /// ready.
+    /// With a mask, counts the frame of `work` and makes ready the works that then wait for no more frames; else the
+    /// work is ready.
     fn count(&mut self, work: Work) -> Result<()> {
         let Some(mask) = self.mask.clone().filter(|_| work.settings().method.counts()) else {
             self.finish_masked(0);
@@ -347,7 +347,7 @@ impl EqualizeStage {
         Ok(if everything { work.reporting_everything() } else { work })
     }
 
-    /// Passes on what is ready, as far as the backend has room. Frames that warm up make room for themselves.
+    /// Submits ready works, as far as the backend has room. Frames that warm up make room for themselves.
     fn pass_to_backend(&mut self) -> Result<()> {
         while !self.ready.is_empty() {
             if self.backend.in_flight() >= self.backend.capacity() {
@@ -429,7 +429,7 @@ impl EqualizeStage {
         Ok(Some((before, Equalized { frame, ..equalized })))
     }
 
-    /// Says that no more frames will come: those that wait for later ones are under way now.
+    /// Ends the input: frames that wait for later ones are under way now.
     ///
     /// # Errors
     /// When the backend or an observer fails.

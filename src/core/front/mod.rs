@@ -50,7 +50,7 @@ pub struct Equalizer {
     done: Done,
 }
 
-/// Frames that have come out of the stage.
+/// Frames that are done.
 struct Done {
     outputs: VecDeque<Output>,
     /// The number of the next one.

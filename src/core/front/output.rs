@@ -8,7 +8,7 @@ use crate::spec::Scene;
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// A frame that has come out.
+/// An equalized frame.
 pub struct Output {
     equalized: Equalized,
     number: u64,
@@ -34,7 +34,7 @@ impl Output {
         self.number
     }
 
-    /// The time that went in with it.
+    /// Its time, as it went in.
     pub fn pts(&self) -> Option<i64> {
         self.frame().pts
     }

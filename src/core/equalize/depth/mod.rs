@@ -67,12 +67,12 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// For frames that are to come out with this depth.
+    /// For output of this depth.
     pub fn new(output: OutputDepth) -> Self {
         Depth { output, ..Depth::default() }
     }
 
-    /// `frame` as it is to be equalized, and the settings for it.
+    /// Lifts `frame` to the depth in which it is equalized; returns it with the settings for that.
     ///
     /// # Errors
     /// When it has to become deeper, and there is no format for that.
@@ -119,12 +119,12 @@ impl Depth {
         Ok((self.lifted(&frame, to, lift)?, settings))
     }
 
-    /// The frame that was lifted first of those that have not come down will not come down.
+    /// Drops the frame that was lifted first: it will not be lowered.
     pub fn drop_lifted(&mut self) {
         self.under_way.pop_front();
     }
 
-    /// The frame that was lifted first of those that have not come down, equalized, in its final depth.
+    /// Lowers the frame that was lifted first, once it is equalized, to its final depth.
     ///
     /// # Errors
     /// When it lies on a GPU that fails.
