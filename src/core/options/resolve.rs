@@ -56,14 +56,7 @@ impl Video {
     /// A stored video of these pictures, of unknown rate.
     pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
         let is_gray = format.descriptor().model == Model::Gray;
-        Video {
-            depth: Some(format.depth()),
-            is_gray,
-            size: Some(size),
-            rate: None,
-            is_stored: true,
-            may_overlap: false,
-        }
+        Video { depth: Some(format.depth()), is_gray, size: Some(size), is_stored: true, ..Video::default() }
     }
 
     /// Whether these pictures have so few pixels that removing their noise keeps up with a camera on two cores.

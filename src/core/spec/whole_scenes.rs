@@ -28,7 +28,7 @@ use std::sync::Arc;
 const MOST_ENDS: usize = 1 << 16;
 
 /// Finds the scenes of a video, and the mapping of each.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct WholeScenes {
     settings: Settings,
     guides: Guides,
@@ -83,14 +83,7 @@ impl WholeScenes {
     /// The state before the first frame of a video with these settings, whose method is not [`Method::Clahe`] or
     /// [`Method::Deflicker`]. Of their window, only the longest flash has a part in this.
     pub fn new(settings: Settings) -> Self {
-        WholeScenes {
-            settings,
-            guides: Guides::default(),
-            undecided: VecDeque::new(),
-            open: None,
-            closed: Vec::new(),
-            frames: 0,
-        }
+        WholeScenes { settings, ..WholeScenes::default() }
     }
 
     /// Adds the next frame, with its histogram if the method counts.
