@@ -80,9 +80,7 @@ impl Sample {
         let pair = in_byte_order!(self.endian, |_, write| write(word));
         row[2 * index..2 * index + 2].copy_from_slice(&pair);
     }
-}
 
-impl Sample {
     /// Whether its words can hold codes above its depth.
     pub fn may_exceed(self) -> bool {
         self.bytes == 2 && self.shift == 0 && self.depth < 16

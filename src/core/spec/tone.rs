@@ -192,9 +192,7 @@ impl Tone {
         let keeps_black = is_tiled && (!settings.stretch.is_off() || settings.keeps_peak);
         Tone { ceiling, keeps_black, max_gain, ..tone }
     }
-}
 
-impl Tone {
     /// The parameters for the curves of tiles, which are blended with no line.
     pub fn of_tiles(&self) -> TileLevels {
         let Tone { range, ceiling, keeps_black, max_gain, .. } = *self;

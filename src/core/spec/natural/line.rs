@@ -37,9 +37,7 @@ impl Line {
         let offset = low - times(p, gain);
         Line { gain, offset, chroma: chroma(points, gain, offset), share }
     }
-}
 
-impl Line {
     /// The offset that is subtracted from red, green and blue before a line with a large gain, which would show the
     /// tint of the air: a part of the distance of the mean colour from gray.
     pub fn tint(&self, points: &Points) -> [i32; 3] {
