@@ -2,7 +2,7 @@
 //! plain codes.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{VECTOR, compiled};
+use super::VECTOR;
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::frame::DeviceRows;

@@ -1,7 +1,7 @@
 //! Launches `kernels/tile_histogram.cu`: the count of each bin of each tile.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, compiled};
+use super::LumaVariants;
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
