@@ -128,7 +128,7 @@ impl Recorder {
             Some((_, scenes)) => self.scenes.insert((settings, Scenes::after(settings.smoothing, &scenes))),
             None => self.scenes.insert((settings, Scenes::new(settings.smoothing))),
         };
-        (&scenes.next(Change::None, frame.levels(), (frame.width(), frame.height()))).into()
+        scenes.next(Change::None, frame.levels(), (frame.width(), frame.height())).scene
     }
 
     fn record(
