@@ -22,7 +22,7 @@ fn main() {
     let effort = if words.iter().any(|word| word == "best") { Effort::Best } else { Effort::Fast };
     if words.iter().any(|word| word == "cuda") {
         let gpu = Gpu::open(0).expect("a GPU");
-        eprintln!("{}", gpu.name());
+        eprintln!("{}", gpu.name);
         return clean(&*gpu, &frames, effort.reach() as usize);
     }
     let isa = Isa::ALL.into_iter().find(|isa| words.contains(&isa.to_string())).unwrap_or(Isa::best());
@@ -70,10 +70,6 @@ impl<E: Engine> Engine for Timed<'_, E> {
         self.time(0, || self.engine.picture(planes, log2))
     }
 
-    fn planes(&self, picture: &E::Picture) -> usize {
-        self.engine.planes(picture)
-    }
-
     fn differences(&self, one: &E::Picture, other: &E::Picture) -> Result<Vec<u32>, E::Error> {
         self.time(1, || self.engine.differences(one, other))
     }
@@ -116,8 +112,7 @@ where
         let (first, end) = (at.saturating_sub(reach), (at + reach + 1).min(pictures.len()));
         let around: Vec<_> = pictures[first..end].iter().collect();
         let own_field = at.checked_sub(1).map(|before| steps[before].field().clone());
-        let measured =
-            Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), engine.planes(&pictures[at]), at - first);
+        let measured = Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), frames[at].len(), at - first);
         Around { pictures: &around, at: at - first, own_field }.clean(engine, &measured).expect("clean planes")
     };
     let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();

@@ -1,4 +1,4 @@
-//! What can go wrong: [`Error`]. Each message says what failed and the way out.
+//! What can go wrong: [`Error`]. Each message names what failed and the remedy.
 
 use crate::cuda;
 use crate::frame::{FrameError, MemoryError, NoRoom, PixelFormat};
@@ -11,7 +11,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// [`MappingSource`](crate::equalize::MappingSource).
 pub type CallerError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why frames are not equalized.
+/// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,13 +21,13 @@ pub enum Error {
     /// No memory is left for another frame.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
-    /// The memory of a plane cannot be had or read.
+    /// The memory of a plane cannot be allocated or read.
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// A GPU is missing, too old, or has failed.
     #[error(transparent)]
     Gpu(#[from] cuda::Error),
-    /// Options that do not go together, or are none.
+    /// Options that exclude each other, and unknown options or values.
     #[error(transparent)]
     Option(#[from] OptionError),
     /// The bytes of a frame are too many or too few.
@@ -43,7 +43,10 @@ pub enum Error {
         found: usize,
     },
     /// A frame of another format or size than the equalizer was built for.
-    #[error("a {found} picture of {}x{} pixels, but {expected} of {}x{} was announced", .size.0, .size.1, .wanted.0, .wanted.1)]
+    #[error(
+        "a {found} picture of {}x{} pixels, but {expected} of {}x{} was announced",
+        .size.0, .size.1, .wanted.0, .wanted.1
+    )]
     OtherPicture {
         /// The format that was announced.
         expected: PixelFormat,
@@ -65,7 +68,10 @@ pub enum Error {
         found: usize,
     },
     /// The rows of a plane do not lie in the bytes that were given.
-    #[error("plane {plane} has {} rows of {} bytes, which do not lie in {} bytes with a stride of {}", .needed.1, .needed.0, .found.0, .found.1)]
+    #[error(
+        "plane {plane} has {} rows of {} bytes, which do not lie in {} bytes with a stride of {}",
+        .needed.1, .needed.0, .found.0, .found.1
+    )]
     PlaneBytes {
         /// Index of the plane.
         plane: usize,
@@ -74,7 +80,7 @@ pub enum Error {
         /// Bytes and stride that were given.
         found: (usize, isize),
     },
-    /// A mask that does not fit, or leaves nothing to count.
+    /// A mask of the wrong size, or without a weight above 0.
     #[error("a mask has a weight for each of {}x{} pixels, one of them more than 0", .size.0, .size.1)]
     NoMask {
         /// Columns and rows.
@@ -91,7 +97,8 @@ pub enum Error {
     Finished,
     /// A frame of another size than the mask.
     #[error(
-        "frame {frame} has {}x{} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all frames have its size)",
+        "frame {frame} has {}x{} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all frames \
+         have its size)",
         .size.0, .size.1, columns = .mask.0, rows = .mask.1
     )]
     MaskSize {
@@ -120,27 +127,27 @@ pub enum Error {
         /// The format.
         format: PixelFormat,
     },
-    /// Frames were to come down to 8 bits that have 8.
+    /// Output of 8 bits was asked for, of frames that have 8 bits already.
     #[error("the video has 8 bits and was not made deeper (leave --output-depth out)")]
     NotDeeper,
-    /// A frame that was not there when the scenes were found.
+    /// A frame that the first pass has not seen.
     #[error("frame {frame} was not there in the first pass (a file must not change while it is read)")]
     NotSurveyed {
         /// Its number, from 0.
         frame: u64,
     },
-    /// A frame that is not like the one that something was decided of.
+    /// A frame that differs from the one that was decided on.
     #[error("the frame is not the one that was there when it was decided what to do with it")]
     NotDecided,
-    /// More or fewer frames than are around a frame that is made clean.
+    /// Too many or too few frames for denoising one.
     #[error("{needed} frames are needed, not {found}")]
     FrameCount {
-        /// The frame, and those around it.
+        /// The frame, and those around it that it is denoised with.
         needed: usize,
         /// Frames that were given.
         found: usize,
     },
-    /// The system starts no thread for the equalizer.
+    /// The system refuses to start a thread for the equalizer.
     #[error("no thread for the equalizer: {0} (`ulimit -u`, `ulimit -v` or a control group limits it)")]
     NoThread(std::io::Error),
     /// A thread of the equalizer has failed or ended, which is a bug.

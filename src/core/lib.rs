@@ -33,23 +33,24 @@
 //!
 //! The bytes are those of the program `histeq-video` with the same options.
 //!
-//! * **What goes in**: [`Input`], borrowed bytes with any stride, in any [`PixelFormat`]: 8 to 16 bits, gray, YUV, RGB, packed or
-//!   planar, with the names and layouts of FFmpeg. Also a shared [`frame::Frame`].
-//!   A picture that is on the GPU already goes in by [`Equalizer::push_device`], and stays there with [`Builder::stay_on_gpu`].
-//! * **What is done**: a [`Look`], and [`Options`] in place of its values. [`options::OPTIONS`] is the table of them, of which a
-//!   host makes its own: names, ranges, defaults, help. Each is also set by name: `.set("max-gain", "1.5")?`.
+//! * **What goes in**: [`Input`], borrowed bytes with any stride, in any [`PixelFormat`]: 8 to 16 bits, gray, YUV, RGB,
+//!   packed or planar, with the names and layouts of FFmpeg. Also a shared [`frame::Frame`]. A picture that is on the
+//!   GPU already goes in by [`Equalizer::push_device`], and stays there with [`Builder::stay_on_gpu`].
+//! * **What is done**: a [`Look`], and [`Options`] in place of its values. [`options::OPTIONS`] is the table of them,
+//!   of which a host makes its own: names, ranges, defaults, help. Each is also set by name: `.set("max-gain",
+//!   "1.5")?`.
 //! * **Where**: [`Backend`]. Without a GPU, or after a failure of it, the CPU does the work, with a [`Note`].
-//! * **In order or not**: a frame's result depends on the frames around it, [`Equalizer::reach`] says on how many.
-//!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin anywhere. With [`SceneSurvey`] a first pass finds the scenes; then
-//!   each frame depends on itself alone. A [`Study`] decides what is done to each frame, and [`Mapper`]s do it to whichever are
-//!   asked for.
-//! * **Errors**: [`Error`]. Each says what failed, and the way out where there is one.
+//! * **In order or not**: a frame's result depends on the frames around it, [`Equalizer::reach`] returns on how many.
+//!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin anywhere. With [`SceneSurvey`] a first pass finds the
+//!   scenes; then each frame depends on itself alone. A [`Study`] decides what is done to each frame, and [`Mapper`]s
+//!   do it to whichever are asked for.
+//! * **Errors**: [`Error`]. Each names what failed, and the remedy where there is one.
 //!
 //! Two programs to start from: `samples/equalize_array.rs` (a gray array in, an array out) and
 //! `samples/equalize_sequence.rs` (a video with a cut, on a GPU if there is one).
 //!
-//! Neither FFmpeg nor system headers are needed. The GPU's driver is loaded when it is there; without the feature `cuda`, which
-//! is on by default, there is none.
+//! Neither FFmpeg nor system headers are needed. The GPU's driver is loaded when it is there; without the feature
+//! `cuda`, which is on by default, there is none.
 //!
 //! # Modules
 //! Lowest layer first. Each may use what its row names; a test holds the code to it.
@@ -58,13 +59,13 @@
 //! |---|---|---|
 //! | [`spec`] | the rules in integers: histogram, temporal window, scenes, curve, tiles, chroma; the looks | |
 //! | [`frame`] | a picture: format, planes, pool | spec |
-//! | `note` | what a caller is told beside results | |
+//! | `note` | notes to the caller beside results | |
 //! | [`options`] | what a caller asks for, and the settings that it means for a video | spec, frame, note |
 //! | [`denoise`] | noise removed along motion, in integers | |
 //! | [`cuda`] | a GPU: memory, streams, kernels | spec, frame, denoise |
 //! | `error` | what can go wrong | frame, options, cuda |
 //! | [`equalize`] | the backends: reference, CPU, CUDA; how one is opened | spec, frame, note, denoise, cuda, error |
-//! | [`front`] | a video from the caller's memory, through a backend, and back | spec, frame, note, options, cuda, error, equalize |
+//! | [`front`] | frames from the caller's memory and back | spec, frame, note, options, cuda, error, equalize |
 
 #[cfg_attr(not(feature = "cuda"), path = "without_cuda.rs")]
 pub mod cuda;

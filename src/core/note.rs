@@ -1,11 +1,11 @@
-//! What a caller is told beside results.
+//! Notes to the caller beside results.
 
 use std::sync::Arc;
 
-/// Something that a caller may not expect. Names of options stand as `--name`.
+/// A message about something that the caller may not expect. Names of options stand as `--name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// For those who look for details.
+    /// A detail, for verbose output.
     Detail(String),
     /// Worth knowing.
     Note(String),
@@ -15,20 +15,20 @@ pub enum Note {
 
 /// The receiver of notes, shared by its clones. The default one drops them.
 #[derive(Clone, Default)]
-pub struct Notes(Option<Arc<Tell>>);
+pub struct Notes(Option<Arc<Receive>>);
 
-type Tell = dyn Fn(&Note) + Send + Sync;
+type Receive = dyn Fn(&Note) + Send + Sync;
 
 impl Notes {
-    /// A receiver that calls `tell` with each note, on any thread.
-    pub fn new(tell: impl Fn(&Note) + Send + Sync + 'static) -> Self {
-        Notes(Some(Arc::new(tell)))
+    /// A receiver that calls `receive` with each note, on any thread.
+    pub fn new(receive: impl Fn(&Note) + Send + Sync + 'static) -> Self {
+        Notes(Some(Arc::new(receive)))
     }
 
     /// Passes `note` to the receiver.
     pub fn send(&self, note: &Note) {
-        if let Some(tell) = &self.0 {
-            tell(note);
+        if let Some(receive) = &self.0 {
+            receive(note);
         }
     }
 

@@ -1,4 +1,4 @@
-//! In place of `cuda` where this crate was built without it: there is no GPU, and its backend says so.
+//! In place of `cuda` where this crate was built without it: there is no GPU, and opening one is an error.
 #![allow(unsafe_code, reason = "the signatures of the GPU backend")]
 
 use crate::denoise::Engine;
@@ -24,7 +24,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What failed, without the way out.
+    /// The cause, without the remedy.
     pub fn cause(&self) -> String {
         match self {
             Error::NotBuilt => "built without CUDA".to_owned(),
@@ -32,7 +32,7 @@ impl Error {
         }
     }
 
-    /// Whether that is no news to anybody.
+    /// Whether there is no driver, as on most machines.
     pub fn is_no_driver(&self) -> bool {
         true
     }
@@ -92,10 +92,6 @@ impl Engine for Gpu {
         self.never()
     }
 
-    fn planes(&self, _: &Infallible) -> usize {
-        self.never()
-    }
-
     fn differences(&self, _: &Infallible, _: &Infallible) -> Result<Vec<u32>, Error> {
         self.never()
     }
@@ -116,7 +112,7 @@ impl Engine for Gpu {
 /// A choice of kernels, of which there are none.
 pub trait KernelChoice: std::fmt::Debug + Send + Sync {}
 
-/// Finds no driver.
+/// Fails: there is no driver.
 ///
 /// # Errors
 /// Always.

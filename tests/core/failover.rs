@@ -19,7 +19,7 @@ const MOMENTS: [usize; 6] = [0, 1, 2, 5, 20, NEVER];
 /// What is said where the first backend may go on.
 fn optional(said: &Said) -> OnUnavailable {
     let said = said.clone();
-    OnUnavailable::Tell(Box::new(move |error| said.lock().unwrap().push(format!("absent: {error}"))))
+    OnUnavailable::Report(Box::new(move |error| said.lock().unwrap().push(format!("absent: {error}"))))
 }
 
 fn first() -> Box<dyn Executor> {

@@ -123,10 +123,6 @@ impl Engine for Emulated {
         Ok(OnEmulator { planes, log2, pyramid })
     }
 
-    fn planes(&self, picture: &OnEmulator) -> usize {
-        picture.planes.len()
-    }
-
     fn differences(&self, one: &OnEmulator, other: &OnEmulator) -> Result<Vec<u32>, Infallible> {
         Ok(self.answer(format!("d {} {}", one.pyramid[0].text(), text(&other.pyramid[0].samples))))
     }
@@ -227,7 +223,7 @@ where
     let samples = |sheet: &Sheet| (0..sheet.height()).flat_map(|y| sheet.row(y).to_vec()).collect();
     let clean = |at: usize| {
         let own_field = at.checked_sub(1).map(|before| steps[before].field().clone());
-        let measured = Measured::of(&steps, engine.planes(pictures[at]), at);
+        let measured = Measured::of(&steps, frames[at].len(), at);
         Around { pictures: &pictures, at, own_field }.clean(engine, &measured).expect("a clean picture")
     };
     let planes = of.iter().flat_map(|&at| clean(at));

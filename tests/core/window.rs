@@ -92,7 +92,7 @@ fn the_sum_is_that_of_the_frames_that_the_rule_names() {
                 frames[member].0.counts().iter().zip(&mut expected).for_each(|(count, sum)| *sum += count);
             }
             assert_eq!(sum, expected, "frame {number} of W {most}, F {flash}, seed {seed}: {members:?}");
-            assert_eq!((turn.frames as usize, turn.cut), (members.len(), change == Change::Cut));
+            assert_eq!((turn.frames as usize, turn.scene.cut), (members.len(), change == Change::Cut));
         }
     }
 }
@@ -156,8 +156,8 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
             })
             .collect();
         let (cut, back) = (&steps[6].update, &steps[6 + length].update);
-        assert!(cut.cut && cut.frames == 1 && cut.scene == 1, "{cut:?}");
-        assert!(back.after_flash && back.scene == 0 && back.frames == 7, "{back:?}");
+        assert!(cut.scene.cut && cut.frames == 1 && cut.scene.number == 1, "{cut:?}");
+        assert!(back.scene.after_flash && back.scene.number == 0 && back.frames == 7, "{back:?}");
         assert!(steps[6 + length..].iter().zip(&calm[6..]).all(|(step, curve)| step.curve == *curve));
 
         // It is known: its frames have the curve of the scene.
@@ -174,7 +174,7 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
                 number - length
             };
             assert_eq!(step.curve, calm[expected], "frame {number} of a flash of {length}");
-            assert!(step.update.scene == 0 && step.update.joins != in_flash(number));
+            assert!(step.update.scene.number == 0 && step.update.joins != in_flash(number));
         }
     }
 }

@@ -165,7 +165,7 @@ impl Sequence {
         let before = self.under_way.pop_front().expect("a frame that went in");
         if let Some(verifier) = &mut self.verifier {
             verifier.equalized(Observation {
-                came: None,
+                original: None,
                 number: self.collected,
                 before: &before,
                 after: &after,

@@ -119,7 +119,7 @@ impl Samples {
         };
         Samples {
             pixels: layout.pixels(),
-            row: layout.padded_row(),
+            row: layout.padded_row,
             offset,
             shift: sample.shift.into(),
             swapped: layout.swapped().into(),
@@ -233,8 +233,8 @@ impl Inverse {
         Inverse { multiplier: (1u64 << (32 + shift)).div_ceil(whole) as u32, shift }
     }
 
-    /// The inverse of the same sum where curves are kept as steps: of dividends whose lowest bits are dropped, so that they
-    /// have 32.
+    /// The inverse of the same sum where curves are kept as steps: of dividends whose lowest bits are dropped, so that
+    /// they have 32.
     fn of_deep_blend(tiles: &spec::clahe::Tiles) -> Self {
         let whole = 4 * tiles.width as u64 * tiles.height as u64;
         let bits = (whole - 1).ilog2() + 1;
@@ -242,7 +242,7 @@ impl Inverse {
     }
 }
 
-/// Where the curves of tiles are: `kernels/tiles.cuh` says what each is.
+/// Where the curves of tiles are; `kernels/tiles.cuh` describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CurvePlace {
     ThroughCaches = 0,
@@ -261,8 +261,8 @@ impl CurvePlace {
         2 * (tiles * bins + 8)
     }
 
-    /// Where curves of this many bins are, in a window of at most `frames` frames; `has_room` if a block's shared memory
-    /// holds the steps of four tiles.
+    /// Where curves of this many bins are, in a window of at most `frames` frames; `has_room` if a block's shared
+    /// memory holds the steps of four tiles.
     pub fn of(
         (tiles, bins): (&spec::clahe::Tiles, usize),
         levels: spec::Levels,
@@ -283,12 +283,12 @@ impl CurvePlace {
         if self == CurvePlace::AsSteps { Inverse::of_deep_blend(tiles) } else { Inverse::of_blend(tiles, codes) }
     }
 
-    /// Whether the arithmetic of steps suits the curves of all windows of `frames` frames, in tiles with this many bins each
-    /// for `count` levels.
+    /// Whether the arithmetic of steps suits the curves of all windows of `frames` frames, in tiles with this many bins
+    /// each for `count` levels.
     fn suits_steps(tiles: &spec::clahe::Tiles, bins: usize, count: usize, frames: u32) -> bool {
         let area = (tiles.width * tiles.height) as u64;
         let total = area * u64::from(frames);
-        // As `inverse_of` in the kernels says.
+        // As `inverse_of` in the kernels.
         let divides = |width: usize| {
             let width = width as u64;
             let left = (width - (1 << 32) % width) % width;
@@ -336,12 +336,13 @@ impl WindowUpdate {
         }
     }
 
-    /// The update of frame `number` of a history with this many rows, of which frames take one after the other. `caps` has
-    /// what a level had kept of the frame in each row.
+    /// The update of frame `number` of a history with this many rows, of which frames take one after the other. `caps`
+    /// has what a level had kept of the frame in each row.
     pub fn new(update: &spec::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
         let rows = caps.len();
         let row = (number % rows as u64) as usize;
-        // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one ago.
+        // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one
+        // ago.
         let row_of = |slot: usize| {
             let ago = if slot < update.slot { update.slot - slot } else { update.slot + slots - slot };
             ((row + rows - ago) % rows) as u32
@@ -533,7 +534,7 @@ impl Gains {
 
     /// Those of a veil.
     pub fn of_veil(veil: &tone::Veil, layout: &BufferLayout) -> Self {
-        let tiles = tone::Veil::tiles(layout.size());
+        let tiles = tone::Veil::tiles(layout.size);
         let mut of = [0; REGIONS * REGIONS];
         of.copy_from_slice(veil.chroma.as_flattened());
         let (width, height) = (tiles.width as u32, tiles.height as u32);
@@ -595,7 +596,7 @@ impl Balance {
 }
 
 by_value! {
-    /// The same for luma, Cb and Cr, as sums of all three.
+    /// The balance of luma, Cb and Cr, each a sum of all three.
     pub(super) struct BalanceOfYuv {
         rows: [[i64; 4]; 3],
     }
@@ -655,7 +656,7 @@ by_value! {
 }
 
 by_value! {
-    /// The same plane of another frame, and the motion from the one to the other.
+    /// A plane of another frame, and the motion from the one frame to the other.
     pub(super) struct ReferencePlane {
         pub samples: u64,
         pub field: u64,
@@ -689,34 +690,35 @@ impl NoiseFactors {
     }
 }
 
-/// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of the
-/// tiles, where the curves are, and the words of the inverse. `has_room` as on GPUs whose shared memory holds the steps of four
-/// tiles.
+/// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of
+/// the tiles, where the curves are, and the words of the inverse. `has_room` as on GPUs whose shared memory holds the
+/// steps of four tiles.
 #[doc(hidden)]
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
     let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");
-    let (tiles, bins) = task.tiles(&layout).unwrap_or((tone::Veil::tiles(layout.size()), 1));
+    let (tiles, bins) = task.tiles(&layout).unwrap_or((tone::Veil::tiles(layout.size), 1));
     let place = CurvePlace::of((&tiles, bins), task.levels, task.parameters.smoothing.frames(), has_room);
-    let mut words: Vec<u32> = bytemuck::cast_slice(&[Tiles::new(&tiles, bins, task.levels, &layout)]).to_vec();
-    words.push(place as u32);
-    words.extend_from_slice(bytemuck::cast_slice(&[place.inverse(&tiles, layout.codes())]));
-    words
+    let (tiles, inverse) = (Tiles::new(&tiles, bins, task.levels, &layout), place.inverse(&tiles, layout.codes()));
+    [words_of(&tiles), &[place as u32], words_of(&inverse)].concat()
 }
 
-/// What the kernel of a veil's curves takes, for tests that run kernels on the CPU: the words of the levels, the veil and the
-/// curve that follows.
+/// The words of a structure.
+pub(super) fn words_of(structure: &impl Pod) -> &[u32] {
+    bytemuck::cast_slice(std::slice::from_ref(structure))
+}
+
+/// What the kernel of a veil's curves takes, for tests that run kernels on the CPU: the words of the levels, the veil
+/// and the curve that follows.
 #[doc(hidden)]
 pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {
-    let mut words: Vec<u32> = bytemuck::cast_slice(&[Levels::new(levels, spec::Strength::FULL)]).to_vec();
-    words.extend_from_slice(bytemuck::cast_slice(&[Veil::new(veil)]));
-    words.extend_from_slice(bytemuck::cast_slice(&[ToneCurve::new(veil.then_on(levels).as_ref())]));
-    words
+    let then = ToneCurve::new(veil.then_on(levels).as_ref());
+    [words_of(&Levels::new(levels, spec::Strength::FULL)), words_of(&Veil::new(veil)), words_of(&then)].concat()
 }
 
 /// What kernels that remove noise take for it, for tests that run kernels on the CPU.
 #[doc(hidden)]
 pub fn words_of_noise(noise: &Noise) -> Vec<u32> {
-    bytemuck::cast_slice(&[NoiseFactors::new(noise)]).to_vec()
+    words_of(&NoiseFactors::new(noise)).to_vec()
 }
 
 /// What kernels of colour take for a frame: for tests that run kernels on the CPU.
@@ -748,19 +750,21 @@ impl ColourArguments {
             spec::Mapping::Balance(balance) | spec::Mapping::Balanced { balance, .. } => (Gains::OF_LUMA, *balance),
             spec::Mapping::Tiles { .. } => (Gains::OF_LUMA, tone::Balance::IDENTITY),
         };
-        let places = layout.chroma().map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size()));
-        let mut words: Vec<u32> = bytemuck::cast_slice(&[Samples::of(&layout)]).to_vec();
-        words.extend_from_slice(bytemuck::cast_slice(&[Levels::new(task.levels, spec::Strength::FULL)]));
-        words.extend_from_slice(bytemuck::cast_slice(&[places]));
-        words.extend_from_slice(bytemuck::cast_slice(&[Colours::new(task)]));
-        words.extend_from_slice(bytemuck::cast_slice(&[gains]));
-        words.extend_from_slice(bytemuck::cast_slice(&[Weights { of: layout.weights_in_order(task.weights) }]));
-        words.extend_from_slice(bytemuck::cast_slice(&[Balance::new(&balance, &layout)]));
-        words.extend_from_slice(bytemuck::cast_slice(&[BalanceOfYuv::new(&balance, task)]));
+        let places = layout.chroma.map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size));
         ColourArguments {
-            words,
-            planes: layout.planes(),
-            starts: layout.spans().iter().map(|span| span.start).collect(),
+            words: [
+                words_of(&Samples::of(&layout)),
+                words_of(&Levels::new(task.levels, spec::Strength::FULL)),
+                words_of(&places),
+                words_of(&Colours::new(task)),
+                words_of(&gains),
+                words_of(&Weights { of: layout.weights_in_order(task.weights) }),
+                words_of(&Balance::new(&balance, &layout)),
+                words_of(&BalanceOfYuv::new(&balance, task)),
+            ]
+            .concat(),
+            planes: layout.planes.clone(),
+            starts: layout.spans.iter().map(|span| span.start).collect(),
             bytes: layout.bytes(),
             plane_vectors: layout.plane_distance() / 16,
         }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// A compute capability: the major number and the minor one.
 type Capability = (i32, i32);
 
-/// The kind of a compiled kernel file, and its compute capability. Of several that run on a device, the greatest in this
-/// order is the best.
+/// The kind of a compiled kernel file, and its compute capability. Of several that run on a device, the greatest in
+/// this order is the best.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {

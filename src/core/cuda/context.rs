@@ -1,5 +1,5 @@
-//! A GPU: its driver, its context, its kernels. Everything that can be missing is checked here, in an order in which the
-//! bindings never panic.
+//! A GPU: its driver, its context, its kernels. Everything that can be missing is checked here, in an order in which
+//! the bindings never panic.
 #![allow(unsafe_code, reason = "driver calls without a safe binding, and streams that are ordered by hand")]
 
 use super::compiled::{self, LoadReport};
@@ -19,7 +19,7 @@ const OLDEST_DRIVER: i32 = 12_000;
 /// The oldest compute capability that the kernels are compiled for.
 const OLDEST_DEVICE: (i32, i32) = (7, 5);
 
-/// The flags of a context that say how threads wait; and the value at which they sleep.
+/// The flags of a context for how threads wait, and the value with which they sleep.
 const SCHEDULING: u32 = sys::CUctx_flags::CU_CTX_SCHED_MASK as u32;
 const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
 
@@ -34,15 +34,19 @@ pub struct Gpu {
     pub(super) input: PinnedPool,
     /// The memory of pictures that callers copy to it, and of results that stay; made for the first one.
     pub(super) pictures: OnceLock<Arc<DevicePool>>,
-    /// What removing noise takes; made for the first frame.
+    /// The stream and memory for denoising; made for the first frame.
     pub(super) noise: OnceLock<NoiseRoom>,
-    multiprocessors: u32,
-    most_pitch: usize,
-    name: String,
+    /// The number of its multiprocessors.
+    pub multiprocessors: u32,
+    /// The largest pitch of a plane that its copy engines accept, in bytes.
+    pub(super) most_pitch: usize,
+    /// Its product name.
+    pub name: String,
 }
 
 impl Gpu {
-    /// Opens the GPU with this index, counted from 0 as in `nvidia-smi` unless `CUDA_VISIBLE_DEVICES` changes the order.
+    /// Opens the GPU with this index, counted from 0 as in `nvidia-smi` unless `CUDA_VISIBLE_DEVICES` changes the
+    /// order.
     ///
     /// # Errors
     /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
@@ -53,7 +57,7 @@ impl Gpu {
     /// As [`open`](Gpu::open), with the kernels that `choice` selects for some stages.
     ///
     /// # Errors
-    /// As for [`open`](Gpu::open), and when these kernels cannot be launched as `choice` says.
+    /// As for [`open`](Gpu::open), and when these kernels cannot be launched as chosen.
     pub fn open_with(index: usize, choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
         let count = count()?;
         if index >= count {
@@ -67,8 +71,8 @@ impl Gpu {
             return Err(Error::DeviceTooOld { name, major, minor });
         }
         // SAFETY: from here on the bindings do not order streams among themselves. Buffers are allocated, used by
-        // kernels and freed on one stream (`DevicePicture`), and copies on other streams are ordered against it by events
-        // and waited for before a buffer goes (`Slot`).
+        // kernels and freed on one stream (`DevicePicture`), and copies on other streams are ordered against it by
+        // events and waited for before a buffer goes (`Slot`).
         unsafe { context.disable_event_tracking() };
         let attribute = |which, doing| Ok(context.attribute(which).doing(doing)?.unsigned_abs());
         let multiprocessors =
@@ -81,19 +85,10 @@ impl Gpu {
         Ok(Arc::new(Gpu { context, kernels, stages, input, pictures, noise, multiprocessors, most_pitch, name }))
     }
 
-    /// Its product name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The handle of its context (`CUcontext`): the GPU's primary context, which the CUDA runtime and what builds on it use.
+    /// The handle of its context (`CUcontext`): the GPU's primary context, which the CUDA runtime and what builds on it
+    /// use.
     pub fn handle(&self) -> usize {
         self.context.cu_ctx() as usize
-    }
-
-    /// The largest pitch of a plane that its copy engines accept, in bytes.
-    pub(super) fn most_pitch(&self) -> usize {
-        self.most_pitch
     }
 
     /// Whether threads that wait for it sleep, for tests.
@@ -117,15 +112,10 @@ impl Gpu {
     pub fn load_all_kernels(&self) -> Result<Vec<LoadReport>, Error> {
         compiled::load_all(&self.context)
     }
-
-    /// The number of its multiprocessors.
-    pub fn multiprocessors(&self) -> u32 {
-        self.multiprocessors
-    }
 }
 
-/// Makes threads sleep that wait for this device in the driver. By default they spin if there are more cores than contexts,
-/// and take a core from the decoder and the encoder.
+/// Makes threads sleep that wait for this device in the driver. By default they spin if there are more cores than
+/// contexts, and take a core from the decoder and the encoder.
 fn set_blocking_sync(index: usize) -> Result<(), Error> {
     let doing = "setting up the device";
     let device = result::device::get(index as i32).doing(doing)?;
@@ -137,7 +127,8 @@ fn set_blocking_sync(index: usize) -> Result<(), Error> {
     }
 }
 
-/// Checks that there is a driver that accepts the kernels, without starting it: starting is most of the time of opening.
+/// Checks that there is a driver that accepts the kernels, without starting it: starting is most of the time of
+/// opening.
 ///
 /// # Errors
 /// When there is none, or it is too old.
@@ -155,8 +146,8 @@ pub fn find_driver() -> Result<(), Error> {
     Ok(())
 }
 
-/// Does `work`, which makes the context of a GPU the current one of this thread, and makes the one current again that was before:
-/// for hosts whose own GPU library relies on that. Without a driver it only does the work.
+/// Does `work`, which makes the context of a GPU the current one of this thread, and makes the one current again that
+/// was before: for hosts whose own GPU library relies on that. Without a driver it only does the work.
 pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
     static HAS_DRIVER: OnceLock<bool> = OnceLock::new();
     // SAFETY: as in `find_driver`.
@@ -164,13 +155,13 @@ pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
         return work();
     }
     let mut before = std::ptr::null_mut();
-    // SAFETY: the library is loaded, every version of it has this function, and `before` outlives the call. It fails where
-    // nothing has started the driver, and so made no context.
+    // SAFETY: the library is loaded, every version of it has this function, and `before` outlives the call. It fails
+    // where nothing has started the driver, and so made no context.
     let is_known = unsafe { sys::cuCtxGetCurrent(&mut before) }.result().is_ok();
     let done = work();
     if is_known {
-        // SAFETY: the context was current, and its owner keeps it while calls of this thread are under way; null is none.
-        // It fails where the driver has, which the next call says.
+        // SAFETY: the context was current, and its owner keeps it while calls of this thread are under way; null is
+        // none. It fails only if the driver has failed, which the next call reports.
         let _ = unsafe { sys::cuCtxSetCurrent(before) };
     }
     done

@@ -1,5 +1,5 @@
-//! Noise that is removed on the GPU: the steps of [`crate::denoise`] for planes that come from the host and go back there. Every
-//! call waits for what it has enqueued, so that its memory may be used again.
+//! Removes noise on the GPU: the steps of [`crate::denoise`] for planes that come from the host and go back
+//! there. Every call waits for what it has enqueued, so that its memory may be used again.
 #![allow(unsafe_code, reason = "copies to and from memory by address")]
 
 use super::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes};
@@ -129,7 +129,7 @@ impl NoiseRoom {
         Ok(DeviceField { memory: self.take::<u32>(columns * rows)?, columns, rows })
     }
 
-    /// This many counts of nothing.
+    /// This many counts, all 0.
     fn counts(&self, count: usize) -> Result<DeviceMemory, Error> {
         let counts = self.take::<u32>(count)?;
         let cleared =
@@ -206,10 +206,6 @@ impl Engine for Gpu {
         Ok(NoisyPicture { planes: above, log2, pyramid })
     }
 
-    fn planes(&self, picture: &NoisyPicture) -> usize {
-        picture.planes.len()
-    }
-
     fn differences(&self, one: &NoisyPicture, other: &NoisyPicture) -> Result<Vec<u32>, Error> {
         let room = self.noise()?;
         let kernels = self.kernels.pyramid()?;
@@ -264,7 +260,7 @@ impl Engine for Gpu {
         let counts = room.counts(each * own.planes.len())?;
         let counted = (0..own.planes.len()).try_for_each(|index| {
             let place = (&counts, index * each);
-            kernels.count(&room.stream, &own.plane(index), &other.moved(index, field), place, self.multiprocessors())
+            kernels.count(&room.stream, &own.plane(index), &other.moved(index, field), place, self.multiprocessors)
         });
         let found = room.counted(&counts);
         counted?;
@@ -300,8 +296,8 @@ impl Engine for Gpu {
             begin += samples(&own.planes[index]);
             Ok(())
         });
-        // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound the
-        // context.
+        // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound
+        // the context.
         let copied = unsafe { result::memcpy_dtoh_async(&mut pinned, out.address(), room.stream.cu_stream()) };
         let done = room.wait();
         merged?;

@@ -9,10 +9,11 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The most bytes of GPU memory for waiting pictures, unless more is asked for: 258 frames of 8-bit luma at 1080p, 64 at 4K.
+/// The most bytes of GPU memory for waiting pictures, unless more is asked for: 258 frames of 8-bit luma at 1080p, 64
+/// at 4K.
 pub(super) const MOST_ON_DEVICE: usize = 512 << 20;
 
-/// For how many buffers taken the lengths are noted: idle buffers of a length that was not taken since are for pictures of
+/// The number of recent lengths that are noted: idle buffers of a length that is not among them are for pictures of
 /// another size. A picture takes up to four, and one for its result.
 const NOTED: usize = 64;
 
@@ -131,12 +132,12 @@ impl Drop for DevicePool {
     }
 }
 
-/// Memory on the GPU, which returns to its pool when dropped. It is written once, by copies that are waited for before it is
-/// shared. Code that enqueues a copy of it must keep it until the copy is done.
+/// Memory on the GPU, which returns to its pool when dropped. It is written once, by copies that are waited for before
+/// it is shared. Code that enqueues a copy of it must keep it until the copy is done.
 pub(super) struct DeviceMemory {
     /// `None` only while it is being dropped.
     buffer: Option<CudaSlice<u8>>,
-    /// The same bytes on the host, after the first read there.
+    /// A copy of the bytes on the host, after the first read there.
     host: OnceLock<HostBuffer>,
     pool: Arc<DevicePool>,
 }
@@ -158,8 +159,8 @@ impl DeviceMemory {
         self.pool.context.bind_to_thread().doing(doing)?;
         let stream = &self.pool.download;
         let below = &mut host[..self.size()];
-        // SAFETY: both sides have these bytes. They were written before the memory was shared and are only read since; the
-        // host's side is waited for below, and the context is bound.
+        // SAFETY: both sides have these bytes. They were written before the memory was shared and are only read since;
+        // the host's side is waited for below, and the context is bound.
         let copied = unsafe { result::memcpy_dtoh_async(below, self.address(), stream.cu_stream()) };
         let done = stream.synchronize();
         copied.and(done).doing(doing)?;
@@ -185,8 +186,8 @@ impl DeviceMemory {
             let below = (RowsAddress::Host(to[group * row_bytes..].as_mut_ptr()), groups * row_bytes);
             let copy = copy_of_rows(above, below, row_bytes, rows);
             // SAFETY: all rows lie in this memory, as was asserted; they were written before it was shared and are only
-            // read since. On the host, row `k` of group `g` is number `k * groups + g` of the rows that `to` has room for;
-            // it is waited for below. The driver reads `copy` before it returns, and the context is bound.
+            // read since. On the host, row `k` of group `g` is number `k * groups + g` of the rows that `to` has room
+            // for; it is waited for below. The driver reads `copy` before it returns, and the context is bound.
             copied = copied.and(unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result());
         }
         let done = stream.synchronize();

@@ -42,16 +42,16 @@ pub enum Error {
     },
     /// The GPU has no room for a frame.
     NoMemory {
-        /// What it takes, in MiB.
+        /// The size of the picture, in MiB.
         needed: usize,
-        /// What is free, in MiB.
+        /// Free memory, in MiB.
         free: usize,
     },
     /// Pictures on the GPU take all the memory that they may.
     PicturesFull {
-        /// What it takes, in MiB.
+        /// The size of the picture, in MiB.
         needed: usize,
-        /// What pictures take, in MiB.
+        /// The memory in use by pictures, in MiB.
         in_use: usize,
         /// The most that they may take, in MiB.
         most: usize,
@@ -80,58 +80,55 @@ pub enum Error {
 }
 
 impl Error {
-    /// What failed, without the way out.
+    /// The cause, without the remedy.
     pub fn cause(&self) -> String {
-        match self {
-            Error::NoDriver => "no CUDA driver found".to_owned(),
-            Error::DriverTooOld { version } => {
-                format!("the NVIDIA driver is for CUDA {}.{}; 12.0 is needed", version / 1000, version % 1000 / 10)
-            }
-            Error::NoDevice => "no NVIDIA GPU found".to_owned(),
-            Error::NoSuchDevice { index, .. } => format!("no GPU {index}"),
-            Error::DeviceTooOld { name, major, minor } => {
-                format!("{name} has compute capability {major}.{minor}; 7.5 is needed")
-            }
-            Error::TooLarge { width, height } => {
-                format!("a picture of {width}x{height} pixels is more than the GPU backend takes")
-            }
-            Error::NoMemory { needed, free } => {
-                format!("a frame takes {needed} MiB of the GPU's memory, {free} MiB are free")
-            }
-            Error::PicturesFull { needed, in_use, most } => format!(
-                "a picture of {needed} MiB does not fit into the {most} MiB for pictures on the GPU, {in_use} of which are \
-                 in use"
-            ),
-            Error::OtherContext => {
-                "the picture lies in a context of the GPU driver other than the equalizer's".to_owned()
-            }
-            Error::Planes(error) => format!("a picture on the GPU: {error}"),
-            Error::Unsupported { setting } => format!("the GPU backend does not know the setting {setting}"),
-            Error::Refused { reason } => reason.clone(),
-            Error::Call { doing, error } => format!("GPU: {doing}: {}", described(*error)),
-        }
+        self.cause_and_remedy().0
     }
 
-    /// The way out, if it is not in [`cause`](Error::cause).
-    fn remedy(&self) -> Option<String> {
-        Some(match self {
-            Error::NoDriver
-            | Error::NoDevice
-            | Error::TooLarge { .. }
-            | Error::Unsupported { .. }
-            | Error::Call { .. } => "use --backend cpu".to_owned(),
-            Error::PicturesFull { .. } => "release some of them, or allow more".to_owned(),
-            Error::OtherContext => {
-                "use the primary context of the GPU that the equalizer is on, as the CUDA runtime does, or hand the picture \
-                 over in host memory"
-                    .to_owned()
+    /// The cause; and the remedy, or nothing where the cause includes it.
+    fn cause_and_remedy(&self) -> (String, String) {
+        const CPU: &str = "use --backend cpu";
+        let (cause, remedy) = match self {
+            Error::NoDriver => ("no CUDA driver found".to_owned(), CPU),
+            Error::DriverTooOld { version } => {
+                let (major, minor) = (version / 1000, version % 1000 / 10);
+                let cause = format!("the NVIDIA driver is for CUDA {major}.{minor}; 12.0 is needed");
+                (cause, "update it, or use --backend cpu")
             }
-            Error::DriverTooOld { .. } => "update it, or use --backend cpu".to_owned(),
-            Error::NoSuchDevice { count, .. } => format!("--gpu takes 0 to {}, or use --backend cpu", count - 1),
-            Error::DeviceTooOld { .. } => "use another --gpu, or --backend cpu".to_owned(),
-            Error::NoMemory { .. } => "use --backend cpu, or another --gpu".to_owned(),
-            Error::Planes(_) | Error::Refused { .. } => return None,
-        })
+            Error::NoDevice => ("no NVIDIA GPU found".to_owned(), CPU),
+            Error::NoSuchDevice { index, count } => {
+                let remedy = format!("--gpu takes 0 to {}, or use --backend cpu", count - 1);
+                return (format!("no GPU {index}"), remedy);
+            }
+            Error::DeviceTooOld { name, major, minor } => {
+                let cause = format!("{name} has compute capability {major}.{minor}; 7.5 is needed");
+                (cause, "use another --gpu, or --backend cpu")
+            }
+            Error::TooLarge { width, height } => {
+                (format!("a picture of {width}x{height} pixels is more than the GPU backend takes"), CPU)
+            }
+            Error::NoMemory { needed, free } => {
+                let cause = format!("a frame takes {needed} MiB of the GPU's memory, {free} MiB are free");
+                (cause, "use --backend cpu, or another --gpu")
+            }
+            Error::PicturesFull { needed, in_use, most } => {
+                let cause = format!(
+                    "a picture of {needed} MiB does not fit into the {most} MiB for pictures on the GPU, {in_use} of \
+                     which are in use"
+                );
+                (cause, "release some of them, or allow more")
+            }
+            Error::OtherContext => (
+                "the picture lies in a context of the GPU driver other than the equalizer's".to_owned(),
+                "use the primary context of the GPU that the equalizer is on, as the CUDA runtime does, or hand the \
+                 picture over in host memory",
+            ),
+            Error::Planes(error) => (format!("a picture on the GPU: {error}"), ""),
+            Error::Unsupported { setting } => (format!("the GPU backend does not know the setting {setting}"), CPU),
+            Error::Refused { reason } => (reason.clone(), ""),
+            Error::Call { doing, error } => (format!("GPU: {doing}: {}", described(*error)), CPU),
+        };
+        (cause, remedy.to_owned())
     }
 
     /// Whether there is no driver: most machines have none, and need none.
@@ -142,10 +139,8 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.remedy() {
-            Some(remedy) => write!(f, "{} ({remedy})", self.cause()),
-            None => f.write_str(&self.cause()),
-        }
+        let (cause, remedy) = self.cause_and_remedy();
+        if remedy.is_empty() { f.write_str(&cause) } else { write!(f, "{cause} ({remedy})") }
     }
 }
 

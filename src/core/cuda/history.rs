@@ -1,7 +1,8 @@
-//! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device their
-//! histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays on the device.
+//! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device
+//! their histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays
+//! on the device.
 
-use super::arguments::{self, Modifiers, PiecewiseLine};
+use super::arguments::{self, Modifiers, PiecewiseLine, words_of};
 use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 /// Bytes of `GridState` in kernels/curve.cuh.
 const GRID_BYTES: usize = WORDS * MOST_BLOCKS * 8 + 8;
 
-/// What a block publishes for the others.
+/// The words that a block publishes for the others.
 const WORDS: usize = 9;
 
 /// The most blocks of `kernels/equalization.cu`.
@@ -24,7 +25,7 @@ pub struct History {
     stream: Arc<CudaStream>,
     /// Which frames are in which window.
     scenes: Scenes,
-    /// What the frames of these windows have in common; `None` before the first frame.
+    /// The properties that the frames of these windows share; `None` before the first frame.
     kind: Option<WindowKind>,
     /// How the next frame that is enqueued changes the windows.
     update: Option<WindowUpdate>,
@@ -34,11 +35,11 @@ pub struct History {
     /// Number of the next frame that is enqueued, counted from the last reset.
     number: u64,
     /// The row of the histogram of the last frame that was enqueued.
-    latest_row: usize,
-    /// What the plateau has left of a level of the histogram in each row.
+    pub(super) latest_row: usize,
+    /// The most that the plateau leaves of a level of the histogram in each row.
     caps: Vec<u32>,
-    /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the current
-    /// frame does not overwrite any of them.
+    /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the
+    /// current frame does not overwrite any of them.
     pub(super) slots: CudaSlice<u32>,
     /// The sums of the two windows; with one curve per frame two sets, which frames read and write alternately.
     pub(super) sums: CudaSlice<u64>,
@@ -48,7 +49,8 @@ pub struct History {
     /// The curves of the frames of the look-ahead, one of which becomes the curve of the oldest of them.
     pub(super) kept_curves: CudaSlice<u16>,
     pub(super) totals: Totals,
-    /// Launches of the fused kernel with a window. Each waits for all kernels before it, before it lets the next one begin.
+    /// Launches of the fused kernel with a window. Each waits for all kernels before it, before it lets the next one
+    /// begin.
     pub(super) launches: u64,
 }
 
@@ -148,14 +150,14 @@ impl History {
         if parameters.smoothing.frames() > 1 { parameters.smoothing.memory() } else { 0 }
     }
 
-    /// The rows of `slots`. With one curve per frame there is one more than frames that are kept: a frame never writes a
-    /// histogram that another block may still read.
+    /// The rows of `slots`. With one curve per frame there is one more than frames that are kept: a frame never writes
+    /// a histogram that another block may still read.
     pub(super) fn rows_for(parameters: &Parameters) -> usize {
         History::slots_for(parameters) as usize + usize::from(parameters.method == Method::Global)
     }
 
-    /// Finds the window of the next frame. If all frames before are forgotten, those of the look-ahead have to be completed
-    /// before anything of this one is enqueued.
+    /// Finds the window of the next frame. If all frames before are forgotten, those of the look-ahead have to be
+    /// completed before anything of this one is enqueued.
     pub(super) fn next(&mut self, task: &Task) -> WindowUpdate {
         let kind = task.parameters.window_kind();
         if self.kind != Some(kind) {
@@ -184,8 +186,8 @@ impl History {
         self.scenes.set_current_number(scene.number, scene.begun);
     }
 
-    /// Prepares the buffers for the frame that [`next`](History::next) was called for. Returns how it changes the windows, and
-    /// the number of frames in its own.
+    /// Prepares the buffers for the frame that [`next`](History::next) was called for. Returns how it changes the
+    /// windows, and the number of frames in its own.
     ///
     /// # Errors
     /// When the GPU has no memory left.
@@ -199,7 +201,6 @@ impl History {
         let codes = layout.codes();
         let entries = tiles.map_or(codes, |(tiles, bins)| tiles.count() * bins);
         let stream = self.stream.clone();
-        let slots = History::slots_for(&task.parameters) as usize;
         let rows = History::rows_for(&task.parameters);
         if !self.is_prepared {
             let turns = if tiles.is_some() { 1 } else { 2 };
@@ -219,29 +220,16 @@ impl History {
             stream.memset_zeros(&mut self.bins).doing(CLEARING)?;
             self.asked_bins = bins;
         }
-        Ok(match &self.update {
-            Some(update) if slots > 0 => {
-                self.caps.resize(rows, 0);
-                let window_update = arguments::WindowUpdate::new(update, self.number, slots, &self.caps);
-                self.caps[window_update.row as usize] = Modifiers::cap(task);
-                (window_update, update.frames)
-            }
-            _ => (arguments::WindowUpdate::alone(self.number), 1),
-        })
+        Ok(window_update(task, self.update.as_ref(), self.number, &mut self.caps))
     }
 
-    /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host has
-    /// noted.
+    /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host
+    /// has noted.
     pub(super) fn reset(&mut self) {
         self.forget();
         self.update = None;
         self.is_prepared = false;
         self.number = 0;
-    }
-
-    /// The row of `slots` that has the histogram of the last frame.
-    pub(super) fn latest_row(&self) -> usize {
-        self.latest_row
     }
 
     /// The index of the curves of frame `number` in `kept_curves`.
@@ -289,22 +277,27 @@ fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
     Ok(())
 }
 
-/// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on the CPU.
-/// `caps` is kept from frame to frame, and empty before the first.
+/// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on
+/// the CPU. `caps` is kept from frame to frame, and empty before the first.
 #[doc(hidden)]
 pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64, caps: &mut Vec<u32>) -> Vec<u32> {
-    let slots = History::slots_for(&task.parameters) as usize;
-    let (window_update, frames) = if slots > 0 {
-        caps.resize(History::rows_for(&task.parameters), 0);
-        let window_update = arguments::WindowUpdate::new(update, number, slots, caps);
-        caps[window_update.row as usize] = Modifiers::cap(task);
-        (window_update, update.frames)
-    } else {
-        (arguments::WindowUpdate::alone(number), 1)
-    };
+    let (window_update, frames) = window_update(task, Some(update), number, caps);
     let (modifiers, line) = (Modifiers::new(task, frames), PiecewiseLine::new(&task.tone().line));
-    let mut words: Vec<u32> = bytemuck::cast_slice(&[modifiers]).to_vec();
-    words.extend_from_slice(bytemuck::cast_slice(&[window_update]));
-    words.extend_from_slice(bytemuck::cast_slice(&[line]));
-    words
+    [words_of(&modifiers), words_of(&window_update), words_of(&line)].concat()
+}
+
+/// How frame `number` of a history changes its windows, and the number of frames in its own. Notes in `caps` what the
+/// plateau leaves of a level of it.
+fn window_update(
+    task: &Task,
+    update: Option<&WindowUpdate>,
+    number: u64,
+    caps: &mut Vec<u32>,
+) -> (arguments::WindowUpdate, u32) {
+    let slots = History::slots_for(&task.parameters) as usize;
+    let Some(update) = update.filter(|_| slots > 0) else { return (arguments::WindowUpdate::alone(number), 1) };
+    caps.resize(History::rows_for(&task.parameters), 0);
+    let window_update = arguments::WindowUpdate::new(update, number, slots, caps);
+    caps[window_update.row as usize] = Modifiers::cap(task);
+    (window_update, update.frames)
 }

@@ -3,9 +3,9 @@
 #![allow(unsafe_code, reason = "launches that the bindings do not have")]
 
 use super::compiled::Module;
-use super::error::Error;
+use super::error::{Doing, Error};
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-use cudarc::driver::sys::{self, CUlaunchAttributeID as Attribute};
+use cudarc::driver::sys::{self, CUfunction_attribute_enum, CUlaunchAttributeID as Attribute};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, CudaView, DevicePtr, DeviceRepr, DriverError, LaunchConfig};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -54,6 +54,15 @@ impl Kernel {
         Ok(Kernel { function: module.function(name)?, overlaps })
     }
 
+    /// Lets it have this much dynamic shared memory, in bytes.
+    ///
+    /// # Errors
+    /// When the GPU has less.
+    pub fn allow_shared(&self, bytes: i32) -> Result<(), Error> {
+        let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        self.function.set_attribute(most, bytes).doing("asking for shared memory")
+    }
+
     /// Whether it may begin while the previous kernel of the stream ends.
     pub fn overlaps(&self) -> bool {
         self.overlaps
@@ -84,7 +93,7 @@ pub trait Argument<'a> {
     fn place(self, stream: &CudaStream) -> ArgumentAddress;
 }
 
-/// What the driver reads an argument from.
+/// The place from which the driver reads an argument.
 pub enum ArgumentAddress {
     /// There.
     Host(*const c_void),
@@ -98,23 +107,16 @@ impl<'a, T: KernelValue> Argument<'a> for &'a T {
     }
 }
 
-impl<'a, T> Argument<'a> for &'a CudaSlice<T> {
-    fn place(self, stream: &CudaStream) -> ArgumentAddress {
-        ArgumentAddress::Device(self.device_ptr(stream).0)
-    }
+macro_rules! buffer_arguments {
+    ($($buffer:ty),*) => {
+        $(impl<'a, T> Argument<'a> for $buffer {
+            fn place(self, stream: &CudaStream) -> ArgumentAddress {
+                ArgumentAddress::Device(self.device_ptr(stream).0)
+            }
+        })*
+    };
 }
-
-impl<'a, T> Argument<'a> for &'a mut CudaSlice<T> {
-    fn place(self, stream: &CudaStream) -> ArgumentAddress {
-        ArgumentAddress::Device(self.device_ptr(stream).0)
-    }
-}
-
-impl<'a, T> Argument<'a> for &'a CudaView<'_, T> {
-    fn place(self, stream: &CudaStream) -> ArgumentAddress {
-        ArgumentAddress::Device(self.device_ptr(stream).0)
-    }
-}
+buffer_arguments!(&'a CudaSlice<T>, &'a mut CudaSlice<T>, &'a CudaView<'_, T>);
 
 /// The builder of a launch.
 pub struct Launch<'a> {

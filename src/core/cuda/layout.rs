@@ -69,14 +69,19 @@ pub(super) struct ChromaLayout {
 /// The layout of frames of one format and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferLayout {
-    planes: Range<usize>,
-    spans: Vec<Span>,
-    chroma: Option<ChromaLayout>,
+    /// The planes of the frame that are uploaded.
+    pub(super) planes: Range<usize>,
+    /// The uploaded planes in the buffer, in the order of `planes`.
+    pub(super) spans: Vec<Span>,
+    /// The layout of chroma, if it changes too.
+    pub(super) chroma: Option<ChromaLayout>,
     sample: Sample,
     arrangement: Arrangement,
-    size: (usize, usize),
+    /// Width and height in pixels, without padding.
+    pub(super) size: (usize, usize),
     pixels: u32,
-    padded_row: u32,
+    /// Pixels of a row if its last one is padding; 0 if rows have no padding.
+    pub(super) padded_row: u32,
 }
 
 impl BufferLayout {
@@ -130,26 +135,11 @@ impl BufferLayout {
         }
     }
 
-    /// The planes of the frame that are uploaded.
-    pub(super) fn planes(&self) -> Range<usize> {
-        self.planes.clone()
-    }
-
-    /// The layout of chroma, if it changes too.
-    pub(super) fn chroma(&self) -> Option<ChromaLayout> {
-        self.chroma
-    }
-
     /// The number of pairs of chroma samples.
     pub(super) fn chroma_pairs(&self) -> usize {
         let (width, height) = self.size;
         self.chroma
             .map_or(0, |chroma| width.div_ceil(1 << chroma.log2_width) * height.div_ceil(1 << chroma.log2_height))
-    }
-
-    /// The uploaded planes, in the order of [`planes`](BufferLayout::planes).
-    pub(super) fn spans(&self) -> &[Span] {
-        &self.spans
     }
 
     /// The storage format of a sample.
@@ -170,16 +160,6 @@ impl BufferLayout {
     /// Pixels of the picture, with those that pad a row.
     pub fn pixels(&self) -> u32 {
         self.pixels
-    }
-
-    /// Pixels of a row if its last one is padding; 0 if rows have no padding.
-    pub(super) fn padded_row(&self) -> u32 {
-        self.padded_row
-    }
-
-    /// Width and height in pixels, without padding.
-    pub(super) fn size(&self) -> (usize, usize) {
-        self.size
     }
 
     /// Pixels from one row to the next.
@@ -218,7 +198,7 @@ impl BufferLayout {
         self.in_order([weights.r, weights.g, weights.b])
     }
 
-    /// What belongs to red, green and blue, in the order of a pixel's components in memory; 0 for alpha.
+    /// Values of red, green and blue in the order of a pixel's components in memory; 0 for alpha.
     pub(super) fn in_order<T: Copy + Default>(&self, of_rgb: [T; 3]) -> [T; 4] {
         let mut in_order = [T::default(); 4];
         if let Arrangement::Packed { rgb, .. } | Arrangement::Planar { rgb } = self.arrangement {
@@ -289,22 +269,22 @@ mod tests {
     #[test]
     fn all_but_alpha_travels_where_chroma_follows_luma() {
         let with_alpha = layout_of(PixelFormat::Yuva420p, (32, 16), true);
-        assert_eq!((with_alpha.planes(), with_alpha.chroma_pairs()), (0..3, 128));
-        let chroma = layout_of(PixelFormat::P010le, (15, 3), true).chroma().unwrap();
+        assert_eq!((with_alpha.planes.clone(), with_alpha.chroma_pairs()), (0..3, 128));
+        let chroma = layout_of(PixelFormat::P010le, (15, 3), true).chroma.unwrap();
         assert_eq!((chroma.cb, chroma.cr, chroma.step, chroma.pitch), (128, 129, 2, 16));
         assert_eq!((chroma.luma, chroma.luma_step, chroma.luma_pitch), (0, 1, 15));
-        let packed = layout_of(PixelFormat::Uyvy422, (15, 3), true).chroma().unwrap();
+        let packed = layout_of(PixelFormat::Uyvy422, (15, 3), true).chroma.unwrap();
         assert_eq!((packed.cb, packed.cr, packed.step, packed.pitch), (0, 2, 4, 32));
         assert_eq!((packed.luma, packed.luma_step, packed.luma_pitch), (1, 2, 32));
-        assert_eq!(layout_of(PixelFormat::Gray, (8, 8), true).chroma(), None);
-        assert_eq!(layout_of(PixelFormat::Gbrap, (8, 8), true).chroma(), None);
+        assert_eq!(layout_of(PixelFormat::Gray, (8, 8), true).chroma, None);
+        assert_eq!(layout_of(PixelFormat::Gbrap, (8, 8), true).chroma, None);
     }
 
     #[test]
     fn a_row_of_odd_width_ends_in_a_pixel_of_padding() {
         let odd = layout(PixelFormat::Yuyv422, 15, 2);
-        assert_eq!((odd.pixels(), odd.padded_row()), (32, 16));
-        assert_eq!(layout(PixelFormat::Yuyv422, 16, 2).padded_row(), 0);
+        assert_eq!((odd.pixels(), odd.padded_row), (32, 16));
+        assert_eq!(layout(PixelFormat::Yuyv422, 16, 2).padded_row, 0);
     }
 
     #[test]
@@ -312,9 +292,9 @@ mod tests {
         let with_chroma = |with| PixelFormat::ALL.iter().map(move |&format| (format, with));
         for (format, with_chroma) in with_chroma(false).chain(with_chroma(true)) {
             let layout = layout_of(format, (15, 3), with_chroma);
-            let mut ends: Vec<usize> = layout.spans()[1..].iter().map(|span| span.start).collect();
+            let mut ends: Vec<usize> = layout.spans[1..].iter().map(|span| span.start).collect();
             ends.push(layout.buffer_bytes());
-            for (span, end) in layout.spans().iter().zip(ends) {
+            for (span, end) in layout.spans.iter().zip(ends) {
                 assert!(span.start % 16 == 0 && span.start + span.bytes() + SLACK <= end, "{format}");
             }
         }

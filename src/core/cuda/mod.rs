@@ -15,7 +15,7 @@
 //! | `pinned` | pools of pinned host memory |
 //! | `device_memory` | a pool of GPU memory for planes |
 //! | `transfer` | pictures of callers that are on this GPU, in and out |
-//! | `denoise` | planes whose noise is removed |
+//! | `denoise` | removal of noise from planes |
 //! | `surface` | the memory of decoded frames, and pictures of a decoder on this GPU |
 //! | `rows` | two-dimensional copies |
 //! | `task` | the parameters of one frame |

@@ -25,7 +25,7 @@ use std::thread::{Builder, ScopedJoinHandle};
 /// One frame on the device. Its buffers belong to one stream: they are allocated, used by kernels and freed in the
 /// order of that stream.
 pub struct DevicePicture {
-    gpu: Arc<Gpu>,
+    pub(super) gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
     layout: BufferLayout,
     /// The planes of the layout, equalized in place, and behind them the readback.
@@ -46,7 +46,7 @@ pub struct DevicePicture {
     kept_curve: Option<u64>,
     /// Whether the luma has been mapped through the curve.
     is_mapped: bool,
-    /// What `History::launches` was when a kernel last wrote `pixels`; `None` if copies did.
+    /// The value of `History::launches` when a kernel last wrote `pixels`; `None` if copies did.
     written_at: Option<u64>,
     /// The curve in `curve`, when the caller supplied it.
     supplied_curve: Option<Arc<Curve>>,
@@ -72,7 +72,7 @@ pub(super) struct Local {
     given: Vec<u16>,
 }
 
-/// What is applied to a frame on the device.
+/// The mapping of a frame on the device.
 #[derive(Clone, Debug)]
 pub(super) enum Applied {
     /// The curves that were made of a frame: the frame itself, or a later one in the look-ahead.
@@ -82,7 +82,7 @@ pub(super) enum Applied {
         /// The gain of chroma where it follows, in 4096ths.
         chroma_gain: u32,
     },
-    /// What was decided before.
+    /// A mapping that was decided before.
     Given(Mapping),
 }
 
@@ -191,9 +191,9 @@ impl DevicePicture {
         Ok(true)
     }
 
-    /// Enqueues everything up to the curve; with the fused kernel the mapping too: of the frame itself, or with a look-ahead
-    /// of `waiting`, a frame that leaves the look-ahead with this frame's curve. Returns what is applied to the frame, which
-    /// `history` has found the window of.
+    /// Enqueues everything up to the curve; with the fused kernel the mapping too: of the frame itself, or with a
+    /// look-ahead of `waiting`, a frame that leaves the look-ahead with this frame's curve. Returns what is applied to
+    /// the frame, which `history` has found the window of.
     pub(super) fn analyze(
         &mut self,
         history: &mut History,
@@ -311,15 +311,14 @@ impl DevicePicture {
             }
             Mapping::Veil(veil) => {
                 self.make_luminance(task)?;
-                let tiles = Veil::tiles(self.layout.size());
+                let tiles = Veil::tiles(self.layout.size);
                 let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task.levels, 1);
                 self.prepare_local(tiles, 1, place)?;
                 self.make_veil_curves(task, veil)?;
                 self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
             }
             Mapping::Balance(balance) => {
-                let gpu = self.gpu.clone();
-                if gpu.kernels.balance()?.launch(self, task, balance, gpu.multiprocessors())? {
+                if self.gpu.clone().kernels.balance()?.launch(self, task, balance)? {
                     return Ok(());
                 }
                 self.supply_curve(&Arc::new(Curve::of_balanced_gray(balance, task.levels)), task)?;
@@ -336,8 +335,7 @@ impl DevicePicture {
     /// Enqueues the curves of a veil: they are made on the device, but for those of light.
     fn make_veil_curves(&mut self, task: &Task, veil: &Veil) -> Result<(), Error> {
         if !veil.is_of_light() {
-            let gpu = self.gpu.clone();
-            return gpu.kernels.veil_curves()?.launch(self, (task, veil), gpu.multiprocessors());
+            return self.gpu.clone().kernels.veil_curves()?.launch(self, task, veil);
         }
         let Some(local) = &mut self.local else { return Ok(()) };
         local.given = curves_of_light(veil, task.levels);
@@ -358,8 +356,7 @@ impl DevicePicture {
     /// Enqueues the mapping through the curves of tiles.
     fn apply_locally(&mut self, task: &Task, strength: Strength, gains: Option<&Gains>) -> Result<(), Error> {
         self.keep_luma(task)?;
-        let gpu = self.gpu.clone();
-        gpu.kernels.tile_map()?.launch(self, (task.levels, strength), gpu.multiprocessors())?;
+        self.gpu.clone().kernels.tile_map()?.launch(self, (task.levels, strength))?;
         if self.luma.is_some() {
             self.map_to(task, true, gains)?;
         }
@@ -368,10 +365,10 @@ impl DevicePicture {
 
     /// Enqueues a copy of the stored luma, if chroma is scaled with luma.
     fn keep_luma(&mut self, task: &Task) -> Result<(), Error> {
-        if self.layout.chroma().is_none() || !task.parameters.chroma.is_scaled() {
+        if self.layout.chroma.is_none() || !task.parameters.chroma.is_scaled() {
             return Ok(());
         }
-        let bytes = self.layout.spans()[0].bytes();
+        let bytes = self.layout.spans[0].bytes();
         if self.original_luma.is_none() {
             self.original_luma = Some(self.stream.alloc_zeros(bytes).doing("allocating memory on the device")?);
         }
@@ -381,15 +378,13 @@ impl DevicePicture {
 
     /// Enqueues the change of the chroma samples, if they change: with luma, or by these gains if they follow.
     fn change_chroma(&mut self, task: &Task, gains: Option<&Gains>) -> Result<(), Error> {
-        if self.layout.chroma().is_none() {
+        if self.layout.chroma.is_none() {
             return Ok(());
         }
         let gpu = self.gpu.clone();
         match (task.parameters.chroma, gains) {
-            (Chroma::Scale, _) => gpu.kernels.chroma()?.launch(self, task, gpu.multiprocessors()),
-            (Chroma::Follow, Some(gains)) => {
-                gpu.kernels.chroma()?.launch_following(self, task, gains, gpu.multiprocessors())
-            }
+            (Chroma::Scale, _) => gpu.kernels.chroma()?.launch(self, task),
+            (Chroma::Follow, Some(gains)) => gpu.kernels.chroma()?.launch_following(self, task, gains),
             _ => Ok(()),
         }
     }
@@ -458,7 +453,7 @@ impl DevicePicture {
             self.copy_counts(&readback)?;
             self.stream.memset_zeros(&mut self.counts).doing("clearing memory on the device")?;
         }
-        gpu.kernels.tile_histogram()?.launch(self, task, gpu.multiprocessors())?;
+        gpu.kernels.tile_histogram()?.launch(self, task)?;
         if !readback.tile_counts.is_empty() {
             self.copy_tile_counts(&readback)?;
         }
@@ -471,7 +466,7 @@ impl DevicePicture {
         if readback.counts.is_empty() || History::slots_for(&task.parameters) == 0 {
             return Ok(());
         }
-        let row = history.latest_row();
+        let row = history.latest_row;
         let codes = self.layout.codes();
         let from = history.slots.device_ptr(&self.stream).0;
         assert!((row + 1) * codes <= history.slots.len());
@@ -499,8 +494,7 @@ impl DevicePicture {
             return Ok(());
         }
         if self.local.as_ref().is_some_and(|local| local.place == CurvePlace::AsSteps) {
-            let gpu = self.gpu.clone();
-            return gpu.kernels.tile_curves()?.launch_tables(self, task, readback.curves.clone());
+            return self.gpu.clone().kernels.tile_curves()?.launch_tables(self, task, readback.curves.clone());
         }
         let (from, entries) = match &self.local {
             Some(local) => (local.curves.device_ptr(&self.stream).0, local.curves.len()),
@@ -520,8 +514,8 @@ impl DevicePicture {
         unsafe { result::memcpy_dtod_async(to, from, bytes.len(), stream.cu_stream()) }.doing("copying on the device")
     }
 
-    /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window. The
-    /// picture has the layout [`BufferLayout::of_counts`].
+    /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window.
+    /// The picture has the layout [`BufferLayout::of_counts`].
     pub(super) fn remember(&mut self, history: &mut History, counts: &Counts, task: &Task) -> Result<(), Error> {
         let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
         task.assert_suits(&self.layout);
@@ -539,7 +533,7 @@ impl DevicePicture {
                     *count = *held as u32;
                 }
                 stream.memcpy_htod(&counts, &mut self.counts).doing("copying to the device")?;
-                gpu.kernels.equalization()?.launch(self, history, task, gpu.multiprocessors())
+                gpu.kernels.equalization()?.launch(self, history, task)
             }
             _ => Err(Error::Refused { reason: "counts that do not fit the settings".to_owned() }),
         }
@@ -554,8 +548,7 @@ impl DevicePicture {
         if self.luma.is_none() {
             return Ok(());
         }
-        let gpu = self.gpu.clone();
-        gpu.kernels.luminance()?.launch(self, task.weights)
+        self.gpu.clone().kernels.luminance()?.launch(self, task.weights)
     }
 
     /// The buffers for kernels that replace those of a stage.
@@ -586,7 +579,7 @@ impl DevicePicture {
         {
             return Ok(());
         }
-        gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
+        gpu.kernels.histogram()?.launch(self, task)
     }
 
     /// Enqueues the curve, and the clearing of counts for the next frame.
@@ -606,13 +599,12 @@ impl DevicePicture {
         if task.is_plain() {
             return gpu.kernels.scan()?.launch(self, task.levels, task.tone().strength);
         }
-        gpu.kernels.equalization()?.launch(self, history, task, gpu.multiprocessors())
+        gpu.kernels.equalization()?.launch(self, history, task)
     }
 
     /// Makes the driver refuse a launch, for tests of what follows an error.
     pub(super) fn fail(&mut self, task: &Task) -> Result<(), Error> {
-        let gpu = self.gpu.clone();
-        gpu.kernels.scan()?.launch_refused(self, task.levels, task.tone().strength)
+        self.gpu.clone().kernels.scan()?.launch_refused(self, task.levels, task.tone().strength)
     }
 
     /// Enqueues the mapping of the pixels through the curve.
@@ -626,7 +618,8 @@ impl DevicePicture {
         self.map_to(task, false, None)
     }
 
-    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled, or follows with these gains.
+    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled, or follows with these
+    /// gains.
     fn map_to(&mut self, task: &Task, locally: bool, gains: Option<&Gains>) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         let gains = match (task.parameters.chroma, gains) {
@@ -635,9 +628,9 @@ impl DevicePicture {
             (Chroma::Keep, _) => None,
         };
         if let Some(gains) = gains.filter(|_| self.luma.is_some()) {
-            return gpu.kernels.chroma()?.launch_rgb(self, task, (locally, gains), gpu.multiprocessors());
+            return gpu.kernels.chroma()?.launch_rgb(self, task, (locally, gains));
         }
-        gpu.kernels.map()?.launch(self, task.weights, locally, gpu.multiprocessors())
+        gpu.kernels.map()?.launch(self, task.weights, locally)
     }
 
     /// The layout of its planes.

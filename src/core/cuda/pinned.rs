@@ -52,8 +52,8 @@ impl Drop for PinnedMemory {
     }
 }
 
-/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were ever in use at once, within a
-/// sixteenth of [`limits::memory`].
+/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were ever in use at once,
+/// within a sixteenth of [`limits::memory`].
 #[derive(Clone)]
 pub struct PinnedPool {
     context: Arc<CudaContext>,
@@ -79,8 +79,8 @@ impl PinnedPool {
         }
     }
 
-    /// A buffer of `len` bytes, while all are at most `most` bytes together, or else `None`. Idle buffers of other lengths are
-    /// kept while there is room, because frames of other sizes may share the pool.
+    /// A buffer of `len` bytes, while all are at most `most` bytes together, or else `None`. Idle buffers of other
+    /// lengths are kept while there is room, because frames of other sizes may share the pool.
     ///
     /// # Errors
     /// When frames may take no more memory.

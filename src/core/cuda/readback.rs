@@ -33,14 +33,14 @@ impl ReadbackLayout {
         let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.parameters.bins)));
         let codes = layout.codes();
         let start = layout.buffer_bytes();
-        // The codes of a frame with tiles are only told.
+        // With tiles, the codes of a frame are counted for the report alone.
         let counts_codes = if grid.is_some() { everything } else { counted };
         let counts = start..start + if counts_codes { 4 * codes } else { 0 };
         let bins = grid.map_or(0, |(tiles, bins)| tiles.count() * bins.count());
         let tile_counts = counts.end..counts.end + if counted { 4 * bins } else { 0 };
         let curves = grid.map_or(1, |(tiles, _)| tiles.count());
         let curves = tile_counts.end..tile_counts.end + if everything { 2 * codes * curves } else { 0 };
-        ReadbackLayout { levels: task.levels, size: layout.size(), tiles: grid, counts, tile_counts, curves }
+        ReadbackLayout { levels: task.levels, size: layout.size, tiles: grid, counts, tile_counts, curves }
     }
 
     /// The bytes behind the samples.

@@ -13,7 +13,7 @@ use super::surface::InputPool;
 use super::task::Task;
 use super::timeline::{self, Timeline};
 use crate::frame::{Frame, limits};
-use crate::spec::{Counts, LookAhead, Remembered, Scene};
+use crate::spec::{Counts, LookAhead, Remembered};
 use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ pub struct Ring {
     history: History,
     /// The buffers through which the counts of other backends enter the history.
     counted_elsewhere: Option<DevicePicture>,
-    /// The most frames under way that were asked for.
+    /// The most frames under way, as requested.
     asked: usize,
-    /// As many of them as the memory of the GPU is enough for.
+    /// The most frames under way that memory has room for.
     depth: usize,
     idle: Vec<Slot>,
     /// Frames of the look-ahead, whose curve depends on frames that were not submitted yet.
@@ -40,8 +40,8 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// An empty ring. A depth of 1 runs the stages one after the other. With 3 all stages run at once; more frames absorb
-    /// delays of the threads around the ring.
+    /// An empty ring. A depth of 1 runs the stages one after the other. With 3 all stages run at once; more frames
+    /// absorb delays of the threads around the ring.
     ///
     /// # Errors
     /// When a stream cannot be made.
@@ -91,8 +91,8 @@ impl Ring {
         self.start(frame, task, Operation::Equalize)
     }
 
-    /// As [`submit`](Ring::submit), but applies what [`Task::giving`] has given, and leaves the history as it is. Not while
-    /// frames wait for later ones.
+    /// As [`submit`](Ring::submit), but applies what [`Task::giving`] has given, and leaves the history as it is. Not
+    /// while frames wait for later ones.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
@@ -164,8 +164,8 @@ impl Ring {
         }
     }
 
-    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and takes no more of them than fit there
-    /// and on the host.
+    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and takes no more of them
+    /// than fit there and on the host.
     fn fit(&mut self, bytes: usize) -> Result<(), Error> {
         let (free, _) = self.gpu.context.mem_get_info().doing("asking for the free memory")?;
         // The picture; and its luma once more, where luma is made of red, green and blue, or chroma follows.
@@ -186,7 +186,8 @@ impl Ring {
         let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
         if task.stays_on_device {
-            // The frames under way and their results may take half of the memory for pictures, and the caller's the other half.
+            // The frames under way and their results may take half of the memory for pictures, and the caller's the
+            // other half.
             self.depth = self.depth.min(self.gpu.pictures()?.most_bytes() / (4 * layout.bytes())).max(1);
         }
         let operation =
@@ -197,7 +198,7 @@ impl Ring {
             self.finish().inspect_err(|_| self.history.reset())?;
         }
         let ahead = if let Operation::WarmUp = operation { 0 } else { task.look_ahead() };
-        let scene = update.as_ref().map(Scene::from);
+        let scene = update.as_ref().map(|update| update.scene);
         let refused = std::mem::take(&mut self.refuse_next);
         let number = scene.map_or(0, |scene| scene.number);
         let waiting = self.waiting.taker(ahead, number);

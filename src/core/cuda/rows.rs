@@ -12,19 +12,12 @@ pub(super) enum RowsAddress {
 }
 
 impl RowsAddress {
-    fn kind(self) -> CUmemorytype {
+    /// The kind of memory, the address on the host, and that on the device; one of the two is null.
+    fn parts(self) -> (CUmemorytype, *const u8, u64) {
         match self {
-            RowsAddress::Host(_) => CUmemorytype::CU_MEMORYTYPE_HOST,
-            RowsAddress::Device(_) => CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            RowsAddress::Host(start) => (CUmemorytype::CU_MEMORYTYPE_HOST, start, 0),
+            RowsAddress::Device(address) => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null(), address),
         }
-    }
-
-    fn host(self) -> *const u8 {
-        if let RowsAddress::Host(start) = self { start } else { ptr::null() }
-    }
-
-    fn device(self) -> u64 {
-        if let RowsAddress::Device(address) = self { address } else { 0 }
     }
 }
 
@@ -36,19 +29,21 @@ pub(super) fn copy_of_rows(
     row_bytes: usize,
     rows: usize,
 ) -> CUDA_MEMCPY2D {
+    let (from_type, from_host, from_device) = from.parts();
+    let (to_type, to_host, to_device) = to.parts();
     CUDA_MEMCPY2D {
         srcXInBytes: 0,
         srcY: 0,
-        srcMemoryType: from.kind(),
-        srcHost: from.host().cast(),
-        srcDevice: from.device(),
+        srcMemoryType: from_type,
+        srcHost: from_host.cast(),
+        srcDevice: from_device,
         srcArray: ptr::null_mut(),
         srcPitch: from_pitch,
         dstXInBytes: 0,
         dstY: 0,
-        dstMemoryType: to.kind(),
-        dstHost: to.host().cast_mut().cast(),
-        dstDevice: to.device(),
+        dstMemoryType: to_type,
+        dstHost: to_host.cast_mut().cast(),
+        dstDevice: to_device,
         dstArray: ptr::null_mut(),
         dstPitch: to_pitch,
         WidthInBytes: row_bytes,
@@ -56,8 +51,8 @@ pub(super) fn copy_of_rows(
     }
 }
 
-/// Bytes from one row of a plane to the next, as copies take them; `None` if the rows lie bottom up, or more than `most` bytes
-/// apart.
+/// Bytes from one row of a plane to the next, as copies take them; `None` if the rows lie bottom up, or more than
+/// `most` bytes apart.
 pub(super) fn pitch_of(plane: &Plane, most: usize) -> Option<usize> {
     // The stride of a single row has no meaning.
     if plane.is_contiguous() {
@@ -66,9 +61,9 @@ pub(super) fn pitch_of(plane: &Plane, most: usize) -> Option<usize> {
     usize::try_from(plane.stride()).ok().filter(|pitch| (plane.row_bytes()..=most).contains(pitch))
 }
 
-/// The fewest groups of equally spaced rows of `row_bytes` bytes that begin at these places, every such number of which belongs
-/// to one group, and the distance of rows in a group. Rows of a group do not overlap, so a row that is asked for twice is in
-/// two groups.
+/// The fewest groups of equally spaced rows of `row_bytes` bytes that begin at these places, every such number of which
+/// belongs to one group, and the distance of rows in a group. Rows of a group do not overlap, so a row that is asked
+/// for twice is in two groups.
 pub(super) fn interleaved(starts: &[usize], row_bytes: usize) -> (usize, usize) {
     let count = starts.len();
     let distance = |groups: usize| {

@@ -65,7 +65,7 @@ struct UnderWay {
     frame: Frame,
     task: Task,
     readback: ReadbackLayout,
-    /// What is applied, if that was decided before.
+    /// The mapping, if it was decided before.
     given: Option<Mapping>,
     /// With one curve, the gain of chroma where it follows, in 4096ths.
     chroma_gain: Option<u32>,
@@ -81,13 +81,13 @@ struct UnderWay {
 
 /// A frame that has left the ring.
 pub struct Collected {
-    /// The frame, equalized. Its new planes are in pinned memory, or on the device if the task says so.
+    /// The frame, equalized. Its new planes are in pinned memory, or on the device if the task keeps them there.
     pub frame: Frame,
     /// Its counts, if they are read back.
     pub counts: Option<Arc<Counts>>,
     /// The scene that it belongs to; `None` of a frame with a given mapping.
     pub scene: Option<Scene>,
-    /// What was applied, if that was decided before.
+    /// The mapping, if it was decided before.
     pub given: Option<Mapping>,
     /// Its curve, or those of its tiles one after the other: an entry for each code. `None` unless it is read back.
     pub curves: Option<Arc<[u16]>>,
@@ -144,8 +144,8 @@ impl Slot {
     }
 
     /// Enqueues the upload of `frame` and its kernels up to the curve. Samples in pageable memory are first copied into
-    /// pinned memory. With `refused` the driver refuses a launch. Returns what is applied to the frame, unless a later frame
-    /// of its scene has another. `waiting` has a frame that leaves the look-ahead with the curve of this one.
+    /// pinned memory. With `refused` the driver refuses a launch. Returns what is applied to the frame, unless a later
+    /// frame of its scene has another. `waiting` has a frame that leaves the look-ahead with the curve of this one.
     pub fn begin(
         &mut self,
         frame: Frame,
@@ -191,8 +191,8 @@ impl Slot {
         self.picture.analyze(history, &task, waiting)
     }
 
-    /// Enqueues the mapping of the frame by what is `applied`, and its download, or the copy of its samples on the device if
-    /// they stay there. `history` has the frames of its look-ahead.
+    /// Enqueues the mapping of the frame by what is `applied`, and its download, or the copy of its samples on the
+    /// device if they stay there. `history` has the frames of its look-ahead.
     pub fn complete(&mut self, history: &History, applied: &Applied) -> Result<(), Error> {
         let streams = self.streams.clone();
         let Streams { compute, download, .. } = &*streams;
@@ -253,7 +253,7 @@ impl Slot {
     /// Uploads the planes: in place, if they are pinned or on this GPU, else through the staging buffer.
     fn gather_and_upload(&mut self) -> Result<(), Error> {
         let frame = self.under_way.as_ref().expect("a frame under way").frame.clone();
-        let planes = &frame.planes()[self.picture.layout().planes()];
+        let planes = &frame.planes()[self.picture.layout().planes.clone()];
         if planes.iter().all(|plane| self.reaches(plane)) {
             return self.upload_in_place(planes);
         }
@@ -263,8 +263,7 @@ impl Slot {
     /// Whether the copy engines can read a plane in place: it is pinned or on this GPU, top row first, and its pitch is
     /// not too large.
     fn reaches(&self, plane: &Plane) -> bool {
-        (plane.memory().is_pinned() || self.address(plane).is_some())
-            && pitch_of(plane, self.gpu.most_pitch()).is_some()
+        (plane.memory().is_pinned() || self.address(plane).is_some()) && pitch_of(plane, self.gpu.most_pitch).is_some()
     }
 
     /// The address of a plane on this GPU; `None` if it is not there.
@@ -278,7 +277,7 @@ impl Slot {
         let layout = self.picture.layout().clone();
         let stream = &self.streams.upload;
         self.mark(|marks| marks.upload.begin(stream))?;
-        for (plane, span) in planes.iter().zip(layout.spans()) {
+        for (plane, span) in planes.iter().zip(&layout.spans) {
             // `contiguous` would download a plane that is on the GPU.
             let address = self.address(plane);
             let bytes = if address.is_none() { plane.contiguous() } else { None };
@@ -291,7 +290,7 @@ impl Slot {
                 None => {
                     let from = address.map_or_else(|| RowsAddress::Host(plane.row(0).as_ptr()), RowsAddress::Device);
                     let (row_bytes, rows) = (plane.row_bytes(), plane.rows());
-                    let pitch = pitch_of(plane, self.gpu.most_pitch()).expect("a plane within reach");
+                    let pitch = pitch_of(plane, self.gpu.most_pitch).expect("a plane within reach");
                     let copy = copy_of_rows((from, pitch), (RowsAddress::Device(device), row_bytes), row_bytes, rows);
                     // SAFETY: `Plane` has checked that every row lies in its memory, and the span has as many rows of
                     // as many bytes; all else as above. Memory on the GPU was written before the plane was made. The
@@ -312,7 +311,7 @@ impl Slot {
         }
         let layout = self.picture.layout().clone();
         let mut sent = 0;
-        for (plane, span) in planes.iter().zip(layout.spans()) {
+        for (plane, span) in planes.iter().zip(&layout.spans) {
             let rows_at_once = (PIECE / span.row_bytes).max(1);
             for first in (0..span.rows).step_by(rows_at_once) {
                 let rows = first..(first + rows_at_once).min(span.rows);
@@ -351,8 +350,8 @@ impl Slot {
         unsafe { result::memcpy_htod_async(device, &staging[bytes], stream.cu_stream()) }.doing("copying to the device")
     }
 
-    /// Enqueues the copy of the samples, which are these bytes of the buffer, to where they stay on the device; nothing if they
-    /// do not stay.
+    /// Enqueues the copy of the samples, which are these bytes of the buffer, to where they stay on the device; nothing
+    /// if they do not stay.
     fn keep(&mut self, samples: Range<usize>) -> Result<(), Error> {
         let Some(staying) = self.under_way.as_ref().and_then(|under_way| under_way.staying.as_ref()) else {
             return Ok(());
@@ -362,8 +361,8 @@ impl Slot {
         let bytes = samples.len();
         let pixels = self.picture.pixels.slice(samples);
         let (from, _order) = pixels.device_ptr(stream);
-        // SAFETY: both sides have these bytes. `staying` is new, and is not shared before `finish` has waited, or dropped before
-        // `drop` has; the stream has waited for the kernels that write the device buffer (`computed`).
+        // SAFETY: both sides have these bytes. `staying` is new, and is not shared before `finish` has waited, or
+        // dropped before `drop` has; the stream has waited for the kernels that write the device buffer (`computed`).
         unsafe { result::memcpy_dtod_async(staying.address(), from, bytes, stream.cu_stream()) }
             .doing("copying on the device")
     }
@@ -408,9 +407,9 @@ impl Slot {
             None => Arc::new(target.expect("a frame on its way down")),
         };
         let layout = self.picture.layout();
-        let rewritten = layout.planes();
+        let rewritten = layout.planes.clone();
         let frame = frame.with_planes(|index| {
-            let span = layout.spans().get(index.checked_sub(rewritten.start)?)?;
+            let span = layout.spans.get(index.checked_sub(rewritten.start)?)?;
             Some(
                 Plane::new(memory.clone(), span.start, span.row_bytes as isize, span.row_bytes, span.rows)
                     .expect("the buffer holds the layout"),

@@ -52,7 +52,7 @@ pub struct StageBuffers<'a> {
     pub strength: Strength,
     /// A count for each code.
     pub counts: &'a mut CudaSlice<u32>,
-    /// What each code becomes.
+    /// The output for each code.
     pub curve: &'a mut CudaSlice<u16>,
     /// The stage's own state for this picture, from frame to frame.
     pub state: &'a mut Option<Box<dyn Any + Send>>,

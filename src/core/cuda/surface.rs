@@ -11,12 +11,12 @@ use super::pinned::{PinnedBuffer, PinnedPool};
 use super::rows::RowsAddress;
 use super::transfer::{enqueue_copy, wait_for};
 use crate::frame::{Adopted, Buffer, DeviceRows, HostPool, MemoryError, PixelFormat, Pool, Surface, host_room};
-use cudarc::driver::CudaStream;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// The most bytes that are pinned for uploads to a GPU, of all rings: pinned memory is never swapped out, so other programs
-/// lack it. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
+/// The most bytes that are pinned for uploads to a GPU, of all rings: pinned memory is never swapped out, so other
+/// programs lack it. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at
+/// 4K.
 const MOST_FOR_INPUT: usize = 512 << 20;
 
 /// Copies pictures from a decoder.
@@ -59,34 +59,27 @@ impl SurfaceImporter {
     /// Enqueues the copies of luma and chroma, behind the decoder's work.
     ///
     /// # Safety
-    /// As for [`adopt`](SurfaceImporter::adopt). `luma` is memory of this context for the surface's rows at its stride, `pairs`
-    /// has the bytes of its pairs, and nothing else touches either until the stream has been waited for.
+    /// As for [`adopt`](SurfaceImporter::adopt). `luma` is memory of this context for the surface's rows at its stride,
+    /// `pairs` has the bytes of its pairs, and nothing else touches either until the stream has been waited for.
     unsafe fn enqueue(&self, surface: &Surface, luma: u64, pairs: &mut PinnedBuffer) -> Result<(), Error> {
         let stream = self.pool.copies();
         // SAFETY: by the caller's promise.
         unsafe { wait_for(stream, surface.stream) }?;
         let to = DeviceRows { address: luma, pitch: surface.stride, ..surface.luma };
+        let device = |rows: &DeviceRows| (RowsAddress::Device(rows.address), rows.pitch);
         if surface.shift > 0 {
             // SAFETY: by the caller's promise. Rows of both begin at whole vectors, or the launcher refuses; both
             // pitches leave room for whole vectors behind each row.
             unsafe { self.gpu.kernels.surface()?.launch(stream, &surface.luma, &to, surface.shift)? };
         } else {
             // SAFETY: by the caller's promise, both sides have these rows. `wait_for` has bound the context.
-            unsafe { copy(stream, &surface.luma, (RowsAddress::Device(to.address), to.pitch)) }?;
+            unsafe { enqueue_copy(stream, device(&surface.luma), device(&to), (to.row_bytes, to.rows)) }?;
         }
-        let below = (RowsAddress::Host(pairs.as_mut_ptr()), surface.pairs.row_bytes);
+        let DeviceRows { row_bytes, rows, .. } = surface.pairs;
+        let below = (RowsAddress::Host(pairs.as_mut_ptr()), row_bytes);
         // SAFETY: as above; the host's side is as long as the rows without padding.
-        unsafe { copy(stream, &surface.pairs, below) }
+        unsafe { enqueue_copy(stream, device(&surface.pairs), below, (row_bytes, rows)) }
     }
-}
-
-/// Enqueues the copy of rows.
-///
-/// # Safety
-/// As for [`enqueue_copy`]; `to` has room for the rows.
-unsafe fn copy(stream: &Arc<CudaStream>, rows: &DeviceRows, to: (RowsAddress, usize)) -> Result<(), Error> {
-    // SAFETY: by the caller's promise.
-    unsafe { enqueue_copy(stream, (RowsAddress::Device(rows.address), rows.pitch), to, (rows.row_bytes, rows.rows)) }
 }
 
 /// Memory for frames that will be uploaded: pinned up to a bound, then pageable, which uploads a little slower. Pinning
@@ -112,7 +105,7 @@ impl InputPool {
         }
     }
 
-    /// What takes pictures from decoders on the GPU; `None` if it cannot be made.
+    /// The importer of pictures from decoders on the GPU; `None` if it cannot be made.
     fn surfaces(&self) -> Option<&SurfaceImporter> {
         self.surfaces.get_or_init(|| SurfaceImporter::new(&self.gpu).ok()).as_ref()
     }

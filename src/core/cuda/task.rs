@@ -8,7 +8,7 @@ use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{
     self, Chroma, Gain, Guide, Levels, Mapping, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Tone,
-    Weights, WindowKind,
+    Weights, WindowKind, setters,
 };
 
 /// The data that is downloaded with a frame's samples.
@@ -47,8 +47,9 @@ pub(super) struct Parameters {
 impl TryFrom<Settings> for Parameters {
     type Error = Error;
 
-    /// A new field, method or treatment of chroma does not compile until it is decided on here: the kernels know it, or it is
-    /// part of the guide before they see the frame, or it is refused with [`Error::Unsupported`], so that the CPU does it.
+    /// A new field, method or treatment of chroma does not compile until it is decided on here: the kernels know it, or
+    /// it is part of the guide before they see the frame, or it is refused with [`Error::Unsupported`], so that the CPU
+    /// does it.
     fn try_from(settings: Settings) -> Result<Self, Error> {
         let Settings {
             // The kernels know these.
@@ -84,7 +85,7 @@ impl TryFrom<Settings> for Parameters {
 }
 
 impl Parameters {
-    /// What frames of one window have in common.
+    /// The properties that frames of one window share.
     pub fn window_kind(&self) -> WindowKind {
         WindowKind::new(self.method, self.smoothing, self.region, self.plateau, self.bins)
     }
@@ -104,7 +105,7 @@ pub struct Task {
     pub(super) weights: Weights,
     /// How it is equalized.
     pub(super) parameters: Parameters,
-    /// What was decided of the frame before.
+    /// The guide of the frame.
     pub(super) guide: Guide,
     /// The region that is counted, within `size`.
     pub(super) counted: Rect,
@@ -155,26 +156,8 @@ impl Task {
         })
     }
 
-    /// The same, with this read back.
-    #[must_use]
-    pub fn reading_back(self, readback: Readback) -> Self {
-        Task { readback, ..self }
-    }
-
-    /// The same, with what was decided of the frame before.
-    #[must_use]
-    pub fn guided(self, guide: Guide) -> Self {
-        Task { guide, ..self }
-    }
-
-    /// The same, with the equalized planes of the result on the device, if `stays` says so; they are not downloaded then.
-    #[must_use]
-    pub fn staying_on_device(self, stays: bool) -> Self {
-        Task { stays_on_device: stays, ..self }
-    }
-
-    /// The same, with `mapping` applied and nothing counted: the method becomes one whose mapping is decided before. For
-    /// [`Ring::submit_given`](super::Ring::submit_given).
+    /// Applies `mapping` and counts nothing: the method becomes one whose mapping is decided before.
+    /// For [`Ring::submit_given`](super::Ring::submit_given).
     ///
     /// # Panics
     /// When the mapping is that of tiles, whose curves are made here.
@@ -190,7 +173,18 @@ impl Task {
         Task { parameters, guide: Guide { mapping: Some(mapping), ..Guide::default() }, ..self }
     }
 
-    /// The same, with other settings.
+    setters! {
+        /// Sets what is read back.
+        pub fn reading_back(readback: Readback) => readback = readback;
+
+        /// Sets what was decided of the frame before.
+        pub fn guided(guide: Guide) => guide = guide;
+
+        /// Keeps the equalized planes of the result on the device, if `stays`; they are not downloaded then.
+        pub fn staying_on_device(stays: bool) => stays_on_device = stays;
+    }
+
+    /// Replaces the settings.
     ///
     /// # Errors
     /// When the kernels do not know one of them.
@@ -204,7 +198,7 @@ impl Task {
     /// When it was made for a frame of another size or depth.
     pub(super) fn assert_suits(&self, layout: &BufferLayout) {
         assert!(
-            self.size == layout.size() && self.levels.codes() == layout.codes(),
+            self.size == layout.size && self.levels.codes() == layout.codes(),
             "a task for another kind of picture"
         );
     }
@@ -219,7 +213,7 @@ impl Task {
         self.size
     }
 
-    /// What is done to the levels of a frame that is counted.
+    /// The tone of a frame that is counted.
     pub(super) fn tone(&self) -> Tone {
         let plain = Tone::equalization(self.levels, self.parameters.strength, self.parameters.max_gain);
         if self.parameters.method.counts() { self.guide.tone.unwrap_or(plain) } else { plain }
@@ -234,18 +228,18 @@ impl Task {
     pub(super) fn tiles(&self, layout: &BufferLayout) -> Option<(Tiles, usize)> {
         let Method::Clahe { columns, rows } = self.parameters.method else { return None };
         let bins = TileBins::new(self.levels, self.parameters.bins).count();
-        Some((Tiles::new(columns, rows, layout.size()), bins))
+        Some((Tiles::new(columns, rows, layout.size), bins))
     }
 
     /// Whether the whole picture is counted.
     pub(super) fn is_whole(&self, layout: &BufferLayout) -> bool {
-        self.counted == Rect::whole(layout.size())
+        self.counted == Rect::whole(layout.size)
     }
 
     /// Whether the curve depends on the plain histogram of the frame alone, and is blended with the codes themselves.
     pub(super) fn is_plain(&self) -> bool {
-        // Without a contrast limit, the range of the tone has no effect. A new parameter has to say here whether the kernels for
-        // plain histograms know it: each field is named.
+        // Without a contrast limit, the range of the tone has no effect. Each field is named, so that a new parameter
+        // has to be decided on here.
         let Parameters { smoothing, plateau, bins, max_gain: _, method: _, strength: _, region: _, chroma: _ } =
             self.parameters;
         let tone = self.tone();
@@ -257,7 +251,7 @@ impl Task {
     /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone.
     pub(super) fn suits_fused(&self, layout: &BufferLayout) -> bool {
         layout.arrangement() == Arrangement::Luma
-            && layout.padded_row() == 0
+            && layout.padded_row == 0
             && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
             && self.is_whole(layout)
             && self.parameters.method == Method::Global

@@ -1,5 +1,5 @@
-//! Pictures of callers that are on the GPU already: copies into memory that the ring reads in place, and out of it, without a
-//! trip over the bus.
+//! Pictures of callers that are on the GPU already: copies into memory that the ring reads in place, and out of it,
+//! without a trip over the bus.
 #![allow(unsafe_code, reason = "copies between addresses that a caller gives")]
 
 use super::context::Gpu;
@@ -12,26 +12,27 @@ use cudarc::driver::{CudaStream, result, sys};
 use std::sync::Arc;
 
 impl Gpu {
-    /// Copies a picture of `format` and `size` (columns, rows) within the GPU, into memory of this library. The copy begins when
-    /// the work is done that was enqueued on the stream of `picture` before the call. It is done when this returns, with an
-    /// error too: the caller can overwrite or free its memory at once. Like every call that uses the GPU, this makes its context
-    /// the current one of the thread.
+    /// Copies a picture of `format` and `size` (columns, rows) within the GPU, into memory of this library. The copy
+    /// begins when the work is done that was enqueued on the stream of `picture` before the call. It is done when this
+    /// returns, with an error too: the caller can overwrite or free its memory at once. Like every call that uses the
+    /// GPU, this makes its context the current one of the thread.
     ///
     /// The planes make a [`Frame`] that is equalized where it lies. Each comes down to the host when it is read there:
-    /// measuring ([`measure`](crate::equalize::measure)) takes down some rows of it, and what works on all of its samples on the
-    /// host takes down the plane (the CPU backends, [`Gray`](crate::equalize::Gray) where luma does not lie by itself,
-    /// [`Depth`](crate::equalize::Depth), counting with a [`Mask`](crate::equalize::Mask), and looking for black bars).
+    /// measuring ([`measure`](crate::equalize::measure)) takes down some rows of it, and what works on all of its
+    /// samples on the host takes down the plane (the CPU backends, [`Gray`](crate::equalize::Gray) where luma does not
+    /// lie by itself, [`Depth`](crate::equalize::Depth), counting with a [`Mask`](crate::equalize::Mask), and looking
+    /// for black bars).
     ///
-    /// These copies and results that stay on the GPU take at most 512 MiB, or a quarter of what was free when the first one was made,
-    /// if that is more ([`allow_for_pictures`](Gpu::allow_for_pictures)).
+    /// These copies and results that stay on the GPU take at most 512 MiB, or a quarter of what was free when the first
+    /// one was made, if that is more ([`allow_for_pictures`](Gpu::allow_for_pictures)).
     ///
     /// # Errors
-    /// When the planes are not those of the format and size, belong to another context, there is no more memory for pictures,
-    /// or a call fails.
+    /// When the planes are not those of the format and size, belong to another context, there is no more memory for
+    /// pictures, or a call fails.
     ///
     /// # Safety
-    /// The rows are valid memory of the context that `picture` names until the call returns. After the work that is enqueued on
-    /// its stream, they are not written before that. The stream belongs to the context.
+    /// The rows are valid memory of the context that `picture` names until the call returns. After the work that is
+    /// enqueued on its stream, they are not written before that. The stream belongs to the context.
     pub unsafe fn import(
         &self,
         format: PixelFormat,
@@ -47,8 +48,8 @@ impl Gpu {
             let to = DeviceRows { address: memory.address(), pitch: PlaneMut::stride_for(from.row_bytes), ..*from };
             ((RowsAddress::Device(from.address), from.pitch), to)
         });
-        // SAFETY: the sources are valid by the caller's promise. Each target is new memory with room for these rows, which
-        // nothing else touches; `run` has waited for the copies before it goes back to the pool or is shared.
+        // SAFETY: the sources are valid by the caller's promise. Each target is new memory with room for these rows,
+        // which nothing else touches; `run` has waited for the copies before it goes back to the pool or is shared.
         unsafe { run(pool.copies(), picture.stream, copies) }?;
         let planes = picture.planes.iter().zip(memories).map(|(&DeviceRows { row_bytes, rows, .. }, memory)| {
             let stride = PlaneMut::stride_for(row_bytes) as isize;
@@ -57,16 +58,16 @@ impl Gpu {
         Ok(planes.collect())
     }
 
-    /// Copies the planes of `frame` to the places of `to` on the GPU: within the GPU those that lie there, and all others from
-    /// host memory. The copies begin when the work is done that was enqueued on the stream of `to` before the call. They are
-    /// done when this returns, so work on any stream may use them then.
+    /// Copies the planes of `frame` to the places of `to` on the GPU: within the GPU those that lie there, and all
+    /// others from host memory. The copies begin when the work is done that was enqueued on the stream of `to` before
+    /// the call. They are done when this returns, so work on any stream may use them then.
     ///
     /// # Errors
     /// When the places are not those of the frame's format and size, belong to another context, or a call fails.
     ///
     /// # Safety
-    /// The rows are valid memory of the context that `to` names until the call returns. After the work that is enqueued on its
-    /// stream, nothing else accesses them before that. The stream belongs to the context.
+    /// The rows are valid memory of the context that `to` names until the call returns. After the work that is enqueued
+    /// on its stream, nothing else accesses them before that. The stream belongs to the context.
     pub unsafe fn export(&self, frame: &Frame, to: &DevicePlanes) -> Result<(), Error> {
         to.check(frame.format(), (frame.width(), frame.height())).map_err(Error::Planes)?;
         self.check_context(to)?;
@@ -81,14 +82,14 @@ impl Gpu {
                 (None, place) => {
                     let start = place.map(|place| RowsAddress::Device(place.address));
                     let start = start.unwrap_or_else(|| RowsAddress::Host(plane.row(0).as_ptr()));
-                    (start, pitch_of(plane, self.most_pitch()).unwrap_or(plane.row_bytes()))
+                    (start, pitch_of(plane, self.most_pitch).unwrap_or(plane.row_bytes()))
                 }
             };
             (from, *to)
         });
-        // SAFETY: the targets are valid by the caller's promise. `Plane` has checked that every row lies in its memory, a pitch
-        // is what `gathered` has found to be one, and gathered rows have no padding. `frame` and `gathered` stay until `run` has
-        // waited for the copies. Memory on the GPU was written before the plane was made.
+        // SAFETY: the targets are valid by the caller's promise. `Plane` has checked that every row lies in its memory,
+        // a pitch is what `gathered` has found to be one, and gathered rows have no padding. `frame` and `gathered`
+        // stay until `run` has waited for the copies. Memory on the GPU was written before the plane was made.
         unsafe { run(stream, to.stream, copies) }
     }
 
@@ -104,7 +105,7 @@ impl Gpu {
     /// The rows of a plane one after the other, where copies do not reach it; brings down what lies on another GPU.
     fn gathered(&self, plane: &Plane) -> Result<Option<Vec<u8>>, Error> {
         let is_here = plane.on_device().is_some_and(|place| place.context == self.handle());
-        let has_pitch = pitch_of(plane, self.most_pitch()).is_some();
+        let has_pitch = pitch_of(plane, self.most_pitch).is_some();
         if !is_here || !has_pitch {
             plane.memory().bring_down().map_err(|error| Error::Refused { reason: error.to_string() })?;
         }
@@ -126,12 +127,13 @@ impl Gpu {
 
 const COPYING: &str = "copying a picture";
 
-/// Copies rows behind the work that is enqueued on the stream with the handle `behind`, and waits until they are copied.
+/// Copies rows behind the work that is enqueued on the stream with the handle `behind`, and waits until they are
+/// copied.
 ///
 /// # Safety
-/// The sources have the rows of the targets at these pitches. Both are in memory of the context of `stream` or on the host, and
-/// are valid until this returns. After the work that is enqueued on `behind`, a stream of the same context, nothing writes the
-/// sources and nothing else accesses the targets until then.
+/// The sources have the rows of the targets at these pitches. Both are in memory of the context of `stream` or on the
+/// host, and are valid until this returns. After the work that is enqueued on `behind`, a stream of the same context,
+/// nothing writes the sources and nothing else accesses the targets until then.
 unsafe fn run(
     stream: &Arc<CudaStream>,
     behind: usize,
@@ -150,8 +152,8 @@ unsafe fn run(
     copied.and(done)
 }
 
-/// Has what is enqueued on `stream` from now on wait for the work that is enqueued on the stream with the handle `behind`. Binds
-/// the context.
+/// Has what is enqueued on `stream` from now on wait for the work that is enqueued on the stream with the handle
+/// `behind`. Binds the context.
 ///
 /// # Safety
 /// `behind` is a stream of the context of `stream`.
@@ -167,8 +169,8 @@ pub(super) unsafe fn wait_for(stream: &Arc<CudaStream>, behind: usize) -> Result
 /// Enqueues the copy of rows, each side with its pitch.
 ///
 /// # Safety
-/// Both sides have these rows (bytes a row, rows), in memory of the context of `stream` or on the host. Until the stream has been
-/// waited for, nothing writes `from`, and nothing else touches `to`. The context is bound.
+/// Both sides have these rows (bytes a row, rows), in memory of the context of `stream` or on the host. Until the
+/// stream has been waited for, nothing writes `from`, and nothing else touches `to`. The context is bound.
 pub(super) unsafe fn enqueue_copy(
     stream: &Arc<CudaStream>,
     from: (RowsAddress, usize),

@@ -30,8 +30,8 @@ impl HistogramTuning {
 /// By depth. A block has `4 << (log2_window + log2_copies)` bytes of shared memory: up to 14 bits at most 64 KiB, which
 /// all GPUs have.
 const HISTOGRAM: [HistogramTuning; 6] = [
-    // 6.5. Before launches overlapped 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with 512
-    // threads 8.3 to 8.7.
+    // 6.5. Before launches overlapped 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with
+    // 512 threads 8.3 to 8.7.
     HistogramTuning { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     HistogramTuning { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     // 9.4. Before, 10.4; on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
@@ -59,14 +59,14 @@ pub(super) struct FusedTuning {
     pub depth: u8,
     /// Copies of each entry of its table in shared memory, as a power of two; the kernel has the same constant.
     pub log2_copies: u32,
-    /// With a window, where launches overlap: two blocks per multiprocessor are one of a launch and one of the next, which
-    /// counts while the first maps.
+    /// With a window, where launches overlap: two blocks per multiprocessor are one of a launch and one of the next,
+    /// which counts while the first maps.
     pub window: BlockShape,
 }
 
-/// By depth. 4K: 8 bits 8.1 µs, 10 bits 16.1. At 12 bits its table fits as well, but kernels of their own are mostly quicker: 1080p
-/// 12.9 in place of 13.5, with a window 13.9 in place of 18.0, with a look-ahead 14.6 in place of 19.3; 4K 22.9 in place of 21.7,
-/// 24.2 in place of 22.9, 25.9 in place of 27.1.
+/// By depth. 4K: 8 bits 8.1 µs, 10 bits 16.1. At 12 bits its table fits as well, but kernels of their own are mostly
+/// quicker: 1080p 12.9 in place of 13.5, with a window 13.9 in place of 18.0, with a look-ahead 14.6 in place of 19.3;
+/// 4K 22.9 in place of 21.7, 24.2 in place of 22.9, 25.9 in place of 27.1.
 pub(super) const FUSED: [FusedTuning; 2] = [
     FusedTuning { depth: 8, log2_copies: 5, window: BlockShape { threads: 512, blocks: 2 } },
     FusedTuning { depth: 10, log2_copies: 3, window: BlockShape { threads: 512, blocks: 2 } },
@@ -204,8 +204,8 @@ pub(super) struct EqualizationTuning {
     pub spread: bool,
 }
 
-/// For `codes` codes. 1080p of 14 bits with a window, in all: 14.6 µs, with blocks of 512 threads 15.1, with four codes per
-/// thread 17.1; 12 bits: 12.6, 13.0 and, in one block of 1024 threads with four codes each, 18.2.
+/// For `codes` codes. 1080p of 14 bits with a window, in all: 14.6 µs, with blocks of 512 threads 15.1, with four codes
+/// per thread 17.1; 12 bits: 12.6, 13.0 and, in one block of 1024 threads with four codes each, 18.2.
 pub(super) fn equalization(codes: usize, multiprocessors: u32) -> EqualizationTuning {
     if codes <= EQUALIZATION_ALONE {
         return EqualizationTuning { blocks: 1, threads: codes as u32 / CODES_PER_THREAD, spread: false };

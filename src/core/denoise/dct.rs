@@ -1,8 +1,8 @@
-//! The discrete cosine transform of tiles of 8x8, of many tiles at once. It keeps lengths: a flat tile has 8 times its level as its
-//! first coefficient.
+//! The discrete cosine transform of tiles of 8x8, of many tiles at once. It keeps lengths: a flat tile has 8 times its
+//! level as its first coefficient.
 //!
-//! Of samples, row `y` of all tiles is followed by row `y + 1`, and within it a tile by the next: as they are copied from a plane. Of
-//! coefficients, number `at` of all tiles is followed by number `at + 1`.
+//! Samples are ordered by row, then by tile, as they are copied from a plane. Coefficients are ordered by number, then
+//! by tile.
 
 /// Tiles that are transformed at once.
 pub const TILES: usize = 32;
@@ -16,8 +16,8 @@ pub type Batch = [i16; SAMPLES * TILES];
 /// `cos(k * pi / 16) / 2` in 65536ths, for k from 1 to 7; that of k = 4 is `1 / sqrt(8)`.
 const HALF_COSINE: [i16; 7] = [32_138, 30_274, 27_246, 23_170, 18_205, 12_540, 6_393];
 
-/// `a * b / 65536`, rounded down: one instruction of a vector unit. Sums of several have half of their number added, to be right on
-/// average.
+/// `a * b / 65536`, rounded down: one instruction of a vector unit. Sums of several have half of their number added, to
+/// be right on average.
 #[inline(always)]
 pub fn part(a: i16, b: i16) -> i16 {
     ((i32::from(a) * i32::from(b)) >> 16) as i16
@@ -81,8 +81,8 @@ type Row = [i16; ROW];
 
 const ROW: usize = 8 * TILES;
 
-/// From tile after tile to sample after sample. Number `8 * tile + x` becomes `TILES * x + tile`: the last three bits of it come first,
-/// one after the other.
+/// From tile after tile to sample after sample. Number `8 * tile + x` becomes `TILES * x + tile`: the last three bits
+/// of it come first, one after the other.
 #[inline(always)]
 fn by_sample(row: &mut Row) {
     let mut other = [0; ROW];
@@ -94,7 +94,7 @@ fn by_sample(row: &mut Row) {
     }
 }
 
-/// And back.
+/// The inverse of [`by_sample`].
 #[inline(always)]
 fn by_tile(row: &mut Row) {
     let mut other = [0; ROW];

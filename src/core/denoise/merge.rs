@@ -1,12 +1,12 @@
-//! A plane without noise: tiles of 8x8 samples that overlap by half are transformed together with those of other frames along
-//! their motion, merged coefficient by coefficient, shrunk by what noise is left, and laid over each other.
+//! Denoises a plane: tiles of 8x8 samples that overlap by half are transformed together with those of other frames
+//! along their motion, merged coefficient by coefficient, shrunk by what noise is left, and laid over each other.
 
 use super::dct::{self, Batch, SAMPLES, TILES, part};
 use super::noise::{self, Differences, Factors, Noise};
 use super::search::Field;
 use super::sheet::Sheet;
 
-/// The most frames besides the one that becomes clean.
+/// The most frames besides the one that is denoised.
 pub const MOST_OTHERS: usize = 8;
 
 /// Samples from a tile to the next.
@@ -29,11 +29,11 @@ const UNIT: u16 = 1024;
 const FULLY: u16 = (UNIT as u32 * 16 / 10) as u16;
 const NOT_ONE: u16 = 4 * UNIT;
 
-/// A plane of a frame, what it is made clean with, and what is known of it.
+/// A plane of a frame, and the planes that it is merged with.
 pub struct Plane<'a> {
     /// Its samples, of 12 bits, less 2048.
     pub own: &'a Sheet,
-    /// The same plane of other frames, with the motion to them.
+    /// This plane in other frames, with the motion to them.
     pub others: &'a [(&'a Sheet, &'a Field)],
     /// Columns and rows of luma for each of its own, as powers of two.
     pub log2: (u8, u8),
@@ -80,7 +80,7 @@ impl Plane<'_> {
         let y = Sheet::within(y + (down >> bits) as isize, SIZE, other.height());
         let (across, down) = (across & ((1 << bits) - 1), down & ((1 << bits) - 1));
         if (across, down) == (0, 0) {
-            // Between samples there is nothing to be made.
+            // A whole vector needs no interpolation.
             return load(other.at(x, y), other.stride(), at, batch);
         }
         let mut tile = [0; SIZE * LINE];
@@ -108,7 +108,8 @@ fn of_four(a: i16, b: i16, c: i16, d: i16, weights: [i16; 4]) -> i16 {
     part(a << 2, weights[0]) + part(b << 2, weights[1]) + part(c << 2, weights[2]) + part(d << 2, weights[3]) + 2
 }
 
-/// From a row of a tile that is read to the next: what is read beyond a row is not used, and makes loops of whole vectors.
+/// From a row of a tile that is read to the next: what is read beyond a row is not used, and makes loops of whole
+/// vectors.
 const LINE: usize = 16;
 
 /// A tile that is read, `LINE` samples from a row to the next.
@@ -162,8 +163,8 @@ fn linear(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile
     }
 }
 
-/// The tiles in a plane that do not overlap, where motion is that of all around: what is hidden or comes is none of noise. All of
-/// them, if these are few.
+/// The tiles in a plane that do not overlap, where motion is that of all around: what is hidden or comes is none of
+/// noise. All of them, if these are few.
 fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<(usize, usize)> {
     let (columns, rows) = (plane.own.width() / SIZE, plane.own.height() / SIZE);
     let all = || (0..rows).flat_map(|row| (0..columns).map(move |column| (2 * column + 1, 2 * row + 1)));
@@ -175,7 +176,7 @@ fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<(usize, usize)> {
     if 8 * steady.len() < columns * rows { all().collect() } else { steady }
 }
 
-/// How large differences to the first of the other frames are, in tiles that do not overlap.
+/// Counts differences to the first of the other frames, in tiles that do not overlap.
 #[inline(always)]
 pub fn count(plane: &Plane<'_>) -> Differences {
     let mut differences = Differences::default();
@@ -196,7 +197,7 @@ pub fn count(plane: &Plane<'_>) -> Differences {
     differences
 }
 
-/// The plane without its noise, in the same codes.
+/// Denoises the plane; the codes are those of the input.
 #[inline(always)]
 pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
     let (width, height) = (plane.own.width(), plane.own.height());
@@ -218,7 +219,7 @@ pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
     out
 }
 
-/// What some tiles need.
+/// Scratch memory for a batch of tiles.
 struct Room {
     own: Batch,
     others: [Batch; MOST_OTHERS],
@@ -228,7 +229,7 @@ struct Room {
     smooth: Factors,
     /// The weight of each coefficient of each of the others, in 256ths of that of the frame itself.
     weights: [Factors; MOST_OTHERS],
-    /// What is left of the variance of noise, in 16384ths.
+    /// The remaining share of the variance of noise, in 16384ths.
     left: Factors,
 }
 
@@ -376,7 +377,7 @@ impl Room {
         }
     }
 
-    /// Takes what noise is left off `own`, `by` 8ths.
+    /// Shrinks `own` by `by` 8ths of the noise that is left.
     #[inline(always)]
     fn shrink(&mut self, by: u32) {
         for at in 0..SAMPLES * TILES {
@@ -409,11 +410,11 @@ fn reciprocal(sum: u16) -> u16 {
 /// `a / b` rounded down, at most 511; `a` is less than 2^24.
 #[inline(always)]
 fn quotient(a: u32, b: u16) -> u16 {
-    // The same.
+    // As in `reciprocal`.
     (a as i32 as f32 / i32::from(b.max(1)) as f32).min(511.0) as i32 as u16
 }
 
-/// Lays tiles over what is there.
+/// Adds tiles to the output, weighted by their windows.
 #[inline(always)]
 fn lay(batch: &mut Batch, (first, row): (usize, usize), count: usize, out: &mut Sheet) {
     for (y, rows) in batch.as_chunks_mut::<{ SIZE * TILES }>().0.iter_mut().enumerate() {

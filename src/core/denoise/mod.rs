@@ -1,4 +1,5 @@
-//! Noise goes, what moves stays: frames made clean with those before and behind them, along motion, in integers.
+//! Motion-compensated temporal denoising in integers: each frame is merged with those before and behind it along
+//! motion.
 //!
 //! ```text
 //! Frame -> Picture: planes of 12 bits, luma smoothed and halved (pyramid)
@@ -8,13 +9,13 @@
 //!
 //! An [`Engine`] takes these steps, on a CPU ([`Steps`]) or on a GPU (`cuda/denoise.rs`).
 //!
-//! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back and added to
-//!   it, so that nothing is lost of those that have more.
-//! * A frame is made of itself and up to four frames before and behind it. The motion to one that is 2 or 4 frames away is twice
-//!   that to the one half as far away, and what it takes beside that; else it is searched for from nothing.
+//! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back
+//!   and added to it, so that nothing is lost of those that have more.
+//! * A frame is made of itself and up to four frames before and behind it. The motion to one that is 2 or 4 frames away
+//!   is twice that to the one half as far away, and what it takes beside that; else it is searched for from nothing.
 //! * Its noise is that of the steps between the frames that it is made of.
-//! * Where two frames differ by more than noise, a coefficient of one has no part in the other: what is new, or was hidden, keeps
-//!   the noise that shrinking leaves, and nothing is drawn twice.
+//! * Where two frames differ by more than noise, a coefficient of one has no part in the other: what is new, or was
+//!   hidden, keeps the noise that shrinking leaves, and nothing is drawn twice.
 
 pub mod dct;
 pub mod merge;
@@ -30,24 +31,21 @@ use sheet::Sheet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// What removes noise: a CPU with one of its instruction sets, or a GPU. All give the same.
+/// A denoiser: a CPU with one of its instruction sets, or a GPU. All give the same bytes.
 pub trait Engine {
     /// The planes of a frame, and its luma smoothed, whole and halved again and again.
     type Picture: Send + Sync;
     /// The motion between two pictures.
     type Field: Send + Sync;
-    /// What can go wrong.
+    /// Its error.
     type Error;
 
-    /// A frame of these planes, luma first, whose edges are repeated. A sample of chroma covers as many columns and rows of luma
-    /// as `log2` says, in powers of two.
+    /// A frame of these planes, luma first, whose edges are repeated. `log2` is how many columns and rows of luma a
+    /// sample of chroma covers, as powers of two.
     ///
     /// # Errors
     /// When a GPU fails; so for all that follow.
     fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<Self::Picture, Self::Error>;
-
-    /// The number of planes of a picture.
-    fn planes(&self, picture: &Self::Picture) -> usize;
 
     /// How often two pictures of the same size differ by how much: [`pyramid::differences`].
     ///
@@ -90,7 +88,7 @@ pub trait Engine {
     ) -> Result<Vec<Sheet>, Self::Error>;
 }
 
-/// The steps that are compiled for each instruction set; [`Steps::PLAIN`] says what they compute.
+/// The steps that are compiled for each instruction set; [`Steps::PLAIN`] defines what they compute.
 #[derive(Clone, Copy)]
 pub struct Steps {
     /// [`pyramid::smooth`].
@@ -106,7 +104,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Those in plain Rust.
+    /// The steps in plain Rust.
     pub const PLAIN: Steps = Steps {
         smooth: pyramid::smooth,
         halve: pyramid::halve,
@@ -153,10 +151,6 @@ impl Engine for Steps {
         Ok(Picture { planes: planes.clone(), log2, pyramid })
     }
 
-    fn planes(&self, picture: &Picture) -> usize {
-        picture.planes.len()
-    }
-
     fn differences(&self, one: &Picture, other: &Picture) -> Result<Vec<u32>, Infallible> {
         Ok(pyramid::differences(&one.pyramid[0], &other.pyramid[0]))
     }
@@ -179,12 +173,12 @@ impl Engine for Steps {
     }
 }
 
-/// How a frame came to be from the one before it.
+/// The step from a frame to the one before it.
 #[derive(Clone, Debug)]
 pub struct Step<F> {
-    /// From the frame to the one before it.
+    /// The motion from the frame to the one before it.
     field: Arc<F>,
-    /// What they differ by where nothing moves, in 64ths of a level of 8 bits.
+    /// Their difference where nothing moves, in 64ths of a level of 8 bits.
     calm: u32,
     /// How large differences along motion are, of luma and of chroma.
     differences: Vec<Differences>,
@@ -196,7 +190,7 @@ impl<F> Step<F> {
         &self.field
     }
 
-    /// How `own` came to be from `before`.
+    /// Measures the step from `own` to `before`.
     ///
     /// # Errors
     /// When a GPU fails.
@@ -211,21 +205,21 @@ impl<F> Step<F> {
 /// The least that frames are taken to differ by, in 64ths of a level of 8 bits.
 const LEAST_CALM: u32 = 19;
 
-/// What is measured along the motion of a picture and those around it: a few numbers, with which it can be made clean again without
-/// the steps between the others.
+/// The noise measured along the motion of a picture and those around it: a few numbers, with which it can be denoised
+/// again without the steps between the others.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The least that two of the pictures differ by where nothing moves.
     calm: u32,
-    /// The same of the picture and the one before it, if there is one.
+    /// The difference of the picture and the one before it where nothing moves, if there is one.
     own_calm: Option<u32>,
     /// The noise of each plane.
     noise: Vec<Noise>,
 }
 
 impl Measured {
-    /// Measures consecutive pictures with this number of planes each, of which picture `at` becomes clean. `steps` are the steps from
-    /// each picture to the next one.
+    /// Measures consecutive pictures with this number of planes each, of which picture `at` is denoised. `steps` are
+    /// the steps from each picture to the next one.
     pub fn of<F>(steps: &[&Step<F>], planes: usize, at: usize) -> Self {
         let calm = steps.iter().map(|step| step.calm).min().unwrap_or(LEAST_CALM);
         let mut frozen = 256;
@@ -246,14 +240,14 @@ impl Measured {
 pub struct Around<'a, E: Engine> {
     /// The pictures of the same scene, oldest first.
     pub pictures: &'a [&'a E::Picture],
-    /// Which of them becomes clean.
+    /// The index of the one that is denoised.
     pub at: usize,
-    /// How it came to be from the one before it, if that is known.
+    /// The motion to the one before it, if that is known.
     pub own_field: Option<Arc<E::Field>>,
 }
 
 impl<E: Engine> Around<'_, E> {
-    /// The planes of the picture without noise.
+    /// Denoises the picture.
     ///
     /// # Errors
     /// When a GPU fails.

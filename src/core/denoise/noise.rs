@@ -1,8 +1,9 @@
-//! The noise of a plane: for each coefficient of a tile, and by brightness. It is measured in what is left of motion, the
-//! coefficients of a tile less those of where its block was in the frame before.
+//! The noise of a plane: for each coefficient of a tile, and by brightness. It is measured in what is left of motion,
+//! the coefficients of a tile less those of where its block was in the frame before.
 //!
-//! An encoder freezes noise and renews it now and then. What is seen to change is less than what is wrong then, and has long tails:
-//! from a ratio of the 85 % quantile to the median that is 1.15 of that of true noise on, the variance counts up to twice.
+//! An encoder freezes noise and renews it now and then. What is seen to change is less than what is wrong then, and has
+//! long tails: from a ratio of the 85 % quantile to the median that is 1.15 of that of true noise on, the variance
+//! counts up to twice.
 
 use super::dct::{Batch, SAMPLES, TILES};
 use super::sheet::Sheet;
@@ -19,10 +20,11 @@ pub const CLASSES: usize = 12;
 /// The fewest tiles by which a class is known.
 const FEWEST: u64 = 60;
 
-/// What normalizes: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of two frames.
+/// Factors that normalize: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of
+/// two frames.
 pub type Factors = [u16; SAMPLES * TILES];
 
-/// How often differences had which size.
+/// Histograms of differences by size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differences {
     /// For each coefficient.
@@ -51,13 +53,14 @@ impl Differences {
         }
     }
 
-    /// Those that were counted elsewhere: of each coefficient, and behind them of each class of brightness, [`SIZES`] counts.
+    /// Takes over counts: of each coefficient, and behind them of each class of brightness, [`SIZES`]
+    /// counts.
     pub fn of_counts(counts: &[u32]) -> Self {
         let (by_coefficient, by_class) = counts.split_at(SAMPLES * SIZES);
         Differences { by_coefficient: by_coefficient.to_vec(), by_class: by_class.to_vec() }
     }
 
-    /// Adds others.
+    /// Adds the counts of `others`.
     pub fn join(&mut self, others: &Differences) {
         let add = |own: &mut [u32], others: &[u32]| own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
         add(&mut self.by_coefficient, &others.by_coefficient);
@@ -112,7 +115,7 @@ fn quantile(counts: &[u32], share: u64) -> u64 {
     0
 }
 
-/// What noise there is.
+/// The noise of a plane, as factors that normalize coefficients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noise {
     /// The factor of each coefficient, and the largest.

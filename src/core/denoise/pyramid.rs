@@ -1,4 +1,4 @@
-//! Smoothed luma, whole and halved again and again: that in which motion is searched. Its samples have 10 bits.
+//! A pyramid of smoothed luma, each level half as large, in which motion is searched. Its samples have 10 bits.
 
 use super::sheet::{PAD, Sheet};
 
@@ -66,7 +66,7 @@ fn across(line: &[u16], to: &mut [i16], shift: u32) {
     }
 }
 
-/// Differences that are told from one another, in codes of 10 bits; the last one stands for larger ones.
+/// The number of distinct differences, in codes of 10 bits; the last one stands for all larger ones.
 pub const DIFFERENCES: usize = 1024;
 
 /// How often two pictures of the same size differ by how much.

@@ -1,7 +1,8 @@
 //! Motion between two frames: a vector for each block of 8x8 samples of luma.
 //!
-//! It is searched from the coarsest pictures to the finest. A vector costs the sum of differences in a window of 16x16 around the
-//! block, each no more than a bound, every other row; and what it differs from the median of the vectors around it by.
+//! It is searched from the coarsest pictures to the finest. A vector costs the sum of differences in a window of 16x16
+//! around the block, each no more than a bound, every other row; and what it differs from the median of the vectors
+//! around it by.
 
 use super::sheet::Sheet;
 
@@ -11,7 +12,7 @@ pub const BLOCK: usize = 8;
 /// How far the search goes at the coarsest pictures, in samples.
 pub const REACH: i16 = 3;
 
-/// The same where the motion in half the time is known.
+/// How far the search goes where the motion over half the time is known, in samples.
 pub const REACH_OF_HALF: i16 = 2;
 
 /// Rows and columns of a window, which has half as many around the block on each side.
@@ -91,7 +92,7 @@ impl Field {
         Vector { x: median(across), y: median(down) }
     }
 
-    /// The same motion over twice the time, for the pictures that are `1 << level` times as coarse.
+    /// Doubles the motion, for twice the time, and scales it to pictures that are `1 << level` times as coarse.
     fn doubled(&self, level: usize, size: (usize, usize)) -> Field {
         let mut coarse = Field::new(size);
         for row in 0..coarse.rows {
@@ -106,8 +107,8 @@ impl Field {
     }
 }
 
-/// The motion from `one` to `other`, pictures from the finest to the coarsest. `calm` is what they differ by where nothing moves,
-/// in 64ths of a level of 8 bits; `half` the motion in half the time, if it is known.
+/// The motion from `one` to `other`, pictures from the finest to the coarsest. `calm` is what they differ by where
+/// nothing moves, in 64ths of a level of 8 bits; `half` the motion in half the time, if it is known.
 #[inline(always)]
 pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -> Field {
     let coarsest = if half.is_some() { 1 } else { one.len().min(other.len()) - 1 };
@@ -140,7 +141,7 @@ pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -
     field
 }
 
-/// What pictures that are halved this often differ by where nothing moves, if whole ones differ by `calm`.
+/// The difference of pictures halved `level` times where nothing moves, if whole ones differ by `calm`.
 pub fn calm_at(calm: u32, level: usize) -> u32 {
     ((calm * 7 / 10) >> level).max(22)
 }
@@ -156,7 +157,7 @@ fn finer(coarse: &Field, size: (usize, usize)) -> Field {
     fine
 }
 
-/// What the vectors of one pair of pictures are found by.
+/// The block matching of one pair of pictures.
 struct Block<'a> {
     a: &'a Sheet,
     b: &'a Sheet,
@@ -165,12 +166,12 @@ struct Block<'a> {
     calm: u32,
     /// How far the search goes at the coarsest picture, in samples.
     reach: i16,
-    /// What it costs where nothing but noise differs.
+    /// The cost where nothing but noise differs.
     enough: u32,
     parent: &'a Field,
 }
 
-/// Those beside a sample.
+/// The four neighbours of a sample.
 const AROUND: [(i16, i16); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
 
 /// A vector and what it costs.
@@ -190,8 +191,8 @@ impl Block<'_> {
         let known = [own, of(-1, 0), of(1, 0), of(0, -1), of(0, 1), median, Vector::default()];
         let reach = if is_coarsest { self.reach } else { 1 };
         let side = 2 * reach + 1;
-        // Vectors that are known, those around, and parts of a sample. All are tried at one place of the program: what is tried there
-        // is large.
+        // Vectors that are known, those around, and parts of a sample. All are tried at one place of the program: what
+        // is tried there is large.
         for turn in 0..if is_finest { 4 } else { 2 } {
             // As far apart as noise alone would be.
             if turn == 1 && best.cost < self.enough {

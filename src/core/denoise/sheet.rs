@@ -1,9 +1,10 @@
-//! A plane of samples with room around it, into which its edges are repeated.
+//! A plane of samples with a margin around it, into which its edges are repeated.
 
 /// Rows and columns around a plane.
 pub const PAD: usize = 16;
 
-/// A plane. The sample in row `y` and column `x`, both from `-PAD` on, may be read; beyond an edge lies what is at the edge.
+/// A plane. The sample in row `y` and column `x`, both from `-PAD` on, may be read; beyond an edge lies what is at the
+/// edge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
     samples: Vec<i16>,
@@ -56,7 +57,7 @@ impl Sheet {
         &self.samples[(y + PAD as isize) as usize * self.stride() + (x + PAD as isize) as usize..]
     }
 
-    /// The same, to be written.
+    /// The samples from row `y` and column `x` on, for writing.
     #[inline(always)]
     pub fn at_mut(&mut self, x: isize, y: isize) -> &mut [i16] {
         let at = (y + PAD as isize) as usize * self.stride() + (x + PAD as isize) as usize;
@@ -69,7 +70,7 @@ impl Sheet {
         &self.at(0, y as isize)[..self.width]
     }
 
-    /// The same, to be written.
+    /// The samples of row `y`, for writing.
     #[inline(always)]
     pub fn row_mut(&mut self, y: usize) -> &mut [i16] {
         let width = self.width;
@@ -97,8 +98,8 @@ impl Sheet {
         }
     }
 
-    /// Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around it. What
-    /// lies farther out looks the same.
+    /// Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around
+    /// it. Farther out, all samples repeat the edge.
     #[inline(always)]
     pub fn within(at: isize, size: usize, of: usize) -> isize {
         at.clamp(2 - PAD as isize, (of + PAD - 2) as isize - size as isize)

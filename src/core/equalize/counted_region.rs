@@ -1,10 +1,10 @@
 //! Which part of a frame is counted; with `--roi auto`, all but the black bars around a picture of another shape.
 //!
-//! A sample is black up to 1/32 of the levels above black. A row or column at the edge of a frame belongs to a bar if all
-//! of its samples are black; what is left is the picture. The region is the smallest rectangle around the pictures of the
-//! last W + F frames (those that the temporal window remembers), or the whole frame while none of them has a picture. So
-//! it holds still over a scene, dark moments included, follows when a film's shape changes, and depends on the last
-//! W + F frames alone.
+//! A sample is black up to 1/32 of the levels above black. A row or column at the edge of a frame belongs to a bar if
+//! all of its samples are black; what is left is the picture. The region is the smallest rectangle around the pictures
+//! of the last W + F frames (those that the temporal window remembers), or the whole frame while none of them has a
+//! picture. So it holds still over a scene, dark moments included, follows when a film's shape changes, and depends on
+//! the last W + F frames alone.
 
 use super::luminance::Rows;
 use crate::Result;
@@ -12,10 +12,10 @@ use crate::frame::Frame;
 use crate::spec::{Levels, Method, Rect, Region, Settings};
 use std::collections::VecDeque;
 
-/// Says of each frame of a video, in order, which part is counted.
+/// Finds the counted part of each frame of a video, in order.
 #[derive(Default)]
 pub struct CountedRegion {
-    /// The pictures of the last frames, of which black ones have none.
+    /// The pictures of the last frames; `None` of black ones.
     pictures: VecDeque<Option<Rect>>,
     /// Size and levels of those frames. A frame of another size or with other levels clears `pictures`.
     kind: Option<((usize, usize), Levels)>,
@@ -50,7 +50,8 @@ impl CountedRegion {
         self.pictures.iter().flatten().copied().reduce(around).unwrap_or(frame.whole())
     }
 
-    /// What of a frame is not bars; `None` of a black one. Looks at bars only, so that a frame without any costs nothing.
+    /// The part of a frame without bars; `None` of a black one. Looks at bars only, so that a frame without any costs
+    /// nothing.
     fn picture(&mut self, frame: &Frame) -> Option<Rect> {
         let levels = frame.levels();
         let black = levels.lo() + (levels.count() / 32) as u16;

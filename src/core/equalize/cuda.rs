@@ -1,4 +1,4 @@
-//! The GPU backend: a [`Ring`] between the pipeline's threads. It says what is to be done with each frame; `cuda` does it.
+//! The GPU backend: a [`Ring`] between the pipeline's threads. It makes the task of each frame, which `cuda` executes.
 
 use super::{Applied, Equalized, Executor, Report, Role, Work};
 use crate::Result;
@@ -16,8 +16,8 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// How many frames are under way unless the caller says otherwise: one on each stage, and some to spare for threads that
-    /// are late.
+    /// How many frames are under way by default: one on each stage, and some to spare for threads
+    /// that are late.
     pub const RING_DEPTH: usize = 8;
 
     /// A backend on GPU `gpu_index`, counted from 0, with up to `ring_depth` frames under way.
@@ -102,6 +102,6 @@ impl Executor for Cuda {
     }
 
     fn name(&self) -> String {
-        format!("cuda ({}, ring of {})", self.ring.gpu().name(), self.ring.depth())
+        format!("cuda ({}, ring of {})", self.ring.gpu().name, self.ring.depth())
     }
 }

@@ -1,7 +1,7 @@
-//! Removes the noise of frames on threads of its own. They come out in the order in which they went in.
+//! Removes the noise of frames on its own threads. Frames come out in the order in which they went in.
 //!
-//! A frame waits for the frames behind it that it is made clean with. What a frame needs of another one, its planes and the motion
-//! between the two, is made once, by whichever thread needs it first.
+//! A frame waits for the later frames that it is denoised with. Planes of a frame and the motion between two frames are
+//! computed once, by the first thread that needs them.
 
 use super::cpu::{Isa, denoise_steps};
 use super::depth::{Kind, like, parts, planes, sibling};
@@ -16,18 +16,18 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Frames that become clean.
+/// The frames that are being denoised.
 pub(super) struct Denoising {
     steps: Steps,
     pool: HostPool,
     gpu: Option<Arc<Gpu>>,
-    /// `None` where frames are made clean as they come.
+    /// `None` where frames are denoised on the thread of the caller.
     jobs: Option<Sender<Job>>,
-    /// The most frames that are made clean at once.
+    /// The most frames that are denoised at once.
     most: usize,
     /// The last frames before those that wait, oldest first.
     before: VecDeque<Arc<Seen>>,
-    /// Frames that wait for those behind them, oldest first.
+    /// Frames that wait for later ones, oldest first.
     waiting: VecDeque<(Work, Arc<Seen>)>,
     /// Oldest first.
     begun: VecDeque<(Work, Option<Receiver<Result<Frame>>>)>,
@@ -35,10 +35,10 @@ pub(super) struct Denoising {
     was_flash: bool,
 }
 
-/// What is known of a frame.
+/// A frame, and what is computed from it.
 struct Seen {
     frame: Frame,
-    /// It does not go on from the frame before it.
+    /// It does not continue the frame before it: no motion leads across.
     begins: bool,
     pictures: Vec<SeenPicture>,
 }
@@ -73,7 +73,7 @@ impl Rows {
     }
 }
 
-/// What an engine knows of a frame.
+/// What an engine has computed for a picture.
 struct Known<E: Engine> {
     picture: Once<E::Picture>,
     step: Once<Step<E::Field>>,
@@ -85,7 +85,7 @@ impl<E: Engine> Default for Known<E> {
     }
 }
 
-/// What is made once, by whichever thread needs it first; the others wait for it.
+/// A value that is computed once, by the first thread that needs it; the others wait for it.
 struct Once<T>(Mutex<Option<Arc<T>>>);
 
 impl<T> Default for Once<T> {
@@ -105,19 +105,20 @@ impl<T> Once<T> {
 }
 
 struct Job {
-    /// Those of one scene.
+    /// Frames of one scene, oldest first.
     frames: Vec<Arc<Seen>>,
-    /// Which of them becomes clean.
+    /// The index of the one that is denoised.
     at: usize,
     share: Strength,
     pool: HostPool,
     steps: Steps,
-    /// Where noise is removed, if it is on a GPU.
+    /// The GPU that denoises, if one does.
     gpu: Option<Arc<Gpu>>,
     done: Sender<Result<Frame>>,
 }
 
-/// The bytes from which on frames that wait for each other keep their noise: five of 64 MiB, or nine of 36 MiB.
+/// The most bytes of frames that are denoised together, five of 64 MiB or nine of 36 MiB: larger frames keep their
+/// noise.
 const TOO_LARGE: usize = 320 << 20;
 
 /// Whether noise can be removed from a frame: of any depth, if there is a format of 10 bits for those of 8.
@@ -136,7 +137,8 @@ impl Denoising {
     /// The most threads: each has the planes of a frame, and of those around it.
     const MOST: usize = 8;
 
-    /// On this many threads, or [`MOST`](Self::MOST): with 0, or where the system starts none, on that of the caller.
+    /// Denoises on this many threads, at most [`MOST`](Self::MOST); with 0, or where the system refuses threads, on
+    /// that of the caller.
     pub fn on_threads(count: usize) -> Self {
         let (jobs, started) = threads::start("denoise", count.min(Denoising::MOST), Job::run);
         Denoising {
@@ -152,7 +154,7 @@ impl Denoising {
         }
     }
 
-    /// Adds the next frame, which has its guide. Its noise is removed on `gpu`, if there is one that does not fail.
+    /// Adds the next frame, which has its guide. Its noise is removed on `gpu`, if there is one and it does not fail.
     ///
     /// # Errors
     /// When a frame lies on a GPU that fails.
@@ -179,7 +181,7 @@ impl Denoising {
         self.begin_until(denoise.behind() as usize)
     }
 
-    /// No more frames will come.
+    /// Ends the input: no more frames will come.
     ///
     /// # Errors
     /// As for [`push`](Self::push).
@@ -189,14 +191,14 @@ impl Denoising {
         Ok(())
     }
 
-    /// Begins with the oldest frames that wait, until no more than `most` do.
+    /// Begins to denoise the oldest waiting frames, until at most `most` wait.
     fn begin_until(&mut self, most: usize) -> Result<()> {
         while self.waiting.len() > most
             && let Some((work, seen)) = self.waiting.pop_front()
         {
             let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.of_256() > 0);
             let denoise = work.settings().denoise;
-            // What is not counted is not remembered either.
+            // A frame that is not counted has no effect on later ones.
             let is_wanted = !matches!(work.role(), Role::WarmUp) && !work.is_behind();
             let is_used = is_wanted || work.settings().method.counts();
             let (mut work, mut receiver) = (work, None);
@@ -214,7 +216,7 @@ impl Denoising {
         Ok(())
     }
 
-    /// The frames that one is made clean with, oldest first, and its place among them.
+    /// The frames that this one is denoised with, oldest first, and its index among them.
     fn around(&self, seen: &Arc<Seen>, denoise: Denoise) -> (VecDeque<Arc<Seen>>, usize) {
         let mut frames: VecDeque<Arc<Seen>> = VecDeque::from([seen.clone()]);
         for earlier in self.before.iter().rev().take(denoise.before() as usize) {
@@ -244,12 +246,12 @@ impl Denoising {
         Ok(cleaned)
     }
 
-    /// The number of frames that are begun and have not been taken.
+    /// The number of frames whose denoising has begun and that have not been taken.
     pub fn len(&self) -> usize {
         self.begun.len()
     }
 
-    /// The oldest frame, if it is clean; waits for it if that many are begun as may be.
+    /// The oldest frame, if it is done; waits for it if the most frames have begun.
     ///
     /// # Errors
     /// When a thread has ended.
@@ -261,7 +263,7 @@ impl Denoising {
         Ok(None)
     }
 
-    /// The oldest frame that is begun, when it is clean; `None` if there is none.
+    /// Waits for the oldest frame that has begun; `None` if there is none.
     ///
     /// # Errors
     /// As for [`next`](Self::next).
@@ -292,10 +294,10 @@ impl Seen {
     }
 }
 
-/// What an engine knows of a picture.
+/// Selects what an engine has computed for a picture.
 type Of<E> = fn(&SeenPicture) -> &Known<E>;
 
-/// What an engine has made, or what went wrong.
+/// What an engine has made, or its error.
 type Made<T, E> = std::result::Result<Arc<T>, <E as Engine>::Error>;
 
 impl Job {
@@ -307,7 +309,7 @@ impl Job {
     fn cleaned(&self) -> Result<Frame> {
         let seen = &self.frames[self.at];
         let clean = |index: usize| {
-            // A GPU that fails, or has no room, is done without: the bytes are the same.
+            // Where the GPU fails or has no room, the CPU does it: the bytes are the same.
             let on_gpu = self.gpu.as_ref().and_then(|gpu| self.clean(index, &**gpu, |picture| &picture.on_gpu).ok());
             let clean = match on_gpu {
                 Some(clean) => clean,
@@ -332,21 +334,21 @@ impl Job {
         let pictures: Vec<_> = pictures.iter().map(|picture| &**picture).collect();
         let own_field = self.at.checked_sub(1).map(|before| steps[before].field().clone());
         let steps: Vec<_> = steps.iter().map(|step| &**step).collect();
-        let measured = Measured::of(&steps, engine.planes(pictures[self.at]), self.at);
+        let measured = Measured::of(&steps, frames[self.at].planes(index).len(), self.at);
         Around { pictures: &pictures, at: self.at, own_field }.clean(engine, &measured)
     }
 }
 
-/// Makes single frames clean, in any order, on the thread of the caller.
+/// Denoises single frames, in any order, on the thread of the caller.
 pub struct Alone {
     steps: Steps,
     pool: HostPool,
 }
 
-/// The planes of a picture, and what is made of them.
+/// The planes of a picture, and the picture made of them.
 type WithPlanes = (Arc<Vec<Sheet>>, Picture);
 
-/// What is measured of the noise of each picture of a frame, once it is made clean: with it, that takes less time.
+/// The measured noise of each picture of a frame, kept after the first denoising to save time in the next.
 pub type MeasuredNoise = OnceLock<Vec<Measured>>;
 
 impl Default for Alone {
@@ -356,7 +358,7 @@ impl Default for Alone {
 }
 
 impl Alone {
-    /// Frame `at` of these, which are of one scene and one kind, with this share of its noise removed.
+    /// Denoises frame `at` of these, which are of one scene and one kind, by this share.
     ///
     /// # Errors
     /// When planes do not make a frame.
@@ -378,7 +380,7 @@ impl Alone {
                     step
                 };
                 let steps: Vec<_> = made.windows(2).map(step).collect();
-                Measured::of(&steps.iter().collect::<Vec<_>>(), engine.planes(&made[at].1), at)
+                Measured::of(&steps.iter().collect::<Vec<_>>(), made[at].0.len(), at)
             };
             made.iter().map(measure).collect()
         });
@@ -402,8 +404,9 @@ fn log2_of_chroma(frame: &Frame) -> (u8, u8) {
 /// Bits of the samples of sheets.
 const DEPTH: u8 = 12;
 
-/// The planes of these rows of a frame without alpha, as codes of 12 bits less 2048. Of RGB these are a luma, `(r + 2g + b) / 4`,
-/// and two differences of colours around 0, `(2g - r - b) / 4` and `(r - b) / 2`, in which noise and picture are apart as in YUV.
+/// The planes of these rows of a frame without alpha, as codes of 12 bits less 2048. Of RGB these are a luma,
+/// `(r + 2g + b) / 4`, and two differences of colours around 0, `(2g - r - b) / 4` and `(r - b) / 2`, in which noise
+/// and picture are apart as in YUV.
 fn sheets(frame: &Frame, rows: Rows) -> Vec<Sheet> {
     let sample = frame.format().descriptor().sample;
     let (up, down) = (DEPTH.saturating_sub(sample.depth), sample.depth.saturating_sub(DEPTH));
@@ -441,7 +444,7 @@ fn sheets(frame: &Frame, rows: Rows) -> Vec<Sheet> {
     sheets
 }
 
-/// What part `index` of RGB, or else of YUV, changes by where its planes change by these.
+/// The change of part `index` of RGB (or of YUV), where the planes of the sheets change by `of`.
 fn change(is_rgb: bool, index: usize, of: impl Fn(usize) -> i32) -> i32 {
     match (is_rgb, index) {
         (false, index) => of(index),
@@ -451,8 +454,8 @@ fn change(is_rgb: bool, index: usize, of: impl Fn(usize) -> i32) -> i32 {
     }
 }
 
-/// `frame` with this share of what the sheets of its pictures, the first ones, change by to become the second ones; with 10 bits if it
-/// has 8.
+/// `frame` with this share of what the sheets of its pictures, the first ones, change by to become the second ones;
+/// with 10 bits if it has 8.
 fn cleaned(
     frame: &Frame,
     pictures: &[(Arc<Vec<Sheet>>, Vec<Sheet>)],

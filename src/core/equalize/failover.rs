@@ -1,7 +1,7 @@
-//! A backend that another one takes over from: the CPU begins while a GPU opens, and goes on should the GPU fail. Both are
-//! the same step. Every work is kept until its result has come out, with what was counted of the frames before; the next
-//! backend is told that, and does again what was under way. All backends give the same bytes, so the picture does not show
-//! where.
+//! A backend that another one takes over from: the CPU begins while a GPU opens, and goes on should the GPU fail. Both
+//! are the same step. Every work is kept until its result has come out, with what was counted of the frames before; the
+//! next backend gets that, and repeats what was under way. All backends give the same bytes, so the change is not
+//! visible.
 //!
 //! ```text
 //! frames    0 1 2 ... s-m ......... s-1 | s ............ n
@@ -19,15 +19,15 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Told once, in a sentence, that another backend has taken over from one that failed, and why.
-pub type Tell = Box<dyn Fn(&str) + Send>;
+/// Called once, with a sentence: another backend has taken over from one that failed, and why.
+pub type Reporter = Box<dyn Fn(&str) + Send>;
 
 /// Makes the backend that goes on after a failure.
 pub type Build = Box<dyn FnOnce() -> Box<dyn Executor> + Send>;
 
 /// A backend that is being opened.
 pub trait OpeningBackend: Send {
-    /// Whether it is open, or never will be: [`take`](OpeningBackend::take) answers at once.
+    /// Whether it is open or has failed: [`take`](OpeningBackend::take) returns at once.
     fn is_ready(&self) -> bool;
 
     /// The backend, waiting until it is open.
@@ -37,31 +37,31 @@ pub trait OpeningBackend: Send {
     fn take(self: Box<Self>) -> Result<Box<dyn Executor>>;
 }
 
-/// What it means if the backend that is being opened cannot be had.
+/// What to do if the backend that is being opened fails to open.
 pub enum OnUnavailable {
     /// The run has failed, even if the first backend could do it all.
     Fail,
-    /// The first backend does it all; this is told why, once.
-    Tell(Box<dyn FnOnce(Error) + Send>),
+    /// The first backend does everything; this is called once with the error.
+    Report(Box<dyn FnOnce(Error) + Send>),
 }
 
-/// A backend with others behind it.
+/// A backend that others may take over from.
 pub struct Failover {
     active: Box<dyn Executor>,
-    /// What takes over as soon as it is open.
+    /// The backend that takes over as soon as it is open.
     opening: Option<(Box<dyn OpeningBackend>, OnUnavailable)>,
     /// Builds the backend that takes over after a failure. Not used while the first backend waits for another to open.
     reserve: Option<Build>,
-    tell: Tell,
-    /// What was counted of the last frames that have come out, as many as later frames may depend on.
+    report: Reporter,
+    /// The counts of the last frames that have come out, as many as later frames may depend on.
     remembered: VecDeque<Remembered>,
-    /// What has not come out yet.
+    /// Works whose results have not come out yet.
     under_way: VecDeque<Work>,
     /// Results that came out of the next backend while it took over.
     done: VecDeque<Equalized>,
     /// No more frames will come.
     finished: bool,
-    /// Frames that have come out of the backend that began, and its name, once another one has taken over.
+    /// The number of frames from the first backend; and its name, once another one has taken over.
     equalized: u64,
     began: Option<String>,
     /// Whether the backend that was being opened came when all was done.
@@ -70,13 +70,13 @@ pub struct Failover {
 }
 
 impl Failover {
-    /// `primary` until it fails; then `tell` is told and the backend that `reserve` makes goes on.
-    pub fn new(primary: Box<dyn Executor>, reserve: Build, tell: Tell) -> Self {
+    /// `primary` until it fails; then `report` is called and the backend that `reserve` makes goes on.
+    pub fn new(primary: Box<dyn Executor>, reserve: Build, report: Reporter) -> Self {
         Failover {
             active: primary,
             opening: None,
             reserve: Some(reserve),
-            tell,
+            report,
             remembered: VecDeque::new(),
             under_way: VecDeque::new(),
             done: VecDeque::new(),
@@ -88,22 +88,23 @@ impl Failover {
         }
     }
 
-    /// `first` until `opening` is open; `reserve` and `tell` are for the failure of that one. Input goes into memory of
-    /// the host until there is a better kind.
+    /// `first` until `opening` is open; `reserve` and `report` are for the failure of that one. Input goes into memory
+    /// of the host until there is a better kind.
     pub fn opening(
         first: Box<dyn Executor>,
         opening: Box<dyn OpeningBackend>,
         on_unavailable: OnUnavailable,
         reserve: Build,
-        tell: Tell,
+        report: Reporter,
     ) -> Self {
-        let mut failover = Failover::new(first, reserve, tell);
+        let mut failover = Failover::new(first, reserve, report);
         failover.opening = Some((opening, on_unavailable));
         failover.pool = Some(Arc::default());
         failover
     }
 
-    /// Has `next` do what is under way, as if it had done all frames before, and gives the results that are done already.
+    /// Submits the works under way to `next`, as if it had equalized all frames before, and returns the results that
+    /// are done already.
     fn take_over(&self, next: &mut dyn Executor) -> Result<VecDeque<Equalized>> {
         self.remembered.iter().try_for_each(|seen| next.remember(seen))?;
         let mut done = VecDeque::new();
@@ -119,7 +120,7 @@ impl Failover {
         Ok(done)
     }
 
-    /// Makes `next` the backend that works; the results of what was under way came out of it.
+    /// Makes `next` the active backend; `done` has its results for the works under way.
     fn switch_to(&mut self, next: Box<dyn Executor>, done: VecDeque<Equalized>) {
         self.active = next;
         for equalized in done {
@@ -134,8 +135,8 @@ impl Failover {
         let mut next = match (opening.take(), on_unavailable) {
             (Ok(next), _) => next,
             (Err(error), OnUnavailable::Fail) => return Err(error),
-            (Err(error), OnUnavailable::Tell(tell)) => {
-                tell(error);
+            (Err(error), OnUnavailable::Report(report)) => {
+                report(error);
                 self.reserve = None;
                 return Ok(());
             }
@@ -150,14 +151,14 @@ impl Failover {
             }
             // The first backend still has what is under way, and goes on.
             Err(error) => {
-                (self.tell)(&format!("{} failed, going on with {}: {error:#}", next.name(), self.active.name()));
+                (self.report)(&format!("{} failed, going on with {}: {error:#}", next.name(), self.active.name()));
                 self.reserve = None;
             }
         }
         Ok(())
     }
 
-    /// Has the reserve go on after `error`; the error itself if there is none.
+    /// Continues with the reserve after `error`; returns the error if there is none.
     fn recover(&mut self, error: Error) -> Result<()> {
         // The first backend is a CPU already.
         if self.opening.is_some() {
@@ -165,7 +166,7 @@ impl Failover {
         }
         let Some(build) = self.reserve.take() else { return Err(error) };
         let mut next = build();
-        (self.tell)(&format!("{} failed, going on with {}: {error:#}", self.active.name(), next.name()));
+        (self.report)(&format!("{} failed, going on with {}: {error:#}", self.active.name(), next.name()));
         // Frames may lie on the GPU that has failed.
         self.under_way.iter().try_for_each(|work| work.frame().bring_down())?;
         let done = self.take_over(next.as_mut())?;
@@ -173,8 +174,8 @@ impl Failover {
         Ok(())
     }
 
-    /// Puts the oldest result of the active backend, if there is one, with those that are done; after a failure, the
-    /// results of the next backend are there instead.
+    /// Moves the oldest result of the active backend, if there is one, to those that are done; after a failure, the
+    /// results of the next backend instead.
     fn collect_from_active(&mut self) -> Result<()> {
         match self.active.collect() {
             Ok(None) => Ok(()),
@@ -190,7 +191,7 @@ impl Failover {
         }
     }
 
-    /// Notes that the oldest frame under way has come out: what was counted of it is all that is kept.
+    /// Notes that the oldest frame under way has come out; only its counts are kept.
     fn came_out(&mut self, equalized: &Equalized) {
         let Some(work) = self.under_way.pop_front() else { return };
         if self.began.is_none() && !matches!(work.role(), Role::WarmUp) {
@@ -201,15 +202,15 @@ impl Failover {
             let guide = work.guide().clone();
             self.remembered.push_back(Remembered { counts, settings, guide, scene: applied.scene });
         }
-        // Settings with another window begin a new one, so that these tell what is needed. A window of one frame needs no
-        // frame before it, but its scene does.
+        // Settings with another window begin a new one, so these settings determine what is needed. A window of one
+        // frame needs no frame before it, but its scene does.
         let smoothing = settings.smoothing;
         let depends_on_others = smoothing.frames() > 1 || work.report() == Report::Everything;
         let needed = if depends_on_others { smoothing.memory() as usize } else { 0 };
         self.remembered.drain(..self.remembered.len().saturating_sub(needed));
     }
 
-    /// Waits for a backend without which the run has failed, though it has nothing to do any more.
+    /// Waits for a backend that is required, though no work is left for it.
     fn insist(&mut self) -> Result<()> {
         match self.opening.take_if(|(_, on_unavailable)| matches!(on_unavailable, OnUnavailable::Fail)) {
             Some((opening, _)) => {
@@ -284,13 +285,14 @@ impl Executor for Failover {
 }
 
 impl Drop for Failover {
-    /// That there is no other backend is still told, if it is known. A backend that is still being opened is not waited for.
+    /// Still reports that there is no other backend, if that is known. A backend that is still being opened is not
+    /// waited for.
     fn drop(&mut self) {
         let known = self.opening.take_if(|(opening, _)| opening.is_ready() && !std::thread::panicking());
-        if let Some((opening, OnUnavailable::Tell(tell))) = known
+        if let Some((opening, OnUnavailable::Report(report))) = known
             && let Err(error) = opening.take()
         {
-            tell(error);
+            report(error);
         }
     }
 }

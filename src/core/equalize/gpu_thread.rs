@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// Set when a thread was left to itself.
+/// Set when a thread was detached.
 static LEFT_OPENING: AtomicBool = AtomicBool::new(false);
 
 /// A thread that opens a GPU.
@@ -23,8 +23,8 @@ pub(super) struct GpuThread {
 }
 
 impl GpuThread {
-    /// Finds the driver at once, and opens the GPU after `delay` or when [`join`](GpuThread::join) is called, if this is not
-    /// dropped before; `None` if the system starts no thread.
+    /// Finds the driver at once, and opens the GPU after `delay` or when [`join`](GpuThread::join) is called, if this
+    /// is not dropped before; `None` if the system starts no thread.
     pub fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>, delay: Duration) -> Option<Self> {
         let (found, driver) = bounded(1);
         let (wanted, opened) = bounded(1);
@@ -67,7 +67,7 @@ impl GpuThread {
 }
 
 impl Drop for GpuThread {
-    /// Leaves the thread to itself: once begun, opening cannot be stopped.
+    /// Detaches the thread: once begun, opening cannot be stopped.
     fn drop(&mut self) {
         if !self.is_finished() {
             LEFT_OPENING.store(true, Ordering::Relaxed);

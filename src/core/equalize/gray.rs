@@ -2,7 +2,7 @@
 //! was counted and mapped.
 
 use super::luminance::luminance_row;
-use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane, Range};
+use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane};
 use crate::{Error, Result};
 
 /// Takes the colour out of frames.
@@ -28,10 +28,7 @@ impl Gray {
                 self.luminance(frame, format)
             }
         };
-        let range = if descriptor.model == Model::Rgb { Range::Full } else { frame.range() };
-        let mut gray = Frame::new(format, (frame.width(), frame.height()), range, frame.matrix(), vec![luma])?;
-        (gray.transfer, gray.is_interlaced) = (frame.transfer, frame.is_interlaced);
-        (gray.pts, gray.attachment) = (frame.pts, frame.attachment.clone());
+        let gray = frame.with_format(format, vec![luma])?;
         debug_assert_eq!(gray.levels(), frame.levels());
         Ok(gray)
     }

@@ -7,8 +7,8 @@ use crate::spec::{Lattice, Measure, Rect};
 use std::array;
 use std::rc::Rc;
 
-/// Measures the part `counted` of a frame, which lies in it, without what a mask of its size leaves out. Of a frame on a GPU,
-/// only the rows with points come down.
+/// Measures the part `counted` of a frame, which lies in it, without what a mask of its size leaves out. Of a frame on
+/// a GPU, only the rows with points come down.
 ///
 /// # Errors
 /// When the GPU that the frame is on fails.

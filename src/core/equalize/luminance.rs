@@ -1,6 +1,6 @@
 //! The luminance of a frame, row by row, for measurements.
 
-use crate::frame::{Component, Endian, Frame, Luminance, Sample};
+use crate::frame::{Component, Frame, Luminance, in_byte_order};
 
 /// Reads the luminance codes of row `y` into `codes`, which has one place a pixel.
 ///
@@ -18,15 +18,13 @@ pub fn luminance_row(frame: &Frame, y: usize, codes: &mut [u16]) {
             }
         }
         Luminance::Stored(Component { plane, offset: 0, step: 1 }) => {
-            let Sample { shift, endian, .. } = descriptor.sample;
+            let sample = descriptor.sample;
             let words = frame.planes()[plane].row(y).as_chunks::<2>().0.iter();
-            let code = |word: u16| (word >> shift).min(descriptor.sample.max());
-            match endian {
-                Endian::Little => {
-                    codes.iter_mut().zip(words).for_each(|(to, &word)| *to = code(u16::from_le_bytes(word)))
+            in_byte_order!(sample.endian, |read, _| {
+                for (to, &word) in codes.iter_mut().zip(words) {
+                    *to = (read(word) >> sample.shift).min(sample.max());
                 }
-                Endian::Big => codes.iter_mut().zip(words).for_each(|(to, &word)| *to = code(u16::from_be_bytes(word))),
-            }
+            });
         }
         Luminance::Stored(luma) => {
             let row = row(luma);

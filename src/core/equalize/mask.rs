@@ -1,19 +1,21 @@
-//! A picture that says how much each pixel counts: the rim of a fisheye lens, a clock that is burnt in, or an endoscope's
-//! surroundings are left out of what decides on levels and curves. The result is applied to all of the frame.
+//! The weight of each pixel in what is counted: the rim of a fisheye lens, a clock that is burnt in, or an
+//! endoscope's surroundings are left out of what decides on levels and curves. The result is applied to all of the
+//! frame.
 //!
-//! In integers: each pixel has a weight from 0 to 255, and all weights are divided by their greatest common divisor, so that
-//! with a mask of black and white, each sample that counts counts as one. The count of a level is the sum of the weights of its
-//! samples; a plateau given as a number of samples is multiplied by the largest weight, one given as a share is a share of the
-//! sum of all weights. (In frames of more than 16 million pixels, weights are scaled down such that their sum fits 32 bits.) Samples outside of the counted region do not count, whatever their weight. What is measured
-//! ([`Measure`](crate::spec::Measure)) leaves out the points whose weight is 0, and takes all others alike; if that leaves no
-//! point, it takes all of them. The points lie over the smallest rectangle around the weights above 0.
+//! In integers: each pixel has a weight from 0 to 255, and all weights are divided by their greatest common divisor, so
+//! that with a mask of black and white, each sample that counts counts as one. The count of a level is the sum of the
+//! weights of its samples; a plateau given as a number of samples is multiplied by the largest weight, one given as a
+//! share is a share of the sum of all weights. (In frames of more than 16 million pixels, weights are scaled down such
+//! that their sum fits 32 bits.) Samples outside of the counted region do not count, whatever their weight. What is
+//! measured ([`Measure`](crate::spec::Measure)) leaves out the points whose weight is 0, and takes all others alike; if
+//! that leaves no point, it takes all of them. The points lie over the smallest rectangle around the weights above 0.
 
 use super::luminance::Rows;
 use crate::frame::{Component, Frame, Luminance};
 use crate::spec::{Histogram, Plateau, Rect, Settings};
 use crate::{Error, Result};
 
-/// The weights of the pixels of frames of one size.
+/// The weights of the pixels, for frames of one size.
 #[derive(Clone, Debug)]
 pub struct Mask {
     size: (usize, usize),
@@ -23,8 +25,8 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// Weights for frames of `size` (columns, rows), row by row from the top. `None` when there are not as many as pixels, or
-    /// all are 0.
+    /// Weights for frames of `size` (columns, rows), row by row from the top. `None` when there are not as many as
+    /// pixels, or all are 0.
     pub fn new(size @ (width, height): (usize, usize), mut weights: Vec<u8>) -> Option<Self> {
         let divisor = weights.iter().fold(0, |divisor, &weight| common_divisor(divisor, weight));
         if weights.len() != width * height || divisor == 0 {
@@ -74,7 +76,8 @@ impl Mask {
         &self.weights[y * self.size.0 + x..][..width]
     }
 
-    /// The smallest rectangle around the pixels of `region` that count; around all that count where none of `region` does.
+    /// The smallest rectangle around the pixels of `region` that count; around all that count where none of `region`
+    /// does.
     ///
     /// # Panics
     /// When the region does not lie in the frame.

@@ -1,5 +1,5 @@
-//! Measures frames on threads of its own, and decides on them on one more. The guides come out in the order in which the frames
-//! went in.
+//! Measures frames on its own threads, and decides on them on one more. The guides come out in the order in which
+//! the frames went in.
 
 use super::{Mask, Work, measure, threads};
 use crate::spec::{Guide, Guides, Measure, Settings};
@@ -14,7 +14,7 @@ use std::thread::Builder;
 pub(super) struct Measuring {
     /// `None` where that is done as they come.
     threads: Option<Threads>,
-    /// What is decided where there are no threads.
+    /// The decisions where there are no threads.
     guides: Guides,
     /// Oldest first, with the guides that are decided once a frame has come: of frames before it, or its own.
     begun: VecDeque<(Work, Receiver<Result<Vec<Guide>>>)>,
@@ -33,14 +33,15 @@ struct Job {
     done: Sender<Result<Measure>>,
 }
 
-/// What is decided on: a frame, or the end of the video.
+/// The subject of a decision: a frame, or the end of the video.
 struct Case {
     frame: Option<(Receiver<Result<Measure>>, Settings)>,
     decided: Sender<Result<Vec<Guide>>>,
 }
 
 impl Measuring {
-    /// On this many threads, and one: with 0, or where the system starts none, on that of the caller.
+    /// Measures on this many threads and decides on one more; with 0, or where the system refuses threads, on that of
+    /// the caller.
     pub fn on_threads(count: usize) -> Self {
         let (jobs, started) = threads::start("measure", count, Job::run);
         let (cases, in_order) = unbounded::<Case>();
@@ -83,8 +84,8 @@ impl Measuring {
         self.begun.len()
     }
 
-    /// The oldest frame with the guides that are decided once it has come, if they are; waits for them if that many frames are
-    /// begun as may be.
+    /// The oldest frame with the guides that are decided once it has come, if they are; waits for them if that many
+    /// frames are begun as may be.
     ///
     /// # Errors
     /// When the frame could not be measured.
@@ -114,7 +115,7 @@ impl Measuring {
     }
 }
 
-/// What a thread has sent.
+/// Waits for what a thread sends.
 fn received<T>(from: &Receiver<Result<T>>) -> Result<T> {
     from.recv().map_err(|_| Error::Worker("a thread that measures has ended".to_owned()))?
 }

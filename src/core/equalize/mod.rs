@@ -1,12 +1,12 @@
 //! Equalization of frames: [`Executor`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 //!
 //! ```text
-//! frame -> EqualizeStage: Depth, Guides, Denoising, Work -> Executor: Reference, Cpu, Cuda, or Failover over two of them ->
-//!       -> Equalized -> observers
+//! frame -> EqualizeStage: Depth, Guides, Denoising, Work
+//!       -> Executor: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
 //! ```
 //!
-//! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens, and
-//! goes on there should the GPU fail.
+//! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens,
+//! and goes on there should the GPU fail.
 
 mod counted_region;
 pub mod cpu;
@@ -46,7 +46,7 @@ pub use stage::{EqualizeStage, Given, MappingSource, Observation, Observer};
 pub use study::{Decided, Mapper, Study, output_format};
 pub use survey::{SceneMappings, Survey};
 pub use verify::{Verifier, first_difference};
-pub use work::{Applied, Came, Equalized, Report, Role, Work};
+pub use work::{Applied, Equalized, Original, Report, Role, Work};
 
 use crate::Result;
 use crate::cuda::Gpu;
@@ -63,22 +63,23 @@ pub trait Executor: Send {
     /// When the backend fails; the frames under way are lost with it.
     fn submit(&mut self, work: Work) -> Result<()>;
 
-    /// Takes in what another backend has counted of a frame that it has equalized: later frames may share a window with
-    /// it. To be called before the first [`submit`](Executor::submit); nothing comes out.
+    /// Takes in the counts of a frame that another backend has equalized: later frames may share a window with it. To
+    /// be called before the first [`submit`](Executor::submit); nothing comes out.
     ///
     /// # Errors
     /// As for [`submit`](Executor::submit).
     fn remember(&mut self, seen: &Remembered) -> Result<()>;
 
     /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none. Frames that wait for
-    /// later ones (`--look-ahead`) are not under way. When the size or the settings change, a backend may let them go at
-    /// once, or when as many frames have come; so a backend that takes over from one that failed can have fewer under way.
+    /// later ones (`--look-ahead`) are not under way. When the size or the settings change, a backend may let them go
+    /// at once, or when as many frames have come; so a backend that takes over from one that failed can have fewer
+    /// under way.
     ///
     /// # Errors
     /// As for [`submit`](Executor::submit).
     fn collect(&mut self) -> Result<Option<Equalized>>;
 
-    /// Says that no more frames will come: those that wait for later ones are under way now.
+    /// Ends the input: frames that wait for later ones are under way now.
     ///
     /// # Errors
     /// As for [`submit`](Executor::submit).
@@ -91,10 +92,12 @@ pub trait Executor: Send {
     fn in_flight(&self) -> usize;
 
     /// How many frames may be under way.
-    fn capacity(&self) -> usize;
+    fn capacity(&self) -> usize {
+        1
+    }
 
-    /// Memory that it reads faster than any other, for frames whose chroma is treated like this. `None` where all memory
-    /// is the same, as to a CPU.
+    /// Memory that it reads faster than any other, for frames whose chroma is treated like this. `None` where all
+    /// memory is the same, as to a CPU.
     fn input_pool(&self, _chroma: Chroma) -> Option<Arc<dyn Pool>> {
         None
     }
@@ -104,6 +107,6 @@ pub trait Executor: Send {
         None
     }
 
-    /// What does the work, for the summary: `cpu (avx512, 2 threads)`.
+    /// Its name, for the summary: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;
 }

@@ -1,5 +1,5 @@
-//! Opens the chosen backend: by default a GPU if there is one. The CPU equalizes while the GPU opens, and after a failure of
-//! it.
+//! Opens the chosen backend: by default a GPU if there is one. The CPU equalizes while the GPU opens, and after a
+//! failure of it.
 
 use super::cpu::Cpu;
 use super::cuda::Cuda;
@@ -27,41 +27,21 @@ named! {
 }
 
 impl Backend {
-    /// What is opened for it: a new backend answers here, and where the answer is matched.
-    fn device(self) -> Device {
-        match self {
-            Backend::Auto => Device::Cuda { is_required: false },
-            Backend::Cpu => Device::None,
-            Backend::Cuda => Device::Cuda { is_required: true },
-        }
-    }
-
     /// Whether a GPU is opened if there is one.
     pub fn may_use_gpu(self) -> bool {
-        match self.device() {
-            Device::None => false,
-            Device::Cuda { .. } => true,
+        match self {
+            Backend::Auto | Backend::Cuda => true,
+            Backend::Cpu => false,
         }
     }
 
     /// Whether it is an error if there is no GPU.
     pub fn needs_gpu(self) -> bool {
-        match self.device() {
-            Device::None => false,
-            Device::Cuda { is_required } => is_required,
+        match self {
+            Backend::Cuda => true,
+            Backend::Auto | Backend::Cpu => false,
         }
     }
-}
-
-/// What is opened beside the threads of the CPU.
-#[derive(Clone, Copy)]
-enum Device {
-    None,
-    /// An NVIDIA GPU.
-    Cuda {
-        /// Whether it is an error if there is none.
-        is_required: bool,
-    },
 }
 
 /// The chosen backend.
@@ -87,8 +67,8 @@ impl Default for BackendChoice {
     }
 }
 
-/// How long a job runs on the CPU before a GPU is opened that may or may not be used: a process whose driver is starting takes
-/// up to 0.1 s longer to end.
+/// How long a job runs on the CPU before a GPU is opened that may or may not be used: a process whose driver is
+/// starting takes up to 0.1 s longer to end.
 const SHORT_JOB: Duration = Duration::from_millis(100);
 
 /// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may
@@ -111,13 +91,9 @@ enum GpuState {
 impl BackendStartup {
     /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
-        let thread = match choice.backend.device() {
-            Device::None => None,
-            Device::Cuda { is_required } => {
-                let delay = if is_required { Duration::ZERO } else { SHORT_JOB };
-                GpuThread::start(choice.gpu, choice.kernels.clone(), delay)
-            }
-        };
+        let delay = if choice.backend.needs_gpu() { Duration::ZERO } else { SHORT_JOB };
+        let is_used = choice.backend.may_use_gpu();
+        let thread = is_used.then(|| GpuThread::start(choice.gpu, choice.kernels.clone(), delay)).flatten();
         // Without a thread, `take_gpu` opens it.
         BackendStartup { choice, gpu: thread.map_or(GpuState::Closed, GpuState::Opening) }
     }
@@ -141,8 +117,8 @@ impl BackendStartup {
         matches!(self.gpu, GpuState::Done(Ok(_)))
     }
 
-    /// The chosen backend, or the best one there is. While a GPU opens, the CPU begins if it may; if the GPU then cannot be
-    /// opened, that is a note, or an error if a GPU was chosen.
+    /// The chosen backend, or the best available one. While a GPU opens, the CPU begins if it may; if the GPU then
+    /// cannot be opened, that is a note, or an error if a GPU was chosen.
     ///
     /// # Errors
     /// When the chosen backend is missing.
@@ -155,21 +131,19 @@ impl BackendStartup {
         self.open(notes)?.backend(notes)
     }
 
-    /// Waits until the GPU is open, for backends that share it. Without one, a note says why the CPU equalizes.
+    /// Waits until the GPU is open, for backends that share it. Without one, a note gives the reason why the CPU
+    /// equalizes.
     ///
     /// # Errors
     /// When a GPU was chosen, and there is none.
     pub fn open(mut self, notes: &Notes) -> Result<SharedBackend> {
-        let gpu = match self.choice.backend.device() {
-            Device::None => None,
-            Device::Cuda { .. } => match self.take_gpu() {
-                Ok(gpu) => Some(gpu),
-                Err(error) => {
-                    self.choice.refuse(error, notes)?;
-                    None
-                }
-            },
-        };
+        let mut gpu = None;
+        if self.choice.backend.may_use_gpu() {
+            match self.take_gpu() {
+                Ok(open) => gpu = Some(open),
+                Err(error) => self.choice.refuse(error, notes)?,
+            }
+        }
         Ok(SharedBackend { choice: self.choice, gpu, pool: HostPool::default() })
     }
 
@@ -247,7 +221,7 @@ impl SharedBackend {
         let (choice, pool) = (self.choice.clone(), self.pool.clone());
         let build = Box::new(move || cpu(&choice, &pool));
         match self.gpu.as_ref().map(|gpu| Cuda::on(gpu, depth)) {
-            Some(Ok(cuda)) => return Ok(Box::new(Failover::new(Box::new(cuda), build, tell(notes)))),
+            Some(Ok(cuda)) => return Ok(Box::new(Failover::new(Box::new(cuda), build, reporter(notes)))),
             Some(Err(error)) => self.choice.refuse(error, notes)?,
             None => {}
         }
@@ -273,7 +247,7 @@ fn cpu_instead(error: &cuda::Error, has_variants: bool) -> String {
     format!("{}: equalizing on the CPU{loss}", error.cause())
 }
 
-fn tell(notes: &Notes) -> Box<dyn Fn(&str) + Send> {
+fn reporter(notes: &Notes) -> Box<dyn Fn(&str) + Send> {
     let notes = notes.clone();
     Box::new(move |message| notes.note(message.to_owned()))
 }
@@ -284,7 +258,7 @@ fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notes: &Notes) -> B
         OnUnavailable::Fail
     } else {
         let notes = notes.clone();
-        OnUnavailable::Tell(Box::new(move |error| {
+        OnUnavailable::Report(Box::new(move |error| {
             let message = error
                 .gpu()
                 .map_or_else(|| format!("{error}: equalizing on the CPU"), |error| cpu_instead(error, false));
@@ -294,7 +268,7 @@ fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notes: &Notes) -> B
     let opening = Box::new(OpeningGpu(thread));
     let reserve = choice.clone();
     let build = Box::new(move || cpu(&reserve, &HostPool::default()));
-    Box::new(Failover::opening(cpu(choice, &HostPool::default()), opening, on_unavailable, build, tell(notes)))
+    Box::new(Failover::opening(cpu(choice, &HostPool::default()), opening, on_unavailable, build, reporter(notes)))
 }
 
 /// The backend on a GPU that is being opened.

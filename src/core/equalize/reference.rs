@@ -63,7 +63,7 @@ impl Reference {
     }
 }
 
-/// What is counted of the frame of `work`.
+/// Counts the frame of `work`.
 fn counts(work: &Work) -> Counts {
     let (frame, settings) = (work.frame(), work.settings());
     match (settings.method, frame.tiles(settings.method)) {
@@ -128,7 +128,9 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
     let descriptor = frame.format().descriptor();
     let (levels, max) = (frame.levels(), descriptor.sample.max());
     let rewritten = frame.rewritten_planes(true);
-    let mut planes: Vec<PlaneMut> = rewritten.clone().map(|index| copy_of(frame, index, pool)).collect();
+    // What lies between the luminance samples (packed chroma, alpha) stays as it is.
+    let copy = |plane| pool.copy_of(plane);
+    let mut planes: Vec<PlaneMut> = frame.planes()[rewritten.clone()].iter().map(copy).collect();
     match (descriptor.luminance, descriptor.chroma) {
         (Luminance::FromRgb { r, g, b }, _) => {
             for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
@@ -174,11 +176,10 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
             }
         }
     }
-    let mut planes = planes.into_iter().map(PlaneMut::freeze);
-    frame.with_planes(|index| if rewritten.contains(&index) { planes.next() } else { None })
+    frame.replacing(rewritten, planes)
 }
 
-/// What happens to the colour of a pixel.
+/// The treatment of the colour of a pixel.
 pub enum Colour<'a> {
     /// It stays.
     Keep,
@@ -189,7 +190,7 @@ pub enum Colour<'a> {
 }
 
 impl Colour<'_> {
-    /// What `chroma` says, with this gain if it follows.
+    /// The treatment by `chroma`, with this gain if it follows.
     pub fn of(chroma: Chroma, gain: u32) -> Self {
         match chroma {
             Chroma::Keep => Colour::Keep,
@@ -223,10 +224,6 @@ impl Executor for Reference {
 
     fn in_flight(&self) -> usize {
         self.done.len()
-    }
-
-    fn capacity(&self) -> usize {
-        1
     }
 
     fn name(&self) -> String {
@@ -268,7 +265,9 @@ pub fn map<'a>(
 ) -> Frame {
     let colour = &colour.into();
     let rewritten = frame.rewritten_planes(!matches!(colour, Colour::Keep));
-    let mut planes: Vec<PlaneMut> = rewritten.clone().map(|index| copy_of(frame, index, pool)).collect();
+    // What lies between the luminance samples (packed chroma, alpha) stays as it is.
+    let copy = |plane| pool.copy_of(plane);
+    let mut planes: Vec<PlaneMut> = frame.planes()[rewritten.clone()].iter().map(copy).collect();
     let sample = frame.format().descriptor().sample;
     for y in 0..frame.height() {
         for x in 0..frame.width() {
@@ -295,8 +294,7 @@ pub fn map<'a>(
         Colour::Scale => scale_chroma(frame, &mut planes, value),
         Colour::Gain(gain) => gain_chroma(frame, &mut planes, gain),
     }
-    let mut planes = planes.into_iter().map(PlaneMut::freeze);
-    frame.with_planes(|index| if rewritten.contains(&index) { planes.next() } else { None })
+    frame.replacing(rewritten, planes)
 }
 
 /// Scales the chroma samples of `frame`, if it has any, by the gain of the luma that they cover, into `planes`.
@@ -355,14 +353,4 @@ fn read(frame: &Frame, component: Component, x: usize, y: usize) -> u16 {
 fn write(frame: &Frame, planes: &mut [PlaneMut], component: Component, x: usize, y: usize, code: u16) {
     let row = planes[component.plane].row_mut(y);
     frame.format().descriptor().sample.write(row, component.offset + x * component.step, code);
-}
-
-/// A writable copy of a plane: what lies between the luminance samples (packed chroma, alpha) stays as it is.
-fn copy_of(frame: &Frame, index: usize, pool: &HostPool) -> PlaneMut {
-    let plane = &frame.planes()[index];
-    let mut copy = pool.plane(plane.row_bytes(), plane.rows());
-    for y in 0..plane.rows() {
-        copy.row_mut(y).copy_from_slice(plane.row(y));
-    }
-    copy
 }

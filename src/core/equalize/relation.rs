@@ -1,4 +1,4 @@
-//! The curve between two frames, as far as their pixels tell it: what the levels of A are in B.
+//! The curve between two frames, by their pixels: what the levels of A are in B.
 
 use super::luminance_row;
 use crate::frame::Frame;

@@ -1,4 +1,4 @@
-//! The stage between source and sink: makes a [`Work`] of each frame, has a backend do it, and shows what came of it to
+//! The stage between source and sink: makes a [`Work`] of each frame, has a backend do it, and passes the result to
 //! observers.
 //!
 //! ```text
@@ -8,7 +8,8 @@
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 //!
-//! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies them.
+//! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies
+//! them.
 
 use super::denoising::{Denoising, cleans};
 use super::measuring::Measuring;
@@ -17,26 +18,26 @@ use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, Outp
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Temporal};
+use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Temporal, setters};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Gives frames mappings in place of their own.
 pub trait MappingSource: Send {
-    /// What is applied to frame `number`, counted from 0; [`Work::applying`] has to take it.
+    /// The mapping of frame `number`, counted from 0; [`Work::applying`] has to accept it.
     ///
     /// # Errors
     /// When there is nothing for such a frame.
     fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given, CallerError>;
 }
 
-/// What a frame is given.
+/// The mapping that a frame is given.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// What is applied to it.
+    /// The mapping.
     pub mapping: Mapping,
-    /// Where it belongs, if that is known.
+    /// Its scene, if that is known.
     pub scene: Option<Scene>,
 }
 
@@ -44,19 +45,20 @@ pub struct Given {
 pub struct Observation<'a> {
     /// Its number, counted from 0; frames that only warm up are not counted.
     pub number: u64,
-    /// What went in.
+    /// The work that went in.
     pub before: &'a Work,
-    /// What came out.
+    /// The result.
     pub after: &'a Equalized,
-    /// If it had fewer bits before its noise was removed: the frame with its noise, and what comes out with as many bits.
-    pub came: Option<(&'a Frame, &'a Frame)>,
+    /// If it had fewer bits before its noise was removed: the frame with its noise, and what comes out with as many
+    /// bits.
+    pub original: Option<(&'a Frame, &'a Frame)>,
     /// How long the backend has worked on this thread so far, in all.
     pub equalizing: Duration,
-    /// What equalized it.
+    /// The backend.
     pub backend: &'a dyn Executor,
 }
 
-/// Sees every frame, and what came of it.
+/// Sees every frame and its result.
 pub trait Observer: Send {
     /// A frame goes in.
     ///
@@ -80,18 +82,18 @@ pub trait Observer: Send {
     /// When the run cannot go on.
     fn equalized(&mut self, seen: Observation<'_>) -> Result<(), CallerError>;
 
-    /// Whether frames have to come with everything that was applied to them.
+    /// Whether everything that was applied to frames has to be reported.
     fn asks_for_everything(&self) -> bool {
         false
     }
 
-    /// What the name of the backend gets for it.
+    /// A suffix to the name of the backend.
     fn suffix(&self) -> &'static str {
         ""
     }
 }
 
-/// A backend, what is done to frames before it, and who sees what comes out of it.
+/// A backend, the steps before it, and the observers behind it.
 pub struct EqualizeStage {
     backend: Box<dyn Executor>,
     settings: Settings,
@@ -107,12 +109,12 @@ pub struct EqualizeStage {
     /// Works that wait for their guides, oldest first.
     undecided: VecDeque<Work>,
     denoising: Denoising,
-    /// Works that wait for room in the backend, oldest first, with what is known of them that the backend does not tell.
+    /// Works that wait for room in the backend, oldest first, with what the backend does not report of them.
     ready: VecDeque<(Work, Applied)>,
-    /// No more frames will come, and the backend has not been told.
+    /// No more frames will come, and `finish` of the backend has not been called.
     ending: bool,
     observers: Vec<Box<dyn Observer>>,
-    /// What is under way or waits for later frames, oldest first. Those that warm up come before all others.
+    /// Works that are under way or wait for later frames, oldest first. Those that warm up come before all others.
     under_way: VecDeque<(Work, Applied)>,
     /// How many frames have gone in and come out, without those that warm up.
     submitted: u64,
@@ -151,66 +153,48 @@ impl EqualizeStage {
         }
     }
 
-    /// The same, with the colour taken out of frames first, if `gray` says so.
-    #[must_use]
-    pub fn gray(self, gray: bool) -> Self {
-        EqualizeStage { gray: gray.then(Gray::default), ..self }
+    setters! {
+        /// Takes the colour out of frames first, if `gray`.
+        pub fn gray(gray: bool) => gray = gray.then(Gray::default);
+
+        /// Sets the depth of the output.
+        pub fn with_output_depth(output: OutputDepth) => depth = Depth::new(output);
+
+        /// Applies the mappings of this source to frames, if there is one.
+        pub fn with_mappings(given: Option<Box<dyn MappingSource>>) => given = given;
+
+        /// Counts each sample by its weight in this mask, if there is one. Works with all methods but
+        /// [`Method::Clahe`].
+        pub fn with_mask(mask: Option<Arc<Mask>>) => mask = mask;
+
+        /// Leaves results on the GPU, if `stays` and the backend is a GPU ([`Work::staying_on_device`]). Results whose
+        /// depth changes ([`OutputDepth`]) are on the host all the same.
+        pub fn staying_on_device(stays: bool) => stays_on_device = stays;
+
+        /// Measures frames on this many threads besides that of the stage, and decides on them on one more. These
+        /// threads take frames from the source and give them back some frames later, so a source that delivers when a
+        /// viewer waits does without them.
+        pub fn measuring_on(threads: usize) => measuring = Measuring::on_threads(threads);
+
+        /// Removes noise on this many threads besides that of the stage; of live video, too.
+        pub fn denoising_on(threads: usize) => denoising = Denoising::on_threads(threads);
     }
 
-    /// The same, with frames that come out with this depth.
-    #[must_use]
-    pub fn with_output_depth(self, output: OutputDepth) -> Self {
-        EqualizeStage { depth: Depth::new(output), ..self }
-    }
-
-    /// The same, with the mappings of this source applied to frames, if there is one.
-    #[must_use]
-    pub fn with_mappings(self, given: Option<Box<dyn MappingSource>>) -> Self {
-        EqualizeStage { given, ..self }
-    }
-
-    /// The same, with each sample of frames counted by its weight in this mask, if there is one. It goes with all methods but
-    /// [`Method::Clahe`].
-    #[must_use]
-    pub fn with_mask(self, mask: Option<Arc<Mask>>) -> Self {
-        EqualizeStage { mask, ..self }
-    }
-
-    /// The same, with results that stay on the GPU, if `stays` says so and the backend is a GPU
-    /// ([`Work::staying_on_device`]). With [`OutputDepth`], those whose depth changes are on the host all the same.
-    #[must_use]
-    pub fn staying_on_device(self, stays: bool) -> Self {
-        EqualizeStage { stays_on_device: stays, ..self }
-    }
-
-    /// The same, with frames measured on this many threads besides that of the stage, and decided on on one more. They take
-    /// frames from the source and give them back some frames later, so a source that delivers when a viewer waits goes without.
-    #[must_use]
-    pub fn measuring_on(self, threads: usize) -> Self {
-        EqualizeStage { measuring: Measuring::on_threads(threads), ..self }
-    }
-
-    /// The same, with noise removed on this many threads besides that of the stage; of what is live, too.
-    #[must_use]
-    pub fn denoising_on(self, threads: usize) -> Self {
-        EqualizeStage { denoising: Denoising::on_threads(threads), ..self }
-    }
-
-    /// The same, with one observer more.
+    /// Adds an observer.
     #[must_use]
     pub fn observed_by(mut self, observer: Box<dyn Observer>) -> Self {
         self.observers.push(observer);
         self
     }
 
-    /// The same, with the number of the first frame other than 0.
+    /// Sets the number of the first frame, 0 by default.
     #[must_use]
     pub fn from_frame(self, number: u64) -> Self {
         EqualizeStage { submitted: number, collected: number, ..self }
     }
 
-    /// Other settings for the frames that are submitted from now on. What has been seen still counts, as
-    /// [`Equalization::set`](crate::spec::Equalization::set) says.
+    /// Other settings for the frames that are submitted from now on. Frames before still count
+    /// ([`Equalization::set`](crate::spec::Equalization::set)).
     pub fn set(&mut self, settings: Settings) {
         self.settings = settings;
     }
@@ -229,7 +213,7 @@ impl EqualizeStage {
         self.pass_to_backend()
     }
 
-    /// Takes in a frame. Call [`collect`](Self::collect) first when [`has_room`](Self::has_room) says no.
+    /// Takes in a frame. Call [`collect`](Self::collect) first unless [`has_room`](Self::has_room).
     ///
     /// # Errors
     /// When the backend or an observer fails, there is no mapping for such a frame, or the mask has another size.
@@ -238,7 +222,8 @@ impl EqualizeStage {
         self.take_in(work)
     }
 
-    /// Takes in a frame from behind those that are wanted, for their sake. What comes out of it is of no use, and may keep its noise.
+    /// Takes in a frame behind those that are wanted, which depend on it. Its own result is not used, and may keep its
+    /// noise.
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
@@ -259,7 +244,7 @@ impl EqualizeStage {
         self.pass_to_backend()
     }
 
-    /// Makes ready what is decided once this work has come.
+    /// Adds a work, and makes ready the works that are decided with it.
     fn decide(&mut self, work: Work) -> Result<()> {
         if !work.settings().needs_measures() {
             self.end_guides()?;
@@ -270,7 +255,7 @@ impl EqualizeStage {
         self.take_measured(Measuring::next)
     }
 
-    /// Makes ready what is decided with the frames that `next` gives.
+    /// Makes ready the works that are decided with the measured frames that `next` returns.
     fn take_measured(&mut self, next: impl Fn(&mut Measuring) -> Result<Option<(Work, Vec<Guide>)>>) -> Result<()> {
         while let Some((work, guides)) = next(&mut self.measuring)? {
             self.undecided.push_back(work);
@@ -279,7 +264,7 @@ impl EqualizeStage {
         Ok(())
     }
 
-    /// Passes on the oldest works that wait for their guides, which are these.
+    /// Passes on the oldest works that wait for their guides, with these guides.
     fn guided(&mut self, guides: Vec<Guide>) -> Result<()> {
         for guide in guides {
             let Some(work) = self.undecided.pop_front() else { break };
@@ -289,7 +274,7 @@ impl EqualizeStage {
         Ok(())
     }
 
-    /// Passes on the works without noise that `next` gives.
+    /// Passes on the denoised works that `next` returns.
     fn take_clean(&mut self, next: impl Fn(&mut Denoising) -> Result<Option<Work>>) -> Result<()> {
         while let Some(work) = next(&mut self.denoising)? {
             self.count(work)?;
@@ -297,7 +282,7 @@ impl EqualizeStage {
         Ok(())
     }
 
-    /// Passes on what waits for its guide.
+    /// Passes on the works that wait for their guides.
     fn end_guides(&mut self) -> Result<()> {
         self.take_measured(Measuring::wait)?;
         if self.undecided.is_empty() {
@@ -307,7 +292,8 @@ impl EqualizeStage {
         self.guided(guides)
     }
 
-    /// With a mask, counts the frame of `work` and makes ready what has no more frames to wait for then; else it is ready.
+    /// With a mask, counts the frame of `work` and makes ready the works that then wait for no more frames; else the
+    /// work is ready.
     fn count(&mut self, work: Work) -> Result<()> {
         let Some(mask) = self.mask.clone().filter(|_| work.settings().method.counts()) else {
             self.finish_masked(0);
@@ -337,7 +323,7 @@ impl EqualizeStage {
         }
     }
 
-    /// What is to be done with `frame`.
+    /// The work for `frame`.
     fn work(&mut self, frame: Frame) -> Result<Work> {
         let frame = match &mut self.gray {
             Some(gray) => gray.without_colour(&frame)?,
@@ -361,7 +347,7 @@ impl EqualizeStage {
         Ok(if everything { work.reporting_everything() } else { work })
     }
 
-    /// Passes on what is ready, as far as the backend has room. Frames that warm up make room for themselves.
+    /// Submits ready works, as far as the backend has room. Frames that warm up make room for themselves.
     fn pass_to_backend(&mut self) -> Result<()> {
         while !self.ready.is_empty() {
             if self.backend.in_flight() >= self.backend.capacity() {
@@ -418,14 +404,14 @@ impl EqualizeStage {
         equalized.applied.scene = equalized.applied.scene.or(known.scene);
         equalized.applied.found = before.guide().found;
         let frame = self.depth.lower(equalized.frame.clone())?;
-        let frame = match before.came() {
-            Some(came) => self.depth.dithered(&frame, came.frame.format())?,
+        let frame = match before.original() {
+            Some(original) => self.depth.dithered(&frame, original.frame.format())?,
             None => frame,
         };
         for observer in &mut self.observers {
             let seen = Observation {
                 number: self.collected,
-                came: before.came().map(|came| (&came.frame, &frame)),
+                original: before.original().map(|original| (&original.frame, &frame)),
                 before: &before,
                 after: &equalized,
                 equalizing: self.equalizing,
@@ -443,7 +429,7 @@ impl EqualizeStage {
         Ok(Some((before, Equalized { frame, ..equalized })))
     }
 
-    /// Says that no more frames will come: those that wait for later ones are under way now.
+    /// Ends the input: frames that wait for later ones are under way now.
     ///
     /// # Errors
     /// When the backend or an observer fails.
@@ -471,7 +457,7 @@ impl EqualizeStage {
         self.backend.input_pool(self.settings.chroma)
     }
 
-    /// What the frames so far lack on average, with [`Method::Natural`].
+    /// The mean deficiencies of the frames so far, with [`Method::Natural`].
     pub fn found(&self) -> Option<Found> {
         self.found.get()
     }
@@ -482,12 +468,12 @@ impl EqualizeStage {
     }
 
     /// Whether frames were equalized to what they were, to the sample. Not known of frames on a GPU, and with
-    /// [`Method::Natural`], which says what it found.
+    /// [`Method::Natural`], for which see [`found`](Self::found).
     pub fn changed_nothing(&self) -> bool {
         self.collected > 0 && self.is_unchanged
     }
 
-    /// What does the work, for the summary.
+    /// The name of the backend, for the summary.
     pub fn name(&self) -> String {
         self.observers.iter().fold(self.backend.name(), |name, observer| name + observer.suffix())
     }

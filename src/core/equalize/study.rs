@@ -1,23 +1,24 @@
-//! What is done to each frame of a video, found in a pass in order that does it to none. Then frames are equalized in any order.
+//! Decides in one pass over a video what is applied to each frame, without applying it. Then frames are equalized in
+//! any order.
 //!
 //! ```text
 //! Study   frame -> EqualizeStage -> Recorder (an Executor that counts and decides) -> Decided
 //! Mapper  Decided, its frame, those around it -> Gray, Depth, Alone (noise) -> Engine -> frame
 //! ```
 
-use super::cpu::{Engine, Isa};
+use super::cpu::Engine;
 use super::denoising::{Alone, MeasuredNoise, cleans};
 use super::depth::sibling;
 use super::gray::gray_of;
 use super::{Applied, Depth, EqualizeStage, Equalized, Executor, Gray, OutputDepth, Survey, Work};
 use crate::error::{Error, Result};
-use crate::frame::{Frame, HostPool, PixelFormat};
+use crate::frame::{Frame, PixelFormat};
 use crate::spec::tone::Balance;
 use crate::spec::{Cleaning, Decision, Denoise, Guide, Mapping, Remembered, Settings, Temporal};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is done to a frame.
+/// The mapping and the denoising of a frame.
 #[derive(Debug)]
 pub struct Decided {
     mapping: Mapping,
@@ -33,7 +34,7 @@ impl Decided {
         self.around
     }
 
-    /// About the bytes that this takes.
+    /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
         let clean = self.clean.as_ref().and_then(|clean| clean.mapping.as_ref());
         size_of::<Self>() + self.mapping.bytes() + clean.map_or(0, Mapping::bytes)
@@ -58,9 +59,9 @@ enum Pass {
 }
 
 impl Study {
-    /// The state before the first frame of a video with these settings, without its colour if `gray` says so, that comes out
-    /// with this depth. Each of its scenes has one mapping if `is_whole` says so; else frames are measured on this many threads,
-    /// or that of the caller, with 0.
+    /// The state before the first frame of a video with these settings, without its colour if `gray`, that comes out
+    /// with this depth. With `is_whole`, each of its scenes has one mapping; else frames are measured on this many
+    /// threads, or that of the caller, with 0.
     pub fn new(settings: Settings, gray: bool, output: OutputDepth, is_whole: bool, threads: usize) -> Self {
         let pass = if is_whole {
             Pass::Scenes(Some(Survey::new(settings, gray, output, None).into()))
@@ -114,7 +115,7 @@ impl Study {
         }
     }
 
-    /// What is done to the next frame, if that is decided, or is once frames that came are measured.
+    /// The decision on the next frame, if it is made once all frames that came are measured.
     ///
     /// # Errors
     /// When a frame cannot be measured.
@@ -131,12 +132,12 @@ fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is decided of the frames of a video, in order.
+/// The decisions on the frames of a video, in order.
 #[derive(Default)]
 struct Record {
     /// How noise is removed, and with how many frames before and behind.
     clean: VecDeque<(Option<Cleaning>, (usize, usize))>,
-    /// What is applied, which may be decided later.
+    /// The mappings, which may be decided later.
     mappings: VecDeque<Mapping>,
 }
 
@@ -148,7 +149,7 @@ impl Record {
     }
 }
 
-/// The backend that equalizes nothing, and records what another one would apply.
+/// A backend that equalizes nothing, and records what another one would apply.
 struct Recorder {
     engine: Engine,
     temporal: Temporal<()>,
@@ -158,7 +159,7 @@ struct Recorder {
 
 impl Recorder {
     fn new(record: Arc<Mutex<Record>>) -> Self {
-        Recorder { engine: best_engine(), temporal: Temporal::default(), record, done: VecDeque::new() }
+        Recorder { engine: Engine::best(), temporal: Temporal::default(), record, done: VecDeque::new() }
     }
 }
 
@@ -194,23 +195,12 @@ impl Executor for Recorder {
         self.done.len()
     }
 
-    fn capacity(&self) -> usize {
-        1
-    }
-
     fn name(&self) -> String {
         "study".to_owned()
     }
 }
 
-fn best_engine() -> Engine {
-    let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
-        unreachable!("the best of the available instruction sets is available")
-    };
-    engine
-}
-
-/// Does to frames, in any order, what was decided of them, on the thread of the caller.
+/// Applies to frames, in any order, what was decided, on the thread of the caller.
 pub struct Mapper {
     settings: Settings,
     gray: Option<Gray>,
@@ -224,7 +214,7 @@ impl Mapper {
     /// With the settings of the [`Study`].
     pub fn new(settings: Settings, gray: bool, output: OutputDepth) -> Self {
         let (gray, depth) = (gray.then(Gray::default), Depth::new(output));
-        Mapper { settings, gray, output, depth, alone: Alone::default(), engine: best_engine() }
+        Mapper { settings, gray, output, depth, alone: Alone::default(), engine: Engine::best() }
     }
 
     /// The frame of `decided`, equalized, of as many frames as are [around](Decided::around) it, with it in between.
@@ -273,14 +263,14 @@ impl Mapper {
         let equalized = self.engine.apply(&work, work.frame(), &mapping).frame;
         let frame = self.depth.lower(equalized)?;
         (at + 1..frames.len()).for_each(|_| self.depth.drop_lifted());
-        match work.came() {
-            Some(came) => self.depth.dithered(&frame, came.frame.format()),
+        match work.original() {
+            Some(original) => self.depth.dithered(&frame, original.frame.format()),
             None => Ok(frame),
         }
     }
 }
 
-/// The format of what comes out of frames of `format`, without colour if `gray` says so, with this depth.
+/// The format of what comes out of frames of `format`, without colour if `gray`, with this depth.
 ///
 /// # Errors
 /// When there is no such format.

@@ -1,15 +1,15 @@
-//! The first of two passes over a video (`--smooth scene`): finds its scenes, and makes one mapping for each. The second pass
-//! gives them to its frames.
+//! The first of two passes over a video (`--smooth scene`): finds its scenes, and makes one mapping for each. The
+//! second pass gives them to its frames.
 //!
 //! ```text
 //! first   frame -> Gray, Depth, CountedRegion, Mask -> Measure, Histogram -> WholeScenes -> MappedScenes
 //! second  frame -> EqualizeStage: SceneMappings (a MappingSource) -> Work -> Executor
 //! ```
 
-use super::cpu::{Engine, Isa};
+use super::cpu::Engine;
 use super::{CountedRegion, Depth, Given, Gray, MappingSource, Mask, OutputDepth, measure};
 use crate::error::{CallerError, Error, Result};
-use crate::frame::{Frame, HostPool};
+use crate::frame::Frame;
 use crate::spec::{MappedScenes, Settings, WholeScenes};
 use std::sync::Arc;
 
@@ -27,19 +27,16 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// The state before the first frame of a video that is then equalized with these settings, without its colour if `gray`
-    /// says so, comes out with this depth, and is counted with this mask.
+    /// The state before the first frame of a video that is then equalized with these settings, without its colour if
+    /// `gray`, comes out with this depth, and is counted with this mask.
     ///
     /// # Panics
     /// When the method is one that does not have a mapping for a whole scene: local equalization, deflicker.
     pub fn new(settings: Settings, gray: bool, output: OutputDepth, mask: Option<Arc<Mask>>) -> Self {
         use crate::spec::Method::{Clahe, Deflicker};
         assert!(!matches!(settings.method, Clahe { .. } | Deflicker), "no method for whole scenes");
-        let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
-            unreachable!("the best of the available instruction sets is available")
-        };
         let (gray, depth, region) = (gray.then(Gray::default), Depth::new(output), CountedRegion::default());
-        Survey { settings, gray, depth, region, mask, engine, scenes: None, frames: 0 }
+        Survey { settings, gray, depth, region, mask, engine: Engine::best(), scenes: None, frames: 0 }
     }
 
     /// Adds the next frame.
@@ -58,15 +55,14 @@ impl Survey {
             counted = mask.around(counted);
         }
         let measure = measure(frame, counted, mask)?;
-        let histogram = if settings.method.counts() {
+        let mut histogram = None;
+        if settings.method.counts() {
             frame.bring_down()?;
-            Some(match mask {
+            histogram = Some(match mask {
                 Some(mask) => mask.histogram(frame, counted),
                 None => self.engine.histogram(frame, counted),
-            })
-        } else {
-            None
-        };
+            });
+        }
         let settings = mask.map_or(settings, |mask| mask.settings(&settings));
         self.scenes.get_or_insert_with(|| WholeScenes::new(settings)).push(measure, histogram);
         self.frames += 1;

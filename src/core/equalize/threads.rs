@@ -3,7 +3,8 @@
 use crossbeam_channel::{Sender, unbounded};
 use std::thread::Builder;
 
-/// Starts as many threads as the system gives, of this many, and says how many run. They end when the queue is dropped.
+/// Starts up to `threads` threads, as many as the system allows, and returns how many run. They end when the queue is
+/// dropped.
 pub fn start<J: Send + 'static>(name: &str, threads: usize, run: fn(J)) -> (Sender<J>, usize) {
     let (jobs, queued) = unbounded::<J>();
     let start = |_: &usize| {

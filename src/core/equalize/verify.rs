@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub struct Verifier {
     reference: Reference,
-    /// The backend's frames that the reference has not computed yet, and what to call each. At the end of a look-ahead the
-    /// backend can be ahead of the reference: it need not wait for later frames when the size or the settings change.
+    /// The backend's frames that the reference has not computed yet, and what to call each. At the end of a look-ahead
+    /// the backend can be ahead of the reference: it need not wait for later frames when the size or the settings
+    /// change.
     ahead: VecDeque<(String, Frame)>,
 }
 

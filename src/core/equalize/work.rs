@@ -2,10 +2,10 @@
 
 use crate::frame::Frame;
 use crate::spec::natural::Found;
-use crate::spec::{Counts, Guide, Mapping, Method, Rect, Region, Scene, Settings};
+use crate::spec::{Counts, Guide, Mapping, Method, Rect, Region, Scene, Settings, setters};
 use std::sync::Arc;
 
-/// One frame on its way through a backend, and what is to be done with it.
+/// One frame on its way through a backend, with its settings and decisions.
 #[derive(Clone, Debug)]
 pub struct Work {
     frame: Frame,
@@ -16,35 +16,36 @@ pub struct Work {
     report: Report,
     is_behind: bool,
     stays_on_device: bool,
-    came: Option<Came>,
+    original: Option<Original>,
     clean_with: (usize, usize),
 }
 
 /// A frame with its noise, of fewer bits than without, and what would be applied to it.
 #[derive(Clone, Debug)]
-pub struct Came {
+pub struct Original {
     /// The frame.
     pub frame: Frame,
-    /// What would be applied to it.
+    /// The mapping that would be applied to it.
     pub mapping: Option<Mapping>,
 }
 
-/// What a frame is to a backend.
+/// What a backend does with a frame.
 #[derive(Clone, Debug)]
 pub enum Role {
     /// It is equalized, and remembered for the sake of later frames.
     Equalize,
-    /// This is applied to it, and nothing of it is counted or remembered: of the settings only `chroma` has a part in it.
+    /// This is applied to it, and nothing of it is counted or remembered: of the settings only `chroma` has a part in
+    /// it.
     Apply(Mapping),
     /// It lies before the frames that are wanted: it is remembered, and comes out as it went in.
     WarmUp,
 }
 
-/// How much of what was applied to a frame is told with it.
+/// How much is reported of what was applied to a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Report {
-    /// What another backend would have to know to go on with the next frame: the counts, where the window has more frames
-    /// than one.
+    /// The counts, where the window has more frames than one: another backend needs them to continue with the next
+    /// frame.
     #[default]
     Window,
     /// The counts, the scene and the curves.
@@ -61,15 +62,9 @@ impl Work {
             Region::Whole | Region::Auto => frame.whole(),
         };
         let (guide, role, report) = (Guide::default(), Role::Equalize, Report::Window);
-        let (is_behind, stays_on_device, came, clean_with) = (false, false, None, (0, 0));
-        Work { frame, settings, counted, guide, role, report, is_behind, stays_on_device, came, clean_with }
+        let (is_behind, stays_on_device, original, clean_with) = (false, false, None, (0, 0));
+        Work { frame, settings, counted, guide, role, report, is_behind, stays_on_device, original, clean_with }
             .counting(counted)
-    }
-
-    /// The same, made clean with this many frames before and behind it.
-    #[must_use]
-    pub(super) fn clean_with(self, clean_with: (usize, usize)) -> Self {
-        Work { clean_with, ..self }
     }
 
     /// How many frames before and behind it its noise is removed with.
@@ -77,37 +72,30 @@ impl Work {
         self.clean_with
     }
 
-    /// The same with this frame, which has no noise. If it has more bits than the one that came, what is applied to it is what its
-    /// guide has for that.
+    /// Replaces the frame by this one without noise. If it has more bits, the mapping becomes the one that the guide
+    /// has for these.
     #[must_use]
     pub fn cleaned(mut self, frame: Frame) -> Self {
         let Some(clean) = self.guide.clean.clone() else { return self };
         if frame.levels() != self.frame.levels() {
             let mapping = std::mem::replace(&mut self.guide.mapping, clean.mapping);
-            self.came = Some(Came { frame: self.frame, mapping });
+            self.original = Some(Original { frame: self.frame, mapping });
         }
         Work { frame, ..self }
     }
 
-    /// The same, with the samples in `region` counted, as far as it lies in the frame; all of them where none of it does.
+    /// Counts the samples in `region`, as far as it lies in the frame; all of them if none of it does.
     #[must_use]
     pub fn counting(self, region: Rect) -> Self {
         let counted = region.within((self.frame.width(), self.frame.height())).unwrap_or(self.frame.whole());
         Work { counted, ..self }
     }
 
-    /// The same, with what was decided of it before: its scene, its levels, its colour. Without, it continues the scene of the
-    /// frame before it, and its levels and colour stay as they are; [`EqualizeStage`](super::EqualizeStage) decides.
-    #[must_use]
-    pub fn guided(self, guide: Guide) -> Self {
-        Work { guide, ..self }
-    }
-
-    /// The same frame, with `mapping` applied to it. Not to be submitted while frames wait for later ones.
+    /// Applies `mapping` to the frame. Not to be submitted while frames wait for later ones.
     ///
     /// # Panics
-    /// When the mapping is a curve that does not have a code for each of the frame's, or the counts of tiles, of which curves
-    /// would have to be made.
+    /// When the mapping is a curve that does not have a code for each of the frame's, or the counts of tiles, of which
+    /// curves would have to be made.
     #[must_use]
     pub fn applying(self, mapping: Mapping) -> Self {
         assert!(mapping.suits(self.frame.levels()), "a curve of another depth");
@@ -115,30 +103,29 @@ impl Work {
         Work { role: Role::Apply(mapping), ..self }
     }
 
-    /// The same frame, to be remembered only. To be submitted before any frame that is to be equalized.
-    #[must_use]
-    pub fn warming_up(self) -> Self {
-        Work { role: Role::WarmUp, ..self }
-    }
+    setters! {
+        /// Sets how many frames before and behind it its noise is removed with.
+        pub(super) fn clean_with(clean_with: (usize, usize)) => clean_with = clean_with;
 
-    /// The same frame, which lies behind those that are wanted: what comes out of it is of no use.
-    #[must_use]
-    pub fn lying_behind(self) -> Self {
-        Work { is_behind: true, ..self }
-    }
+        /// Sets what was decided of the frame before: its scene, levels and colour. Without a guide, the frame
+        /// continues the scene of the frame before it, and its levels and colour stay as they are.
+        /// [`EqualizeStage`](super::EqualizeStage) makes the guides.
+        pub fn guided(guide: Guide) => guide = guide;
 
-    /// The same, with everything told that is applied to the frame.
-    #[must_use]
-    pub fn reporting_everything(self) -> Self {
-        Work { report: Report::Everything, ..self }
-    }
+        /// Marks the frame as one that is only remembered. Submit it before any frame that is equalized.
+        pub fn warming_up() => role = Role::WarmUp;
 
-    /// The same, with the equalized planes of the result in memory of the GPU, if `stays` says so and a GPU does it: they come
-    /// down when they are read on the host. Planes that equalization does not rewrite are passed on where they lie. Without
-    /// effect on a CPU, also on one that goes on for a GPU that has failed: the result is on the host then.
-    #[must_use]
-    pub fn staying_on_device(self, stays: bool) -> Self {
-        Work { stays_on_device: stays, ..self }
+        /// Marks the frame as one behind those that are wanted: its result is not used.
+        pub fn lying_behind() => is_behind = true;
+
+        /// Asks for everything that is applied to the frame.
+        pub fn reporting_everything() => report = Report::Everything;
+
+        /// Leaves the equalized planes of the result in memory of the GPU, if `stays` and a GPU equalizes: they are
+        /// copied to the host when they are read there. Planes that equalization does not rewrite are passed on where
+        /// they lie. Without effect on a CPU, also on one that continues for a GPU that has failed: the result is then
+        /// on the host.
+        pub fn staying_on_device(stays: bool) => stays_on_device = stays;
     }
 
     /// The frame that is equalized.
@@ -146,14 +133,14 @@ impl Work {
         &self.frame
     }
 
-    /// The same.
+    /// The frame that is equalized.
     pub fn into_frame(self) -> Frame {
         self.frame
     }
 
     /// The frame with its noise, if it has fewer bits than without.
-    pub fn came(&self) -> Option<&Came> {
-        self.came.as_ref()
+    pub fn original(&self) -> Option<&Original> {
+        self.original.as_ref()
     }
 
     /// How it is equalized.
@@ -166,12 +153,12 @@ impl Work {
         self.counted
     }
 
-    /// What was decided of it before.
+    /// Its guide.
     pub fn guide(&self) -> &Guide {
         &self.guide
     }
 
-    /// What is to be done with it.
+    /// Its role.
     pub fn role(&self) -> &Role {
         &self.role
     }
@@ -186,7 +173,7 @@ impl Work {
         self.stays_on_device
     }
 
-    /// What is to be told of it.
+    /// How much is reported of it.
     pub fn report(&self) -> Report {
         self.report
     }
@@ -203,36 +190,36 @@ impl Work {
         self.report == Report::Everything
     }
 
-    /// What its counts are where its method counts nothing.
+    /// Its counts where its method counts nothing.
     pub fn uncounted(&self) -> Counts {
         Counts::Nothing { size: (self.frame.width(), self.frame.height()), levels: self.frame.levels() }
     }
 }
 
-/// What came of a [`Work`].
+/// The result of a [`Work`].
 #[derive(Clone, Debug)]
 pub struct Equalized {
     /// The frame, equalized.
     pub frame: Frame,
-    /// What was applied to it, as far as the work asks for it.
+    /// What was applied to it, as far as the work asks for that.
     pub applied: Applied,
 }
 
 /// What was applied to a frame. A frame with a given mapping has neither counts nor a scene.
 #[derive(Clone, Debug, Default)]
 pub struct Applied {
-    /// What was counted of it.
+    /// Its counts.
     pub counts: Option<Arc<Counts>>,
-    /// Where it belongs.
+    /// Its scene.
     pub scene: Option<Scene>,
-    /// What was applied, where it was given or decided before and not made of counts. With a look-ahead it can be what was decided
-    /// of a later frame.
+    /// What was applied, where it was given or decided before and not made of counts. With a look-ahead it can be what
+    /// was decided of a later frame.
     pub mapping: Option<Mapping>,
-    /// Its curve, or those of its tiles one after the other, row by row: an entry for each code. `None` where more than a
-    /// curve was applied.
+    /// Its curve, or those of its tiles one after the other, row by row: an entry for each code. `None` where more than
+    /// a curve was applied.
     pub curves: Option<Arc<[u16]>>,
     /// With one curve, the gain that chroma has where it follows, in 4096ths.
     pub chroma_gain: Option<u32>,
-    /// What it was found to lack, with [`Method::Natural`](crate::spec::Method::Natural).
+    /// Its measured deficiencies, with [`Method::Natural`](crate::spec::Method::Natural).
     pub found: Option<Found>,
 }

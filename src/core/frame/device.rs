@@ -22,8 +22,8 @@ pub struct DeviceRows {
 pub struct DevicePlanes {
     /// Handle of the context that the planes belong to (`CUcontext`).
     pub context: usize,
-    /// Handle of a stream of that context (`CUstream`): copies wait for the work that is enqueued on it; 0 is the default
-    /// stream.
+    /// Handle of a stream of that context (`CUstream`): copies wait for the work that is enqueued on it; 0 is the
+    /// default stream.
     pub stream: usize,
     /// A plane for each of the format, in FFmpeg's order.
     pub planes: Vec<DeviceRows>,
@@ -45,8 +45,8 @@ impl DevicePlanes {
     }
 }
 
-/// A decoded 4:2:0 picture in the memory of the GPU's decoder. The decoder has few surfaces, and stops while all of them
-/// are in use.
+/// A decoded 4:2:0 picture in the memory of the GPU's decoder. The decoder has few surfaces, and stops while all of
+/// them are in use.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface {
     /// Handle of the context that the rows belong to.

@@ -1,7 +1,5 @@
-//! The pixel formats that are equalized without conversion, and the positions of their luminance and chroma samples. The
-//! names are FFmpeg's.
-
-use Endian::{Big as BE, Little as LE};
+//! The pixel formats that are equalized without conversion, and the positions of their luminance and chroma samples.
+//! The names are FFmpeg's.
 
 /// The color model of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +20,24 @@ pub enum Endian {
     /// Most significant byte first.
     Big,
 }
+
+/// Evaluates an expression with the functions that read and write a word in this byte order: it is compiled for each
+/// order, so that loops in it have no branch for that.
+macro_rules! in_byte_order {
+    ($endian:expr, |$read:pat_param, $write:pat_param| $result:expr) => {
+        match $endian {
+            $crate::frame::Endian::Little => {
+                let ($read, $write) = (u16::from_le_bytes, u16::to_le_bytes);
+                $result
+            }
+            $crate::frame::Endian::Big => {
+                let ($read, $write) = (u16::from_be_bytes, u16::to_be_bytes);
+                $result
+            }
+        }
+    };
+}
+pub(crate) use in_byte_order;
 
 /// How one sample is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +65,7 @@ impl Sample {
             return u16::from(row[index]);
         }
         let pair = [row[2 * index], row[2 * index + 1]];
-        let word = match self.endian {
-            Endian::Little => u16::from_le_bytes(pair),
-            Endian::Big => u16::from_be_bytes(pair),
-        };
+        let word = in_byte_order!(self.endian, |read, _| read(pair));
         (word >> self.shift).min(self.max())
     }
 
@@ -64,27 +77,20 @@ impl Sample {
             return;
         }
         let word = code << self.shift;
-        let pair = match self.endian {
-            Endian::Little => word.to_le_bytes(),
-            Endian::Big => word.to_be_bytes(),
-        };
+        let pair = in_byte_order!(self.endian, |_, write| write(word));
         row[2 * index..2 * index + 2].copy_from_slice(&pair);
     }
-}
 
-impl Sample {
-    /// Can its words hold codes above its depth?
+    /// Whether its words can hold codes above its depth.
     pub fn may_exceed(self) -> bool {
         self.bytes == 2 && self.shift == 0 && self.depth < 16
     }
 
-    /// Is a code above the depth among these samples? Only of formats that [may exceed](Self::may_exceed) theirs.
+    /// Whether a code above the depth is among these samples. Only for formats that [may exceed](Self::may_exceed)
+    /// theirs.
     pub fn exceeds(self, samples: &[u8]) -> bool {
         let above = !self.max();
-        let [first, second] = match self.endian {
-            Endian::Little => above.to_le_bytes(),
-            Endian::Big => above.to_be_bytes(),
-        };
+        let [first, second] = in_byte_order!(self.endian, |_, write| write(above));
         let mask = u64::from_ne_bytes([first, second, first, second, first, second, first, second]);
         // A shape that becomes vector code.
         let (lines, rest) = samples.as_chunks::<64>();
@@ -98,7 +104,7 @@ impl Sample {
         any || rest.as_chunks::<2>().0.iter().any(|pair| pair[0] & first != 0 || pair[1] & second != 0)
     }
 
-    /// Lowers codes above the depth to the highest one, and answers whether there were any. Only of formats that
+    /// Lowers codes above the depth to the highest one, and returns whether there were any. Only for formats that
     /// [may exceed](Self::may_exceed) theirs.
     pub fn clamp(self, samples: &mut [u8]) -> bool {
         let exceeds = self.exceeds(samples);
@@ -136,8 +142,8 @@ pub enum Luminance {
     },
 }
 
-/// The position of the chroma samples of YUV. Each group of `2^log2_width` x `2^log2_height` pixels has one pair of them; x
-/// and y of the components count groups.
+/// The position of the chroma samples of YUV. Each group of `2^log2_width` x `2^log2_height` pixels has one pair of
+/// them; x and y of the components count groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChromaSamples {
     /// Blue difference.
@@ -185,14 +191,14 @@ impl Descriptor {
 
 const NONE: PlaneShape = PlaneShape { log2_width: 0, log2_height: 0, samples: 0 };
 const FULL: PlaneShape = PlaneShape { log2_width: 0, log2_height: 0, samples: 1 };
-const U8: Sample = Sample { depth: 8, bytes: 1, shift: 0, endian: LE };
+const U8: Sample = Sample { depth: 8, bytes: 1, shift: 0, endian: Endian::Little };
 
-const fn sample(depth: u8, endian: Endian) -> Sample {
-    Sample { depth, bytes: 2, shift: 0, endian }
+const fn sample(depth: u8) -> Sample {
+    Sample { depth, bytes: 2, shift: 0, endian: Endian::Little }
 }
 
-const fn high_sample(depth: u8, endian: Endian) -> Sample {
-    Sample { depth, bytes: 2, shift: 16 - depth, endian }
+const fn high_sample(depth: u8) -> Sample {
+    Sample { shift: 16 - depth, ..sample(depth) }
 }
 
 const fn component(plane: usize, offset: usize, step: usize) -> Component {
@@ -201,68 +207,43 @@ const fn component(plane: usize, offset: usize, step: usize) -> Component {
 
 const LUMA: Luminance = Luminance::Stored(component(0, 0, 1));
 
+/// A format whose components all lie in one plane of this many samples for each pixel.
+const fn packed(model: Model, sample: Sample, luminance: Luminance, samples: u8) -> Descriptor {
+    let planes = [PlaneShape { samples, ..FULL }, NONE, NONE, NONE];
+    Descriptor { model, sample, luminance, chroma: None, planes, plane_count: 1 }
+}
+
 const fn gray(sample: Sample) -> Descriptor {
-    Descriptor {
-        model: Model::Gray,
-        sample,
-        luminance: LUMA,
-        chroma: None,
-        planes: [FULL, NONE, NONE, NONE],
-        plane_count: 1,
-    }
+    packed(Model::Gray, sample, LUMA, 1)
 }
 
 const fn gray_alpha(sample: Sample) -> Descriptor {
-    Descriptor {
-        model: Model::Gray,
-        sample,
-        luminance: Luminance::Stored(component(0, 0, 2)),
-        chroma: None,
-        planes: [PlaneShape { samples: 2, ..FULL }, NONE, NONE, NONE],
-        plane_count: 1,
-    }
+    packed(Model::Gray, sample, Luminance::Stored(component(0, 0, 2)), 2)
 }
 
 const fn yuv(sample: Sample, log2_width: u8, log2_height: u8, plane_count: usize) -> Descriptor {
-    let chroma = PlaneShape { log2_width, log2_height, samples: 1 };
+    let shape = PlaneShape { log2_width, log2_height, samples: 1 };
     let (cb, cr) = (component(1, 0, 1), component(2, 0, 1));
-    Descriptor {
-        model: Model::Yuv,
-        sample,
-        luminance: LUMA,
-        chroma: Some(ChromaSamples { cb, cr, log2_width, log2_height }),
-        planes: [FULL, chroma, chroma, FULL],
-        plane_count,
-    }
+    let chroma = Some(ChromaSamples { cb, cr, log2_width, log2_height });
+    Descriptor { model: Model::Yuv, sample, luminance: LUMA, chroma, planes: [FULL, shape, shape, FULL], plane_count }
 }
 
 const fn semi_planar(sample: Sample, log2_width: u8, log2_height: u8) -> Descriptor {
-    let chroma = PlaneShape { log2_width, log2_height, samples: 2 };
+    let shape = PlaneShape { log2_width, log2_height, samples: 2 };
     let (cb, cr) = (component(1, 0, 2), component(1, 1, 2));
-    Descriptor {
-        model: Model::Yuv,
-        sample,
-        luminance: LUMA,
-        chroma: Some(ChromaSamples { cb, cr, log2_width, log2_height }),
-        planes: [FULL, chroma, NONE, NONE],
-        plane_count: 2,
-    }
+    let chroma = Some(ChromaSamples { cb, cr, log2_width, log2_height });
+    Descriptor { chroma, planes: [FULL, shape, NONE, NONE], ..yuv(sample, log2_width, log2_height, 2) }
 }
 
 const fn packed_422(sample: Sample, luma_offset: usize) -> Descriptor {
     let pair = PlaneShape { log2_width: 1, log2_height: 0, samples: 4 };
     let (cb, cr) = (component(0, 1 - luma_offset, 4), component(0, 3 - luma_offset, 4));
-    Descriptor {
-        model: Model::Yuv,
-        sample,
-        luminance: Luminance::Stored(component(0, luma_offset, 2)),
-        chroma: Some(ChromaSamples { cb, cr, log2_width: 1, log2_height: 0 }),
-        planes: [pair, NONE, NONE, NONE],
-        plane_count: 1,
-    }
+    let chroma = Some(ChromaSamples { cb, cr, log2_width: 1, log2_height: 0 });
+    let luminance = Luminance::Stored(component(0, luma_offset, 2));
+    Descriptor { chroma, planes: [pair, NONE, NONE, NONE], ..packed(Model::Yuv, sample, luminance, 4) }
 }
 
-/// The same format with Cr before Cb.
+/// The format with Cr before Cb.
 const fn cr_first(mut format: Descriptor) -> Descriptor {
     if let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = format.chroma {
         format.chroma = Some(ChromaSamples { cb: cr, cr: cb, log2_width, log2_height });
@@ -270,51 +251,46 @@ const fn cr_first(mut format: Descriptor) -> Descriptor {
     format
 }
 
-const fn packed_rgb(sample: Sample, rgb: [usize; 3], step: usize) -> Descriptor {
-    Descriptor {
-        model: Model::Rgb,
-        sample,
-        luminance: Luminance::FromRgb {
-            r: component(0, rgb[0], step),
-            g: component(0, rgb[1], step),
-            b: component(0, rgb[2], step),
-        },
-        chroma: None,
-        planes: [PlaneShape { samples: step as u8, ..FULL }, NONE, NONE, NONE],
-        plane_count: 1,
-    }
+const fn packed_rgb(sample: Sample, [r, g, b]: [usize; 3], step: usize) -> Descriptor {
+    let [r, g, b] = [component(0, r, step), component(0, g, step), component(0, b, step)];
+    packed(Model::Rgb, sample, Luminance::FromRgb { r, g, b }, step as u8)
 }
 
 const fn planar_rgb(sample: Sample, plane_count: usize) -> Descriptor {
-    Descriptor {
-        model: Model::Rgb,
-        sample,
-        luminance: Luminance::FromRgb { r: component(2, 0, 1), g: component(0, 0, 1), b: component(1, 0, 1) },
-        chroma: None,
-        planes: [FULL; 4],
-        plane_count,
-    }
+    let [g, b, r] = [component(0, 0, 1), component(1, 0, 1), component(2, 0, 1)];
+    let luminance = Luminance::FromRgb { r, g, b };
+    Descriptor { model: Model::Rgb, sample, luminance, chroma: None, planes: [FULL; 4], plane_count }
 }
 
+/// The format with the most significant byte of each sample first.
+const fn big_endian(mut format: Descriptor) -> Descriptor {
+    format.sample.endian = Endian::Big;
+    format
+}
+
+/// Declares the formats, a row each: names and layout. A row with two names is a format and its big-endian twin.
 macro_rules! pixel_formats {
-    ($($variant:ident = $name:literal, $descriptor:expr;)*) => {
+    ($($variant:ident $(| $big:ident)? = $name:literal $(| $big_name:literal)?, $descriptor:expr;)*) => {
         /// A pixel format that every backend equalizes without conversion.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the variants are FFmpeg's names")]
-        pub enum PixelFormat { $($variant),* }
+        pub enum PixelFormat { $($variant, $($big,)?)* }
 
         impl PixelFormat {
             /// All native pixel formats.
-            pub const ALL: &'static [PixelFormat] = &[$(PixelFormat::$variant),*];
+            pub const ALL: &'static [PixelFormat] = &[$(PixelFormat::$variant, $(PixelFormat::$big,)?)*];
 
             /// Its name in FFmpeg.
             pub const fn name(self) -> &'static str {
-                match self { $(PixelFormat::$variant => $name),* }
+                match self { $(PixelFormat::$variant => $name, $(PixelFormat::$big => $big_name,)?)* }
             }
 
             /// Its layout.
             pub const fn descriptor(self) -> &'static Descriptor {
-                match self { $(PixelFormat::$variant => const { &$descriptor }),* }
+                match self {$(
+                    PixelFormat::$variant => const { &$descriptor },
+                    $(PixelFormat::$big => const { &big_endian($descriptor) },)?
+                )*}
             }
         }
     };
@@ -322,105 +298,65 @@ macro_rules! pixel_formats {
 
 pixel_formats! {
     Gray = "gray", gray(U8);
-    Gray9le = "gray9le", gray(sample(9, LE));
-    Gray9be = "gray9be", gray(sample(9, BE));
-    Gray10le = "gray10le", gray(sample(10, LE));
-    Gray10be = "gray10be", gray(sample(10, BE));
-    Gray12le = "gray12le", gray(sample(12, LE));
-    Gray12be = "gray12be", gray(sample(12, BE));
-    Gray14le = "gray14le", gray(sample(14, LE));
-    Gray14be = "gray14be", gray(sample(14, BE));
-    Gray16le = "gray16le", gray(sample(16, LE));
-    Gray16be = "gray16be", gray(sample(16, BE));
+    Gray9le | Gray9be = "gray9le" | "gray9be", gray(sample(9));
+    Gray10le | Gray10be = "gray10le" | "gray10be", gray(sample(10));
+    Gray12le | Gray12be = "gray12le" | "gray12be", gray(sample(12));
+    Gray14le | Gray14be = "gray14le" | "gray14be", gray(sample(14));
+    Gray16le | Gray16be = "gray16le" | "gray16be", gray(sample(16));
     Ya8 = "ya8", gray_alpha(U8);
-    Ya16le = "ya16le", gray_alpha(sample(16, LE));
-    Ya16be = "ya16be", gray_alpha(sample(16, BE));
+    Ya16le | Ya16be = "ya16le" | "ya16be", gray_alpha(sample(16));
     Yuv420p = "yuv420p", yuv(U8, 1, 1, 3);
     Yuv422p = "yuv422p", yuv(U8, 1, 0, 3);
     Yuv444p = "yuv444p", yuv(U8, 0, 0, 3);
     Yuv440p = "yuv440p", yuv(U8, 0, 1, 3);
     Yuv411p = "yuv411p", yuv(U8, 2, 0, 3);
     Yuv410p = "yuv410p", yuv(U8, 2, 2, 3);
-    Yuv420p9le = "yuv420p9le", yuv(sample(9, LE), 1, 1, 3);
-    Yuv420p9be = "yuv420p9be", yuv(sample(9, BE), 1, 1, 3);
-    Yuv420p10le = "yuv420p10le", yuv(sample(10, LE), 1, 1, 3);
-    Yuv420p10be = "yuv420p10be", yuv(sample(10, BE), 1, 1, 3);
-    Yuv420p12le = "yuv420p12le", yuv(sample(12, LE), 1, 1, 3);
-    Yuv420p12be = "yuv420p12be", yuv(sample(12, BE), 1, 1, 3);
-    Yuv420p14le = "yuv420p14le", yuv(sample(14, LE), 1, 1, 3);
-    Yuv420p14be = "yuv420p14be", yuv(sample(14, BE), 1, 1, 3);
-    Yuv420p16le = "yuv420p16le", yuv(sample(16, LE), 1, 1, 3);
-    Yuv420p16be = "yuv420p16be", yuv(sample(16, BE), 1, 1, 3);
-    Yuv422p9le = "yuv422p9le", yuv(sample(9, LE), 1, 0, 3);
-    Yuv422p9be = "yuv422p9be", yuv(sample(9, BE), 1, 0, 3);
-    Yuv422p10le = "yuv422p10le", yuv(sample(10, LE), 1, 0, 3);
-    Yuv422p10be = "yuv422p10be", yuv(sample(10, BE), 1, 0, 3);
-    Yuv422p12le = "yuv422p12le", yuv(sample(12, LE), 1, 0, 3);
-    Yuv422p12be = "yuv422p12be", yuv(sample(12, BE), 1, 0, 3);
-    Yuv422p14le = "yuv422p14le", yuv(sample(14, LE), 1, 0, 3);
-    Yuv422p14be = "yuv422p14be", yuv(sample(14, BE), 1, 0, 3);
-    Yuv422p16le = "yuv422p16le", yuv(sample(16, LE), 1, 0, 3);
-    Yuv422p16be = "yuv422p16be", yuv(sample(16, BE), 1, 0, 3);
-    Yuv444p9le = "yuv444p9le", yuv(sample(9, LE), 0, 0, 3);
-    Yuv444p9be = "yuv444p9be", yuv(sample(9, BE), 0, 0, 3);
-    Yuv444p10le = "yuv444p10le", yuv(sample(10, LE), 0, 0, 3);
-    Yuv444p10be = "yuv444p10be", yuv(sample(10, BE), 0, 0, 3);
-    Yuv444p12le = "yuv444p12le", yuv(sample(12, LE), 0, 0, 3);
-    Yuv444p12be = "yuv444p12be", yuv(sample(12, BE), 0, 0, 3);
-    Yuv444p14le = "yuv444p14le", yuv(sample(14, LE), 0, 0, 3);
-    Yuv444p14be = "yuv444p14be", yuv(sample(14, BE), 0, 0, 3);
-    Yuv444p16le = "yuv444p16le", yuv(sample(16, LE), 0, 0, 3);
-    Yuv444p16be = "yuv444p16be", yuv(sample(16, BE), 0, 0, 3);
-    Yuv440p10le = "yuv440p10le", yuv(sample(10, LE), 0, 1, 3);
-    Yuv440p10be = "yuv440p10be", yuv(sample(10, BE), 0, 1, 3);
-    Yuv440p12le = "yuv440p12le", yuv(sample(12, LE), 0, 1, 3);
-    Yuv440p12be = "yuv440p12be", yuv(sample(12, BE), 0, 1, 3);
+    Yuv420p9le | Yuv420p9be = "yuv420p9le" | "yuv420p9be", yuv(sample(9), 1, 1, 3);
+    Yuv420p10le | Yuv420p10be = "yuv420p10le" | "yuv420p10be", yuv(sample(10), 1, 1, 3);
+    Yuv420p12le | Yuv420p12be = "yuv420p12le" | "yuv420p12be", yuv(sample(12), 1, 1, 3);
+    Yuv420p14le | Yuv420p14be = "yuv420p14le" | "yuv420p14be", yuv(sample(14), 1, 1, 3);
+    Yuv420p16le | Yuv420p16be = "yuv420p16le" | "yuv420p16be", yuv(sample(16), 1, 1, 3);
+    Yuv422p9le | Yuv422p9be = "yuv422p9le" | "yuv422p9be", yuv(sample(9), 1, 0, 3);
+    Yuv422p10le | Yuv422p10be = "yuv422p10le" | "yuv422p10be", yuv(sample(10), 1, 0, 3);
+    Yuv422p12le | Yuv422p12be = "yuv422p12le" | "yuv422p12be", yuv(sample(12), 1, 0, 3);
+    Yuv422p14le | Yuv422p14be = "yuv422p14le" | "yuv422p14be", yuv(sample(14), 1, 0, 3);
+    Yuv422p16le | Yuv422p16be = "yuv422p16le" | "yuv422p16be", yuv(sample(16), 1, 0, 3);
+    Yuv444p9le | Yuv444p9be = "yuv444p9le" | "yuv444p9be", yuv(sample(9), 0, 0, 3);
+    Yuv444p10le | Yuv444p10be = "yuv444p10le" | "yuv444p10be", yuv(sample(10), 0, 0, 3);
+    Yuv444p12le | Yuv444p12be = "yuv444p12le" | "yuv444p12be", yuv(sample(12), 0, 0, 3);
+    Yuv444p14le | Yuv444p14be = "yuv444p14le" | "yuv444p14be", yuv(sample(14), 0, 0, 3);
+    Yuv444p16le | Yuv444p16be = "yuv444p16le" | "yuv444p16be", yuv(sample(16), 0, 0, 3);
+    Yuv440p10le | Yuv440p10be = "yuv440p10le" | "yuv440p10be", yuv(sample(10), 0, 1, 3);
+    Yuv440p12le | Yuv440p12be = "yuv440p12le" | "yuv440p12be", yuv(sample(12), 0, 1, 3);
     Yuva420p = "yuva420p", yuv(U8, 1, 1, 4);
     Yuva422p = "yuva422p", yuv(U8, 1, 0, 4);
     Yuva444p = "yuva444p", yuv(U8, 0, 0, 4);
-    Yuva420p9le = "yuva420p9le", yuv(sample(9, LE), 1, 1, 4);
-    Yuva420p9be = "yuva420p9be", yuv(sample(9, BE), 1, 1, 4);
-    Yuva420p10le = "yuva420p10le", yuv(sample(10, LE), 1, 1, 4);
-    Yuva420p10be = "yuva420p10be", yuv(sample(10, BE), 1, 1, 4);
-    Yuva420p16le = "yuva420p16le", yuv(sample(16, LE), 1, 1, 4);
-    Yuva420p16be = "yuva420p16be", yuv(sample(16, BE), 1, 1, 4);
-    Yuva422p9le = "yuva422p9le", yuv(sample(9, LE), 1, 0, 4);
-    Yuva422p9be = "yuva422p9be", yuv(sample(9, BE), 1, 0, 4);
-    Yuva422p10le = "yuva422p10le", yuv(sample(10, LE), 1, 0, 4);
-    Yuva422p10be = "yuva422p10be", yuv(sample(10, BE), 1, 0, 4);
-    Yuva422p12le = "yuva422p12le", yuv(sample(12, LE), 1, 0, 4);
-    Yuva422p12be = "yuva422p12be", yuv(sample(12, BE), 1, 0, 4);
-    Yuva422p16le = "yuva422p16le", yuv(sample(16, LE), 1, 0, 4);
-    Yuva422p16be = "yuva422p16be", yuv(sample(16, BE), 1, 0, 4);
-    Yuva444p9le = "yuva444p9le", yuv(sample(9, LE), 0, 0, 4);
-    Yuva444p9be = "yuva444p9be", yuv(sample(9, BE), 0, 0, 4);
-    Yuva444p10le = "yuva444p10le", yuv(sample(10, LE), 0, 0, 4);
-    Yuva444p10be = "yuva444p10be", yuv(sample(10, BE), 0, 0, 4);
-    Yuva444p12le = "yuva444p12le", yuv(sample(12, LE), 0, 0, 4);
-    Yuva444p12be = "yuva444p12be", yuv(sample(12, BE), 0, 0, 4);
-    Yuva444p16le = "yuva444p16le", yuv(sample(16, LE), 0, 0, 4);
-    Yuva444p16be = "yuva444p16be", yuv(sample(16, BE), 0, 0, 4);
+    Yuva420p9le | Yuva420p9be = "yuva420p9le" | "yuva420p9be", yuv(sample(9), 1, 1, 4);
+    Yuva420p10le | Yuva420p10be = "yuva420p10le" | "yuva420p10be", yuv(sample(10), 1, 1, 4);
+    Yuva420p16le | Yuva420p16be = "yuva420p16le" | "yuva420p16be", yuv(sample(16), 1, 1, 4);
+    Yuva422p9le | Yuva422p9be = "yuva422p9le" | "yuva422p9be", yuv(sample(9), 1, 0, 4);
+    Yuva422p10le | Yuva422p10be = "yuva422p10le" | "yuva422p10be", yuv(sample(10), 1, 0, 4);
+    Yuva422p12le | Yuva422p12be = "yuva422p12le" | "yuva422p12be", yuv(sample(12), 1, 0, 4);
+    Yuva422p16le | Yuva422p16be = "yuva422p16le" | "yuva422p16be", yuv(sample(16), 1, 0, 4);
+    Yuva444p9le | Yuva444p9be = "yuva444p9le" | "yuva444p9be", yuv(sample(9), 0, 0, 4);
+    Yuva444p10le | Yuva444p10be = "yuva444p10le" | "yuva444p10be", yuv(sample(10), 0, 0, 4);
+    Yuva444p12le | Yuva444p12be = "yuva444p12le" | "yuva444p12be", yuv(sample(12), 0, 0, 4);
+    Yuva444p16le | Yuva444p16be = "yuva444p16le" | "yuva444p16be", yuv(sample(16), 0, 0, 4);
     Nv12 = "nv12", semi_planar(U8, 1, 1);
     Nv21 = "nv21", cr_first(semi_planar(U8, 1, 1));
     Nv16 = "nv16", semi_planar(U8, 1, 0);
     Nv24 = "nv24", semi_planar(U8, 0, 0);
     Nv42 = "nv42", cr_first(semi_planar(U8, 0, 0));
-    P010le = "p010le", semi_planar(high_sample(10, LE), 1, 1);
-    P010be = "p010be", semi_planar(high_sample(10, BE), 1, 1);
-    P016le = "p016le", semi_planar(high_sample(16, LE), 1, 1);
-    P016be = "p016be", semi_planar(high_sample(16, BE), 1, 1);
-    P210le = "p210le", semi_planar(high_sample(10, LE), 1, 0);
-    P210be = "p210be", semi_planar(high_sample(10, BE), 1, 0);
-    P216le = "p216le", semi_planar(high_sample(16, LE), 1, 0);
-    P216be = "p216be", semi_planar(high_sample(16, BE), 1, 0);
-    P410le = "p410le", semi_planar(high_sample(10, LE), 0, 0);
-    P410be = "p410be", semi_planar(high_sample(10, BE), 0, 0);
-    P416le = "p416le", semi_planar(high_sample(16, LE), 0, 0);
-    P416be = "p416be", semi_planar(high_sample(16, BE), 0, 0);
+    P010le | P010be = "p010le" | "p010be", semi_planar(high_sample(10), 1, 1);
+    P016le | P016be = "p016le" | "p016be", semi_planar(high_sample(16), 1, 1);
+    P210le | P210be = "p210le" | "p210be", semi_planar(high_sample(10), 1, 0);
+    P216le | P216be = "p216le" | "p216be", semi_planar(high_sample(16), 1, 0);
+    P410le | P410be = "p410le" | "p410be", semi_planar(high_sample(10), 0, 0);
+    P416le | P416be = "p416le" | "p416be", semi_planar(high_sample(16), 0, 0);
     Yuyv422 = "yuyv422", packed_422(U8, 0);
     Yvyu422 = "yvyu422", cr_first(packed_422(U8, 0));
     Uyvy422 = "uyvy422", packed_422(U8, 1);
-    Y210le = "y210le", packed_422(high_sample(10, LE), 0);
+    Y210le = "y210le", packed_422(high_sample(10), 0);
     Rgb24 = "rgb24", packed_rgb(U8, [0, 1, 2], 3);
     Bgr24 = "bgr24", packed_rgb(U8, [2, 1, 0], 3);
     Rgba = "rgba", packed_rgb(U8, [0, 1, 2], 4);
@@ -431,37 +367,25 @@ pixel_formats! {
     Bgr0 = "bgr0", packed_rgb(U8, [2, 1, 0], 4);
     Zrgb = "0rgb", packed_rgb(U8, [1, 2, 3], 4);
     Zbgr = "0bgr", packed_rgb(U8, [3, 2, 1], 4);
-    Rgb48le = "rgb48le", packed_rgb(sample(16, LE), [0, 1, 2], 3);
-    Rgb48be = "rgb48be", packed_rgb(sample(16, BE), [0, 1, 2], 3);
-    Bgr48le = "bgr48le", packed_rgb(sample(16, LE), [2, 1, 0], 3);
-    Bgr48be = "bgr48be", packed_rgb(sample(16, BE), [2, 1, 0], 3);
-    Rgba64le = "rgba64le", packed_rgb(sample(16, LE), [0, 1, 2], 4);
-    Rgba64be = "rgba64be", packed_rgb(sample(16, BE), [0, 1, 2], 4);
-    Bgra64le = "bgra64le", packed_rgb(sample(16, LE), [2, 1, 0], 4);
-    Bgra64be = "bgra64be", packed_rgb(sample(16, BE), [2, 1, 0], 4);
+    Rgb48le | Rgb48be = "rgb48le" | "rgb48be", packed_rgb(sample(16), [0, 1, 2], 3);
+    Bgr48le | Bgr48be = "bgr48le" | "bgr48be", packed_rgb(sample(16), [2, 1, 0], 3);
+    Rgba64le | Rgba64be = "rgba64le" | "rgba64be", packed_rgb(sample(16), [0, 1, 2], 4);
+    Bgra64le | Bgra64be = "bgra64le" | "bgra64be", packed_rgb(sample(16), [2, 1, 0], 4);
     Gbrp = "gbrp", planar_rgb(U8, 3);
-    Gbrp9le = "gbrp9le", planar_rgb(sample(9, LE), 3);
-    Gbrp9be = "gbrp9be", planar_rgb(sample(9, BE), 3);
-    Gbrp10le = "gbrp10le", planar_rgb(sample(10, LE), 3);
-    Gbrp10be = "gbrp10be", planar_rgb(sample(10, BE), 3);
-    Gbrp12le = "gbrp12le", planar_rgb(sample(12, LE), 3);
-    Gbrp12be = "gbrp12be", planar_rgb(sample(12, BE), 3);
-    Gbrp14le = "gbrp14le", planar_rgb(sample(14, LE), 3);
-    Gbrp14be = "gbrp14be", planar_rgb(sample(14, BE), 3);
-    Gbrp16le = "gbrp16le", planar_rgb(sample(16, LE), 3);
-    Gbrp16be = "gbrp16be", planar_rgb(sample(16, BE), 3);
+    Gbrp9le | Gbrp9be = "gbrp9le" | "gbrp9be", planar_rgb(sample(9), 3);
+    Gbrp10le | Gbrp10be = "gbrp10le" | "gbrp10be", planar_rgb(sample(10), 3);
+    Gbrp12le | Gbrp12be = "gbrp12le" | "gbrp12be", planar_rgb(sample(12), 3);
+    Gbrp14le | Gbrp14be = "gbrp14le" | "gbrp14be", planar_rgb(sample(14), 3);
+    Gbrp16le | Gbrp16be = "gbrp16le" | "gbrp16be", planar_rgb(sample(16), 3);
     Gbrap = "gbrap", planar_rgb(U8, 4);
-    Gbrap10le = "gbrap10le", planar_rgb(sample(10, LE), 4);
-    Gbrap10be = "gbrap10be", planar_rgb(sample(10, BE), 4);
-    Gbrap12le = "gbrap12le", planar_rgb(sample(12, LE), 4);
-    Gbrap12be = "gbrap12be", planar_rgb(sample(12, BE), 4);
-    Gbrap16le = "gbrap16le", planar_rgb(sample(16, LE), 4);
-    Gbrap16be = "gbrap16be", planar_rgb(sample(16, BE), 4);
+    Gbrap10le | Gbrap10be = "gbrap10le" | "gbrap10be", planar_rgb(sample(10), 4);
+    Gbrap12le | Gbrap12be = "gbrap12le" | "gbrap12be", planar_rgb(sample(12), 4);
+    Gbrap16le | Gbrap16be = "gbrap16le" | "gbrap16be", planar_rgb(sample(16), 4);
 }
 
 impl PixelFormat {
-    /// The native format with this FFmpeg name. The full-range `yuvj` names are not native formats: range is a property of
-    /// the frame.
+    /// The native format with this FFmpeg name. The full-range `yuvj` names are not native formats: range is a property
+    /// of the frame.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.name() == name)
     }

@@ -77,20 +77,21 @@ pub fn pixels() -> u64 {
     PIXELS.load(Ordering::Relaxed)
 }
 
-/// A run is about to begin that looks this many frames ahead.
+/// Notes that a run begins that looks this many frames ahead.
 pub fn note_look_ahead(frames: usize) {
     LOOK_AHEAD.fetch_max(frames, Ordering::Relaxed);
 }
 
-/// A decoder of pictures of this many bytes is opened. One whose pictures do not fit takes nothing: they are refused.
+/// Notes that a decoder of pictures of this many bytes is opened. Pictures that do not fit are refused, so they count
+/// for nothing.
 pub fn note_decoder(picture: usize) {
     if picture <= memory() / 2 {
         SHARE.fetch_max(picture.saturating_mul(32 + 2 * threads()), Ordering::Relaxed);
     }
 }
 
-/// An encoder of pictures of this many bytes is opened, which keeps them in the memory of the host. Measured, x265 has 170 of them
-/// with two threads and 330 with 16, SVT-AV1 180, x264 150 and 230.
+/// Notes that an encoder of pictures of this many bytes is opened, which keeps them in host memory. Measured, x265 has
+/// 170 of them with two threads and 330 with 16, SVT-AV1 180, x264 150 and 230.
 pub fn note_encoder(picture: usize) {
     SHARE.fetch_max(picture.saturating_mul(300 + 20 * threads()), Ordering::Relaxed);
 }
@@ -115,8 +116,8 @@ pub(crate) fn idle() -> usize {
     memory() / 16
 }
 
-/// The bytes of memory that this process can still have: those of the machine, or fewer in a container. `None` where the system
-/// does not tell.
+/// The bytes of memory that this process can still have: those of the machine, or fewer in a container. `None` where
+/// the system does not report it.
 pub fn available() -> Option<usize> {
     let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {

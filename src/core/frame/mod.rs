@@ -1,6 +1,7 @@
 //! Frames: planes of shared, immutable memory, with their format, size, range and matrix.
 //!
-//! [`Frame::new`] checks that the planes match format and size. Backends rely on that and slice rows without further checks.
+//! [`Frame::new`] checks that the planes match format and size. Backends rely on that and slice rows without further
+//! checks.
 
 mod device;
 mod format;
@@ -10,6 +11,7 @@ mod plane;
 mod pool;
 
 pub use device::{Adopted, DevicePlanes, DeviceRows, Surface};
+pub(crate) use format::in_byte_order;
 pub use format::{
     ChromaSamples, Component, Descriptor, Endian, FrameError, Luminance, Model, PixelFormat, PlaneShape, Sample,
 };
@@ -57,7 +59,7 @@ pub struct Frame {
     range: Range,
     matrix: Matrix,
     planes: Vec<Plane>,
-    /// What its codes mean: SDR, or PQ or HLG of HDR.
+    /// The transfer of its codes: SDR, or PQ or HLG of HDR.
     pub transfer: Transfer,
     /// Whether its rows are those of two fields, by turns.
     pub is_interlaced: bool,
@@ -88,7 +90,7 @@ impl Frame {
         Ok(Frame { format, width, height, range, matrix, planes, transfer, is_interlaced, pts, attachment })
     }
 
-    /// The same frame, with each plane replaced by the result of `replace`; `None` keeps a plane.
+    /// A copy of the frame with each plane replaced by the result of `replace`; `None` keeps a plane.
     ///
     /// # Panics
     /// When a new plane has another size than the one it replaces, which is a bug in a backend.
@@ -103,6 +105,26 @@ impl Frame {
         frame
     }
 
+    /// A frame with these finished planes in place of those in `range`.
+    ///
+    /// # Panics
+    /// As [`with_planes`](Frame::with_planes).
+    pub(crate) fn replacing(&self, range: std::ops::Range<usize>, planes: Vec<PlaneMut>) -> Frame {
+        let mut planes = planes.into_iter().map(PlaneMut::freeze);
+        self.with_planes(|plane| if range.contains(&plane) { planes.next() } else { None })
+    }
+
+    /// A frame of these planes in another format, otherwise like this one.
+    ///
+    /// # Errors
+    /// When the planes are not those of `format` at this size.
+    pub(crate) fn with_format(&self, format: PixelFormat, planes: Vec<Plane>) -> Result<Frame, FrameError> {
+        let mut other = Frame::new(format, (self.width, self.height), self.range, self.matrix, planes)?;
+        (other.transfer, other.is_interlaced) = (self.transfer, self.is_interlaced);
+        (other.pts, other.attachment) = (self.pts, self.attachment.clone());
+        Ok(other)
+    }
+
     /// Copies planes that lie on a GPU to host memory.
     ///
     /// # Errors
@@ -111,7 +133,7 @@ impl Frame {
         self.planes.iter().try_for_each(|plane| plane.memory().bring_down())
     }
 
-    /// The same for the planes that its luminance is made of.
+    /// Copies the planes that its luminance is made of to host memory, if they lie on a GPU.
     ///
     /// # Errors
     /// When the GPU fails.
@@ -189,8 +211,8 @@ impl Frame {
         &self.planes
     }
 
-    /// The planes that equalization rewrites: the one with luma, or all three of planar RGB, and with `with_chroma` those
-    /// with chroma. The others are passed on.
+    /// The planes that equalization rewrites: the one with luma, or all three of planar RGB, and with `with_chroma`
+    /// those with chroma. The others are passed on.
     pub fn rewritten_planes(&self, with_chroma: bool) -> std::ops::Range<usize> {
         self.format.rewritten_planes(with_chroma)
     }

@@ -159,6 +159,13 @@ impl HostPool {
         PlaneMut::new(self.take(PlaneMut::stride_for(row_bytes) * rows), row_bytes, rows)
     }
 
+    /// A writable copy of a plane.
+    pub(crate) fn copy_of(&self, plane: &Plane) -> PlaneMut {
+        let mut copy = self.plane(plane.row_bytes, plane.rows);
+        (0..plane.rows).for_each(|y| copy.row_mut(y).copy_from_slice(plane.row(y)));
+        copy
+    }
+
     /// A copy of `bytes`, rows one after the other without padding, as a finished plane.
     ///
     /// # Panics

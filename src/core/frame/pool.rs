@@ -1,5 +1,5 @@
-//! Pools of memory for planes. A buffer is used again after the last reference to its plane is dropped: after the first few
-//! frames nothing is allocated, and memory does not grow with the length of the video.
+//! Pools of memory for planes. A buffer is used again after the last reference to its plane is dropped: after the first
+//! few frames nothing is allocated, and memory does not grow with the length of the video.
 #![allow(unsafe_code, reason = "only the caller knows that the addresses of a surface are valid")]
 
 use super::PixelFormat;
@@ -28,11 +28,12 @@ pub trait Pool: Send + Sync {
     }
 
     /// Copies a picture out of the surface of a decoder: luma into memory of the pool on the same GPU, chroma into host
-    /// memory. The surface is free when this returns. `None` when the pool is not for that GPU, or has no memory left there.
+    /// memory. The surface is free when this returns. `None` when the pool is not for that GPU, or has no memory left
+    /// there.
     ///
     /// # Safety
-    /// The rows are valid memory of the surface's context until the call returns. After the work that is enqueued on the
-    /// surface's stream, they are not written. The stream belongs to the context.
+    /// The rows are valid memory of the surface's context until the call returns. After the work that is enqueued on
+    /// the surface's stream, they are not written. The stream belongs to the context.
     unsafe fn adopt(&self, _surface: &Surface) -> Option<Adopted> {
         None
     }
@@ -41,8 +42,8 @@ pub trait Pool: Send + Sync {
 /// The most bytes of host memory for frames that are decoded ahead by several decoders.
 const MOST_AHEAD: usize = 4 << 30;
 
-/// Bytes of host memory for frames that are decoded ahead: half of what frames may take, and at most a quarter of what is free,
-/// or 1 GiB where the system does not say.
+/// Bytes of host memory for frames that are decoded ahead: half of what frames may take, and at most a quarter of what
+/// is free, or 1 GiB where the system does not report it.
 pub fn host_room() -> usize {
     limits::available().map_or(1 << 30, |bytes| bytes / 4).min(MOST_AHEAD).min(limits::memory() / 2)
 }
@@ -50,8 +51,8 @@ pub fn host_room() -> usize {
 /// Where buffers begin: at a cache line, which is as long as the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// The most idle buffers that a pool keeps, unless it is to keep more, within [`limits::idle`]: encoders release frames in
-/// bursts of at most this many.
+/// The most idle buffers that a pool keeps, unless it is to keep more, within [`limits::idle`]: encoders release frames
+/// in bursts of at most this many.
 const KEPT: usize = 16;
 
 /// A pool of host memory, shared by its clones.
@@ -168,7 +169,8 @@ impl Drop for HostBuffer {
     }
 }
 
-/// A pool that can be replaced while sources use it. It begins with a [`HostPool`], and passes calls on to its current pool.
+/// A pool that can be replaced while sources use it. It begins with a [`HostPool`], and passes calls on to its current
+/// pool.
 pub struct LatePool {
     current: RwLock<Arc<dyn Pool>>,
 }

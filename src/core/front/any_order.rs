@@ -1,5 +1,5 @@
-//! Frames in any order: a pass over a video, or around a part of it, decides what is done to each frame, and then it is done to
-//! whichever is asked for, on as many threads as a caller has.
+//! Frames in any order: a pass over a video, or around a part of it, decides what is applied to each frame. Then any
+//! frame can be equalized, on any thread.
 
 use super::builder::Picture;
 use super::{Builder, Input, Reach};
@@ -15,8 +15,8 @@ pub use crate::equalize::Decided;
 /// The most threads on which frames are measured.
 const MOST_THREADS: usize = 6;
 
-/// The pass that decides. What it holds is bounded, however long the video is; with one curve for each scene, it grows with the
-/// number of scenes and frames.
+/// The pass that decides. What it holds is bounded, however long the video is; with one curve for each scene, it grows
+/// with the number of scenes and frames.
 pub struct Study {
     pass: equalize::Study,
     builder: Builder,
@@ -24,8 +24,8 @@ pub struct Study {
     number: u64,
 }
 
-/// Does to frames what was decided of them, with the bytes that [`Equalizer`](super::Equalizer) gives, on the thread of the caller.
-/// Noise that is removed takes longer for the first time than later.
+/// Applies to frames what was decided, with the bytes that [`Equalizer`](super::Equalizer) gives, on the thread of
+/// the caller. Noise that is removed takes longer for the first time than later.
 pub struct Mapper {
     mapper: equalize::Mapper,
     picture: Picture,
@@ -41,7 +41,8 @@ impl Builder {
         Ok(Study { pass: self.pass(settings), builder: self.clone(), settings, number: 0 })
     }
 
-    /// What equalizes frames of which a [`Study`] with the same options has decided. Each thread has its own. It works on the CPU.
+    /// A mapper of frames on which a [`Study`] with the same options has decided. Each thread has its own. It works
+    /// on the CPU.
     ///
     /// # Errors
     /// As for [`study`](Builder::study).
@@ -77,15 +78,15 @@ impl Builder {
 }
 
 impl Study {
-    /// On how many frames before and behind a frame it depends what is done to it; `None` if it is all of them, with one curve for
-    /// each scene.
+    /// How many frames before and behind a frame its result depends on; `None` for all of them, with one curve for each
+    /// scene.
     pub fn reach(&self) -> Option<Reach> {
         let windows = Reach { before: self.settings.warm_up(), behind: self.settings.look_ahead() };
         Some(windows).filter(|_| !self.builder.options.has_whole_scenes())
     }
 
-    /// Begins again with the frame of this number: what was seen is forgotten. What is decided of a frame is that of the whole
-    /// video if as many frames before it come first as [`reach`](Study::reach) says, or all there are.
+    /// Begins again with the frame of this number: what was seen is forgotten. What is decided of a frame is that of
+    /// the whole video if as many frames before it come first as [`reach`](Study::reach) returns, or all there are.
     pub fn restart(&mut self, number: u64) {
         (self.pass, self.number) = (self.builder.pass(self.settings), number);
     }
@@ -106,8 +107,8 @@ impl Study {
         self.pass.finish()
     }
 
-    /// The number of the next frame, in order, of which it is decided, and what is done to it. Frames are measured on several
-    /// threads, so this waits for those that came.
+    /// The number of the next frame, in order, of which it is decided, and what is done to it. Frames are measured on
+    /// several threads, so this waits for those that came.
     ///
     /// # Errors
     /// As for [`push`](Study::push).
@@ -131,8 +132,8 @@ impl Study {
 }
 
 impl Mapper {
-    /// The frame that something was decided of, equalized. Of the frames [around](Decided::around) it, those before it come first,
-    /// then itself, then those behind it.
+    /// The frame that something was decided of, equalized. Of the frames [around](Decided::around) it, those before it
+    /// come first, then itself, then those behind it.
     ///
     /// # Errors
     /// When there are more or fewer frames, or one is not such a picture.

@@ -1,4 +1,4 @@
-//! What is asked for of an equalizer, until its first frame.
+//! The configuration of an equalizer.
 
 use super::{Done, Equalizer, Input, SceneSurvey, Scenes};
 use crate::equalize::{
@@ -8,13 +8,13 @@ use crate::frame::limits;
 use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
 use crate::note::{Note, Notes};
 use crate::options::{Options, Resolved, Video};
-use crate::spec::{Look, Settings};
+use crate::spec::{Look, Settings, setters};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Builds an [`Equalizer`]. What is not set is as for the program: look natural, YUV of limited range and gray of full range,
-/// the matrix of BT.601, frames that may wait for later ones, on a GPU if there is one.
+/// Builds an [`Equalizer`]. What is not set is as for the program: look natural, YUV of limited range and gray of full
+/// range, the matrix of BT.601, frames that may wait for later ones, on a GPU if there is one.
 #[derive(Clone)]
 pub struct Builder {
     pub(super) picture: Picture,
@@ -96,13 +96,6 @@ impl Builder {
         }
     }
 
-    /// The preset.
-    #[must_use]
-    pub fn look(mut self, look: Look) -> Self {
-        self.options.look = look;
-        self
-    }
-
     /// The share of the equalization to apply, 0 to 1, in place of the look's.
     ///
     /// # Errors
@@ -120,90 +113,57 @@ impl Builder {
         Ok(self)
     }
 
-    /// All options at once.
-    #[must_use]
-    pub fn options(self, options: Options) -> Self {
-        Builder { options, ..self }
-    }
+    setters! {
+        /// Sets the preset.
+        pub fn look(look: Look) => options.look = look;
 
-    /// Frames a second, on which the lengths of temporal windows depend; 25 if it is not set.
-    #[must_use]
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.video.rate = Some(rate);
-        self
-    }
+        /// Sets all options at once.
+        pub fn options(options: Options) => options = options;
 
-    /// The range of luma codes of YUV (limited unless it is set) and gray pictures (full). RGB has full range.
-    #[must_use]
-    pub fn range(mut self, range: Range) -> Self {
-        self.picture.range = range;
-        self
-    }
+        /// Sets the frames per second, on which the lengths of temporal windows depend; 25 by default.
+        pub fn rate(rate: f64) => video.rate = Some(rate);
 
-    /// The matrix between RGB and YUV.
-    #[must_use]
-    pub fn matrix(mut self, matrix: Matrix) -> Self {
-        self.picture.matrix = matrix;
-        self
-    }
+        /// Sets the range of luma codes of YUV (limited by default) and gray pictures (full by default). RGB has full
+        /// range.
+        pub fn range(range: Range) => picture.range = range;
 
-    /// What the codes mean: SDR unless it is set, or HDR by PQ or HLG.
-    #[must_use]
-    pub fn transfer(mut self, transfer: Transfer) -> Self {
-        self.picture.transfer = transfer;
-        self
-    }
+        /// Sets the matrix between RGB and YUV.
+        pub fn matrix(matrix: Matrix) => picture.matrix = matrix;
 
-    /// Frames come as they are filmed: by default none waits for later ones.
-    #[must_use]
-    pub fn live(mut self) -> Self {
-        self.video.is_stored = false;
-        self
-    }
+        /// Sets what the codes mean: SDR (default), or HDR by PQ or HLG.
+        pub fn transfer(transfer: Transfer) => picture.transfer = transfer;
 
-    /// All frames are there already, as in a file: the opposite of [`live`](Builder::live), and the default.
-    #[must_use]
-    pub fn stored(mut self) -> Self {
-        self.video.is_stored = true;
-        self
-    }
+        /// Frames come as they are filmed: by default none waits for later ones.
+        pub fn live() => video.is_stored = false;
 
-    /// Where to equalize.
-    #[must_use]
-    pub fn backend(mut self, backend: Backend) -> Self {
-        self.choice.backend = backend;
-        self
-    }
+        /// All frames exist already, as in a file: the opposite of [`live`](Builder::live), and the default.
+        pub fn stored() => video.is_stored = true;
 
-    /// The GPU to use, counted from 0.
-    #[must_use]
-    pub fn gpu(mut self, index: usize) -> Self {
-        self.choice.gpu = index;
-        self
-    }
+        /// Sets where to equalize.
+        pub fn backend(backend: Backend) => choice.backend = backend;
 
-    /// Threads of the CPU backend; by default one for each core, at most 8.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.choice.threads = Some(threads);
-        self
+        /// Sets the GPU to use, counted from 0.
+        pub fn gpu(index: usize) => choice.gpu = index;
+
+        /// Sets the number of threads of the CPU backend; by default one for each core, at most 8.
+        pub fn threads(threads: usize) => choice.threads = Some(threads);
+
+        /// Leaves results in memory of the GPU, for [`Output::copy_to_device`](super::Output::copy_to_device). Each is
+        /// copied to the host when it is read there. Without effect where the CPU equalizes.
+        pub fn stay_on_gpu() => stays_on_gpu = true;
+
+        /// Gives each frame the curve of its scene, with `--smooth scene`: a [`survey`](Builder::survey) has found the
+        /// scenes.
+        pub fn scenes(scenes: &Scenes) => scenes = Some(scenes.clone());
     }
 
     /// Equalizes with a backend of the caller's in place of [`backend`](Builder::backend): the definition
-    /// ([`Reference`](crate::equalize::reference::Reference)), or a new one that is to be compared with it. `make` makes one
-    /// for each video.
+    /// ([`Reference`](crate::equalize::reference::Reference)), or a new one that is to be compared with it. `make`
+    /// makes one for each video.
     #[must_use]
     pub fn executor(mut self, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> Self {
         self.choice.backend = Backend::Cpu;
         self.executor = Some(Arc::new(make));
-        self
-    }
-
-    /// Leaves results in memory of the GPU, for [`Output::copy_to_device`](super::Output::copy_to_device). Each comes down when
-    /// it is read on the host. Without effect where the CPU equalizes.
-    #[must_use]
-    pub fn stay_on_gpu(mut self) -> Self {
-        self.stays_on_gpu = true;
         self
     }
 
@@ -217,21 +177,15 @@ impl Builder {
         Ok(self)
     }
 
-    /// Gives each frame the curve of its scene, with `--smooth scene`: a [`survey`](Builder::survey) has found them.
+    /// Calls `receive` with what a caller may not expect: the CPU works in place of a GPU, an option has another value
+    /// than the look's.
     #[must_use]
-    pub fn scenes(self, scenes: &Scenes) -> Self {
-        Builder { scenes: Some(scenes.clone()), ..self }
+    pub fn on_note(self, receive: impl Fn(&Note) + Send + Sync + 'static) -> Self {
+        Builder { notes: Notes::new(receive), ..self }
     }
 
-    /// Calls `tell` with what a caller may not expect: the CPU works in place of a GPU, an option has another value than the
-    /// look's.
-    #[must_use]
-    pub fn on_note(self, tell: impl Fn(&Note) + Send + Sync + 'static) -> Self {
-        Builder { notes: Notes::new(tell), ..self }
-    }
-
-    /// Opens the backend. Without a GPU the CPU equalizes, unless a GPU was chosen; so it does after a failure of the GPU, with
-    /// a note.
+    /// Opens the backend. Without a GPU the CPU equalizes, unless a GPU was chosen; so it does after a failure of the
+    /// GPU, with a note.
     ///
     /// # Errors
     /// When options do not go together, or the chosen backend is missing.
@@ -247,7 +201,7 @@ impl Builder {
         Ok(Equalizer { builder: self, backend, stage, settings, is_finished: false, done })
     }
 
-    /// The settings that `options` come to, with the mask, and with scenes that were found. What is to be said of them is noted.
+    /// The settings that `options` resolve to, with the mask and with known scenes. Passes their notes to the receiver.
     pub(super) fn settings(&self, options: &Options, has_scenes: bool) -> Result<Settings> {
         options.check()?;
         if self.picture.mask.is_some() && options.is_clahe() {
@@ -283,8 +237,8 @@ impl Builder {
             .with_mappings(mappings))
     }
 
-    /// Finds the scenes of a video, for [`scenes`](Builder::scenes): each gets one curve, whichever of its frames is asked for
-    /// in which order.
+    /// Finds the scenes of a video, for [`scenes`](Builder::scenes): each gets one curve, whichever of its frames is
+    /// asked for in which order.
     ///
     /// # Errors
     /// When options do not go together, or `--smooth` is not `scene`.

@@ -6,23 +6,23 @@ use crate::frame::{DevicePlanes, Frame};
 use crate::{Error, Result};
 
 impl Equalizer {
-    /// The context of the GPU that it is on, for [`DevicePlanes::context`]: the GPU's primary context, in which the CUDA runtime
-    /// and what builds on it has all memory. `None` where the CPU equalizes.
+    /// The context of the GPU that it is on, for [`DevicePlanes::context`]: the GPU's primary context, in which the
+    /// CUDA runtime and what builds on it has all memory. `None` where the CPU equalizes.
     pub fn gpu_context(&self) -> Option<usize> {
         self.backend.gpu().map(|gpu| gpu.handle())
     }
 
-    /// As [`push`](Equalizer::push), with a picture in memory of the GPU that the equalizer is on. It is copied within the GPU,
-    /// after the work that is enqueued on its stream; when this returns, the caller may use the memory again. With
-    /// [`Builder::stay_on_gpu`](super::Builder::stay_on_gpu) the result stays there, too.
+    /// As [`push`](Equalizer::push), with a picture in memory of the GPU that the equalizer is on. It is copied within
+    /// the GPU, after the work that is enqueued on its stream; when this returns, the caller may use the memory again.
+    /// With [`Builder::stay_on_gpu`](super::Builder::stay_on_gpu) the result stays there, too.
     ///
     /// # Errors
-    /// As for [`push`](Equalizer::push); and when the CPU equalizes, the planes are not those of the format and size, belong to
-    /// another context, or there is no more memory for pictures ([`cuda::Error`](crate::cuda::Error)).
+    /// As for [`push`](Equalizer::push); and when the CPU equalizes, the planes are not those of the format and size,
+    /// belong to another context, or there is no more memory for pictures ([`cuda::Error`](crate::cuda::Error)).
     ///
     /// # Safety
-    /// The rows are valid memory of the context that `picture` names until this returns. After the work that is enqueued on its
-    /// stream, they are not written before that. The stream belongs to the context.
+    /// The rows are valid memory of the context that `picture` names until this returns. After the work that is
+    /// enqueued on its stream, they are not written before that. The stream belongs to the context.
     pub unsafe fn push_device(&mut self, picture: &DevicePlanes) -> Result<Option<Output>> {
         let gpu = self.backend.gpu().ok_or(Error::NotOnGpu)?;
         let (format, size) = self.builder.picture.kind();
@@ -39,17 +39,17 @@ impl Output {
         self.gpu.as_ref().map(|gpu| gpu.handle())
     }
 
-    /// Copies its planes to the places of `to`, in memory of the GPU that the equalizer is on: within the GPU those that stayed
-    /// there, and all others from the host. The copies begin after the work that is enqueued on the stream of `to`, and are done
-    /// when this returns.
+    /// Copies its planes to the places of `to`, in memory of the GPU that the equalizer is on: within the GPU those
+    /// that stayed there, and all others from the host. The copies begin after the work that is enqueued on the stream
+    /// of `to`, and are done when this returns.
     ///
     /// # Errors
-    /// When the CPU equalizes, the places are not those of the frame's format and size, belong to another context, or a copy
-    /// fails.
+    /// When the CPU equalizes, the places are not those of the frame's format and size, belong to another context, or a
+    /// copy fails.
     ///
     /// # Safety
-    /// The rows are valid memory of the context that `to` names until this returns. After the work that is enqueued on its
-    /// stream, nothing else accesses them before that. The stream belongs to the context.
+    /// The rows are valid memory of the context that `to` names until this returns. After the work that is enqueued on
+    /// its stream, nothing else accesses them before that. The stream belongs to the context.
     pub unsafe fn copy_to_device(&self, to: &DevicePlanes) -> Result<()> {
         let gpu = self.gpu.as_ref().ok_or(Error::NotOnGpu)?;
         // SAFETY: by the caller's promise.

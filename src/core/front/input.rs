@@ -23,8 +23,8 @@ enum Source<'a> {
 pub struct PlaneInput<'a> {
     /// Its bytes, padding included.
     pub bytes: &'a [u8],
-    /// Bytes from one row to the next. Negative for a picture that is stored bottom up, whose last row is the first one in
-    /// `bytes`.
+    /// Bytes from one row to the next. Negative for a picture that is stored bottom up, whose last row is the first one
+    /// in `bytes`.
     pub stride: isize,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         Input { source: Source::Planes(planes), pts: None }
     }
 
-    /// The same with a time, which comes out with the frame: in whatever unit the caller has.
+    /// Sets its time, in any unit, which comes out with the frame.
     #[must_use]
     pub fn at(self, pts: i64) -> Self {
         Input { pts: Some(pts), ..self }

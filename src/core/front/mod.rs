@@ -1,4 +1,4 @@
-//! What callers use: [`Equalizer`] takes frames from a caller's memory, and gives them back equalized.
+//! The interface for callers: [`Equalizer`] takes frames from a caller's memory, and gives them back equalized.
 //!
 //! ```text
 //! Builder -> Options::resolve -> BackendStartup -> EqualizeStage
@@ -38,8 +38,8 @@ use std::sync::Arc;
 
 /// A video on its way through an equalizer: the bytes that come out are those of the program with the same options.
 ///
-/// Several frames are under way at once, and with a look-ahead the newest wait for later ones, so a frame comes out some calls
-/// after it went in. All come out, in their order.
+/// Several frames are under way at once, and with a look-ahead the newest wait for later ones, so a frame comes out
+/// some calls after it went in. All come out, in their order.
 pub struct Equalizer {
     builder: Builder,
     backend: SharedBackend,
@@ -50,7 +50,7 @@ pub struct Equalizer {
     done: Done,
 }
 
-/// Frames that have come out of the stage.
+/// Frames that are done.
 struct Done {
     outputs: VecDeque<Output>,
     /// The number of the next one.
@@ -73,8 +73,8 @@ impl Equalizer {
         Builder::new(format, (width, height))
     }
 
-    /// Takes a frame in, of which it makes a copy, and returns the oldest one that is done, if as many are under way as the
-    /// backend works on. [`collect`](Equalizer::collect) waits for those that are under way.
+    /// Takes a frame in, of which it makes a copy, and returns the oldest one that is done, if as many are under way as
+    /// the backend works on. [`collect`](Equalizer::collect) waits for those that are under way.
     ///
     /// # Errors
     /// When the input does not have the bytes of such a picture, the backend fails, or no frames are expected any more.
@@ -91,8 +91,8 @@ impl Equalizer {
         Ok(self.done.outputs.pop_front())
     }
 
-    /// The oldest frame that needs no later one, waiting until it is done; `None` if all frames that went in have come out, or
-    /// wait for later ones. For callers who need each frame at once: a camera, with [`Builder::live`].
+    /// The oldest frame that needs no later one, waiting until it is done; `None` if all frames that went in have come
+    /// out, or wait for later ones. For callers who need each frame at once: a camera, with [`Builder::live`].
     ///
     /// # Errors
     /// When the backend fails.
@@ -115,8 +115,8 @@ impl Equalizer {
         Ok(std::iter::from_fn(|| self.collect().transpose()))
     }
 
-    /// Begins another video, or another part of this one, whose next frame has this number. What was seen is forgotten, and
-    /// what is under way is dropped.
+    /// Begins another video, or another part of this one, whose next frame has this number. What was seen is forgotten,
+    /// and what is under way is dropped.
     ///
     /// # Errors
     /// When the backend fails.
@@ -129,8 +129,8 @@ impl Equalizer {
     }
 
     /// Takes in a frame from before those that are wanted: it is counted, and does not come out. After
-    /// [`restart`](Equalizer::restart), with as many frames as [`reach`](Equalizer::reach) says, or all there are, the frames
-    /// that follow have the bytes that they have in the whole video.
+    /// [`restart`](Equalizer::restart), with as many frames as [`reach`](Equalizer::reach) returns, or all there are,
+    /// the frames that follow have the bytes that they have in the whole video.
     ///
     /// # Errors
     /// As for [`push`](Equalizer::push).
@@ -147,8 +147,8 @@ impl Equalizer {
         }
     }
 
-    /// Other options for the frames that are pushed from now on, as an operator changes them while a camera films. The options
-    /// `gray` and `output_depth`, which decide on the format of the output, stay as they were built.
+    /// Other options for the frames that are pushed from now on, as an operator changes them while a camera films. The
+    /// options `gray` and `output_depth`, which decide on the format of the output, stay as they were built.
     ///
     /// # Errors
     /// As for [`Builder::build`]; nothing has changed then.
@@ -178,7 +178,7 @@ impl Equalizer {
         &self.settings
     }
 
-    /// What does the work: `cpu (avx512, 2 threads)`.
+    /// The name of the backend: `cpu (avx512, 2 threads)`.
     pub fn backend_name(&self) -> String {
         self.stage.name()
     }
@@ -200,7 +200,7 @@ impl Done {
         stage.submit(frame)
     }
 
-    /// Takes the oldest frame out that needs no later one. Answers whether there was one.
+    /// Takes the oldest frame out that needs no later one. Returns whether there was one.
     fn collect(&mut self, stage: &mut EqualizeStage) -> Result<bool> {
         let Some(equalized) = stage.collect()? else { return Ok(false) };
         self.outputs.push_back(Output::new(equalized, self.number, self.gpu.clone()));

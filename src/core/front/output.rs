@@ -8,7 +8,7 @@ use crate::spec::Scene;
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// A frame that has come out.
+/// An equalized frame.
 pub struct Output {
     equalized: Equalized,
     number: u64,
@@ -34,7 +34,7 @@ impl Output {
         self.number
     }
 
-    /// The time that went in with it.
+    /// Its time, as it went in.
     pub fn pts(&self) -> Option<i64> {
         self.frame().pts
     }
@@ -57,7 +57,8 @@ impl Output {
     /// Copies all planes into `bytes`, one after the other, row by row, without padding.
     ///
     /// # Errors
-    /// When `bytes` has another length than [`packed_bytes`](Output::packed_bytes), or the GPU that the frame is on fails.
+    /// When `bytes` has another length than [`packed_bytes`](Output::packed_bytes), or the GPU that the frame is on
+    /// fails.
     pub fn copy_into(&self, bytes: &mut [u8]) -> Result<()> {
         let needed = self.packed_bytes();
         if bytes.len() != needed {

@@ -1,5 +1,5 @@
-//! The scenes of a video, found in a pass of its own. With them, each frame depends on itself alone: frames may be asked for in
-//! any order.
+//! The scenes of a video, found in a pass of its own. With them, each frame depends on itself alone: frames may be
+//! asked for in any order.
 
 use super::Input;
 use super::builder::Picture;

@@ -1,4 +1,4 @@
-//! Which options go together, and what is said of those that do not.
+//! Which options go together, and the errors of those that do not.
 
 use super::{MaxGain, Options, Smooth};
 use crate::spec::{Look, MethodName};

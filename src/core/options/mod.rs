@@ -1,4 +1,4 @@
-//! What a caller asks for, before it is known of which video: a look, and options that replace values of it.
+//! What a caller asks for, independent of a video: a look, and options that replace its values.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -8,7 +8,8 @@
 //! | `resolve.rs` | the settings for a video |
 //! | `python.rs` | names as Python has them |
 //!
-//! The command line, and every other host, makes its options of [`OPTIONS`]: an option that is new there is new everywhere.
+//! The command line, and every other host, makes its options of [`OPTIONS`]: an option that is new there is new
+//! everywhere.
 
 mod check;
 mod parse;
@@ -23,7 +24,7 @@ pub use table::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind};
 
 use crate::spec::{Chroma, Effort, Gain, Look, MethodName, OutputDepth, Plateau, Region, Strength, Threshold};
 
-/// What is asked for. [`Options::default`] is the look for most video; where an option is `None`, the look decides.
+/// The requested options. [`Options::default`] is the look for most video; where an option is `None`, the look decides.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
@@ -31,7 +32,7 @@ pub struct Options {
     pub look: Look,
     /// The share of the equalization to apply.
     pub strength: Option<Strength>,
-    /// What is done.
+    /// The method.
     pub method: Option<MethodName>,
     /// The most that the range of levels in use is stretched.
     pub levels: Option<Gain>,
@@ -47,9 +48,9 @@ pub struct Options {
     pub tiles: Option<(u32, u32)>,
     /// Number of histogram bins, 2 to 65536.
     pub bins: Option<u32>,
-    /// What happens to colour.
+    /// The treatment of colour.
     pub chroma: Option<Chroma>,
-    /// Only luma is written.
+    /// Whether only luma is written.
     pub gray: bool,
     /// The part of the frame that is counted.
     pub region: Region,
@@ -59,7 +60,7 @@ pub struct Options {
     pub denoise: Option<Strength>,
     /// How much is done to remove noise.
     pub denoise_effort: Option<Effort>,
-    /// How many bits come out.
+    /// The depth of the output.
     pub output_depth: OutputDepth,
 }
 
@@ -82,7 +83,7 @@ pub enum Smooth {
 }
 
 impl Options {
-    /// Those of this look, without others.
+    /// A look without further options.
     pub fn of_look(look: Look) -> Self {
         Options { look, ..Options::default() }
     }

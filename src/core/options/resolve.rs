@@ -9,7 +9,7 @@ use crate::spec::{
     Smoothing, Strength, Stretch, Threshold,
 };
 
-/// What is known of a video before its first frame.
+/// The properties of a video that are known before its first frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Video {
     /// Bits of a sample; `None` if not known.
@@ -22,15 +22,16 @@ pub struct Video {
     pub rate: Option<f64>,
     /// Whether all of it is there already, so that waiting for later frames delays nothing: a file, not a camera.
     pub is_stored: bool,
-    /// Whether a frame may come out while those behind it come in, so that threads share the work. Callers that want a frame for each
-    /// that they give do not allow it.
+    /// Whether a frame may come out while those behind it come in, so that threads share the work. Callers that want a
+    /// frame for each that they give do not allow it.
     pub may_overlap: bool,
 }
 
 /// Memory for the frames of the default look-ahead, bytes.
 const LOOK_AHEAD_MEMORY: usize = 256 << 20;
 
-/// The most pixels a second of which noise is removed by itself where frames do not wait: two cores clean 14 to 23 million.
+/// The most pixels a second of which noise is removed by itself where frames do not wait: two cores clean 14 to 23
+/// million.
 const CLEANED_IN_TIME: f64 = 6e6;
 
 /// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.
@@ -42,12 +43,12 @@ const NATURAL_SECONDS: f64 = 4.0;
 /// The longest look-ahead by default.
 const LOOK_AHEAD_SECONDS: f64 = 1.0;
 
-/// Settings for a video, and what is to be said of them.
+/// Settings for a video, and notes on them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// The settings.
     pub settings: Settings,
-    /// What the caller may not expect.
+    /// Notes on what the caller may not expect.
     pub notes: Vec<Note>,
 }
 
@@ -55,14 +56,7 @@ impl Video {
     /// A stored video of these pictures, of unknown rate.
     pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
         let is_gray = format.descriptor().model == Model::Gray;
-        Video {
-            depth: Some(format.depth()),
-            is_gray,
-            size: Some(size),
-            rate: None,
-            is_stored: true,
-            may_overlap: false,
-        }
+        Video { depth: Some(format.depth()), is_gray, size: Some(size), is_stored: true, ..Video::default() }
     }
 
     /// Whether these pictures have so few pixels that removing their noise keeps up with a camera on two cores.
@@ -95,7 +89,7 @@ impl Options {
         self.look.parameters(video.is_deep_gray())
     }
 
-    /// What is done. Options of equalization ask for it where the look has none.
+    /// The method. Options of equalization select equalization where the look has none.
     fn method_of(&self, look: &LookParameters, notes: &mut Vec<Note>) -> MethodName {
         if let Some(method) = self.method {
             return method;
@@ -228,8 +222,8 @@ impl Options {
         let picture = format!("picture of {}x{} pixels", size.0, size.1);
         match within {
             None => Err(OptionError::invalid(format!(
-                "{{roi}} {x},{y},{width},{height} lies outside of its {picture} (X,Y is the rectangle's upper left corner, \
-                 counted from 0,0)"
+                "{{roi}} {x},{y},{width},{height} lies outside of its {picture} (X,Y is the rectangle's upper left \
+                 corner, counted from 0,0)"
             ))),
             Some(counted) => Ok(Some(Note::Warning(format!(
                 "--roi {x},{y},{width},{height} extends past the edge of its {picture}: only {}x{} is counted",

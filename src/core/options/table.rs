@@ -11,17 +11,17 @@ pub struct OptionInfo {
     pub name: &'static str,
     /// Where it is listed.
     pub section: Section,
-    /// What it takes.
+    /// The kind of its values.
     pub kind: ValueKind,
-    /// What a value looks like in a command line's help: `SECONDS`.
+    /// The placeholder for a value in a command line's help: `SECONDS`.
     pub placeholder: &'static str,
     /// Its values in a phrase, for errors: `a number from 0 to 1`.
     pub values: &'static str,
-    /// What holds where it is not set; `by look` if the look decides.
+    /// The default; `by look` if the look decides.
     pub default: &'static str,
-    /// What it is, in a line.
+    /// A description in one line.
     pub summary: &'static str,
-    /// More about it, or nothing. Names of options stand as `--name`.
+    /// A longer description, or nothing. Names of options stand as `--name`.
     pub details: &'static str,
     /// Sets it; `None` if the text is none of its values.
     parse: fn(&mut Options, &str) -> Option<()>,
@@ -42,7 +42,7 @@ pub enum Section {
     Output,
 }
 
-/// What an option takes.
+/// The kind of values of an option.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueKind {
     /// Nothing: it is set or not.
@@ -54,7 +54,7 @@ pub enum ValueKind {
         /// The largest value.
         most: f64,
     },
-    /// One of these names, with what each is.
+    /// One of these names, each with its description.
     Choice(fn() -> Vec<(&'static str, &'static str)>),
     /// A text.
     Text,
@@ -140,8 +140,8 @@ pub static OPTIONS: [OptionInfo; 17] = [
         values: "a number from 0 to 1",
         default: "by look",
         summary: "Share of the correction to apply, 0 to 1",
-        details: "With --method natural, 0 is the input. With equalization, 0 leaves the levels as --levels has them, 1 is \
-                  fully equalized. There are 256 steps.",
+        details: "With --method natural, 0 is the input. With equalization, 0 leaves the levels as --levels has them, \
+                  1 is fully equalized. There are 256 steps.",
         parse: |options, text| parse::strength(text).map(|strength| options.strength = Some(strength)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.strength.of_256()) / 256.0)),
     },
@@ -165,9 +165,9 @@ pub static OPTIONS: [OptionInfo; 17] = [
         values: "a number from 1 (not stretched) to 4096",
         default: "by look",
         summary: "The most that the range of levels in use is stretched, 1 (not at all) to 4096",
-        details: "The darkest and the brightest colours of a scene are moved towards black and white, as far as the range \
-                  between is unused; equalization adds its share to that. With --method natural, neither contrast nor light \
-                  has a larger gain.",
+        details: "The darkest and the brightest colours of a scene are moved towards black and white, as far as the \
+                  range between is unused; equalization adds its share to that. With --method natural, neither \
+                  contrast nor light has a larger gain.",
         parse: |options, text| parse::levels(text).map(|levels| options.levels = Some(levels)),
         report: |_, settings| match (settings.method, settings.stretch) {
             (Method::Natural { most, .. }, _) => most.of_256().and(slope(most)),
@@ -185,12 +185,12 @@ pub static OPTIONS: [OptionInfo; 17] = [
         default: "by look",
         summary: "Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit; or auto",
         details: "This is about the most by which equalization amplifies contrast, and with it noise, beyond --levels. \
-                  Higher values show more, lower ones are calmer, and 1 adds nothing. With --method clahe, it is the clip \
-                  limit of OpenCV: what is cut off the counts of a tile is spread over all levels again, so that the slope is \
-                  up to 1 more, and no level is cut below one pixel. A tile with fewer pixels than there are levels, as of 16 \
-                  bits, has hardly a limit: --bins 256 gives it one. auto measures the noise of each scene, \
-                  and lowers the look's limit and --levels as far as keeps noise from being seen; with --method global and \
-                  clahe, and a temporal window.",
+                  Higher values show more, lower ones are calmer, and 1 adds nothing. With --method clahe, it is the \
+                  clip limit of OpenCV: what is cut off the counts of a tile is spread over all levels again, so that \
+                  the slope is up to 1 more, and no level is cut below one pixel. A tile with fewer pixels than there \
+                  are levels, as of 16 bits, has hardly a limit: --bins 256 gives it one. auto measures the noise of \
+                  each scene, and lowers the look's limit and --levels as far as keeps noise from being seen; with \
+                  --method global and clahe, and a temporal window.",
         parse: |options, text| parse::max_gain(text).map(|gain| options.max_gain = Some(gain)),
         report: |_, settings| match settings.method.name() {
             // What belongs to equalization has no effect there.
@@ -207,10 +207,10 @@ pub static OPTIONS: [OptionInfo; 17] = [
         values: "a number of seconds from 0 to 3600, or scene",
         default: "by look",
         summary: "Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene",
-        details: "The frames of a scene within the window share one histogram, which prevents flicker. A longer window is \
-                  steadier and follows changes of light more slowly; 0 equalizes each frame by itself. scene gives all \
-                  frames of a scene the same curve: a file is then read twice. Not with --look-ahead, --method clahe or \
-                  --method deflicker, pipes, network streams and live.",
+        details: "The frames of a scene within the window share one histogram, which prevents flicker. A longer window \
+                  is steadier and follows changes of light more slowly; 0 equalizes each frame by itself. scene gives \
+                  all frames of a scene the same curve: a file is then read twice. Not with --look-ahead, --method \
+                  clahe or --method deflicker, pipes, network streams and live.",
         parse: |options, text| parse::smooth(text).map(|smooth| options.smooth = Some(smooth)),
         report: |options, settings| match options.smooth {
             Some(Smooth::Scene) => text("scene"),
@@ -225,8 +225,8 @@ pub static OPTIONS: [OptionInfo; 17] = [
         values: "a number from 0 to 1",
         default: "by look",
         summary: "Difference between two frames, 0 to 1, above which they are a scene cut",
-        details: "The difference is that of brightness in most parts of the picture. A cut restarts the temporal window. \
-                  Lower values find more cuts, at each of which brightness may jump; 1 finds none.",
+        details: "The difference is that of brightness in most parts of the picture. A cut restarts the temporal \
+                  window. Lower values find more cuts, at each of which brightness may jump; 1 finds none.",
         parse: |options, text| parse::threshold(text).map(|threshold| options.scene_threshold = Some(threshold)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.scene_threshold.of_1000()) / 1e3)),
     },
@@ -237,7 +237,8 @@ pub static OPTIONS: [OptionInfo; 17] = [
         placeholder: "P",
         values: "a count like 500 or a percentage like 0.5%",
         default: "by look",
-        summary: "Maximum count of one level of a frame, in samples (500) or in percent of the frame (0.5%); 0 is no cap",
+        summary: "Maximum count of one level of a frame, in samples (500) or in percent of the frame (0.5%); 0 is no \
+                  cap",
         details: "A cap keeps large flat areas from taking contrast away from small details; the lower it is, the more \
                   range small details get. Not with --method clahe.",
         parse: |options, text| parse::plateau(text).map(|plateau| options.plateau = Some(plateau)),
@@ -256,10 +257,10 @@ pub static OPTIONS: [OptionInfo; 17] = [
         values: "a number from 0 to 1",
         default: "1 with --method natural, for files and up to 640x360 at 25 frames a second in live, else 0",
         summary: "Remove noise along motion before all else: 0 is off, 1 is all of it",
-        details: "With --method natural, noise goes as far as the correction would show it: what is not lifted keeps its \
-                  noise, and its bytes. With other methods it goes from every frame. A frame is made clean with the two \
-                  before it and, of files, the two behind it, never across a cut. Not with --smooth \
-                  scene and --load-curves.",
+        details: "With --method natural, noise goes as far as the correction would show it: what is not lifted keeps \
+                  its noise, and its bytes. With other methods it goes from every frame. A frame is made clean with \
+                  the two before it and, of files, the two behind it, never across a cut. Not with --smooth scene and \
+                  --load-curves.",
         parse: |options, text| parse::strength(text).map(|share| options.denoise = Some(share)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.denoise.share().of_256()) / 256.0)),
     },
@@ -337,9 +338,10 @@ pub static OPTIONS: [OptionInfo; 17] = [
         placeholder: "X,Y,W,H",
         values: "X,Y,W,H in pixels, or auto",
         default: "whole frame",
-        summary: "Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but black bars",
-        details: "X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. Without effect on \
-                  --method clahe, which counts each tile.",
+        summary: "Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but black \
+                  bars",
+        details: "X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. Without \
+                  effect on --method clahe, which counts each tile.",
         parse: |options, text| parse::region(text).map(|region| options.region = region),
         report: |_, settings| match settings.region {
             Region::Whole => None,
@@ -355,8 +357,8 @@ pub static OPTIONS: [OptionInfo; 17] = [
         values: "a number of seconds from 0 to 3600",
         default: "half of --smooth for files, within 256 MiB of frames; 0 for pipes and URLs",
         summary: "Length of the part of --smooth that lies ahead of each frame, in seconds, 0 to 3600",
-        details: "With a look-ahead, the first frames of a scene flicker no more than the rest. It delays the output by its \
-                  length and holds that many frames in memory; 0 delays nothing.",
+        details: "With a look-ahead, the first frames of a scene flicker no more than the rest. It delays the output \
+                  by its length and holds that many frames in memory; 0 delays nothing.",
         parse: |options, text| parse::seconds(text).map(|seconds| options.look_ahead = Some(seconds)),
         report: |_, settings| count(settings.look_ahead()),
     },
@@ -368,8 +370,8 @@ pub static OPTIONS: [OptionInfo; 17] = [
         values: "auto, 8 or 10",
         default: "auto",
         summary: "Bits of the output: against bands in skies and other smooth areas of 8-bit video",
-        details: "With 8 and 10, 8-bit video gets noise of half a level, too fine to be seen, before its contrast grows, so \
-                  that no gaps come between the levels. For files that are encoded, 10 serves best.",
+        details: "With 8 and 10, 8-bit video gets noise of half a level, too fine to be seen, before its contrast \
+                  grows, so that no gaps come between the levels. For files that are encoded, 10 serves best.",
         parse: |options, text| {
             let (.., depth) = OutputDepth::CHOICES.into_iter().find(|(name, ..)| *name == text)?;
             options.output_depth = depth;

@@ -1,8 +1,8 @@
 //! Saturation that follows luma (`--chroma scale`).
 //!
-//! Saturation is seen as the ratio of chroma to luma. If equalization changes luma alone, colours of brightened areas look
-//! pale and those of darkened areas too strong. `scale` keeps the ratio, as far as noise and the gamut allow. All numbers
-//! are integers below 2^32, so that every backend computes the same.
+//! Saturation is seen as the ratio of chroma to luma. If equalization changes luma alone, colours of brightened areas
+//! look pale and those of darkened areas too strong. `scale` keeps the ratio, as far as noise and the gamut allow. All
+//! numbers are integers below 2^32, so that every backend computes the same.
 //!
 //! A pair of chroma samples covers `n` luma samples, at most 4x4, and only those of the picture (the last pair of a row
 //! of odd width covers fewer). `S0` is the sum of their levels above black, `max(y - lo, 0)`, and `S1` the same
@@ -14,23 +14,23 @@
 //! S1 >  S0   gain = min(4, S1 / max(S0, n * down), (n * (hi - lo) - S1) / (n * up)), but at least 1
 //! c' = mid + (c - mid) * gain                                mid = 2^(d-1)
 //! ```
-//! `R - Y = 2 (1 - Kr) (Cr - mid)` and `B - Y = 2 (1 - Kb) (Cb - mid)`; G - Y follows from `Kr (R-Y) + Kg (G-Y) + Kb (B-Y)
-//! = 0`. In limited range, where chroma has 224 steps and luma 219, all three are multiplied by 219/224. These factors are
-//! in 32768ths.
+//! `R - Y = 2 (1 - Kr) (Cr - mid)` and `B - Y = 2 (1 - Kb) (Cb - mid)`; G - Y follows from `Kr (R-Y) + Kg (G-Y) + Kb
+//! (B-Y) = 0`. In limited range, where chroma has 224 steps and luma 219, all three are multiplied by 219/224. These
+//! factors are in 32768ths.
 //!
 //! Gains are in 4096ths, rounded down; the product is rounded to the nearest integer, halves away from zero.
 //!
 //! * Both components have the same gain: hue does not change.
-//! * The second bound keeps R, G and B above black, the third below white. A colour that is out of the gamut before (most
-//!   noise near black is) gains only as much as its new luma allows. If the unchanged chroma would leave the gamut because
-//!   luma rises, the gain is 1.
-//! * The gamut lies within the legal range of chroma, 16 to 240 at 8 bits. Rounding can exceed that range by a code; the
-//!   result is clamped to it. A sample that is outside of the range before does not move further out.
+//! * The second bound keeps R, G and B above black, the third below white. A colour that is out of the gamut before
+//!   (most noise near black is) gains only as much as its new luma allows. If the unchanged chroma would leave the
+//!   gamut because luma rises, the gain is 1.
+//! * The gamut lies within the legal range of chroma, 16 to 240 at 8 bits. Rounding can exceed that range by a code;
+//!   the result is clamped to it. A sample that is outside of the range before does not move further out.
 //! * A gain of 4 is two stops. Areas that are brightened by more are so near to black that their chroma is noise.
 //!
-//! Where chroma *follows* (`--chroma follow`), the gain is that of the stretched levels instead, the same for all samples of a
-//! frame, or for all at one place: `c' = mid + (c - mid) * gain`, clamped in the same way. The levels are stretched such that
-//! few colours leave the gamut ([`tone`](super::tone)).
+//! Where chroma *follows* (`--chroma follow`), the gain is that of the stretched levels instead, the same for all
+//! samples of a frame, or for all at one place: `c' = mid + (c - mid) * gain`, clamped in the same way. The levels are
+//! stretched such that few colours leave the gamut ([`tone`](super::tone)).
 //!
 //! RGB is scaled around its luminance in the same way: `c' = Y' + (c - Y) * gain`, with `n = 1` and black 0; `up` and
 //! `down` are the distances from the luminance to the highest and to the lowest component.
@@ -48,7 +48,7 @@ pub const MAX_GAIN: u32 = 4 * UNIT_GAIN;
 pub struct Covered {
     /// The sum of their levels above black.
     pub before: u32,
-    /// The same after equalization.
+    /// Their sum after equalization.
     pub after: u32,
     /// Number of luma samples, 1 to 16.
     pub samples: u32,
@@ -183,13 +183,13 @@ pub fn scaled_far(offset: i32, gain: u32) -> i32 {
     if offset < 0 { -magnitude } else { magnitude }
 }
 
-/// The components of an RGB pixel after its luminance has moved from `from` to `to`, with this gain of colour; `max` is the
-/// highest code.
+/// The components of an RGB pixel after its luminance has moved from `from` to `to`, with this gain of colour; `max` is
+/// the highest code.
 pub fn moved_with_gain(rgb: [u16; 3], from: u16, to: u16, gain: u32, max: u16) -> [u16; 3] {
     rgb.map(|code| component_with_gain(code, from, to, gain, max))
 }
 
-/// One of them.
+/// A component of an RGB pixel after its luminance has moved from `from` to `to`, with this gain of colour.
 #[inline(always)]
 pub fn component_with_gain(code: u16, from: u16, to: u16, gain: u32, max: u16) -> u16 {
     let offset = scaled_far(i32::from(code) - i32::from(from), gain);

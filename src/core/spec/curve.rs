@@ -15,8 +15,8 @@ impl Curve {
         Curve { lut: (0..levels.codes()).map(|code| code as u16).collect() }
     }
 
-    /// The curve with this table, entry 0 for code 0, for samples with these levels. `None` unless the table has one entry
-    /// for each code, and no entry is above the highest code.
+    /// The curve with this table, entry 0 for code 0, for samples with these levels. `None` unless the table has one
+    /// entry for each code, and no entry is above the highest code.
     pub fn from_codes(levels: Levels, lut: Vec<u16>) -> Option<Self> {
         let fits = lut.len() == levels.codes() && lut.iter().all(|&code| usize::from(code) < levels.codes());
         fits.then_some(Curve { lut })
@@ -34,7 +34,7 @@ impl Curve {
         Curve::equalizing_up_to(histogram, histogram.levels().count() as u32 - 1)
     }
 
-    /// The same, with `ceiling`, the level that the brightest level becomes, in place of `L - 1`.
+    /// As [`equalizing`](Curve::equalizing), but the brightest level becomes `ceiling` instead of `L - 1`.
     pub fn equalizing_up_to(histogram: &Histogram, ceiling: u32) -> Self {
         let levels = histogram.levels();
         let total = histogram.total();
@@ -74,8 +74,7 @@ impl Curve {
         self
     }
 
-    /// The same, such that levels above `ceiling` stay as they are, and no level below becomes brighter than it. With white as
-    /// the ceiling, nothing changes.
+    /// Preserves levels above `ceiling`, and limits all others to it. With white as the ceiling, nothing changes.
     #[must_use]
     pub fn kept_under(mut self, levels: Levels, ceiling: u32) -> Self {
         if (ceiling as usize) < levels.count() - 1 {

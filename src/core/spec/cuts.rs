@@ -1,33 +1,34 @@
 //! Cuts: where a scene ends and another begins.
 //!
-//! Two frames are compared block by block ([`BLOCKS`] of them), because a cut changes the picture everywhere, and an object
-//! that crosses it changes it in some places. With `m` the mean of a block, `mu` the mean of its frame and `s` its spread:
+//! Two frames are compared block by block ([`BLOCKS`] of them), because a cut changes the picture everywhere, and an
+//! object that crosses it changes it in some places. With `m` the mean of a block, `mu` the mean of its frame and `s`
+//! its spread:
 //! ```text
 //! A = |m_a - m_b|                                              in sixteenths of a level
 //! D = A / max(s_a, s_b)                                        another brightness
 //! E = |(m_a - mu_a) / s_a - (m_b - mu_b) / s_b|                another picture, under whatever light
 //! ```
-//! Of each, the median over the blocks counts; blocks that are black in both frames are left out, but at least a quarter of
-//! all blocks counts. `C = min(D, E)`. D, E and C are in 4096ths. The spread makes one rule of all depths, dark footage
-//! included.
+//! Of each, the median over the blocks counts; blocks that are black in both frames are left out, but at least a
+//! quarter of all blocks counts. `C = min(D, E)`. D, E and C are in 4096ths. The spread makes one rule of all depths,
+//! dark footage included.
 //!
 //! **With F frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
-//! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of that of the two
-//!   steps before and the two behind, and none of these is larger; `C(t-1, t)` is more than twice that of at least two of
-//!   these steps, so that strobes over what moves fast are no cuts; `A` is more than an 85th of the range (three levels of
-//!   255), because noise and shaking in the dark change as much; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
-//!   `a < t <= b` up to F + 1 apart; or
-//! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within F
-//!   frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
+//! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of that of
+//!   the two steps before and the two behind, and none of these is larger; `C(t-1, t)` is more than twice that of at
+//!   least two of these steps, so that strobes over what moves fast are no cuts; `A` is more than an 85th of the range
+//!   (three levels of 255), because noise and shaking in the dark change as much; and `C(a, b) > max(T, C(t-1, t) / 2)`
+//!   for all frames `a < t <= b` up to F + 1 apart; or
+//! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within
+//!   F frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
 //!
-//! The second test of each rules out flashes, strobes and lightning. Frame t is a *flash* when frames a and b around it, up to
-//! F + 1 apart, are like each other and unlike it, and it is unlike most frames within F: it enters no window. Unlike is `D > 2T`,
-//! with means that are apart by half of it: a camera that shakes moves blocks, and no mean.
+//! The second test of each rules out flashes, strobes and lightning. Frame t is a *flash* when frames a and b around
+//! it, up to F + 1 apart, are like each other and unlike it, and it is unlike most frames within F: it enters no
+//! window. Unlike is `D > 2T`, with means that are apart by half of it: a camera that shakes moves blocks, and no mean.
 //!
-//! **Without frames ahead** ([`Rule::Causal`]) the threshold is 1.2 T. Where a frame differs from the one before it, but not
-//! from one of the F before that, a flash has ended. Else it begins a scene if `A` is more than twice that of each of the three
-//! steps before. Where one of the two frames is flat, as black is, `A` must also be above a sixteenth of the range: less may
-//! be a step of a fade.
+//! **Without frames ahead** ([`Rule::Causal`]) the threshold is 1.2 T. Where a frame differs from the one before it,
+//! but not from one of the F before that, a flash has ended. Else it begins a scene if `A` is more than twice that of
+//! each of the three steps before. Where one of the two frames is flat, as black is, `A` must also be above a sixteenth
+//! of the range: less may be a step of a fade.
 //!
 //! F is the longest flash, a quarter of a second. The first three frames of a video begin no scene by the first rule.
 
@@ -94,7 +95,7 @@ impl Distance {
     }
 }
 
-/// What of a video is known when a frame is judged.
+/// Which frames are known when a frame is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// This many frames behind it, as far as the video has them.
@@ -127,7 +128,7 @@ pub struct Neighbourhood<'a> {
 /// A frame, and its distance from the one before.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// What was measured of it.
+    /// Its measure.
     pub measure: Measure,
     /// Its distance from the frame before it; zero of a first one.
     pub step: Distance,
@@ -138,8 +139,8 @@ pub struct Known {
 }
 
 impl<'a> Neighbourhood<'a> {
-    /// Frame `at` among the first `end` of `frames`; `ends` says whether the video begins with the first and ends with the
-    /// last of them.
+    /// Frame `at` among the first `end` of `frames`; `ends` is whether the video begins with the first and ends with
+    /// the last of them.
     pub fn new(
         frames: &'a VecDeque<Known>,
         (at, end): (usize, usize),
@@ -149,7 +150,7 @@ impl<'a> Neighbourhood<'a> {
         Neighbourhood { frames, at, last: end - 1, ends, threshold: threshold.of_1000() * 4096 / 1000 }
     }
 
-    /// How the frame continues the one before it; `light_cuts` says whether a change of the light alone can begin a scene.
+    /// How the frame continues the one before it; with `light_cuts`, a change of the light alone can begin a scene.
     pub fn change(&self, rule: Rule, light_cuts: bool) -> Change {
         if self.at == 0 || self.threshold >= 4096 {
             return Change::None;

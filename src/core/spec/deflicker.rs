@@ -1,11 +1,12 @@
 //! Flicker of the light: each frame gets the light that the frames around it have on average.
 //!
-//! Two frames in a row show nearly the same picture. So the change of the light between them is the median, over the blocks of
-//! a [`Measure`], of the change of brightness; what moves hardly enters. It has two parts, a gain and an exponent:
-//! `log l' = a + b log l`, with `l` a share of white. These changes are chained from the frame to all others of its window (those
-//! of its scene), which says where two levels, 0.15 and 0.7 of white, would lie in each of them. A straight line through
-//! these points is what the light does on average (a sunset goes on), and its value at the frame is the correction. Frames
-//! that stand out, a single dark one, are left out of the line. Where the light does not waver the correction fades out.
+//! Two frames in a row show nearly the same picture. So the change of the light between them is the median, over the
+//! blocks of a [`Measure`], of the change of brightness; what moves hardly enters. It has two parts, a gain and an
+//! exponent: `log l' = a + b log l`, with `l` a share of white. These changes are chained from the frame to all others
+//! of its window (those of its scene), which gives the places of two levels, 0.15 and 0.7 of white, in each of them. A
+//! straight line through these points is what the light does on average (a sunset goes on), and its value at the frame
+//! is the correction. Frames that stand out, a single dark one, are left out of the line. Where the light does not
+//! waver the correction fades out.
 //!
 //! Logarithms are of base 2, in 65536ths, rounded down. Divisions are of integers, towards zero.
 
@@ -57,7 +58,7 @@ impl LightChange {
             (median(half(is_light).map(|(x, _)| *x).collect()), median(half(is_light).map(|(_, rise)| *rise).collect()))
         };
         let ((x0, rise0), (x1, rise1)) = (at(false), at(true));
-        // 1.5 % of difference is noise; halves less than half an octave apart tell no exponent.
+        // 1.5 % of difference is noise; halves less than half an octave apart give no exponent.
         let apart = rise1 - rise0;
         let apart = if apart > 0 { (apart - 1418).max(0) } else { (apart + 1418).min(0) };
         if apart == 0 || x1 - x0 < 33_093 {
@@ -94,12 +95,13 @@ impl LightChange {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Correction([i64; 2]);
 
-/// A point of each frame of a window: its distance from the frame that is corrected, and where the two levels lie in it.
+/// A point of each frame of a window: its distance from the frame that is corrected, and where the two levels lie in
+/// it.
 type Point = (i64, [i64; 2]);
 
 impl Correction {
-    /// The correction of frame `at` of a window, whose changes from frame to frame these are: `changes[j]` leads to frame j; that
-    /// to the first is not looked at.
+    /// The correction of frame `at` of a window, whose changes from frame to frame these are: `changes[j]` leads to
+    /// frame j; that to the first is not looked at.
     pub fn of(changes: &[LightChange], at: usize) -> Self {
         if changes.len() < 3 {
             return Correction::default();

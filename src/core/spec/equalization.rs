@@ -26,8 +26,8 @@ pub struct CurveStep {
 /// The tile histograms of a frame, summed up over its window.
 #[derive(Clone, Debug)]
 pub struct TileStep {
-    /// The sums, from which [`TileCurves`](super::clahe::TileCurves) are made. Making the curves takes most of the time and
-    /// depends on no other frame: frames can do it out of order.
+    /// The sums, from which [`TileCurves`](super::clahe::TileCurves) are made. Making the curves takes most of the time
+    /// and depends on no other frame: frames can do it out of order.
     pub window: TileHistograms,
     /// The scene and window of the frame.
     pub update: WindowUpdate,
@@ -44,8 +44,8 @@ impl Equalization {
         &self.settings
     }
 
-    /// Changes the settings, from the next frame on. Frames before stay in the window, unless the method, the length of the
-    /// window, the region or the plateau changes, or with tiles the number of bins: these reset the window.
+    /// Changes the settings, from the next frame on. Frames before stay in the window, unless the method, the length of
+    /// the window, the region or the plateau changes, or with tiles the number of bins: these reset the window.
     pub fn set(&mut self, settings: Settings) {
         if settings == self.settings {
             return;
@@ -57,13 +57,15 @@ impl Equalization {
         }
     }
 
-    /// Forgets all frames. The numbers of scenes go on, so that frames in the look-ahead do not share a scene with new ones.
+    /// Forgets all frames. The numbers of scenes go on, so that frames in the look-ahead do not share a scene with new
+    /// ones.
     pub fn reset(&mut self, settings: Settings) {
         *self = Equalization { scenes: Scenes::after(settings.smoothing, &self.scenes), ..Equalization::new(settings) };
     }
 
-    /// The curve of the next frame, with this histogram, this size (columns, rows) and this guide; for [`Method::Global`](super::Method::Global). A
-    /// frame with another size or other levels than the one before resets the window.
+    /// The curve of the next frame, with this histogram, this size (columns, rows) and this guide; for
+    /// [`Method::Global`](super::Method::Global). A frame with another size or other levels than the one before resets
+    /// the window.
     pub fn next(&mut self, histogram: &Histogram, size: (usize, usize), guide: &Guide) -> CurveStep {
         let levels = histogram.levels();
         let update = self.scenes.next(guide.change, levels, size);
@@ -74,14 +76,14 @@ impl Equalization {
         CurveStep { curve: curve(&self.settings, &tone, &window), update }
     }
 
-    /// The window of the next frame, whose samples are not counted: 10 bits of one whose noise was removed go on from 8 bits of one
-    /// that had none.
+    /// The window of the next frame, whose samples are not counted: 10 bits of one whose noise was removed go on from 8
+    /// bits of one that had none.
     pub fn next_uncounted(&mut self, levels: Levels, size: (usize, usize), guide: &Guide) -> WindowUpdate {
         self.scenes.next(guide.change, levels.with_two_bits_more().unwrap_or(levels), size)
     }
 
-    /// The tile histograms of the next frame, summed up over its window; for [`Method::Clahe`](super::Method::Clahe). A frame with another grid
-    /// than the one before resets the window.
+    /// The tile histograms of the next frame, summed up over its window; for [`Method::Clahe`](super::Method::Clahe). A
+    /// frame with another grid than the one before resets the window.
     pub fn next_tiles(&mut self, tiles: &TileHistograms, guide: &Guide) -> TileStep {
         if self.tiles != Some(tiles.tiles()) {
             self.reset(self.settings);

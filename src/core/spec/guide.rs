@@ -1,12 +1,12 @@
-//! What is decided of a frame before a backend equalizes it: scene and tone, from what was measured of the frames around it.
+//! The decisions on a frame before a backend equalizes it: scene and tone, from the measures of the frames around it.
 //!
 //! ```text
 //! Lattice -> Measure -> Guides: cuts, window of the scene -> Guide (with the frame, to a backend)
 //! ```
 //!
-//! With a look-ahead, a frame is judged when F frames behind it are measured, as many as the longest flash has. The tone is
-//! made of the last W frames of the scene up to the frame. So a guide depends on W + F + 1 frames before it, on F behind it
-//! (with `Method::Deflicker` on those of the look-ahead, if they are more), and on no others.
+//! With a look-ahead, a frame is judged when F frames behind it are measured, as many as the longest flash has. The
+//! tone is made of the last W frames of the scene up to the frame. So a guide depends on W + F + 1 frames before it, on
+//! F behind it (with `Method::Deflicker` on those of the look-ahead, if they are more), and on no others.
 
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
@@ -19,16 +19,16 @@ use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength
 use std::collections::VecDeque;
 use std::mem::take;
 
-/// What is decided of a frame.
+/// The decisions on a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guide {
     /// How it continues the frame before it.
     pub change: Change,
     /// Its levels; `None` is equalization alone.
     pub tone: Option<Tone>,
-    /// What is applied to the frame, where that does not depend on what is counted.
+    /// The mapping of the frame, where it does not depend on counts.
     pub mapping: Option<Mapping>,
-    /// What its scene lacks, with [`Method::Natural`].
+    /// The deficiencies of its scene, with [`Method::Natural`].
     pub found: Option<Found>,
     /// How its noise is removed first, if it is.
     pub clean: Option<Cleaning>,
@@ -39,7 +39,7 @@ pub struct Guide {
 pub struct Cleaning {
     /// The share of it that goes, above 0.
     pub share: Strength,
-    /// What is applied to the frame then, if it has 8 bits and is given 10 for that.
+    /// The mapping of the denoised frame, if it has 8 bits and gets 10 by that.
     pub mapping: Option<Mapping>,
 }
 
@@ -48,12 +48,8 @@ pub struct Cleaning {
 pub struct Guides {
     /// The last frames, oldest first.
     frames: VecDeque<Known>,
-    /// The correction that each of them needs by itself; with [`Method::Natural`] alone.
-    corrections: VecDeque<Option<Correction>>,
-    /// The light of each against the one before it, in 65536ths; with [`Method::Natural`] alone.
-    lights: VecDeque<u32>,
-    /// The scene and the settings of each.
-    places: VecDeque<(Place, Settings)>,
+    /// Further details of each of them.
+    details: VecDeque<Details>,
     /// How many of them, from the oldest, are decided.
     decided: usize,
     /// Whether the oldest is the first of the video.
@@ -64,11 +60,17 @@ pub struct Guides {
     scenes: u64,
 }
 
-/// Where a frame belongs.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
+/// The details of a frame that cuts do not depend on.
+#[derive(Debug)]
+struct Details {
+    settings: Settings,
+    /// The correction that it needs by itself; with [`Method::Natural`] alone.
+    correction: Option<Correction>,
+    /// Its light against that of the frame before it, in 65536ths; with [`Method::Natural`] alone.
+    light: u32,
+    /// Its scene, once it is decided.
     scene: u64,
-    /// It has a part in the window of its scene.
+    /// Whether it has a part in the window of its scene.
     counts: bool,
 }
 
@@ -97,16 +99,15 @@ impl Guides {
         let correction = natural(&mut measure, &foreign, settings);
         let before = before.filter(|_| settings.hides_noise || correction.is_some_and(|own| own.shows_noise()));
         let noise = before.and_then(|before| noise::between(&before, &measure.samples));
-        self.corrections.push_back(correction);
         self.frames.push_back(Known { measure, step, noise, light });
-        self.lights.push_back(step_of_light);
-        self.places.push_back((Place::default(), *settings));
-        while let Some((_, settings)) = self.places.get(self.decided)
+        let settings = *settings;
+        self.details.push_back(Details { settings, correction, light: step_of_light, scene: 0, counts: false });
+        while let Some(Details { settings, .. }) = self.details.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
         {
             guides.push(self.decide(false));
         }
-        self.forget(settings);
+        self.forget(&settings);
         guides
     }
 
@@ -122,11 +123,11 @@ impl Guides {
         guides
     }
 
-    /// Decides on the next frame; `ended` says that no more will come.
+    /// Decides on the next frame; `ended` is set when no more frames will come.
     fn decide(&mut self, ended: bool) -> Guide {
         let at = self.decided;
         self.decided += 1;
-        let settings = self.places[at].1;
+        let settings = self.details[at].settings;
         let smoothing = settings.smoothing;
         let change = if smoothing.frames() == 1 {
             Change::None
@@ -171,7 +172,7 @@ impl Guides {
             Change::Flash if at == 0 => Change::None,
             other => other,
         };
-        self.places[at].0 = Place { scene: self.scene, counts: change != Change::Flash };
+        (self.details[at].scene, self.details[at].counts) = (self.scene, change != Change::Flash);
         change
     }
 
@@ -184,8 +185,8 @@ impl Guides {
         let first = (at + 1).saturating_sub(window);
         let members = || {
             (first..=at).filter(|&index| {
-                let place = self.places[index].0;
-                place.scene == self.scene && (place.counts || index == at)
+                let Details { scene, counts, .. } = self.details[index];
+                scene == self.scene && (counts || index == at)
             })
         };
         if settings.method == Method::Deflicker {
@@ -204,8 +205,8 @@ impl Guides {
         Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, transfer }.guide(settings)
     }
 
-    /// What is done to frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene around it that
-    /// are lit as the scene is.
+    /// The guide of frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene
+    /// around it that are lit as the scene is.
     fn corrected(&mut self, at: usize, settings: &Settings) -> Guide {
         let levels = self.frames[at].measure.levels;
         if settings.strength.of_256() == 0 {
@@ -213,7 +214,7 @@ impl Guides {
         }
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
         let first = (at + 1 + ahead).saturating_sub(window);
-        let counts = |index: &usize| self.places[*index].0.counts && self.places[*index].0.scene == self.scene;
+        let counts = |index: &usize| self.details[*index].counts && self.details[*index].scene == self.scene;
         let before = (first..at).filter(counts);
         let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
         let white = 16 * (levels.count() as u32 - 1);
@@ -223,7 +224,7 @@ impl Guides {
             if index == at {
                 own_light = light;
             }
-            let Some(correction) = self.corrections[index] else { continue };
+            let Some(correction) = self.details[index].correction else { continue };
             // Without frames ahead, what comes out of the dark comes slowly.
             if ahead == 0 && self.frames[index].measure.mean_light() < white / 64 {
                 mean.add(&correction.cleared(), 4096);
@@ -249,21 +250,21 @@ impl Guides {
         before.map_or(light::FULL, |before| light::between(before, measure.light_of_blocks(), white))
     }
 
-    /// The light of each of these frames, which are in order, against that of their scene. Frames between them, those of a
-    /// flash, have a part in the steps alone.
+    /// The light of each of these frames, which are in order, against that of their scene. Frames between them, those
+    /// of a flash, have a part in the steps alone.
     fn lights_of(&self, members: &[usize], white: u32) -> Vec<u32> {
         let mut from = members.first().map_or(0, |first| first + 1);
         let each = members.iter().map(|&index| {
-            let steps = self.lights.range(from.min(index + 1)..=index);
-            let step = steps.fold(u64::from(light::FULL), |light, step| (light * u64::from(*step)) >> 16);
+            let steps = self.details.range(from.min(index + 1)..=index);
+            let step = steps.fold(u64::from(light::FULL), |light, step| (light * u64::from(step.light)) >> 16);
             from = index + 1;
             (step.min(light::MOST.into()) as u32, self.frames[index].measure.mean_light())
         });
         light::of_scene(each, white)
     }
 
-    /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before, of which
-    /// some are looked at: none beyond a step that is as large as a cut.
+    /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before,
+    /// of which some are looked at: none beyond a step that is as large as a cut.
     fn foreign(&self, measure: &Measure, step: Distance, settings: &Settings) -> [bool; BLOCKS] {
         let most = settings.smoothing.foreign_look_back() as usize;
         let (apart, white) = (most.div_ceil(LOOKED_AT).max(1), 16 * (measure.levels.count() as u32 - 1));
@@ -279,15 +280,15 @@ impl Guides {
     fn correction(&self, at: usize, settings: &Settings) -> deflicker::Correction {
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
         let earlier = window - 1 - ahead;
-        let is_before = |index: &usize| self.places[*index].0.scene == self.scene;
+        let is_before = |index: &usize| self.details[*index].scene == self.scene;
         let first = (at.saturating_sub(earlier)..at).rev().take_while(is_before).last().unwrap_or(at);
         let end = self.behind(at, ahead, settings).last().unwrap_or(at);
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
         deflicker::Correction::of(&changes, at - first)
     }
 
-    /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not decided yet,
-    /// so that a step as large as a cut ends them.
+    /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not
+    /// decided yet, so that a step as large as a cut ends them.
     fn behind(&self, at: usize, ahead: usize, settings: &Settings) -> impl Iterator<Item = usize> {
         let settings = *settings;
         let goes_on = move |index: &usize| goes_on(self.frames[*index].step, &settings);
@@ -297,7 +298,7 @@ impl Guides {
     /// The noise of frame `at`, by what changed from frame to frame of its scene in its window and behind it.
     fn noise(&self, at: usize, settings: &Settings) -> Option<u32> {
         let first = (at + 1).saturating_sub(settings.smoothing.frames() as usize);
-        let counts = |index: usize| self.places[index].0.counts && self.places[index].0.scene == self.scene;
+        let counts = |index: usize| self.details[index].counts && self.details[index].scene == self.scene;
         let before = (first + 1..=at).filter(|&index| counts(index - 1) && counts(index));
         let known = before.chain(self.behind(at, settings.guide_look_ahead() as usize, settings));
         noise::of_window(known.filter_map(|index| self.frames[index].noise))
@@ -309,29 +310,28 @@ impl Guides {
         let kept = (smoothing.frames().max(smoothing.flash() + 2) + 1) as usize;
         while self.decided > kept {
             self.frames.pop_front();
-            self.corrections.pop_front();
-            self.lights.pop_front();
-            self.places.pop_front();
+            self.details.pop_front();
             self.decided -= 1;
             self.begins = false;
         }
     }
 }
 
-/// Whether frames this step apart may be of one scene, as far as the step itself tells. Its light counts with
+/// Whether frames this step apart may be of one scene, by the step alone. Its light counts with
 /// [`Method::Natural`] only.
 fn goes_on(step: Distance, settings: &Settings) -> bool {
     let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
 
-/// What removing noise takes of it, in 256ths.
+/// The share of noise that denoising removes, in 256ths.
 const CLEANED: u32 = 192;
 
 /// The most frames that a frame is compared with, to find what is foreign.
 const LOOKED_AT: usize = 24;
 
-/// The correction that a frame needs by itself, with [`Method::Natural`], without its foreign blocks; its points are not kept.
+/// The correction that a frame needs by itself, with [`Method::Natural`], without its foreign blocks; its points are
+/// not kept.
 pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings: &Settings) -> Option<Correction> {
     let (points, of_all) = (take(&mut measure.points), measure.correction.take());
     if let (Some(of_all), false) = (of_all, foreign.contains(&true)) {
@@ -350,7 +350,7 @@ pub(super) struct Members<E, B> {
     pub noise: Option<u32>,
     /// Their levels.
     pub levels: Levels,
-    /// What their codes mean.
+    /// The transfer of their codes.
     pub transfer: Transfer,
 }
 
@@ -359,7 +359,7 @@ where
     E: Iterator<Item = &'a Ends> + Clone,
     B: FnOnce() -> [[u32; REGIONS]; REGIONS],
 {
-    /// What is decided of them, with any method but [`Method::Deflicker`].
+    /// The guide of the newest of them, with any method but [`Method::Deflicker`].
     pub fn guide(self, settings: &Settings) -> Guide {
         let Members { ends, black, noise, levels, transfer } = self;
         let settings = &Settings { keeps_peak: settings.keeps_peak && transfer.is_hdr(), ..*settings };

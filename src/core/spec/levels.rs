@@ -48,7 +48,7 @@ impl Levels {
         1 << self.depth
     }
 
-    /// The same levels in two bits more, if there are 8.
+    /// These levels in 10 bits; `None` unless they have 8.
     pub const fn with_two_bits_more(self) -> Option<Self> {
         match self {
             Levels { depth: 8, lo: 0, .. } => Some(Levels::full(10)),
@@ -62,8 +62,8 @@ impl Levels {
         usize::from(code.clamp(self.lo, self.hi) - self.lo)
     }
 
-    /// What becomes of `code` where `out` is asked for and levels above `ceiling` stay as they are: of the others, none
-    /// becomes brighter than the ceiling.
+    /// The output for `code`, for which `out` is wanted, with levels above `ceiling` preserved and all others at or
+    /// below it.
     pub fn under_ceiling(self, code: u16, out: u16, ceiling: u32) -> u16 {
         let (level, highest) = (self.level_of(code) as u16, self.lo + ceiling.min(u32::from(self.hi - self.lo)) as u16);
         if u32::from(level) > ceiling { self.lo + level } else { out.min(highest) }

@@ -1,4 +1,5 @@
-//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures-before.md` has the measurements behind them.
+//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures-before.md` has the measurements
+//! behind them.
 
 use super::named::named;
 use super::natural::Assumed;
@@ -20,7 +21,7 @@ named! {
 }
 
 named! {
-    /// What is done to a frame, by name; [`Method`](super::Method) has it with its parameters.
+    /// A method by name; [`Method`](super::Method) has the parameters.
     #[non_exhaustive]
     pub enum MethodName {
         Global = "global", "One curve for the frame";
@@ -53,11 +54,11 @@ pub struct LookParameters {
     pub max_gain_of_tiles: f64,
     /// Levels are stretched fully and lifted, as dark footage needs.
     pub is_dark: bool,
-    /// What is done.
+    /// The method.
     pub method: MethodName,
-    /// What [`MethodName::Natural`] takes for granted.
+    /// The part that [`MethodName::Natural`] takes for granted.
     pub assumed: Assumed,
-    /// What happens to colour.
+    /// The treatment of colour.
     pub chroma: Chroma,
 }
 
@@ -100,7 +101,8 @@ const THERMAL: LookParameters = LookParameters {
 };
 
 impl Look {
-    /// The parameters of this look, for gray video of more than 8 bits if `is_deep_gray`: thermal cameras, medical pictures.
+    /// The parameters of this look, for gray video of more than 8 bits if `is_deep_gray`: thermal cameras, medical
+    /// pictures.
     pub fn parameters(self, is_deep_gray: bool) -> LookParameters {
         match self {
             Look::Exact => EXACT,

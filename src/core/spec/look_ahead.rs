@@ -1,21 +1,15 @@
-//! The look-ahead: a frame waits until the A frames after it are counted. Its temporal window then ends up to A frames after
-//! it, but never after the last frame of its scene. So the first frames of a scene have a window of several frames, and
-//! the curve begins to follow a fade before the fade begins.
+//! The look-ahead: a frame waits until the A frames after it are counted. Its temporal window then ends up to A frames
+//! after it, but never after the last frame of its scene. So the first frames of a scene have a window of several
+//! frames, and the curve begins to follow a fade before the fade begins.
 
 use std::collections::VecDeque;
 
-/// The frames that wait, each with its scene and the curve of the window that ends with it. A frame leaves with the curve
-/// of the last frame of its scene among the A frames after it.
+/// The frames that wait, each with its scene and the curve of the window that ends with it. A frame leaves with the
+/// curve of the last frame of its scene among the A frames after it.
 #[derive(Clone, Debug)]
 pub struct LookAhead<F, C> {
-    waiting: VecDeque<WaitingFrame<F, C>>,
-}
-
-#[derive(Clone, Debug)]
-struct WaitingFrame<F, C> {
-    scene: u64,
-    frame: F,
-    curve: C,
+    /// Scene, frame and curve of each, oldest first.
+    waiting: VecDeque<(u64, F, C)>,
 }
 
 impl<F, C> Default for LookAhead<F, C> {
@@ -27,15 +21,16 @@ impl<F, C> Default for LookAhead<F, C> {
 impl<F, C: Clone> LookAhead<F, C> {
     /// Adds the next frame. Returns the oldest one if more than `ahead` frames wait then.
     pub fn push(&mut self, ahead: u32, scene: u64, frame: F, curve: C) -> Option<(F, C)> {
-        self.waiting.push_back(WaitingFrame { scene, frame, curve });
+        self.waiting.push_back((scene, frame, curve));
         if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
-    /// The frame that leaves when the next one is added, which is of this scene, if it leaves with the curve of that one.
+    /// The frame that leaves when the next one is added, which is of this scene, if it leaves with the curve of that
+    /// one.
     pub fn taker(&mut self, ahead: u32, scene: u64) -> Option<&mut F> {
         let leaves = ahead > 0 && self.waiting.len() >= ahead as usize;
-        let oldest = self.waiting.front_mut().filter(|oldest| leaves && oldest.scene == scene)?;
-        Some(&mut oldest.frame)
+        let (_, oldest, _) = self.waiting.front_mut().filter(|(other, ..)| leaves && *other == scene)?;
+        Some(oldest)
     }
 
     /// How many frames wait.
@@ -50,8 +45,8 @@ impl<F, C: Clone> LookAhead<F, C> {
 
     /// Removes the oldest frame: for the end of the video, when no frame follows.
     pub fn pop(&mut self) -> Option<(F, C)> {
-        let WaitingFrame { scene, frame, curve } = self.waiting.pop_front()?;
-        let last = self.waiting.iter().rev().find(|other| other.scene == scene);
-        Some((frame, last.map_or(curve, |last| last.curve.clone())))
+        let (scene, frame, curve) = self.waiting.pop_front()?;
+        let last = self.waiting.iter().rev().find(|(other, ..)| *other == scene);
+        Some((frame, last.map_or(curve, |(.., last)| last.clone())))
     }
 }

@@ -1,4 +1,4 @@
-//! What is applied to the samples of a frame.
+//! The mapping of the samples of a frame.
 
 use super::chroma::UNIT_GAIN;
 use super::clahe::TileHistograms;
@@ -6,7 +6,7 @@ use super::tone::{Balance, Tone, Veil, part_of_gain};
 use super::{Curve, Levels, Line, Strength};
 use std::sync::Arc;
 
-/// What is applied to a frame. Frames of a scene can share it.
+/// The mapping of a frame. Frames of a scene can share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// One curve for all samples.
@@ -16,23 +16,23 @@ pub enum Mapping {
         /// The gain of chroma where it follows ([`Chroma::Follow`](super::Chroma::Follow)), in 4096ths.
         chroma_gain: u32,
     },
-    /// A curve for each tile. [`TileCurves`](super::clahe::TileCurves) are made of this, which takes most of the time and needs
-    /// no other frame.
+    /// A curve for each tile. [`TileCurves`](super::clahe::TileCurves) are made of this, which takes most of the time
+    /// and needs no other frame.
     Tiles {
         /// The counts of the tiles over the window.
         window: Arc<TileHistograms>,
-        /// What is done to the levels beside.
+        /// The treatment of levels besides the curves.
         tone: Tone,
     },
     /// A veil is taken off.
     Veil(Arc<Veil>),
     /// Red, green and blue are stretched.
     Balance(Balance),
-    /// Red, green and blue are stretched, and what comes of that, in the codes of the frame, is mapped again.
+    /// Red, green and blue are stretched, and the result, in the codes of the frame, is mapped again.
     Balanced {
-        /// What is done first.
+        /// The first step.
         balance: Balance,
-        /// What is done then: a curve or a veil.
+        /// The second step: a curve or a veil.
         then: Arc<Mapping>,
     },
 }
@@ -47,8 +47,8 @@ impl Mapping {
         }
     }
 
-    /// This share of it, for frames with these levels. None of it leaves frames as they are, and all of it is itself. Counts of
-    /// tiles stay as they are: their settings have their strength.
+    /// This share of it, for frames with these levels. None of it leaves frames as they are, and all of it is itself.
+    /// Counts of tiles stay as they are: their settings have their strength.
     #[must_use]
     pub fn with_strength(&self, levels: Levels, strength: Strength) -> Self {
         match self {

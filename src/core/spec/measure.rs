@@ -1,13 +1,14 @@
-//! What is measured of a frame before it is equalized: samples on a lattice of points, from which scenes, levels and colour
+//! The measures of a frame before it is equalized: samples on a lattice of points, from which scenes, levels and colour
 //! are decided.
 //!
-//! A frame is looked at in at most [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size. Levels are
-//! counted from black; means are in sixteenths of a level. R, G and B are in levels too. Points that a mask leaves out have no
-//! part in any number. A block of such points alone has no mean, and a region of such points has the largest veil of the
-//! others, since the least of neighbouring regions is taken.
+//! A frame is looked at in at most [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size. Levels
+//! are counted from black; means are in sixteenths of a level. R, G and B are in levels too. Points that a mask leaves
+//! out have no part in any number. A block of such points alone has no mean, and a region of such points has the
+//! largest veil of the others, since the least of neighbouring regions is taken.
 
 use super::natural::{Correction, Points};
 use super::{Levels, Settings, Transfer};
+use bytemuck::{Pod, Zeroable};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -43,9 +44,9 @@ pub struct Lattice {
     pub rgb: Vec<[u16; 3]>,
     /// Whether each point is left out of what is measured; empty where all count. Not all are left out.
     pub left_out: Vec<bool>,
-    /// It covers a part of the picture only, which tells nothing of regions elsewhere.
+    /// It covers a part of the picture only, so regions elsewhere are unknown.
     pub is_part: bool,
-    /// What the codes of the frame mean.
+    /// The transfer of the codes of the frame.
     pub transfer: Transfer,
 }
 
@@ -121,7 +122,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// What stands for a point that is left out: black.
+    /// The value of a point that is left out: black.
     pub const OUT: u16 = 0;
 
     /// The samples of a lattice, where `white` is the highest level.
@@ -131,19 +132,19 @@ impl Samples {
     }
 }
 
-/// What is known of the picture of a frame.
+/// The measures of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measure {
     /// The levels of the frame.
     pub levels: Levels,
     /// Columns and rows of the frame.
     pub size: (usize, usize),
-    /// What its codes mean.
+    /// The transfer of its codes.
     pub transfer: Transfer,
     /// The mean luminance of each block, in sixteenths of a level; `None` of a block without points.
     pub blocks: Box<[Option<u32>]>,
-    /// Of HDR, the same in the levels of light, where the highest is diffuse white and brighter ones lie above it; empty of SDR,
-    /// whose levels are these.
+    /// Of HDR, the mean of each block in levels of light, where the highest level is diffuse white and brighter ones
+    /// lie above it; empty of SDR, whose levels are those of `blocks`.
     pub lit_blocks: Box<[Option<u32>]>,
     /// The mean luminance, in sixteenths of a level.
     pub mean: u32,
@@ -151,9 +152,9 @@ pub struct Measure {
     pub spread: u32,
     /// The ends of the levels in use and of each colour.
     pub ends: Ends,
-    /// For each region, the least of the 5x5 regions around it of the level below which lies a hundredth of a region's darkest
-    /// components, in sixteenths. It is taken frame by frame, so that something bright that crosses the picture counts nowhere as
-    /// haze; the mean over the window comes after it.
+    /// For each region, the least of the 5x5 regions around it of the level below which lies a hundredth of a region's
+    /// darkest components, in sixteenths. It is taken frame by frame, so that something bright that crosses the picture
+    /// counts nowhere as haze; the mean over the window comes after it.
     pub haze: [[u32; REGIONS]; REGIONS],
     /// The samples by which noise is measured.
     pub samples: Arc<Samples>,
@@ -163,9 +164,10 @@ pub struct Measure {
     pub correction: Option<Box<Correction>>,
 }
 
-/// The ends of the levels that a frame uses, in sixteenths of a level. Of a point, the *darkest* component is the least of
-/// R, G and B, and the *brightest* the largest: a stretch of R, G and B alike clips none of them between these ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The ends of the levels that a frame uses, in sixteenths of a level. Of a point, the *darkest* component is the least
+/// of R, G and B, and the *brightest* the largest: a stretch of R, G and B alike clips none of them between these ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Ends {
     /// The darkest components' level at 0.05 % and at 0.1 %.
     pub dark: [u32; 2],
@@ -182,8 +184,8 @@ pub struct Ends {
 }
 
 impl Measure {
-    /// The same with the correction that all of its points need under these settings, which is computed here, in place of where
-    /// frames are judged one after the other.
+    /// Computes the correction that all of its points need under these settings. Done here, on the measuring threads,
+    /// it takes no time where frames are judged one after the other.
     #[must_use]
     pub fn with_correction(self, settings: &Settings) -> Self {
         let correction = Correction::under(settings, self.points.clone()).map(Box::new);
@@ -246,8 +248,9 @@ impl Measure {
     }
 }
 
-/// What `pick` takes of the regions that are at most `reach` away from each. At the left and the right there are as many as in
-/// the middle: what enters there would else change the result while it covers all of fewer regions.
+/// For each region, the value that `pick` selects among the regions at most `reach` away. At the left and the right
+/// there are as many as in the middle: what enters there would else change the result while it covers all of fewer
+/// regions.
 pub(super) fn around(
     regions: &[[u32; REGIONS]; REGIONS],
     reach: usize,
@@ -265,8 +268,9 @@ pub(super) fn around(
 /// Millionths.
 const ALL: usize = 1_000_000;
 
-/// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. A value `v` stands for all from `v - 1/2`
-/// to `v + 1/2`, evenly, so that noise of less than a level moves the result by less. Leaves the values partly sorted.
+/// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. A value `v` stands for all from
+/// `v - 1/2` to `v + 1/2`, evenly, so that noise of less than a level moves the result by less. Leaves the values
+/// partly sorted.
 pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     if values.is_empty() {
         return 0;
@@ -280,14 +284,15 @@ pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     within(value.into(), position, below, equal)
 }
 
-/// The place of `position`, in sixteenths of a value, in `value`, of which there are `equal` after `below` smaller values.
+/// The place of `position`, in sixteenths of a value, in `value`, of which there are `equal` after `below` smaller
+/// values.
 fn within(value: usize, position: usize, below: usize, equal: usize) -> u32 {
     (16 * value as u32 + ((position - 16 * below) / equal) as u32).saturating_sub(8)
 }
 
-/// How often each level occurs among the points of a frame: what is asked of them several times.
+/// How often each level occurs among the points of a frame, for repeated queries.
 struct Occurrences {
-    /// Those of each level from black to white.
+    /// The count of each level from black to white.
     of_level: Vec<u32>,
     points: usize,
 }
@@ -305,7 +310,7 @@ impl Occurrences {
         Self::at_share_in(self.of_level.iter(), self.points, share)
     }
 
-    /// The same, counted from white down.
+    /// [`at_share`](Occurrences::at_share), counted from white down.
     fn share_from_top(&self, share: usize) -> u32 {
         16 * (self.of_level.len() - 1) as u32 - Self::at_share_in(self.of_level.iter().rev(), self.points, share)
     }
@@ -325,8 +330,8 @@ impl Occurrences {
     }
 }
 
-/// The `count` lowest of these points with their levels; of those with the same level, the first. `of_level` is how many
-/// there are of each level.
+/// The `count` lowest of these points with their levels; of those with the same level, the first. `of_level` is how
+/// many there are of each level.
 fn lowest<'a>(
     points: impl Iterator<Item = (usize, u16)>,
     of_level: impl Iterator<Item = &'a u32>,
@@ -376,22 +381,21 @@ impl Ends {
     }
 
     /// The mean of several, each number by itself; zeros of none.
-    pub fn mean_of<'a>(all: impl Iterator<Item = &'a Ends> + Clone) -> Ends {
-        let count = all.clone().count().max(1) as u64;
-        let mean = |number: &dyn Fn(&Ends) -> u32| {
-            (all.clone().map(|ends| u64::from(number(ends))).sum::<u64>() / count) as u32
-        };
-        Ends {
-            dark: std::array::from_fn(|index| mean(&|ends| ends.dark[index])),
-            bright: std::array::from_fn(|index| mean(&|ends| ends.bright[index])),
-            channels: std::array::from_fn(|channel| {
-                std::array::from_fn(|end| mean(&|ends| ends.channels[channel][end]))
-            }),
-            corners: std::array::from_fn(|end| std::array::from_fn(|channel| mean(&|ends| ends.corners[end][channel]))),
-            mean: std::array::from_fn(|channel| mean(&|ends| ends.mean[channel])),
-            peak: mean(&|ends| ends.peak),
-        }
+    pub fn mean_of<'a>(all: impl Iterator<Item = &'a Ends>) -> Ends {
+        mean_by_number(all.copied()).unwrap_or_default()
     }
+}
+
+/// The mean of structures of `u32`, each number by itself; `None` of none.
+pub(super) fn mean_by_number<T: Pod>(all: impl Iterator<Item = T>) -> Option<T> {
+    let (mut sums, mut count) = (vec![0; size_of::<T>() / size_of::<u32>()], 0);
+    for one in all {
+        let numbers: &[u32] = bytemuck::cast_slice(std::slice::from_ref(&one));
+        sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += u64::from(*number));
+        count += 1;
+    }
+    let means = sums.iter().map(|sum| sum.checked_div(count).map(|mean| mean as u32)).collect::<Option<Vec<u32>>>()?;
+    Some(bytemuck::pod_read_unaligned(bytemuck::cast_slice(&means)))
 }
 
 /// The mean R, G and B of some points, in sixteenths of a level.

@@ -1,26 +1,26 @@
 //! The changes to a histogram before its cumulative sum becomes a curve: plateau, bins, contrast limit.
 //!
 //! The plateau is that of infrared imaging (V. E. Vickers, Plateau equalization algorithm for real-time display of
-//! high-quality infrared imagery, Optical Engineering 35(7), 1996). The contrast limit is the clip of CLAHE (K. Zuiderveld,
-//! Contrast limited adaptive histogram equalization, Graphics Gems IV, 1994), with the excess spread over all levels.
+//! high-quality infrared imagery, Optical Engineering 35(7), 1996). The contrast limit is the clip of CLAHE (K.
+//! Zuiderveld, Contrast limited adaptive histogram equalization, Graphics Gems IV, 1994), with the excess spread over
+//! all levels.
 
 use super::{Gain, Histogram, bins};
 use std::borrow::Cow;
 
-/// What the plateau leaves of the counts of a frame: each level keeps at most `cap` samples, and the excess is dropped. `None`
-/// is no cap.
+/// Applies the plateau to the counts of a frame: each level keeps at most `cap` samples, and the excess is dropped.
+/// `None` is no cap.
 ///
-/// A frame is capped before it enters the window. If the sum over the window were capped, a flat wall that comes and goes would
-/// move the curve by all of its samples.
+/// A frame is capped before it enters the window. If the sum over the window were capped, a flat wall that comes and
+/// goes would move the curve by all of its samples.
 pub fn capped(counts: &[u64], cap: Option<u64>) -> Cow<'_, [u64]> {
     cap.map_or(counts.into(), |cap| counts.iter().map(|&count| count.min(cap)).collect())
 }
 
 /// The histogram with its counts summed up in fewer bins, and spread evenly over the levels again.
 ///
-/// Level `l` of `L` falls into bin `l * B / L`. Level `j` of the `w` levels of a bin that holds `h` gets
-/// `h*(j+1)/w - h*j/w`, in integer division. `requested` is the number of bins; `None` is one for each level, which changes
-/// nothing.
+/// Level `l` of `L` falls into bin `l * B / L`. Level `j` of the `w` levels of a bin that holds `h` gets `h*(j+1)/w -
+/// h*j/w`, in integer division. `requested` is the number of bins; `None` is one for each level, which changes nothing.
 #[must_use]
 pub fn in_bins(histogram: &Histogram, requested: Option<u32>) -> Histogram {
     let levels = histogram.levels();
@@ -39,11 +39,11 @@ pub fn in_bins(histogram: &Histogram, requested: Option<u32>) -> Histogram {
 
 /// The histogram changed such that its curve has no slope above the limit, over the levels `range` (first and last).
 ///
-/// With `g` the limit in 256ths, `N` samples, `n` levels in the range, and all counts taken times 256: `T = (g - 256) * N / n`
-/// is the most that a level keeps. The excess of all levels, `E`, is spread over the range: its level `b`, counted from the
-/// first, gets `(b+1)*E/n - b*E/n`. Then for levels `a < b` of the curve over a range of all L levels,
-/// `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1`, and a limit of 1 gives the identity. Both need at least as many samples as
-/// levels, since a sample counts as 256 units.
+/// With `g` the limit in 256ths, `N` samples, `n` levels in the range, and all counts taken times 256: `T = (g - 256) *
+/// N / n` is the most that a level keeps. The excess of all levels, `E`, is spread over the range: its level `b`,
+/// counted from the first, gets `(b+1)*E/n - b*E/n`. Then for levels `a < b` of the curve over a range of all L levels,
+/// `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1`, and a limit of 1 gives the identity. Both need at least as many
+/// samples as levels, since a sample counts as 256 units.
 #[must_use]
 pub fn limited(histogram: &Histogram, max_gain: Gain, (first, last): (u32, u32)) -> Histogram {
     let Some(g) = max_gain.of_256() else { return histogram.clone() };

@@ -1,5 +1,5 @@
-//! Values with names: what options, help and documents call them. Each list is made by the macro that makes the values, so that
-//! none can be missing from it.
+//! Values with names: what options, help and documents call them. Each list is made by the macro that makes the values,
+//! so that none can be missing from it.
 
 /// A value of a small set, each of which has a name.
 pub trait Named: Copy + PartialEq + 'static {
@@ -9,16 +9,19 @@ pub trait Named: Copy + PartialEq + 'static {
     /// The name: lower case, words joined by dashes.
     fn name(self) -> &'static str;
 
-    /// What it is, in a phrase.
+    /// A description in a phrase.
     fn about(self) -> &'static str;
 
     /// The value of this name, or of another name that it has.
     fn from_name(name: &str) -> Option<Self>;
 }
 
-/// Declares an enum of named values: `Value = "name", "what it is";`, or `Value = "name" | "another name", "what it is";`.
+/// Declares an enum of named values: `Value = "name", "what it is";`, or `Value = "name" | "another name", "what it
+/// is";`.
 macro_rules! named {
-    ($(#[$of:meta])* pub enum $type:ident { $($(#[$value_of:meta])* $value:ident = $name:literal $(| $other:literal)?, $about:literal;)* }) => {
+    ($(#[$of:meta])* pub enum $type:ident {
+        $($(#[$value_of:meta])* $value:ident = $name:literal $(| $other:literal)?, $about:literal;)*
+    }) => {
         $(#[$of])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $type {

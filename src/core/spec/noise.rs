@@ -1,25 +1,25 @@
 //! The noise of a picture, and how far it may be amplified ([`Settings::hides_noise`](super::Settings::hides_noise)).
 //!
-//! Noise is what changes from a frame to the next where nothing moves. It is measured in the luminance at the points of the
-//! [`Lattice`](super::Lattice), without points that a mask leaves out or that are black or white in either frame: noise is cut
-//! off there.
-//! With `d` the change of a point, a frame has `e = |d(x + 1, y) - d(x, y)|` at neighbouring points: a change of the light
-//! has no part in that. `e` has twice the deviation of noise, so its median is `2 * 0.6745` deviations.
+//! Noise is what changes from a frame to the next where nothing moves. It is measured in the luminance at the points of
+//! the [`Lattice`](super::Lattice), without points that a mask leaves out or that are black or white in either frame:
+//! noise is cut off there. With `d` the change of a point, a frame has `e = |d(x + 1, y) - d(x, y)|` at neighbouring
+//! points: a change of the light has no part in that. `e` has twice the deviation of noise, so its median is `2 *
+//! 0.6745` deviations.
 //!
 //! * Of each of 8x8 regions, the median of `e` counts; below one level it is interpolated.
 //! * Of the regions of a frame, the lower quartile counts: what moves may cover more than half of the picture.
-//! * Of the frames of a scene in the window, the mean of the lower half counts: motion only adds to a difference. With a
-//!   look-ahead, frames behind that are measured already count too, so that the limit holds from the first frame of a scene
-//!   on; without one, the first frame has no limit. A frame that repeats the one before it says nothing.
+//! * Of the frames of a scene in the window, the mean of the lower half counts: motion only adds to a difference. With
+//!   a look-ahead, frames behind that are measured already count too, so that the limit holds from the first frame of a
+//!   scene on; without one, the first frame has no limit. A frame that repeats the one before it is ignored.
 //!
-//! The largest gain is `G = visible / noise`, at least 1, with the visible deviation 5 of 255 of the range. Stretched levels
-//! go as far of their way as G allows, so that a picture that is held back keeps its brightness; no slope of equalization is
-//! above G either ([`tone`](super::tone)).
+//! The largest gain is `G = visible / noise`, at least 1, with the visible deviation 5 of 255 of the range. Stretched
+//! levels go as far of their way as G allows, so that a picture that is held back keeps its brightness; no slope of
+//! equalization is above G either ([`tone`](super::tone)).
 //!
-//! The visible deviation was chosen by looking at night clips with noise of 2 to 3 of 255 (`benches/pictures`), whose truth
-//! is known. With `--look night --denoise 0`, whose noise comes out at 9, structural similarity is 0.67; held to 5 it is the
-//! largest, 0.70, with fine grain. Held to 3 there is no grain to be seen, but these clips stay nearly as dark as they were,
-//! and it is 0.59. At 8 grain is what one sees first.
+//! The visible deviation was chosen by looking at night clips with noise of 2 to 3 of 255 (`benches/pictures`), whose
+//! truth is known. With `--look night --denoise 0`, whose noise comes out at 9, structural similarity is 0.67; held to
+//! 5 it is the largest, 0.70, with fine grain. Held to 3 there is no grain to be seen, but these clips stay nearly as
+//! dark as they were, and it is 0.59. At 8 grain is what one sees first.
 
 use super::measure::{REGIONS, Samples, at_share};
 use super::{Gain, Levels};
@@ -30,8 +30,8 @@ const VISIBLE: u64 = 5;
 /// The fewest neighbouring points of a region by which it counts.
 const FEWEST: usize = 8;
 
-/// The standard deviation of noise by what has changed from a frame to the next, in 256ths of a level. `None` if nothing has,
-/// too few points count, or the frames have other points.
+/// The standard deviation of noise by what has changed from a frame to the next, in 256ths of a level. `None` if
+/// nothing has, too few points count, or the frames have other points.
 pub fn between(before: &Samples, after: &Samples) -> Option<u32> {
     if before.size != after.size || before.luma == after.luma {
         return None;

@@ -1,13 +1,14 @@
 //! The temporal window of each frame: which frames of its scene it shares its counts with.
 //!
-//! There are two windows: that of the current scene, and that of the scene before the last cut. A [`Change`] says how a frame
-//! continues the one before it. A cut opens a window in place of the older one; after a flash that was taken for a scene, the
-//! two change places, and the old scene continues without the flash; a frame of a known flash is in no window.
+//! There are two windows: that of the current scene, and that of the scene before the last cut. A [`Change`] is how a
+//! frame continues the one before it. A cut opens a window in place of the older one; after a flash that was taken for
+//! a scene, the two change places, and the old scene continues without the flash; a frame of a known flash is in no
+//! window.
 //!
-//! A frame is forgotten W + F frames later, in either window. So the result for a frame depends on the W + F frames that end
-//! with it, and on no frame before them.
+//! A frame is forgotten W + F frames later, in either window. So the result for a frame depends on the W + F frames
+//! that end with it, and on no frame before them.
 
-use super::{Change, Levels, Smoothing};
+use super::{Change, Levels, Scene, Smoothing};
 
 /// How a frame changes the sums of the two windows. The histograms of the last frames are kept in [`Smoothing::memory`]
 /// slots, one for each frame.
@@ -27,14 +28,8 @@ pub struct WindowUpdate {
     pub slot: usize,
     /// Number of frames in the window, this one included if it joins.
     pub frames: u32,
-    /// The number of the scene, from 0.
-    pub scene: u64,
-    /// Number of scenes so far.
-    pub begun: u64,
-    /// The frame is the first after a cut.
-    pub cut: bool,
-    /// The frame is the first after a flash.
-    pub after_flash: bool,
+    /// The scene of the frame.
+    pub scene: Scene,
 }
 
 /// A frame that leaves a window.
@@ -137,10 +132,7 @@ impl Scenes {
             starts_window,
             slot,
             frames: window.frames,
-            scene: window.scene,
-            begun: self.next_scene,
-            cut,
-            after_flash,
+            scene: Scene { number: window.scene, begun: self.next_scene, cut, after_flash },
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Levels, MethodName, Strength};
 /// How frames are equalized. [`Settings::default`] is textbook equalization: each frame by itself, without modifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What is done with a frame.
+    /// The method.
     pub method: Method,
     /// The temporal window, in frames.
     pub smoothing: Smoothing,
@@ -19,8 +19,8 @@ pub struct Settings {
     pub bins: Option<u32>,
     /// The largest slope of a curve, relative to that of the stretched levels. `hides_noise` may lower it.
     pub max_gain: Gain,
-    /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on windows of
-    /// one frame. For [`Method::Global`] and [`Method::Clahe`]. See [`noise`](super::noise).
+    /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on
+    /// windows of one frame. For [`Method::Global`] and [`Method::Clahe`]. See [`noise`](super::noise).
     pub hides_noise: bool,
     /// How the levels in use are stretched. For [`Method::Global`] and [`Method::Clahe`].
     pub stretch: Stretch,
@@ -37,8 +37,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The largest number of frames before a frame on which its result depends. A run that begins this many frames early
-    /// gives the same bytes as a run over the whole video. 0 where each frame is by itself.
+    /// The largest number of frames before a frame on which its result depends. A run that begins this many frames
+    /// early gives the same bytes as a run over the whole video. 0 where each frame is by itself.
     pub fn warm_up(&self) -> u32 {
         let memory = self.smoothing.memory();
         // A scene is found by the frames around its first one, and by none of the first three of a video.
@@ -78,7 +78,7 @@ impl Settings {
         self.method.look_ahead(self.smoothing)
     }
 
-    /// What frames of one window have in common.
+    /// The properties that frames of one window share.
     pub fn window_kind(&self) -> WindowKind {
         WindowKind::new(self.method, self.smoothing, self.region, self.plateau, self.bins)
     }
@@ -96,16 +96,16 @@ impl Settings {
 /// How noise is removed before equalization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Denoise {
-    /// It stays.
+    /// Noise stays.
     #[default]
     Off,
-    /// As far as the correction would show it, with [`Method::Natural`].
+    /// Noise is removed as far as the correction would show it, with [`Method::Natural`].
     AsShown(Cleaner),
-    /// From every frame.
+    /// Noise is removed from every frame.
     Always(Cleaner),
 }
 
-/// What removes noise.
+/// How noise is removed, where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cleaner {
     /// The share of noise that goes.
@@ -179,7 +179,7 @@ pub enum Method {
     Balance,
     /// What each scene lacks; nothing is counted. See [`natural`](super::natural).
     Natural {
-        /// What is taken for granted.
+        /// The part that is taken for granted.
         assumed: Assumed,
         /// The largest gain of levels.
         most: Gain,
@@ -220,7 +220,7 @@ impl Method {
     }
 }
 
-/// What frames of one window have in common: a frame of another kind begins a new one.
+/// The properties that frames of one window share: a frame with others begins a new window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowKind {
     method: Method,
@@ -247,7 +247,7 @@ impl WindowKind {
 /// How the levels that a scene uses are stretched before equalization; see [`tone`](super::tone).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stretch {
-    /// They are not.
+    /// Levels are not stretched.
     #[default]
     Off,
     /// As far as the range is unused.
@@ -288,14 +288,14 @@ impl Smoothing {
     /// The longest window, in frames: the sums of longer ones would not fit 64 bits everywhere.
     pub const MOST: u32 = 512;
 
-    /// A window of `frames` frames, which continues after a flash of at most `flash` frames. `frames` is clamped to 1 to
-    /// [`MOST`](Smoothing::MOST), `flash` to 0 to that.
+    /// A window of `frames` frames, which continues after a flash of at most `flash` frames. `frames` is clamped to 1
+    /// to [`MOST`](Smoothing::MOST), `flash` to 0 to that.
     pub fn new(frames: u32, flash: u32) -> Self {
         Smoothing { frames: frames.clamp(1, Smoothing::MOST), flash: flash.min(Smoothing::MOST), ahead: 0 }
     }
 
-    /// A window of `seconds` seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames. Flashes may last a
-    /// quarter of a second, at least one frame. [`Smoothing::OFF`] for 0 seconds or less.
+    /// A window of `seconds` seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames. Flashes may
+    /// last a quarter of a second, at least one frame. [`Smoothing::OFF`] for 0 seconds or less.
     pub fn of_seconds(seconds: f64, rate: f64) -> Self {
         if seconds <= 0.0 {
             return Smoothing::OFF;
@@ -304,12 +304,13 @@ impl Smoothing {
         Smoothing::new(frames(seconds), frames(0.25))
     }
 
-    /// The most frames before a frame by which it is found what is foreign in it; see [`natural::light`](super::natural::light).
+    /// The most frames before a frame by which it is found what is foreign in it; see
+    /// [`natural::light`](super::natural::light).
     pub fn foreign_look_back(self) -> u32 {
         self.frames / 2
     }
 
-    /// The same window, of which up to `frames` frames lie after the frame that is equalized: less than the whole window.
+    /// Sets how many frames of the window lie after the frame that is equalized: less than the whole window.
     #[must_use]
     pub fn looking_ahead(self, frames: u32) -> Self {
         Smoothing { ahead: frames.min(self.frames - 1), ..self }
@@ -466,8 +467,8 @@ pub enum Region {
 }
 
 named! {
-    /// The treatment of chroma when luma changes. [`chroma`](super::chroma) has the rules of `Scale`, [`tone`](super::tone) the
-    /// gain that `Follow` follows.
+    /// The treatment of chroma when luma changes. [`chroma`](super::chroma) has the rules of `Scale`,
+    /// [`tone`](super::tone) the gain that `Follow` follows.
     #[derive(Default)]
     pub enum Chroma {
         #[default]
@@ -504,7 +505,7 @@ pub enum OutputDepth {
 }
 
 impl OutputDepth {
-    /// What can be asked for: name, what it is, value. The fourth one is for what was made deeper before.
+    /// The choices: name, description, value. The fourth one is for what was made deeper before.
     pub(crate) const CHOICES: [(&'static str, &'static str, OutputDepth); 3] = [
         ("auto", "As many as the input has, without noise", OutputDepth::AsInput),
         ("8", "8; video of more bits is dithered", OutputDepth::Eight),
@@ -512,7 +513,8 @@ impl OutputDepth {
     ];
 }
 
-/// Number of bins of a histogram of these levels: `requested`, from 1 to one for each level; `None` is one for each level.
+/// Number of bins of a histogram of these levels: `requested`, from 1 to one for each level; `None` is one for each
+/// level.
 pub fn bins(levels: Levels, requested: Option<u32>) -> usize {
     requested.map_or(levels.count(), |bins| (bins.max(1) as usize).min(levels.count()))
 }

@@ -18,7 +18,7 @@ impl Strength {
         Strength(if share > 256 { 256 } else { share as u16 })
     }
 
-    /// What lies this share of the way from `from` to `to`, rounded to the nearest.
+    /// The value that lies this share of the way from `from` to `to`, rounded to the nearest.
     pub const fn between(self, from: i64, to: i64) -> i64 {
         from + (((to - from) * self.0 as i64 + 128) >> 8)
     }

@@ -1,5 +1,5 @@
-//! The temporal rule, which every backend uses: from the counts of the frames of a video, in order, to the curve of each
-//! frame.
+//! The temporal rule, which every backend uses: from the counts of the frames of a video, in order, to the curve of
+//! each frame.
 //!
 //! ```text
 //! Counts, Guide -> Equalization: Scenes -> WindowSums -> Curve -> LookAhead (waits for later frames) -> Decision
@@ -8,10 +8,10 @@
 use super::chroma::UNIT_GAIN;
 use super::clahe::TileHistograms;
 use super::tone::{Balance, Tone};
-use super::{Equalization, Guide, Histogram, Levels, LookAhead, Mapping, Settings, WindowUpdate};
+use super::{Equalization, Guide, Histogram, Levels, LookAhead, Mapping, Settings};
 use std::sync::Arc;
 
-/// The counts of a frame: all that its curve and the curves of later frames depend on.
+/// The counts of a frame: everything that its curve and the curves of later frames depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Counts {
     /// For [`Method::Global`](super::Method::Global).
@@ -63,7 +63,7 @@ pub struct Remembered {
     pub counts: Arc<Counts>,
     /// The settings it was equalized with.
     pub settings: Settings,
-    /// What was decided of it before.
+    /// The guide it was equalized with.
     pub guide: Guide,
     /// Its scene, if the other backend reported it.
     pub scene: Option<Scene>,
@@ -82,18 +82,12 @@ pub struct Scene {
     pub after_flash: bool,
 }
 
-impl From<&WindowUpdate> for Scene {
-    fn from(update: &WindowUpdate) -> Self {
-        Scene { number: update.scene, begun: update.begun, cut: update.cut, after_flash: update.after_flash }
-    }
-}
-
 /// The result for a frame.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// The scene of the frame.
     pub scene: Scene,
-    /// What is applied to it.
+    /// The mapping of the frame.
     pub mapping: Mapping,
 }
 
@@ -111,8 +105,8 @@ impl<F> Default for Temporal<F> {
 }
 
 impl<F> Temporal<F> {
-    /// Adds the next frame of the video. Returns the frame that has no more frames to wait for: without a look-ahead, this
-    /// one. No more frames may [wait](Temporal::waiting) than the look-ahead of `settings` has.
+    /// Adds the next frame of the video. Returns the frame that has no more frames to wait for: without a look-ahead,
+    /// this one. No more frames may [wait](Temporal::waiting) than the look-ahead of `settings` has.
     pub fn next(&mut self, settings: &Settings, guide: &Guide, counts: &Counts, frame: F) -> Option<(F, Decision)> {
         let Decision { scene, mapping } = self.decide(settings, guide, counts);
         let ready = self.look_ahead.push(settings.backend_look_ahead(), scene.number, (frame, scene), mapping);
@@ -129,27 +123,25 @@ impl<F> Temporal<F> {
         self.look_ahead.pop().map(Decision::of_ready)
     }
 
-    /// Adds a frame outside of the look-ahead and returns its result: a frame before the part of the video that is wanted.
+    /// Adds a frame outside of the look-ahead and returns its result: a frame before the part of the video that is
+    /// wanted.
     pub fn decide(&mut self, settings: &Settings, guide: &Guide, counts: &Counts) -> Decision {
         self.equalization.set(*settings);
         match counts {
             Counts::Frame { size, histogram } => {
                 let step = self.equalization.next(histogram, *size, guide);
                 let chroma_gain = guide.tone.map_or(UNIT_GAIN, |tone| tone.chroma_gain);
-                Decision {
-                    scene: (&step.update).into(),
-                    mapping: Mapping::Curve { curve: step.curve.into(), chroma_gain },
-                }
+                Decision { scene: step.update.scene, mapping: Mapping::Curve { curve: step.curve.into(), chroma_gain } }
             }
             Counts::Tiles { tiles, .. } => {
                 let step = self.equalization.next_tiles(tiles, guide);
                 let tone = guide.tone.unwrap_or(Tone::plain(tiles.bins().levels(), settings));
-                Decision { scene: (&step.update).into(), mapping: Mapping::Tiles { window: step.window.into(), tone } }
+                Decision { scene: step.update.scene, mapping: Mapping::Tiles { window: step.window.into(), tone } }
             }
             Counts::Nothing { size, levels } => {
                 let update = self.equalization.next_uncounted(*levels, *size, guide);
                 let mapping = guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
-                Decision { scene: (&update).into(), mapping }
+                Decision { scene: update.scene, mapping }
             }
         }
     }

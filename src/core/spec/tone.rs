@@ -1,44 +1,46 @@
 //! Levels and colour: what is done to the picture before equalization adds its share.
 //!
-//! Most footage lacks contrast because it uses a part of its levels. A straight [`Line`] brings the ends p and q of the levels
-//! in use to where they belong, equalization is blended with that line, and chroma has the gain of the line, so that colours
-//! grow as contrast does. `p` is an end of the *darkest* component of R, G and B, `q` one of the *brightest*
-//! ([`Ends`]): between them no component is clipped. All numbers are means over the window of the scene; levels are in
-//! sixteenths, `T` is white, gains are in 4096ths.
+//! Most footage lacks contrast because it uses a part of its levels. A straight [`Line`] brings the ends p and q of the
+//! levels in use to where they belong, equalization is blended with that line, and chroma has the gain of the line, so
+//! that colours grow as contrast does. `p` is an end of the *darkest* component of R, G and B, `q` one of the
+//! *brightest* ([`Ends`]): between them no component is clipped. All numbers are means over the window of the scene;
+//! levels are in sixteenths, `T` is white, gains are in 4096ths.
 //!
 //! * [`Stretch::Unused`]: what is stretched depends on the share of the range that is unused, `u = 1 - (q - p) / T`:
 //!   `k = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by
-//!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant to
-//!   be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat one, nothing
-//!   is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
-//! * [`Stretch::Dark`]: p is a quarter of the level at 0.1 %, because darkness adds no veil; q is the level at 99.95 %. They
-//!   become black and white, as an exposure that fits would have made them. What is still dark then is lifted:
-//!   `r = (1 + a) / (1 + a * y)`, where a brings the mean to 40 of 255. Where q is above 140 of 255, exposure is not what the
-//!   picture lacks: there are lamps, which must not hold it down. From 140 to 200, q falls to at most 2.5 times the level at
-//!   90 %, and the mean that is aimed at rises to 56.
-//! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in where they
-//!   are 4 levels apart and is full at 40.
-//! * [`Method::Dehaze`]: haze adds a veil that grows with depth. Each of 8x8 regions has a black point
-//!   `b`, a hundredth of its darkest components: the least of 5x5 regions of each frame, so that what is bright by itself is
-//!   not taken for haze, of the mean over the window the largest of 3x3, so that the veil's slope is kept, and the mean of
-//!   3x3. With the airlight `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the
-//!   model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by
-//!   region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles
-//!   are.
-//! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose codes are
-//!   absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and levels above it stay
-//!   as they are.
-//! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
-//!   of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the ratio of the means.
+//!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant
+//!   to be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat
+//!   one, nothing is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
+//! * [`Stretch::Dark`]: p is a quarter of the level at 0.1 %, because darkness adds no veil; q is the level at 99.95 %.
+//!   They become black and white, as an exposure that fits would have made them. What is still dark then is lifted: `r
+//!   = (1 + a) / (1 + a * y)`, where a brings the mean to 40 of 255. Where q is above 140 of 255, exposure is not what
+//!   the picture lacks: there are lamps, which must not hold it down. From 140 to 200, q falls to at most 2.5 times the
+//!   level at 90 %, and the mean that is aimed at rises to 56.
+//! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in
+//!   where they are 4 levels apart and is full at 40.
+//! * [`Method::Dehaze`]: haze adds a veil that grows with depth. Each of 8x8 regions has a black point `b`, a hundredth
+//!   of its darkest components: the least of 5x5 regions of each frame, so that what is bright by itself is not taken
+//!   for haze, of the mean over the window the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3.
+//!   With the airlight `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)`
+//!   (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV
+//!   2009, by region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions are
+//!   blended as tiles are.
+//! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose
+//!   codes are absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and
+//!   levels above it stay as they are.
+//! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the
+//!   darkest and of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the
+//!   ratio of the means.
 
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
-use super::measure::{Ends, REGIONS, around};
+use super::measure::{Ends, REGIONS, around, mean_by_number};
 use super::natural::{FrameCurve, InLight, Toned, WHITE};
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
+use bytemuck::{Pod, Zeroable};
 
-/// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes are far
-/// below it.
+/// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes
+/// are far below it.
 pub const MOST_GAIN: u32 = 256 * UNIT_GAIN;
 
 /// Most knots of a line.
@@ -50,7 +52,7 @@ pub const KNOTS: usize = 8;
 pub struct Knot {
     /// Where it is, in sixteenths of a level.
     pub from: u32,
-    /// What it becomes, in sixteenths of a level.
+    /// Its output, in sixteenths of a level.
     pub to: u32,
     /// The rise behind it, in 65536ths.
     pub slope: u32,
@@ -67,8 +69,8 @@ impl Line {
     /// The line that changes nothing.
     pub const IDENTITY: Line = Line { knots: [Knot { from: 0, to: 0, slope: 1 << 16 }; KNOTS], used: 0 };
 
-    /// The line through these points, in sixteenths of a level, from left to right; points that are not right of the one
-    /// before are left out. There are at most [`KNOTS`] + 1.
+    /// The line through these points, in sixteenths of a level, from left to right; points that are not right of the
+    /// one before are left out. There are at most [`KNOTS`] + 1.
     pub fn through(points: &[(u32, u32)]) -> Self {
         let mut line = Line { used: 0, ..Line::IDENTITY };
         let mut last: Option<(u32, u32)> = None;
@@ -98,12 +100,12 @@ impl Line {
         &self.knots[..self.used as usize]
     }
 
-    /// What becomes of a level, where `most` is white: the nearest level to the line.
+    /// The output for a level, where `most` is white: the nearest level to the line.
     pub fn level(&self, level: u32, most: u32) -> u32 {
         ((self.sixteenths(16 * level) + 8) >> 4).min(most)
     }
 
-    /// What becomes of a level, both in sixteenths of a level.
+    /// The output for a level, both in sixteenths of a level.
     pub fn sixteenths(&self, at: u32) -> u32 {
         let Some(knot) = self.knots().iter().rev().find(|knot| knot.from <= at).or(self.knots().first()) else {
             return at;
@@ -112,8 +114,8 @@ impl Line {
         (u64::from(knot.to) + rise).min(u64::from(u32::MAX - 8)) as u32
     }
 
-    /// What becomes of a code. The identity leaves codes outside of the levels alone; other lines take them for black or
-    /// white.
+    /// The output for a code. The identity leaves codes outside of the levels alone; other lines take them for black
+    /// or white.
     pub fn code(&self, code: u16, levels: Levels) -> u16 {
         if self.is_identity() {
             return code;
@@ -122,10 +124,10 @@ impl Line {
     }
 }
 
-/// What is done to the levels and the colour of a frame.
+/// The parameters of levels and colour of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tone {
-    /// What equalization is blended with.
+    /// The line that equalization is blended with.
     pub line: Line,
     /// The first and the last level over which equalization spreads what it cuts off.
     pub range: (u32, u32),
@@ -133,8 +135,8 @@ pub struct Tone {
     pub strength: Strength,
     /// The gain of chroma where it follows, in 4096ths.
     pub chroma_gain: u32,
-    /// The level above which levels stay as they are, and which none below it exceeds: white, unless the peak of the scene
-    /// is kept.
+    /// The peak to preserve: higher levels are kept, lower ones stay at or below it. White, unless the peak of the
+    /// scene is kept.
     pub ceiling: u32,
     /// In tiles, black stays black.
     pub keeps_black: bool,
@@ -155,15 +157,15 @@ impl Tone {
         Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false, max_gain }
     }
 
-    /// The levels of a scene whose frames have these ends: the mean of what `settings` say for each, with up to their strength
-    /// of equalization.
+    /// The tone of a scene whose frames have these ends: the mean of what `settings` ask for each frame, with at most
+    /// their strength of equalization.
     pub fn of<'a>(frames: impl Iterator<Item = &'a Ends> + Clone, levels: Levels, settings: &Settings) -> Self {
         Tone::held(frames, levels, settings, Gain::OFF)
     }
 
-    /// The same, where no slope is above `most`, neither of the line nor of equalization: the range is wide enough for that,
-    /// and the contrast limit low enough. In tiles the slope exceeds the limit by up to 1, since what is cut off is spread
-    /// over levels that are at the limit too.
+    /// As [`of`](Tone::of), with no slope above `most`, neither of the line nor of equalization: the range is widened
+    /// and the contrast limit lowered as far as that needs. In tiles the slope exceeds the limit by up to 1, since what
+    /// is cut off is spread over levels that are at the limit too.
     pub fn held<'a>(
         frames: impl Iterator<Item = &'a Ends> + Clone,
         levels: Levels,
@@ -172,9 +174,9 @@ impl Tone {
     ) -> Self {
         let spans = match settings.stretch {
             Stretch::Off => None,
-            Stretch::Full => Span::mean(frames.clone().map(|ends| full(ends, levels))),
-            Stretch::Unused { most, .. } => Span::mean(frames.clone().map(|ends| unused(ends, levels, most))),
-            Stretch::Dark { most } => Span::mean(frames.clone().map(|ends| dark(ends, levels, most))),
+            Stretch::Full => mean_by_number(frames.clone().map(|ends| full(ends, levels))),
+            Stretch::Unused { most, .. } => mean_by_number(frames.clone().map(|ends| unused(ends, levels, most))),
+            Stretch::Dark { most } => mean_by_number(frames.clone().map(|ends| dark(ends, levels, most))),
         };
         let ceiling = ceiling(&Ends::mean_of(frames), levels, settings);
         let tone = match spans {
@@ -190,29 +192,28 @@ impl Tone {
         let keeps_black = is_tiled && (!settings.stretch.is_off() || settings.keeps_peak);
         Tone { ceiling, keeps_black, max_gain, ..tone }
     }
-}
 
-impl Tone {
-    /// The same for the curves of tiles, which are blended with no line.
+    /// The parameters for the curves of tiles, which are blended with no line.
     pub fn of_tiles(&self) -> TileLevels {
         let Tone { range, ceiling, keeps_black, max_gain, .. } = *self;
         TileLevels { range, ceiling, keeps_black, max_gain }
     }
 }
 
-/// The level that the peak of a scene with these ends has, where it is kept; else white.
+/// The level of the peak of a scene with these ends, if it is kept; else white.
 fn ceiling(ends: &Ends, levels: Levels, settings: &Settings) -> u32 {
     if settings.keeps_peak { ends.peak / 16 } else { levels.count() as u32 - 1 }
 }
 
-/// What becomes of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines, so
-/// that a line changes slowly whatever appears in the picture.
-#[derive(Clone, Copy, Debug, Default)]
+/// A stretch of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines,
+/// so that a line changes slowly whatever appears in the picture.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
 struct Span {
     /// The ends of the range.
     low: u32,
     high: u32,
-    /// What becomes of them.
+    /// Their outputs.
     new_low: u32,
     new_high: u32,
     /// The share of equalization that is needed, in 4096ths.
@@ -224,19 +225,7 @@ struct Span {
 }
 
 impl Span {
-    fn mean(spans: impl Iterator<Item = Span>) -> Option<Span> {
-        let (mut sums, mut count) = ([0u64; 7], 0);
-        for Span { low, high, new_low, new_high, need, lift, mean } in spans {
-            for (sum, part) in sums.iter_mut().zip([low, high, new_low, new_high, need, lift, mean]) {
-                *sum += u64::from(part);
-            }
-            count += 1;
-        }
-        let [low, high, new_low, new_high, need, lift, mean] = sums.map(|sum| (sum / count.max(1)) as u32);
-        (count > 0).then_some(Span { low, high, new_low, new_high, need, lift, mean })
-    }
-
-    /// The same, where no level becomes brighter than the upper end: with a ceiling below white.
+    /// Keeps levels from becoming brighter than the upper end, where the ceiling is below white.
     fn kept_under(self, ceiling: u32, levels: Levels) -> Self {
         if 16 * ceiling == white_of(levels) {
             return self;
@@ -244,7 +233,7 @@ impl Span {
         Span { new_high: self.new_high.min(self.high), new_low: self.new_low.min(self.low), lift: 0, ..self }
     }
 
-    /// The same with no slope above `most`: the range goes as far of its way as that allows.
+    /// Limits slopes to `most`: the range is stretched only as far as that allows.
     fn held(self, most: Gain) -> Self {
         let Span { low, high, new_low, new_high, lift, .. } = self;
         let (used, new_used) = (high.saturating_sub(low), new_high.saturating_sub(new_low));
@@ -287,8 +276,8 @@ impl Span {
             Line::through(&[(0, black), at(0), at(1), at(3), at(6), at(10), at(16), end])
         };
         let middle = (new_low + share(mean.saturating_sub(low), gain)).clamp(1, white);
-        // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line brings
-        // between black and white.
+        // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line
+        // brings between black and white.
         let (darker, brighter) = (ratio(new_low, gain).min(low), ratio(white.saturating_sub(new_high), gain));
         let part = if let Method::Clahe { .. } = method {
             4096
@@ -308,8 +297,8 @@ impl Span {
     }
 }
 
-/// How much of a picture there is whose levels in use are that far apart, in sixteenths, in 4096ths: nothing at `none` of 255,
-/// all at `all`.
+/// How much of a picture there is whose levels in use are that far apart, in sixteenths, in 4096ths: nothing at `none`
+/// of 255, all at `all`.
 fn presence(used: u32, levels: Levels, [none, all]: [u32; 2]) -> u32 {
     ratio(used.saturating_sub(of_255(levels, none)), of_255(levels, all) - of_255(levels, none)).min(4096)
 }
@@ -403,16 +392,16 @@ const PRESENT: [u32; 2] = [4, 40];
 /// A veil that lies over the picture, by region: what is taken off, and the gain of the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Veil {
-    /// What is taken off in each region, in sixteenths of a level.
+    /// The offset that is subtracted in each region, in sixteenths of a level.
     pub taken: [[u32; REGIONS]; REGIONS],
     /// The gain of the rest, in 4096ths.
     pub gains: [[u32; REGIONS]; REGIONS],
     /// The gain of chroma, in 4096ths.
     pub chroma: [[u32; REGIONS]; REGIONS],
-    /// What is done to the levels then.
+    /// The curve that follows.
     pub then: Option<Toned>,
-    /// Of HDR with the look natural: all this is done in light, and levels above are those of that. What is taken off is in
-    /// sixteenths of a level then where the highest stands for diffuse white.
+    /// Of HDR with the look natural: all this is done in light, and levels above are those of that. What is taken off
+    /// is in sixteenths of a level then where the highest stands for diffuse white.
     pub in_light: Option<InLight>,
     /// As that of a [`Tone`]; without effect in light.
     pub ceiling: u32,
@@ -442,8 +431,8 @@ impl Veil {
         veil
     }
 
-    /// The veil of a scene with this mean of [`Measure::haze`](super::Measure::haze), in sixteenths of a level, and of whose
-    /// points these are the ends.
+    /// The veil of a scene with this mean of [`Measure::haze`](super::Measure::haze), in sixteenths of a level, and of
+    /// whose points these are the ends.
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels, settings: &Settings) -> Self {
         let q = ends.bright[1].max(16);
         let airlight = share(q, 3645);
@@ -543,8 +532,8 @@ fn root_of_ratio(a: u32, b: u32) -> u32 {
 /// A [`Balance`] of YUV: luma and chroma after it are sums of luma and chroma before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BalanceOfYuv {
-    /// For each of luma, Cb and Cr: its factors of luma, Cb and Cr, and what is added, all in 65536ths. Luma is in levels,
-    /// chroma in codes from its centre.
+    /// For each of luma, Cb and Cr: its factors of luma, Cb and Cr, and what is added, all in 65536ths. Luma is in
+    /// levels, chroma in codes from its centre.
     pub rows: [[i64; 4]; 3],
 }
 
@@ -578,7 +567,7 @@ impl BalanceOfYuv {
         self.rows.map(|[of_luma, of_cb, of_cr, added]| [of_luma, of_cb, of_cr, added + (1 << 15)])
     }
 
-    /// The same in 32 bits, if no sum can be larger on pictures with these levels and colours.
+    /// The rows in 32 bits; `None` if a sum can be larger than that on pictures with these levels and colours.
     pub fn narrow(&self, levels: Levels, colours: &Colours) -> Option<[[i32; 4]; 3]> {
         let rows = self.rounding();
         let largest = [levels.count() as i64, colours.centre.into(), colours.centre.into(), 1];
@@ -620,7 +609,7 @@ impl Veil {
         TileCurves::given(tiles, levels, rows.concat())
     }
 
-    /// What becomes of each code in the regions of a row, one after the other.
+    /// The outputs for all codes in the regions of a row, one region after the other.
     pub fn codes_of_row(&self, y: usize, levels: Levels) -> Vec<u16> {
         let then = self.then_on(levels);
         let regions = self.taken[y].into_iter().zip(self.gains[y]);
@@ -639,13 +628,13 @@ impl Veil {
         self.in_light.is_some_and(|light| light.transfer.is_hdr())
     }
 
-    /// What is done to these levels then.
+    /// The curve that follows, for these levels.
     pub fn then_on(&self, levels: Levels) -> Option<FrameCurve> {
         let white = if self.in_light.is_some() { WHITE as u64 } else { 16 * (levels.count() as u64 - 1) };
         self.then.map(|then| then.of_frame(white))
     }
 
-    /// What becomes of each code in a region of which this is taken off, and whose rest has this gain.
+    /// The outputs for all codes in a region with this offset and gain.
     fn codes(&self, region: (u32, u32), levels: Levels, then: Option<&FrameCurve>) -> Vec<u16> {
         let most = levels.count() as u64 - 1;
         if let Some(region) = self.in_light.and_then(|light| light.region(region, then, 16 * most as i64)) {
@@ -671,7 +660,7 @@ impl Veil {
         codes
     }
 
-    /// What is taken off in each region and the gain of the rest, row by row.
+    /// The offset and the gain of each region, row by row.
     pub fn regions(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.taken.iter().flatten().copied().zip(self.gains.iter().flatten().copied())
     }
@@ -685,8 +674,8 @@ impl Veil {
         (sum / Veil::area(tiles)) as u32
     }
 
-    /// The same in row `y`, at `count` pixels `step` apart: runs of pixels, each with its last one's successor, the first gain
-    /// and by how much the next ones are larger, in parts of [`area`](Veil::area).
+    /// The gains of chroma in row `y`, at `count` pixels `step` apart, as runs in which the gain rises evenly: the end
+    /// of the run, its first gain, and the rise from pixel to pixel, in parts of [`area`](Veil::area).
     pub fn runs_of_gains(
         &self,
         tiles: &Tiles,

@@ -1,13 +1,14 @@
-//! What the codes of HDR mean, as levels that the rule for SDR expects.
+//! The codes of HDR as levels that the rule for SDR expects.
 //!
-//! SDR codes are taken for those of IEC 61966-2-1, as the rule takes them. The same formula, carried on above white, gives a level
-//! to the light of an HDR code, where diffuse white is white: 203 cd/m2 (ITU-R BT.2408). The light is that of a reference
-//! display, for PQ by SMPTE ST 2084, for HLG by ARIB STD-B67 and ITU-R BT.2100 with a peak of 1000 cd/m2, whose system gamma of
-//! 1.2 is taken of each component by itself: 75 % of the signal are diffuse white. So PQ goes up to 5.3 times the level of white, HLG up to
-//! twice.
+//! SDR codes are taken for those of IEC 61966-2-1, as the rule takes them. The same formula, carried on above white,
+//! gives a level to the light of an HDR code, where diffuse white is white: 203 cd/m2 (ITU-R BT.2408). The light is
+//! that of a reference display, for PQ by SMPTE ST 2084, for HLG by ARIB STD-B67 and ITU-R BT.2100 with a peak of 1000
+//! cd/m2, whose system gamma of
+//! 1.2 is taken of each component by itself: 75 % of the signal are diffuse white. So PQ goes up to 5.3 times the level
+//! of white, HLG up to twice.
 //!
-//! A [`Scale`] has these levels at 1,025 places between black and white of the signal, straight between. They are computed when
-//! they are first needed, in integers, by logarithms and powers of 40 bits.
+//! A [`Scale`] has these levels at 1,025 places between black and white of the signal, straight between. They are
+//! computed when they are first needed, in integers, by logarithms and powers of 40 bits.
 
 use super::natural::WHITE;
 use std::sync::OnceLock;
@@ -40,7 +41,8 @@ impl Transfer {
         }
     }
 
-    /// The mean of a block in the codes of this transfer as the same of levels; `white` is that of codes. All are in sixteenths.
+    /// The mean of a block in the codes of this transfer as the same of levels; `white` is that of codes. All are in
+    /// sixteenths.
     pub fn lit(self, mean: u32, white: u32) -> u32 {
         self.scale().map_or(mean, |scale| {
             let level = scale.level(place(mean.into(), white.into()));
@@ -97,7 +99,7 @@ impl Scale {
         place_in(&self.levels, level)
     }
 
-    /// The same, sought from where the last level lay; `near` begins with 0.
+    /// As [`place`](Scale::place), searched from where the last level lay; `near` begins with 0.
     pub fn place_near(&self, level: i64, near: &mut usize) -> i64 {
         place_near(&self.levels, level, near)
     }
@@ -108,7 +110,7 @@ fn place_in(list: &[i64], value: i64) -> i64 {
     place_behind(list, value, list.partition_point(|from| *from <= value))
 }
 
-/// The same, sought from where the last value lay: `behind` is the number of those of the list that are not above it.
+/// As [`place_in`], searched from where the last value lay: `behind` is the number of entries that are not above it.
 fn place_near(list: &[i64], value: i64, behind: &mut usize) -> i64 {
     while list.get(*behind).is_some_and(|from| *from <= value) {
         *behind += 1;
@@ -135,7 +137,7 @@ pub struct LightOfLevels(Vec<i64>);
 const HIGHEST: usize = 16;
 
 impl LightOfLevels {
-    /// The one that there is.
+    /// The shared table, made on first use.
     pub fn get() -> &'static Self {
         static LIGHT: OnceLock<LightOfLevels> = OnceLock::new();
         LIGHT.get_or_init(|| {
@@ -221,7 +223,7 @@ impl Powers {
         (u128::from(of_10000) * 10_000 / 203) as u64
     }
 
-    /// The same of an HLG signal.
+    /// The light of this share of an HLG signal, of diffuse white.
     fn hlg(&self, signal: u64) -> u64 {
         // a = 0.17883277, b = 1 - 4a, c = 0.55991073; the logarithm of e to the base 2 is 1.44269504.
         let of_scene = if signal <= ONE / 2 {

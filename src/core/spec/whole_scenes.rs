@@ -1,13 +1,13 @@
-//! One mapping for each scene (`--smooth scene`), from all frames of the video, which are measured and counted before any of
-//! them is mapped.
+//! One mapping for each scene (`--smooth scene`), from all frames of the video, which are measured and counted before
+//! any of them is mapped.
 //!
-//! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or levels
-//! also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the scene begins with
-//! one. All else follows from that window by the same rules:
-//! * The tone is that of the ends of these frames, and the veil or the balance that of their mean. Of a scene of more than
-//!   65,536 frames, every second frame counts for it, of one twice as long every fourth, and so on.
-//! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so that
-//!   sums stay as small as those of the longest window.
+//! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or
+//! levels also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the
+//! scene begins with one. All else follows from that window by the usual rules:
+//! * The tone is that of the ends of these frames, and the veil or the balance that of their mean. Of a scene of more
+//!   than 65,536 frames, every second frame counts for it, of one twice as long every fourth, and so on.
+//! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so
+//!   that sums stay as small as those of the longest window.
 
 use super::chroma::UNIT_GAIN;
 use super::equalization::curve;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 const MOST_ENDS: usize = 1 << 16;
 
 /// Finds the scenes of a video, and the mapping of each.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct WholeScenes {
     settings: Settings,
     guides: Guides,
@@ -41,14 +41,14 @@ pub struct WholeScenes {
     frames: u64,
 }
 
-/// A scene, and what is applied to all of its frames.
+/// A scene and the mapping of its frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappedScene {
     /// The number of its first frame, counted from 0.
     pub first: u64,
     /// Whether it begins with a cut: not so the first one, and where the size or the levels change.
     pub cut: bool,
-    /// What is applied.
+    /// The mapping of its frames.
     pub mapping: Mapping,
 }
 
@@ -83,14 +83,7 @@ impl WholeScenes {
     /// The state before the first frame of a video with these settings, whose method is not [`Method::Clahe`] or
     /// [`Method::Deflicker`]. Of their window, only the longest flash has a part in this.
     pub fn new(settings: Settings) -> Self {
-        WholeScenes {
-            settings,
-            guides: Guides::default(),
-            undecided: VecDeque::new(),
-            open: None,
-            closed: Vec::new(),
-            frames: 0,
-        }
+        WholeScenes { settings, ..WholeScenes::default() }
     }
 
     /// Adds the next frame, with its histogram if the method counts.
@@ -211,7 +204,7 @@ impl MappedScenes {
         self.frames
     }
 
-    /// What is applied to frame `number`, counted from 0, and its scene; `None` behind the last frame.
+    /// The mapping of frame `number`, counted from 0, and its scene; `None` behind the last frame.
     pub fn at(&self, number: u64) -> Option<(&Mapping, Scene)> {
         if number >= self.frames {
             return None;

@@ -40,7 +40,7 @@ impl Machine {
         Machine {
             cpu: named.map_or("a CPU that does not say its name", |(_, name)| name.trim()).to_owned(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            gpu: gpu.map(|gpu| format!("{}, {} multiprocessors", gpu.name(), gpu.multiprocessors())),
+            gpu: gpu.map(|gpu| format!("{}, {} multiprocessors", gpu.name, gpu.multiprocessors)),
         }
     }
 

@@ -38,7 +38,7 @@ impl KernelBench {
     /// When a stream cannot be made.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
-        Ok(KernelBench { gpu: gpu.clone(), stream, loaded: LoadedKernels::new(&gpu.context, gpu.multiprocessors())? })
+        Ok(KernelBench { gpu: gpu.clone(), stream, loaded: LoadedKernels::new(&gpu.context, gpu.multiprocessors)? })
     }
 
     /// The GPU.

@@ -43,7 +43,7 @@ fn gpu_list() -> String {
     let mut list = "GPUs:\n".to_owned();
     for index in 0.. {
         match Gpu::open(index) {
-            Ok(gpu) => line(&mut list, &format!("{index}  {}", gpu.name())),
+            Ok(gpu) => line(&mut list, &format!("{index}  {}", gpu.name)),
             Err(Error::NoSuchDevice { .. }) if index > 0 => break,
             Err(error) => {
                 line(&mut list, &format!("none that can be used: {error}"));

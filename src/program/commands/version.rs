@@ -11,8 +11,8 @@ use serde_json::json;
 pub fn run() -> Result<()> {
     let first = Gpu::open(0);
     let mut gpus = Vec::new();
-    gpus.extend(first.as_ref().ok().map(|gpu| gpu.name().to_owned()));
-    gpus.extend((1..).map_while(|index| Gpu::open(index).ok().map(|gpu| gpu.name().to_owned())));
+    gpus.extend(first.as_ref().ok().map(|gpu| gpu.name.clone()));
+    gpus.extend((1..).map_while(|index| Gpu::open(index).ok().map(|gpu| gpu.name.clone())));
     let features: &[&str] = if cfg!(feature = "lab") { &["lab"] } else { &[] };
     let wall = ProcessWall { places: None, network: true, replaces: true, is_required: true };
     // It holds for the rest of this process, which ends here.

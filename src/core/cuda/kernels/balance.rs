@@ -2,38 +2,24 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::chroma::config;
-use super::{RgbVariants, Widths, luma_vectors, module, plane_vectors};
+use super::{RgbVariants, Widths, luma_vectors, plane_vectors};
 use crate::cuda::arguments::{Balance, BalanceOfYuv, ChromaPlaces, Colours, Levels, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::spec::Strength;
 use crate::spec::tone;
-use cudarc::driver::CudaContext;
-use std::sync::Arc;
 
-pub(in crate::cuda) struct BalanceLauncher {
-    stored: Widths,
-    rgb: RgbVariants,
+launcher! {
+    BalanceLauncher from BALANCE {
+        stored: Widths = "balance",
+        rgb: RgbVariants = "balance",
+    }
 }
 
 impl BalanceLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::BALANCE)?;
-        Ok(BalanceLauncher {
-            stored: Widths::load(&module, "balance", "")?,
-            rgb: RgbVariants::load(&module, "balance")?,
-        })
-    }
-
     /// Enqueues the balance of `picture`, in place. Returns false if it is gray, which a curve balances.
-    pub fn launch(
-        &self,
-        picture: &mut DevicePicture,
-        task: &Task,
-        balance: &tone::Balance,
-        multiprocessors: u32,
-    ) -> Result<bool, Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, balance: &tone::Balance) -> Result<bool, Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let samples = Samples::of(&layout);
@@ -42,20 +28,20 @@ impl BalanceLauncher {
             let (distance, balance) = (plane_vectors(&layout), Balance::new(balance, &layout));
             let mut launch = function.on(&stream);
             launch.arg(&picture.pixels).arg(&distance).arg(&samples).arg(&weights).arg(&balance);
-            // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors and belong to
-            // this stream.
-            unsafe { launch.launch(config(luma_vectors(&layout), multiprocessors)) }.doing("launching balance")?;
+            // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors and
+            // belong to this stream.
+            unsafe { launch.launch(config(luma_vectors(&layout), picture)) }.doing("launching balance")?;
             return Ok(true);
         }
-        let Some(places) = layout.chroma() else { return Ok(false) };
+        let Some(places) = layout.chroma else { return Ok(false) };
         let levels = Levels::new(task.levels, Strength::FULL);
-        let (places, colours) = (ChromaPlaces::new(places, layout.size()), Colours::new(task));
+        let (places, colours) = (ChromaPlaces::new(places, layout.size), Colours::new(task));
         let balance = BalanceOfYuv::new(balance, task);
         let mut launch = self.stored.of(&layout).on(&stream);
         launch.arg(&picture.pixels).arg(&samples).arg(&levels).arg(&places).arg(&colours).arg(&balance);
-        // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels` has,
-        // and which belongs to this stream.
-        unsafe { launch.launch(config(layout.chroma_pairs() as u32, multiprocessors)) }.doing("launching balance")?;
+        // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
+        // has, and which belongs to this stream.
+        unsafe { launch.launch(config(layout.chroma_pairs() as u32, picture)) }.doing("launching balance")?;
         Ok(true)
     }
 }

@@ -1,67 +1,51 @@
 //! Launches `kernels/chroma.cu`: the scaling of chroma with luma or by a gain, and of the saturation of RGB.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{NULL, RgbVariants, Widths, luma_vectors, module, plane_vectors};
+use super::{NULL, RgbVariants, Widths, grid, luma_vectors, plane_vectors};
 use crate::cuda::arguments::{ChromaPlaces, Colours, Gains, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
-use cudarc::driver::{CudaContext, LaunchConfig};
-use std::sync::Arc;
+use cudarc::driver::LaunchConfig;
 
-pub(in crate::cuda) struct ChromaLauncher {
-    stored: Widths,
-    following: Widths,
-    rgb: RgbVariants,
+launcher! {
+    ChromaLauncher from CHROMA {
+        stored: Widths = "chroma",
+        following: Widths = "chroma_follow",
+        rgb: RgbVariants = "chroma",
+    }
 }
 
 impl ChromaLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::CHROMA)?;
-        Ok(ChromaLauncher {
-            stored: Widths::load(&module, "chroma", "")?,
-            following: Widths::load(&module, "chroma_follow", "")?,
-            rgb: RgbVariants::load(&module, "chroma")?,
-        })
-    }
-
     /// Enqueues the scaling of the chroma samples of `picture`, whose luma has been mapped; nothing if chroma was not
     /// uploaded.
-    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
-        let Some(places) = layout.chroma() else { return Ok(()) };
+        let Some(places) = layout.chroma else { return Ok(()) };
         let (samples, colours) = (Samples::of(&layout), Colours::new(task));
-        let places = ChromaPlaces::new(places, layout.size());
+        let places = ChromaPlaces::new(places, layout.size);
         let before = picture.original_luma.as_ref().expect("a copy of the luma beside chroma");
         let mut launch = self.stored.of(&layout).on(&stream);
         launch.arg(before).arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours);
         // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
         // has; `before` is as long as the first of them, which has all luma; both belong to this stream.
-        unsafe { launch.launch(config(layout.chroma_pairs() as u32, multiprocessors)) }.doing("launching chroma")?;
-        Ok(())
+        unsafe { launch.launch(config(layout.chroma_pairs() as u32, picture)) }.doing("launching chroma")
     }
 
     /// Enqueues the gains of the chroma samples of `picture`; nothing if it has none.
-    pub fn launch_following(
-        &self,
-        picture: &mut DevicePicture,
-        task: &Task,
-        gains: &Gains,
-        multiprocessors: u32,
-    ) -> Result<(), Error> {
+    pub fn launch_following(&self, picture: &mut DevicePicture, task: &Task, gains: &Gains) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
-        let Some(places) = layout.chroma() else { return Ok(()) };
+        let Some(places) = layout.chroma else { return Ok(()) };
         let (samples, colours) = (Samples::of(&layout), Colours::new(task));
-        let places = ChromaPlaces::new(places, layout.size());
+        let places = ChromaPlaces::new(places, layout.size);
         let mut launch = self.following.of(&layout).on(&stream);
         launch.arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours).arg(gains);
         // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
         // has, and which belongs to this stream.
-        unsafe { launch.launch(config(layout.chroma_pairs() as u32, multiprocessors)) }.doing("launching chroma")?;
-        Ok(())
+        unsafe { launch.launch(config(layout.chroma_pairs() as u32, picture)) }.doing("launching chroma")
     }
 
     /// Enqueues the mapping of `picture`, which is RGB, with its saturation: through its curve, or with `locally` to
@@ -74,7 +58,6 @@ impl ChromaLauncher {
         picture: &mut DevicePicture,
         task: &Task,
         (locally, gains): (bool, &Gains),
-        multiprocessors: u32,
     ) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
@@ -94,13 +77,13 @@ impl ChromaLauncher {
         launch.arg(&samples).arg(&weights).arg(&curve).arg(gains);
         // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors, the curve
         // has an entry for each code up to `samples.max`, and all buffers belong to this stream.
-        unsafe { launch.launch(config(luma_vectors(layout), multiprocessors)) }.doing("launching chroma")?;
-        Ok(())
+        unsafe { launch.launch(config(luma_vectors(layout), picture)) }.doing("launching chroma")
     }
 }
 
 /// A launch over `items` items; a thread may process several.
-pub(super) fn config(items: u32, multiprocessors: u32) -> LaunchConfig {
-    let blocks = items.div_ceil(tuning::CHROMA_THREADS).min(multiprocessors * tuning::CHROMA_BLOCKS);
-    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (tuning::CHROMA_THREADS, 1, 1), shared_mem_bytes: 0 }
+pub(super) fn config(items: u32, picture: &DevicePicture) -> LaunchConfig {
+    let most = picture.gpu.multiprocessors * tuning::CHROMA_BLOCKS;
+    let blocks = items.div_ceil(tuning::CHROMA_THREADS).min(most);
+    grid(blocks, tuning::CHROMA_THREADS)
 }

@@ -1,7 +1,7 @@
 //! Launches `kernels/fused.cu`: the whole equalization in one launch, with the samples in shared memory in between.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{NULL, VECTOR, function, luma_vectors, module};
+use super::{NULL, VECTOR, compiled, grid, luma_vectors, most_shared};
 use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, PiecewiseLine, Plane, Planes, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
@@ -11,9 +11,7 @@ use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning::{self, BlockShape};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
-use cudarc::driver::sys::CUfunction_attribute_enum::{
-    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-};
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, DevicePtrMut, LaunchConfig};
 use std::sync::Arc;
 
@@ -34,6 +32,7 @@ struct Variant {
     ahead: Kernel,
 }
 
+#[derive(Default)]
 pub(in crate::cuda) struct FusedLauncher {
     /// Empty if the GPU is too old, or has no cooperative launches.
     variants: Vec<Variant>,
@@ -55,24 +54,15 @@ impl FusedLauncher {
         };
         let capability = context.compute_capability().doing("asking for the compute capability")?;
         if capability < OLDEST_DEVICE || device_attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
-            return Ok(FusedLauncher {
-                variants: Vec::new(),
-                batch: None,
-                multiprocessors: 0,
-                shared: 0,
-                all_shared: 0,
-                own_shared: 0,
-            });
+            return Ok(FusedLauncher::default());
         }
-        let module = module(context, &super::compiled::FUSED)?;
-        let shared = device_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let module = compiled::FUSED.load(context)?;
+        let shared = most_shared(context)?.unsigned_abs();
         let mut own_shared = 0;
         let mut kernel = |name: &str| {
-            let function = function(&module, name)?;
+            let function = Kernel::new(&module, name)?;
             let own = function.get_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).doing("asking for shared memory")?;
-            function
-                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared as i32 - own)
-                .doing("asking for shared memory")?;
+            function.allow_shared(shared as i32 - own)?;
             own_shared = own_shared.max(own.unsigned_abs());
             Ok::<_, Error>(function)
         };
@@ -106,8 +96,8 @@ impl FusedLauncher {
         self.variants.iter().find(|variant| layout.sample().depth <= variant.row.depth)
     }
 
-    /// Enqueues the equalization of `picture`, in place. With a look-ahead, `picture` is only counted, its curve kept in
-    /// `history`, and what is equalized with that curve is `waiting`, of the same layout.
+    /// Enqueues the equalization of `picture`, in place. With a look-ahead, `picture` is only counted, its curve kept
+    /// in `history`, and what is equalized with that curve is `waiting`, of the same layout.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
@@ -183,12 +173,11 @@ impl FusedLauncher {
         if modified.is_some() {
             launch.arg(&is_settled);
         }
-        let config =
-            LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (shape.threads, 1, 1), shared_mem_bytes: bytes };
-        // SAFETY: the arguments are those of the kernel. The shares cover both planes, which have room for whole vectors;
-        // shared memory holds the table and the rounds that stay; the totals have an entry for each code, and the first
-        // ones are zero; the history has the sizes that `prepare` gave it, a kept curve has an entry for each code; all
-        // buffers belong to this stream, and all blocks are resident at once.
+        let config = LaunchConfig { shared_mem_bytes: bytes, ..grid(blocks, shape.threads) };
+        // SAFETY: the arguments are those of the kernel. The shares cover both planes, which have room for whole
+        // vectors; shared memory holds the table and the rounds that stay; the totals have an entry for each code, and
+        // the first ones are zero; the history has the sizes that `prepare` gave it, a kept curve has an entry for each
+        // code; all buffers belong to this stream, and all blocks are resident at once.
         unsafe { launch.launch_together(config) }.doing("launching fused")?;
         // Only after the launch was enqueued: a refused launch has cleared nothing.
         history.totals.swap();
@@ -241,11 +230,7 @@ impl FusedLauncher {
             let mut launch = function.on(&stream);
             launch.arg(&planes).arg(&count).arg(&shape.team).arg(&share).arg(&kept);
             launch.arg(&samples).arg(&levels).arg(totals);
-            let config = LaunchConfig {
-                grid_dim: (teams * shape.team, 1, 1),
-                block_dim: (shape.threads, 1, 1),
-                shared_mem_bytes: bytes,
-            };
+            let config = LaunchConfig { shared_mem_bytes: bytes, ..grid(teams * shape.team, shape.threads) };
             // SAFETY: as in `launch`; there is an address for each of `count` planes, and zeroed totals for each team.
             unsafe { launch.launch_together(config) }.doing("launching fused")?;
         }

@@ -1,14 +1,12 @@
 //! Launches `kernels/histogram.cu`: the count of each code.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, luma_vectors, module};
+use super::{Load, LumaVariants, compiled, luma_vectors, most_shared};
 use crate::cuda::arguments::{Levels, Region, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
@@ -21,28 +19,23 @@ pub(in crate::cuda) struct HistogramLauncher {
 
 impl HistogramLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::HISTOGRAM)?;
+        let module = compiled::HISTOGRAM.load(context)?;
         let whole = LumaVariants::load(&module, "histogram")?;
         let region = LumaVariants::load(&module, "histogram_region")?;
-        let most_shared = context
-            .attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-            .doing("asking for what the device can do")?;
-        for function in [&whole.plain.two, &whole.pairs.two, &region.plain.two, &region.pairs.two] {
-            function
-                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared)
-                .doing("asking for shared memory")?;
-        }
+        let most_shared = most_shared(context)?;
+        whole.allow_shared(most_shared)?;
+        region.allow_shared(most_shared)?;
         Ok(HistogramLauncher { whole, region, most_shared: most_shared.unsigned_abs() })
     }
 
     /// Enqueues the counting of `picture`, whose counts are zero.
-    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let row = tuning::histogram(layout.sample().depth);
         let log2_window = row.log2_window_in(self.most_shared).min(layout.sample().depth.into());
         let windows = layout.codes() as u32 >> log2_window;
-        let most = (multiprocessors * row.blocks / windows).max(1);
+        let most = (picture.gpu.multiprocessors * row.blocks / windows).max(1);
         let config = LaunchConfig {
             grid_dim: (luma_vectors(layout).div_ceil(row.threads * row.vectors).min(most), windows, 1),
             block_dim: (row.threads, 1, 1),
@@ -69,7 +62,6 @@ impl HistogramLauncher {
         // SAFETY: the arguments are those of the kernel. The plane has room for whole vectors, there is a count for
         // each code, the region lies in the plane, codes are at most `samples.max`, shared memory holds every copy of a
         // window's counters, and all buffers belong to this stream.
-        unsafe { launch.launch(config) }.doing("launching histogram")?;
-        Ok(())
+        unsafe { launch.launch(config) }.doing("launching histogram")
     }
 }

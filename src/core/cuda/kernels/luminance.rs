@@ -1,25 +1,20 @@
 //! Launches `kernels/luminance.cu`: the luminance of RGB as a plane of its own.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{RgbVariants, luma_vectors, module, plane_vectors};
+use super::{RgbVariants, grid, luma_vectors, plane_vectors};
 use crate::cuda::arguments::{Samples, Weights};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
-use cudarc::driver::{CudaContext, LaunchConfig};
-use std::sync::Arc;
 
-pub(in crate::cuda) struct LuminanceLauncher {
-    variants: RgbVariants,
+launcher! {
+    LuminanceLauncher from LUMINANCE {
+        variants: RgbVariants = "luminance",
+    }
 }
 
 impl LuminanceLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::LUMINANCE)?;
-        Ok(LuminanceLauncher { variants: RgbVariants::load(&module, "luminance")? })
-    }
-
     /// Enqueues the luminance of `picture`; nothing if it stores luma.
     pub fn launch(&self, picture: &mut DevicePicture, weights: spec::Weights) -> Result<(), Error> {
         let stream = picture.stream().clone();
@@ -27,17 +22,12 @@ impl LuminanceLauncher {
         let Some(function) = self.variants.of(layout) else { return Ok(()) };
         let (samples, weights) = (Samples::of(layout), Weights { of: layout.weights_in_order(weights) });
         let distance = plane_vectors(layout);
-        let config = LaunchConfig {
-            grid_dim: (luma_vectors(layout).div_ceil(tuning::LUMINANCE_THREADS), 1, 1),
-            block_dim: (tuning::LUMINANCE_THREADS, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config = grid(luma_vectors(layout).div_ceil(tuning::LUMINANCE_THREADS), tuning::LUMINANCE_THREADS);
         let luma = picture.luma.as_mut().expect("a luminance plane beside RGB");
         let mut launch = function.on(&stream);
         launch.arg(&picture.pixels).arg(&distance).arg(&samples).arg(&weights).arg(luma);
         // SAFETY: the arguments are those of the kernel. Both buffers have the layout's length, which leaves room for
         // whole groups of vectors behind the last pixel, and belong to this stream.
-        unsafe { launch.launch(config) }.doing("launching luminance")?;
-        Ok(())
+        unsafe { launch.launch(config) }.doing("launching luminance")
     }
 }

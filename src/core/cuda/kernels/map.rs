@@ -1,14 +1,12 @@
 //! Launches `kernels/map.cu`: maps the pixels through the curve, in place.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, NULL, RgbVariants, luma_vectors, module, plane_vectors};
+use super::{Load, LumaVariants, NULL, RgbVariants, compiled, luma_vectors, most_shared, plane_vectors};
 use crate::cuda::arguments::{Samples, Weights};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
@@ -21,27 +19,15 @@ pub(in crate::cuda) struct MapLauncher {
 
 impl MapLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::MAP)?;
+        let module = compiled::MAP.load(context)?;
         let (stored, rgb) = (LumaVariants::load(&module, "map")?, RgbVariants::load(&module, "map")?);
-        let most_shared = context
-            .attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-            .doing("asking for what the device can do")?;
-        for function in [&stored.plain.two, &stored.pairs.two] {
-            function
-                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared)
-                .doing("asking for shared memory")?;
-        }
+        let most_shared = most_shared(context)?;
+        stored.allow_shared(most_shared)?;
         Ok(MapLauncher { stored, rgb, most_shared: most_shared as usize })
     }
 
     /// Enqueues the mapping of `picture` through its curve, or with `locally` to its mapped luminance.
-    pub fn launch(
-        &self,
-        picture: &mut DevicePicture,
-        weights: spec::Weights,
-        locally: bool,
-        multiprocessors: u32,
-    ) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, weights: spec::Weights, locally: bool) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let rgb = self.rgb.of(layout);
@@ -54,7 +40,7 @@ impl MapLauncher {
         };
         let shared = if row.shared { curve_bytes } else { 0 };
         let config = LaunchConfig {
-            grid_dim: (luma_vectors(layout).div_ceil(row.threads).min(multiprocessors * row.blocks), 1, 1),
+            grid_dim: (luma_vectors(layout).div_ceil(row.threads).min(picture.gpu.multiprocessors * row.blocks), 1, 1),
             block_dim: (row.threads, 1, 1),
             shared_mem_bytes: shared as u32,
         };
@@ -81,7 +67,6 @@ impl MapLauncher {
         // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The planes have room
         // for whole groups of vectors, the curve has an entry for each code up to `samples.max`, shared memory holds it
         // if `in_shared`, and all buffers belong to this stream.
-        unsafe { launch.launch(config) }.doing("launching map")?;
-        Ok(())
+        unsafe { launch.launch(config) }.doing("launching map")
     }
 }

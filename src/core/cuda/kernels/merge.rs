@@ -1,7 +1,7 @@
 //! Launches `kernels/merge.cu`: tiles, transformed, compared, merged and shrunk.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{function, module, threads_for};
+use super::{grid, threads_for};
 use crate::cuda::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes};
 use crate::cuda::device_memory::DeviceMemory;
 use crate::cuda::error::{Doing, Error};
@@ -9,7 +9,7 @@ use crate::cuda::launch::Kernel;
 use crate::denoise::dct::SAMPLES;
 use crate::denoise::noise::{CLASSES, SIZES};
 use crate::frame::Memory;
-use cudarc::driver::{CudaContext, CudaStream, LaunchConfig};
+use cudarc::driver::{CudaStream, LaunchConfig};
 use std::sync::Arc;
 
 /// Threads of a tile, tiles of a block, and samples from a tile to the next.
@@ -17,38 +17,30 @@ const THREADS: usize = 8;
 const TILES: usize = 32;
 const STEP: u32 = 4;
 
-/// Bytes of shared memory of `merge_count`: room to exchange rows, counts of each coefficient in half words, and of each class of
-/// brightness.
+/// Bytes of shared memory of `merge_count`: room to exchange rows, counts of each coefficient in half words, and of
+/// each class of brightness.
 const COUNTING: usize = TILES * 8 * 9 * 2 + SAMPLES * SIZES * 2 + CLASSES * SIZES * 4;
 
-pub(in crate::cuda) struct MergeLauncher {
-    steady: Kernel,
-    count: Kernel,
-    tiles: Kernel,
-    /// With more than four others.
-    more_tiles: Kernel,
-    lay: Kernel,
+launcher! {
+    MergeLauncher from MERGE {
+        steady: Kernel = "merge_steady",
+        count: Kernel = "merge_count",
+        tiles: Kernel = "merge_tiles",
+        /// With more than four others.
+        more_tiles: Kernel = "merge_more_tiles",
+        lay: Kernel = "merge_lay",
+    }
 }
 
 impl MergeLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::MERGE)?;
-        Ok(MergeLauncher {
-            steady: function(&module, "merge_steady")?,
-            count: function(&module, "merge_count")?,
-            tiles: function(&module, "merge_tiles")?,
-            more_tiles: function(&module, "merge_more_tiles")?,
-            lay: function(&module, "merge_lay")?,
-        })
-    }
-
     /// The tiles of a plane, which overlap by half.
     pub fn tiles_of(plane: &NoisyPlane) -> usize {
         ((plane.width.div_ceil(STEP) + 1) * (plane.height.div_ceil(STEP) + 1)) as usize
     }
 
-    /// Enqueues the counting of what tiles differ by along motion. From this count on, `counts` are 0: the first becomes the number
-    /// of steady tiles, and those behind it [`SIZES`] for each coefficient and for each class of brightness.
+    /// Enqueues the counting of what tiles differ by along motion. From this count on, `counts` are 0: the first
+    /// becomes the number of steady tiles, and those behind it [`SIZES`] for each coefficient and for each class of
+    /// brightness.
     pub fn count(
         &self,
         stream: &Arc<CudaStream>,
@@ -67,21 +59,17 @@ impl MergeLauncher {
         }
         let mut launch = self.steady.on(stream);
         launch.arg(plane).arg(moved).arg(&steady);
-        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of a field
-        // with a word for each block, which are used on this stream alone; and of a count.
+        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of
+        // a field with a word for each block, which are used on this stream alone; and of a count.
         unsafe { launch.launch(threads_for(tiles)) }.doing("launching merge_steady")?;
-        let config = LaunchConfig {
-            grid_dim: ((tiles.div_ceil(TILES) as u32).min(2 * multiprocessors), 1, 1),
-            block_dim: ((TILES * THREADS) as u32, 1, 1),
-            shared_mem_bytes: COUNTING as u32,
-        };
+        let blocks = (tiles.div_ceil(TILES) as u32).min(2 * multiprocessors);
+        let config = LaunchConfig { shared_mem_bytes: COUNTING as u32, ..grid(blocks, (TILES * THREADS) as u32) };
         // A block counts in half words.
-        assert!(tiles.div_ceil(config.grid_dim.0 as usize) < 1 << 16);
+        assert!(tiles.div_ceil(blocks as usize) < 1 << 16);
         let mut launch = self.count.on(stream);
         launch.arg(plane).arg(moved).arg(&steady).arg(&into);
         // SAFETY: as above, and there is a count for each coefficient and class, as was asserted.
-        unsafe { launch.launch(config) }.doing("launching merge_count")?;
-        Ok(())
+        unsafe { launch.launch(config) }.doing("launching merge_count")
     }
 
     /// Enqueues the merging of all tiles of a plane with those of others into `tiles`.
@@ -96,10 +84,9 @@ impl MergeLauncher {
         let into = tiles.address();
         let mut launch = if others.count <= 4 { &self.tiles } else { &self.more_tiles }.on(stream);
         launch.arg(plane).arg(others).arg(noise).arg(&into);
-        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of fields
-        // with a word for each block, and there is room for all tiles. All are used on this stream alone.
-        unsafe { launch.launch(threads_for(count * THREADS)) }.doing("launching merge_tiles")?;
-        Ok(())
+        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of
+        // fields with a word for each block, and there is room for all tiles. All are used on this stream alone.
+        unsafe { launch.launch(threads_for(count * THREADS)) }.doing("launching merge_tiles")
     }
 
     /// Enqueues the laying of `tiles` over each other, into `out` from sample `first` on.
@@ -115,8 +102,8 @@ impl MergeLauncher {
         let (from, into) = (tiles.address(), out.address() + (first * size_of::<i16>()) as u64);
         let mut launch = self.lay.on(stream);
         launch.arg(&from).arg(&plane.width).arg(&plane.height).arg(&into);
-        // SAFETY: the arguments are those of the kernel; `tiles` are those of this plane, and `out` has room for its samples.
-        unsafe { launch.launch(threads_for(samples)) }.doing("launching merge_lay")?;
-        Ok(())
+        // SAFETY: the arguments are those of the kernel; `tiles` are those of this plane, and `out` has room for its
+        // samples.
+        unsafe { launch.launch(threads_for(samples)) }.doing("launching merge_lay")
     }
 }

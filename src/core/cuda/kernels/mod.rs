@@ -1,6 +1,22 @@
 //! A launcher for each file in `kernels/`, with the same name. The comment above each kernel in its `.cu` file states its
 //! preconditions; the launchers meet them, so calling a launcher is safe.
 
+/// Declares a launcher: the kernels, or variants of them, that it loads from a compiled file.
+macro_rules! launcher {
+    ($name:ident from $file:ident { $($(#[$of:meta])* $field:ident: $type:ty = $kernel:literal,)* }) => {
+        pub(in crate::cuda) struct $name {
+            $($(#[$of])* $field: $type,)*
+        }
+
+        impl $name {
+            pub fn load(context: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<Self, crate::cuda::error::Error> {
+                let module = crate::cuda::compiled::$file.load(context)?;
+                Ok($name { $($field: super::Load::load(&module, $kernel)?,)* })
+            }
+        }
+    };
+}
+
 mod balance;
 mod chroma;
 mod equalization;
@@ -35,10 +51,11 @@ pub(super) use tile_histogram::TileHistogramLauncher;
 pub(super) use tile_map::TileMapLauncher;
 pub(super) use veil_curves::VeilCurvesLauncher;
 
-use super::compiled::{self, Compiled, Module};
-use super::error::Error;
+use super::compiled::{self, Module};
+use super::error::{Doing, Error};
 use super::launch::Kernel;
 use super::layout::{Arrangement, BufferLayout};
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::{Arc, OnceLock};
 
@@ -113,19 +130,32 @@ pub(super) fn get_or_load<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T
     }
 }
 
-fn module(context: &Arc<CudaContext>, compiled: &Compiled) -> Result<Module, Error> {
-    compiled.load(context)
+/// The most shared memory of a block, in bytes.
+fn most_shared(context: &CudaContext) -> Result<i32, Error> {
+    context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).doing("asking for what the device can do")
 }
 
-fn function(module: &Module, name: &str) -> Result<Kernel, Error> {
-    Kernel::new(module, name)
+/// The launch of this many blocks of this many threads, without dynamic shared memory.
+fn grid(blocks: u32, threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// A thread for each piece of `work`, in blocks of 256, up to 2^24 threads: beyond that each thread takes several pieces, a grid apart.
+/// A thread for each piece of `work`, in blocks of 256, up to 2^24 threads: beyond that each thread takes several
+/// pieces, a grid apart.
 fn threads_for(work: usize) -> LaunchConfig {
     const THREADS: usize = 256;
-    let blocks = work.div_ceil(THREADS).clamp(1, 1 << 16) as u32;
-    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS as u32, 1, 1), shared_mem_bytes: 0 }
+    grid(work.div_ceil(THREADS).clamp(1, 1 << 16) as u32, THREADS as u32)
+}
+
+/// A kernel, or variants of it, which are loaded by its name.
+trait Load: Sized {
+    fn load(module: &Module, kernel: &str) -> Result<Self, Error>;
+}
+
+impl Load for Kernel {
+    fn load(module: &Module, kernel: &str) -> Result<Self, Error> {
+        Kernel::new(module, kernel)
+    }
 }
 
 /// The variants of a kernel for samples of one byte and of two.
@@ -134,11 +164,17 @@ struct Widths {
     two: Kernel,
 }
 
+impl Load for Widths {
+    fn load(module: &Module, kernel: &str) -> Result<Self, Error> {
+        Widths::with_suffix(module, kernel, "")
+    }
+}
+
 impl Widths {
-    fn load(module: &Module, kernel: &str, suffix: &str) -> Result<Self, Error> {
+    fn with_suffix(module: &Module, kernel: &str, suffix: &str) -> Result<Self, Error> {
         Ok(Widths {
-            one: function(module, &format!("{kernel}_u8{suffix}"))?,
-            two: function(module, &format!("{kernel}_u16{suffix}"))?,
+            one: Kernel::new(module, &format!("{kernel}_u8{suffix}"))?,
+            two: Kernel::new(module, &format!("{kernel}_u16{suffix}"))?,
         })
     }
 
@@ -154,15 +190,17 @@ struct RgbVariants {
     planar: Widths,
 }
 
-impl RgbVariants {
+impl Load for RgbVariants {
     fn load(module: &Module, kernel: &str) -> Result<Self, Error> {
         Ok(RgbVariants {
-            packed3: Widths::load(module, kernel, "_packed3")?,
-            packed4: Widths::load(module, kernel, "_packed4")?,
-            planar: Widths::load(module, kernel, "_planar")?,
+            packed3: Widths::with_suffix(module, kernel, "_packed3")?,
+            packed4: Widths::with_suffix(module, kernel, "_packed4")?,
+            planar: Widths::with_suffix(module, kernel, "_planar")?,
         })
     }
+}
 
+impl RgbVariants {
     /// The variant for this layout; `None` where luma is stored.
     fn of(&self, layout: &BufferLayout) -> Option<&Kernel> {
         match layout.arrangement() {
@@ -180,9 +218,17 @@ struct LumaVariants {
     pairs: Widths,
 }
 
-impl LumaVariants {
+impl Load for LumaVariants {
     fn load(module: &Module, kernel: &str) -> Result<Self, Error> {
-        Ok(LumaVariants { plain: Widths::load(module, kernel, "")?, pairs: Widths::load(module, kernel, "_pairs")? })
+        Ok(LumaVariants { plain: Widths::load(module, kernel)?, pairs: Widths::with_suffix(module, kernel, "_pairs")? })
+    }
+}
+
+impl LumaVariants {
+    /// Lets the variants for samples of two bytes have this much dynamic shared memory, in bytes.
+    fn allow_shared(&self, bytes: i32) -> Result<(), Error> {
+        self.plain.two.allow_shared(bytes)?;
+        self.pairs.two.allow_shared(bytes)
     }
 
     /// The variant for this layout. The luminance of RGB is plain.

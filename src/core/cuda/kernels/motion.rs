@@ -1,19 +1,21 @@
 //! Launches `kernels/motion.cu`: motion between two pictures.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{NULL, function, module, threads_for};
+use super::{NULL, threads_for};
 use crate::cuda::denoise::{DeviceField, DeviceSheet};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::CudaStream;
 use std::sync::Arc;
 
 /// Threads that find the vector of a block.
 const LANES: usize = 32;
 
-pub(in crate::cuda) struct MotionLauncher {
-    double: Kernel,
-    search: Kernel,
+launcher! {
+    MotionLauncher from MOTION {
+        double: Kernel = "motion_double",
+        search: Kernel = "motion_search",
+    }
 }
 
 /// What vectors are searched by.
@@ -31,11 +33,6 @@ pub(in crate::cuda) struct MotionSearch<'a> {
 }
 
 impl MotionLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::MOTION)?;
-        Ok(MotionLauncher { double: function(&module, "motion_double")?, search: function(&module, "motion_search")? })
-    }
-
     /// Enqueues the motion of `half` over twice the time, for pictures half as large.
     pub fn double(&self, stream: &Arc<CudaStream>, half: &DeviceField, to: &DeviceField) -> Result<(), Error> {
         let (from, into) = (half.address(), to.address());
@@ -43,10 +40,9 @@ impl MotionLauncher {
             [half.columns, half.rows, to.columns, to.rows].map(|count| count as u32);
         let mut launch = self.double.on(stream);
         launch.arg(&from).arg(&half_columns).arg(&half_rows).arg(&into).arg(&columns).arg(&rows);
-        // SAFETY: the arguments are those of the kernel: each field has a word for each of its blocks. They are used on this
-        // stream alone.
-        unsafe { launch.launch(threads_for(to.blocks())) }.doing("launching motion_double")?;
-        Ok(())
+        // SAFETY: the arguments are those of the kernel: each field has a word for each of its blocks. They are used on
+        // this stream alone.
+        unsafe { launch.launch(threads_for(to.blocks())) }.doing("launching motion_double")
     }
 
     /// Enqueues the search for the vectors of all blocks.
@@ -67,9 +63,8 @@ impl MotionLauncher {
         let mut launch = self.search.on(stream);
         launch.arg(&a).arg(&b).arg(&width).arg(&height).arg(&field).arg(&columns).arg(&rows);
         launch.arg(&kind).arg(&calm).arg(&reach).arg(&finest).arg(&into);
-        // SAFETY: the arguments are those of the kernel: sheets have room around them, and fields a word for each block. They are
-        // used on this stream alone.
-        unsafe { launch.launch(threads_for(to.blocks() * LANES)) }.doing("launching motion_search")?;
-        Ok(())
+        // SAFETY: the arguments are those of the kernel: sheets have room around them, and fields a word for each
+        // block. They are used on this stream alone.
+        unsafe { launch.launch(threads_for(to.blocks() * LANES)) }.doing("launching motion_search")
     }
 }

@@ -1,27 +1,22 @@
 //! Launches `kernels/scan.cu`: from counts to the curve.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{function, module};
+use super::grid;
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
-use cudarc::driver::{CudaContext, LaunchConfig};
-use std::sync::Arc;
 
-pub(in crate::cuda) struct ScanLauncher {
-    sums: Kernel,
-    scan: Kernel,
+launcher! {
+    ScanLauncher from SCAN {
+        sums: Kernel = "scan_sums",
+        scan: Kernel = "scan",
+    }
 }
 
 impl ScanLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::SCAN)?;
-        Ok(ScanLauncher { sums: function(&module, "scan_sums")?, scan: function(&module, "scan")? })
-    }
-
     /// Enqueues the curve of `picture`. Clears the counts of the frame before, and swaps both buffers for the next
     /// frame.
     pub fn launch(
@@ -37,9 +32,9 @@ impl ScanLauncher {
             let stream = picture.stream().clone();
             let mut launch = self.sums.on(&stream);
             launch.arg(&picture.counts).arg(&mut picture.segments);
-            // SAFETY: the arguments are those of the kernel. There are counts for four codes of each thread, and room for a
-            // segment of each block; both belong to this stream.
-            unsafe { launch.launch(config(blocks, threads)) }.doing("launching scan")?;
+            // SAFETY: the arguments are those of the kernel. There are counts for four codes of each thread, and room
+            // for a segment of each block; both belong to this stream.
+            unsafe { launch.launch(grid(blocks, threads)) }.doing("launching scan")?;
         }
         self.launch_blocks((blocks, threads), picture, levels, strength)?;
         std::mem::swap(&mut picture.counts, &mut picture.emptied);
@@ -69,12 +64,8 @@ impl ScanLauncher {
         launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&levels);
         launch.arg(&picture.segments).arg(&mut picture.curve);
         // SAFETY: the arguments are those of the kernel. Both counts and the curve have entries for four codes of each
-        // thread and belong to this stream, as do the segments, which have been summed up if there is more than one block.
-        unsafe { launch.launch(config(blocks, threads)) }.doing("launching scan")?;
-        Ok(())
+        // thread and belong to this stream, as do the segments, which have been summed up if there is more than one
+        // block.
+        unsafe { launch.launch(grid(blocks, threads)) }.doing("launching scan")
     }
-}
-
-fn config(blocks: u32, threads: u32) -> LaunchConfig {
-    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }

@@ -2,11 +2,11 @@
 //! plain codes.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{VECTOR, function, module};
+use super::VECTOR;
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::frame::DeviceRows;
-use cudarc::driver::{CudaContext, CudaStream, LaunchConfig};
+use cudarc::driver::{CudaStream, LaunchConfig};
 use std::sync::Arc;
 
 /// Threads of a block.
@@ -15,16 +15,13 @@ const THREADS: usize = 256;
 /// The most rows of a grid.
 const MOST_ROWS: usize = 65_535;
 
-pub(in crate::cuda) struct SurfaceLauncher {
-    codes: Kernel,
+launcher! {
+    SurfaceLauncher from SURFACE {
+        codes: Kernel = "surface_u16",
+    }
 }
 
 impl SurfaceLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::SURFACE)?;
-        Ok(SurfaceLauncher { codes: function(&module, "surface_u16")? })
-    }
-
     /// Enqueues the copy of the codes of `from`, which lie `shift` bits up, to `to`.
     ///
     /// # Errors
@@ -56,8 +53,7 @@ impl SurfaceLauncher {
         launch.arg(&from.address).arg(&from_pitch).arg(&to.address).arg(&to_pitch).arg(&vectors).arg(&shift);
         // SAFETY: the arguments are those of the kernel. The rows begin at whole vectors, and as no row is longer than
         // its pitch, the last vector of each ends before the next one begins; the rest the caller promises.
-        unsafe { launch.launch(config) }.doing("launching surface")?;
-        Ok(())
+        unsafe { launch.launch(config) }.doing("launching surface")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Launches `kernels/tile_curves.cu`: from the counts of tiles to their curves.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{function, module};
+use super::grid;
 use crate::cuda::arguments::{CurvePlace, Levels, Modifiers, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
@@ -9,32 +9,26 @@ use crate::cuda::launch::Kernel;
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
-use cudarc::driver::{CudaContext, LaunchConfig};
+use cudarc::driver::LaunchConfig;
 use std::ops::Range;
-use std::sync::Arc;
 
-pub(in crate::cuda) struct TileCurvesLauncher {
-    curves: Kernel,
-    tables: Kernel,
+launcher! {
+    TileCurvesLauncher from TILE_CURVES {
+        curves: Kernel = "tile_curves",
+        tables: Kernel = "tile_tables",
+    }
 }
 
 impl TileCurvesLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::TILE_CURVES)?;
-        Ok(TileCurvesLauncher { curves: function(&module, "tile_curves")?, tables: function(&module, "tile_tables")? })
-    }
-
     /// Enqueues the curves of the tiles of `picture`, and adds their counts to `history`.
     pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let (update, frames) = history.prepare(&layout, task)?;
         let local = picture.local.as_mut().expect("buffers for tiles");
-        let config = LaunchConfig {
-            grid_dim: (local.tiles.count() as u32, 1, 1),
-            block_dim: (tuning::tile_curves_threads(layout.codes()), 1, 1),
-            shared_mem_bytes: 8 * local.bins as u32,
-        };
+        let threads = tuning::tile_curves_threads(layout.codes());
+        let shared_mem_bytes = 8 * local.bins as u32;
+        let config = LaunchConfig { shared_mem_bytes, ..grid(local.tiles.count() as u32, threads) };
         let codes = layout.codes() as u32;
         let levels = Levels::new(task.levels, task.parameters.strength);
         let (modifiers, tiles) =
@@ -43,9 +37,9 @@ impl TileCurvesLauncher {
         let mut launch = self.curves.on(&stream);
         launch.arg(&codes).arg(&levels).arg(&modifiers).arg(&update).arg(&tiles);
         launch.arg(&mut local.counts).arg(&mut history.slots).arg(&mut history.sums).arg(&mut local.curves).arg(&place);
-        // SAFETY: the arguments are those of the kernel. The counts have one for each bin of each tile, the curves have room
-        // for what `place` says, and the history has the sizes that `prepare` gave it; shared memory holds the bins of a
-        // tile; all buffers belong to this stream.
+        // SAFETY: the arguments are those of the kernel. The counts have one for each bin of each tile, the curves have
+        // room for the form of `place`, and the history has the sizes that `prepare` gave it; shared memory holds the
+        // bins of a tile; all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_curves")?;
         history.advance(&update);
         Ok(())
@@ -60,13 +54,12 @@ impl TileCurvesLauncher {
         assert_eq!((local.place, bytes.len()), (CurvePlace::AsSteps, 2 * count * layout.codes()));
         let (codes, levels) = (layout.codes() as u32, Levels::new(task.levels, task.parameters.strength));
         let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
-        let config = LaunchConfig { grid_dim: (count as u32, 1, 1), block_dim: (1024, 1, 1), shared_mem_bytes: 0 };
+        let config = grid(count as u32, 1024);
         let target = picture.pixels.slice(bytes);
         let mut launch = self.tables.on(&stream);
         launch.arg(&codes).arg(&levels).arg(&tiles).arg(&local.curves).arg(&target);
-        // SAFETY: the arguments are those of the kernel. There are steps for each tile and their scale, and room for an entry
-        // for each code of each tile, at an even address; all buffers belong to this stream.
-        unsafe { launch.launch(config) }.doing("launching tile_tables")?;
-        Ok(())
+        // SAFETY: the arguments are those of the kernel. There are steps for each tile and their scale, and room for an
+        // entry for each code of each tile, at an even address; all buffers belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching tile_tables")
     }
 }

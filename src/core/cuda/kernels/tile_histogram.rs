@@ -1,27 +1,23 @@
 //! Launches `kernels/tile_histogram.cu`: the count of each bin of each tile.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, module};
+use super::LumaVariants;
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
-use cudarc::driver::{CudaContext, LaunchConfig};
-use std::sync::Arc;
+use cudarc::driver::LaunchConfig;
 
-pub(in crate::cuda) struct TileHistogramLauncher {
-    variants: LumaVariants,
+launcher! {
+    TileHistogramLauncher from TILE_HISTOGRAM {
+        variants: LumaVariants = "tile_histogram",
+    }
 }
 
 impl TileHistogramLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::TILE_HISTOGRAM)?;
-        Ok(TileHistogramLauncher { variants: LumaVariants::load(&module, "tile_histogram")? })
-    }
-
     /// Enqueues the counting of the tiles of `picture`, whose counts are zero.
-    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let log2_copies = tuning::tile_histogram(layout.sample().depth).log2_copies;
@@ -31,8 +27,8 @@ impl TileHistogramLauncher {
         };
         let local = picture.local.as_mut().expect("buffers for tiles");
         let count = local.tiles.count() as u32;
-        let parts =
-            tuning::parts(count, multiprocessors * tuning::TILE_HISTOGRAM_BLOCKS).min(local.tiles.height as u32);
+        let parts = tuning::parts(count, picture.gpu.multiprocessors * tuning::TILE_HISTOGRAM_BLOCKS)
+            .min(local.tiles.height as u32);
         let config = LaunchConfig {
             grid_dim: (count, parts.min(65_535), 1),
             block_dim: (tuning::TILE_HISTOGRAM_THREADS, 1, 1),
@@ -44,9 +40,8 @@ impl TileHistogramLauncher {
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
         launch.arg(&log2_copies);
         // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for
-        // whole vectors; there is a count for each bin of each tile; shared memory holds every copy of the counters, at most one for each code or bin; and all buffers belong to
-        // this stream.
-        unsafe { launch.launch(config) }.doing("launching tile_histogram")?;
-        Ok(())
+        // whole vectors; there is a count for each bin of each tile; shared memory holds every copy of the counters, at
+        // most one for each code or bin; and all buffers belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching tile_histogram")
     }
 }

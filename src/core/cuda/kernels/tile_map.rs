@@ -1,7 +1,7 @@
 //! Launches `kernels/tile_map.cu`: maps the luminance through the curves of the tiles around each pixel.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, module, pixels_of_vector};
+use super::{Load, LumaVariants, compiled, most_shared, pixels_of_vector};
 use crate::cuda::arguments::{CurvePlace, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::layout::BufferLayout;
@@ -9,8 +9,6 @@ use crate::cuda::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
 use crate::spec::clahe::TileBins;
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
@@ -22,17 +20,12 @@ pub(in crate::cuda) struct TileMapLauncher {
 
 impl TileMapLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::TILE_MAP)?;
+        let module = compiled::TILE_MAP.load(context)?;
         let variants = LumaVariants::load(&module, "tile_map")?;
-        let most_shared = context
-            .attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-            .doing("asking for what the device can do")?;
         let of_steps = CurvePlace::bytes_of_steps(TileBins::MAX) as i32;
-        let has_room_for_steps = of_steps <= most_shared;
-        for function in [&variants.plain.two, &variants.pairs.two].into_iter().filter(|_| has_room_for_steps) {
-            function
-                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, of_steps)
-                .doing("asking for shared memory")?;
+        let has_room_for_steps = of_steps <= most_shared(context)?;
+        if has_room_for_steps {
+            variants.allow_shared(of_steps)?;
         }
         Ok(TileMapLauncher { variants, has_room_for_steps })
     }
@@ -42,16 +35,16 @@ impl TileMapLauncher {
         CurvePlace::of(tiles, levels, frames, self.has_room_for_steps)
     }
 
-    /// Enqueues the mapping of the luminance of `picture`, blended at this strength: stored luma in place, the luminance of
-    /// RGB into its own plane.
+    /// Enqueues the mapping of the luminance of `picture`, blended at this strength: stored luma in place, the
+    /// luminance of RGB into its own plane.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
         (levels, strength): (spec::Levels, spec::Strength),
-        multiprocessors: u32,
     ) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
+        let multiprocessors = picture.gpu.multiprocessors;
         let local = picture.local.as_mut().expect("buffers for tiles");
         let grid = &local.tiles;
         let cells = (grid.columns as u32 + 1) * (grid.rows as u32 + 1);
@@ -87,11 +80,11 @@ impl TileMapLauncher {
         };
         launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&place).arg(&inverse);
         // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The grid is that of
-        // this picture, whose planes have room for whole vectors; there is a curve for each tile, as `place` says: a table
-        // with an entry for each code up to `samples.max`, or steps, which suit the arithmetic; shared memory holds four
-        // of them, tables in all copies, unless they are read through the caches; all buffers belong to this stream.
-        unsafe { launch.launch(config) }.doing("launching tile_map")?;
-        Ok(())
+        // this picture, whose planes have room for whole vectors; there is a curve for each tile, in the form of
+        // `place`: a table with an entry for each code up to `samples.max`, or steps, which suit the arithmetic; shared
+        // memory holds four of them, tables in all copies, unless they are read through the caches; all buffers belong
+        // to this stream.
+        unsafe { launch.launch(config) }.doing("launching tile_map")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Launches `kernels/veil_curves.cu`: the curves that take a veil off.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{function, module};
+use super::grid;
 use crate::cuda::arguments::{Levels, ToneCurve, Veil};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
@@ -9,26 +9,16 @@ use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use crate::spec::{Strength, tone};
-use cudarc::driver::{CudaContext, LaunchConfig};
-use std::sync::Arc;
 
-pub(in crate::cuda) struct VeilCurvesLauncher {
-    curves: Kernel,
+launcher! {
+    VeilCurvesLauncher from VEIL_CURVES {
+        curves: Kernel = "veil_curves",
+    }
 }
 
 impl VeilCurvesLauncher {
-    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, &super::compiled::VEIL_CURVES)?;
-        Ok(VeilCurvesLauncher { curves: function(&module, "veil_curves")? })
-    }
-
     /// Enqueues the curves of this veil, which is not of light, for the regions of `picture`.
-    pub fn launch(
-        &self,
-        picture: &mut DevicePicture,
-        (task, veil): (&Task, &tone::Veil),
-        multiprocessors: u32,
-    ) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, veil: &tone::Veil) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let codes = picture.layout().codes();
         let local = picture.local.as_mut().expect("buffers for regions");
@@ -38,16 +28,12 @@ impl VeilCurvesLauncher {
         let (log2_codes, then) = (codes.ilog2(), ToneCurve::new(veil.then_on(task.levels).as_ref()));
         let veil = Veil::new(veil);
         let blocks = (entries as u32).div_ceil(tuning::VEIL_CURVES_THREADS);
-        let config = LaunchConfig {
-            grid_dim: (blocks.min(multiprocessors * tuning::VEIL_CURVES_BLOCKS), 1, 1),
-            block_dim: (tuning::VEIL_CURVES_THREADS, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let most = picture.gpu.multiprocessors * tuning::VEIL_CURVES_BLOCKS;
+        let config = grid(blocks.min(most), tuning::VEIL_CURVES_THREADS);
         let mut launch = self.curves.on(&stream);
         launch.arg(&log2_codes).arg(&levels).arg(&veil).arg(&then).arg(&mut local.curves);
-        // SAFETY: the arguments are those of the kernel. There is an entry for each code of each region, and they belong to
-        // this stream.
-        unsafe { launch.launch(config) }.doing("launching veil_curves")?;
-        Ok(())
+        // SAFETY: the arguments are those of the kernel. There is an entry for each code of each region, and they
+        // belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching veil_curves")
     }
 }

@@ -57,51 +57,37 @@ impl Engine {
     /// `frame` with its planes copied, and each row then written by `write_row`.
     fn rewrite_all(&self, frame: &Frame, mut write_row: impl FnMut(usize, &mut [PlaneMut])) -> Frame {
         let rewritten = frame.rewritten_planes(true);
-        let copy = |plane: usize| {
-            let plane = &frame.planes()[plane];
-            let mut copy = self.pool.plane(plane.row_bytes(), plane.rows());
-            (0..plane.rows()).for_each(|y| copy.row_mut(y).copy_from_slice(plane.row(y)));
-            copy
-        };
-        let mut to: Vec<PlaneMut> = rewritten.clone().map(copy).collect();
+        let mut to: Vec<PlaneMut> =
+            frame.planes()[rewritten.clone()].iter().map(|plane| self.pool.copy_of(plane)).collect();
         (0..frame.height()).for_each(|y| write_row(y, &mut to));
-        let mut to = to.into_iter().map(PlaneMut::freeze);
-        frame.with_planes(|plane| if rewritten.contains(&plane) { to.next() } else { None })
+        frame.replacing(rewritten, to)
     }
 }
 
-/// A number in which sums are taken, and the kernels for it.
+/// The kernels for sums in numbers of type `N`.
+#[allow(clippy::type_complexity, reason = "each is the type of the function of its name")]
+struct SumKernels<N> {
+    terms: fn([N; 3], [&[i32]; 2], &mut [N]),
+    luma: fn(N, &[N], u8, Levels, &mut [u16], &mut [i32]),
+    chroma: fn(N, (&[i32], &[N]), [i32; 2], &mut [u16]),
+}
+
+/// A number in which sums are taken.
 trait Number: Copy + Default {
-    fn terms(kernels: &Kernels, factors: [Self; 3], pairs: [&[i32]; 2], terms: &mut [Self]);
-    fn luma(kernels: &Kernels, of_luma: Self, of: (&[Self], u8, Levels), codes: &mut [u16], sums: &mut [i32]);
-    fn chroma(kernels: &Kernels, of_luma: Self, of: (&[i32], &[Self]), place: [i32; 2], codes: &mut [u16]);
+    fn kernels(of: &Kernels) -> SumKernels<Self>;
 }
 
-macro_rules! impl_number {
-    ($number:ty, $terms:ident, $luma:ident, $chroma:ident) => {
-        impl Number for $number {
-            fn terms(kernels: &Kernels, factors: [Self; 3], pairs: [&[i32]; 2], terms: &mut [Self]) {
-                (kernels.$terms)(factors, pairs, terms);
-            }
-
-            fn luma(
-                kernels: &Kernels,
-                of_luma: Self,
-                (terms, log2_width, levels): (&[Self], u8, Levels),
-                codes: &mut [u16],
-                sums: &mut [i32],
-            ) {
-                (kernels.$luma)(of_luma, terms, log2_width, levels, codes, sums);
-            }
-
-            fn chroma(kernels: &Kernels, of_luma: Self, of: (&[i32], &[Self]), place: [i32; 2], codes: &mut [u16]) {
-                (kernels.$chroma)(of_luma, of, place, codes);
-            }
-        }
-    };
+impl Number for i32 {
+    fn kernels(of: &Kernels) -> SumKernels<i32> {
+        SumKernels { terms: of.terms_narrow, luma: of.luma_narrow, chroma: of.chroma_narrow }
+    }
 }
-impl_number!(i32, terms_narrow, luma_narrow, chroma_narrow);
-impl_number!(i64, terms_wide, luma_wide, chroma_wide);
+
+impl Number for i64 {
+    fn kernels(of: &Kernels) -> SumKernels<i64> {
+        SumKernels { terms: of.terms_wide, luma: of.luma_wide, chroma: of.chroma_wide }
+    }
+}
 
 /// A row of chroma and the rows of luma that it covers.
 struct Rows<'a, N> {
@@ -114,13 +100,13 @@ struct Rows<'a, N> {
     memory: Memory<N>,
 }
 
-/// What is used again for every row.
+/// Scratch memory for rows.
 #[derive(Default)]
 struct Memory<N> {
     codes: Vec<u16>,
     /// Cb and Cr, from their centre.
     pairs: [Vec<i32>; 2],
-    /// What they add to luma, Cb and Cr.
+    /// Their terms in luma, Cb and Cr.
     terms: [Vec<N>; 3],
     /// The levels of luma that a pair covers: their sum, then their mean.
     levels: Vec<i32>,
@@ -131,6 +117,7 @@ impl<N: Number> Rows<'_, N> {
     fn write(&mut self, y: usize, planes: &mut [PlaneMut]) {
         let ChromaSamples { cb, cr, log2_width, log2_height } = self.chroma;
         let (frame, kernels, luma) = (self.frame, self.kernels, self.luma);
+        let sum_kernels = N::kernels(kernels);
         let (sample, colours, width) = (frame.format().descriptor().sample, frame.colours(), frame.width());
         let (count, chroma_y) = (width.div_ceil(1 << log2_width), y >> log2_height);
         let Memory { codes, pairs, terms, levels } = &mut self.memory;
@@ -145,7 +132,7 @@ impl<N: Number> Rows<'_, N> {
         }
         for (terms, [_, of_cb, of_cr, added]) in terms.iter_mut().zip(self.sums) {
             terms.resize(count, N::default());
-            N::terms(kernels, [of_cb, of_cr, added], [&pairs[0], &pairs[1]], terms);
+            (sum_kernels.terms)([of_cb, of_cr, added], [&pairs[0], &pairs[1]], terms);
         }
         levels.clear();
         levels.resize(count, 0);
@@ -153,7 +140,7 @@ impl<N: Number> Rows<'_, N> {
         for y in rows.clone() {
             let codes = &mut codes[..width];
             (kernels.gather)(frame.planes()[luma.plane].row(y), sample, place(luma), codes);
-            N::luma(kernels, self.sums[0][0], (&terms[0], log2_width, frame.levels()), codes, levels);
+            (sum_kernels.luma)(self.sums[0][0], &terms[0], log2_width, frame.levels(), codes, levels);
             (kernels.scatter)(codes, sample, place(luma), planes[luma.plane].row_mut(y));
         }
         if let Some((last, whole)) = levels.split_last_mut() {
@@ -168,7 +155,7 @@ impl<N: Number> Rows<'_, N> {
         for (component, row) in [(cb, 1), (cr, 2)] {
             let codes = &mut codes[..count];
             let of = (&levels[..], &terms[row][..]);
-            N::chroma(kernels, self.sums[row][0], of, [colours.centre, colours.reach], codes);
+            (sum_kernels.chroma)(self.sums[row][0], of, [colours.centre, colours.reach], codes);
             (kernels.scatter)(codes, sample, place(component), planes[component.plane].row_mut(chroma_y));
         }
     }

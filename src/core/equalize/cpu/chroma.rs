@@ -18,7 +18,7 @@ pub struct ChromaRow {
     codes: Vec<u16>,
     /// The gain of each pair.
     gains: Vec<u32>,
-    /// What becomes of each code, where the gain is the same for all.
+    /// The output for each code, where the gain is the same for all.
     table: Vec<u16>,
     byte_table: Vec<u8>,
     /// The gain that they are for.
@@ -26,8 +26,8 @@ pub struct ChromaRow {
 }
 
 impl ChromaRow {
-    /// If luma row `y` is the last one that a row of chroma covers, writes that row of chroma to `planes`, whose luma has been
-    /// written up to there: that of `frame` as `colour` says.
+    /// If luma row `y` is the last one that a row of chroma covers, writes that row of chroma to `planes`, whose luma
+    /// has been written up to there: that of `frame`, treated by `colour`.
     pub fn write(
         &mut self,
         kernels: &Kernels,

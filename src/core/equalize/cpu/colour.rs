@@ -1,4 +1,4 @@
-//! What happens to the colour of a frame, as the rows of the CPU backend need it.
+//! The treatment of colour, for the rows of the CPU backend.
 
 use super::simd::Kernels;
 use crate::spec::Chroma;
@@ -6,7 +6,7 @@ use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::clahe::Tiles;
 use crate::spec::tone::Veil;
 
-/// What happens to the colour of a frame.
+/// The treatment of the colour of a frame.
 #[derive(Clone, Copy)]
 pub enum Colour<'a> {
     /// It stays.
@@ -20,7 +20,7 @@ pub enum Colour<'a> {
 }
 
 impl Colour<'_> {
-    /// What `chroma` says, with this gain if it follows.
+    /// The treatment by `chroma`, with this gain if it follows.
     pub fn of(chroma: Chroma, gain: u32) -> Self {
         match chroma {
             Chroma::Scale => Colour::Scale,

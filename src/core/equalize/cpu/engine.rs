@@ -9,7 +9,7 @@ use super::lookup::Lookup;
 use super::simd::Kernels;
 use super::word_histogram::WordHistogram;
 use crate::equalize::Work;
-use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
+use crate::frame::{Component, Endian, Frame, HostPool, Luminance, Plane, PlaneMut, Sample};
 use crate::spec::chroma::rescaled;
 use crate::spec::{Counts, Curve, Histogram, Rect, moved};
 use std::ops::Range;
@@ -58,7 +58,15 @@ impl Engine {
         })
     }
 
-    /// What is counted of the frame of `work`.
+    /// An engine with the fastest instruction set of this machine.
+    pub fn best() -> Self {
+        let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
+            unreachable!("the best of the available instruction sets is available")
+        };
+        engine
+    }
+
+    /// Counts the frame of `work`.
     pub fn counts(&mut self, work: &Work) -> Counts {
         let (frame, settings) = (work.frame(), work.settings());
         match frame.tiles(settings.method) {
@@ -97,8 +105,8 @@ impl Engine {
         self.rewrite(frame, &layout, colour, |engine, y, planes| engine.map_row(frame, &layout, colour, y, planes))
     }
 
-    /// `frame` with the planes of its luminance as `write_row` writes them, row by row, and with its chroma as `colour`
-    /// says; the other planes are shared with it.
+    /// `frame` with the planes of its luminance as `write_row` writes them, row by row, and with its chroma treated by
+    /// `colour`; the other planes are shared with it.
     pub(super) fn rewrite(
         &mut self,
         frame: &Frame,
@@ -108,10 +116,8 @@ impl Engine {
     ) -> Frame {
         let rewritten = frame.rewritten_planes(colour.changes());
         let colours = colour.changes().then(|| frame.colours());
-        let mut to: Vec<PlaneMut> = rewritten
-            .clone()
-            .map(|plane| self.pool.plane(frame.planes()[plane].row_bytes(), frame.planes()[plane].rows()))
-            .collect();
+        let plane = |plane: &Plane| self.pool.plane(plane.row_bytes(), plane.rows());
+        let mut to: Vec<PlaneMut> = frame.planes()[rewritten.clone()].iter().map(plane).collect();
         self.resize_rows(frame.width());
         for y in 0..frame.height() {
             write_row(self, y, &mut to);
@@ -119,8 +125,7 @@ impl Engine {
                 self.chroma.write(self.kernels, frame, layout, (colour, colours), y, &mut to);
             }
         }
-        let mut to = to.into_iter().map(PlaneMut::freeze);
-        frame.with_planes(|plane| if rewritten.contains(&plane) { to.next() } else { None })
+        frame.replacing(rewritten, to)
     }
 
     pub(super) fn resize_rows(&mut self, width: usize) {

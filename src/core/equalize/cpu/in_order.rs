@@ -1,5 +1,5 @@
-//! Where the workers line up: frames are counted and mapped side by side, but their curves are made one after the
-//! other, in the order of the video, because a curve may depend on the frames before.
+//! The section that workers enter in order: frames are counted and mapped side by side, but their curves are made one
+//! after the other, in the order of the video, because a curve may depend on the frames before.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ struct Inner<T> {
     closed: bool,
 }
 
-/// It was closed: some ticket before will never come through.
+/// The section is closed: an earlier ticket will never be used.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Closed;
 

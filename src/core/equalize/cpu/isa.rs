@@ -4,7 +4,7 @@
 /// An instruction set that the kernels are compiled for, slowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
-    /// Whatever the compiler targets by default; every machine has it.
+    /// The default target of the compiler; every machine has it.
     Scalar,
     /// AVX2: Intel since 2013, AMD since 2015.
     Avx2,
@@ -16,7 +16,7 @@ impl Isa {
     /// Every instruction set, whether or not this machine has it.
     pub const ALL: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
 
-    /// Those that this machine has, slowest first.
+    /// The instruction sets of this machine, slowest first.
     pub fn available() -> impl DoubleEndedIterator<Item = Isa> {
         Isa::ALL.into_iter().filter(|isa| isa.is_available())
     }

@@ -20,7 +20,7 @@ pub enum Layout {
     PlanarBytes(PlanarRgb),
     /// Three planes of more than 8 bits.
     PlanarWords(PlanarRgb),
-    /// What is too rare for kernels of its own: RGB of 16 bits packed, gray of 16 bits with alpha, Y210.
+    /// Layouts too rare for kernels of their own: RGB of 16 bits packed, gray of 16 bits with alpha, Y210.
     Any,
 }
 

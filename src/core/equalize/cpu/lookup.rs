@@ -1,10 +1,10 @@
 //! A curve in the form in which rows of 16-bit words are sent through it: words as they are stored go in and come out.
 
 use super::word_histogram::WORDS;
-use crate::frame::{Endian, Sample};
+use crate::frame::{Endian, Sample, in_byte_order};
 use crate::spec::Curve;
 
-/// What each stored word becomes.
+/// The output for each stored word.
 pub struct Lookup {
     /// The word to store for each code, in the sample's own shift and byte order. Codes above the depth are there too,
     /// and become what the highest becomes.
@@ -26,10 +26,8 @@ impl Lookup {
 
     /// Makes it the lookup of `curve` for samples stored like `sample`.
     pub fn set(&mut self, curve: &Curve, sample: Sample) {
-        let stored = |code: u16| match sample.endian {
-            Endian::Little => (code << sample.shift).to_le(),
-            Endian::Big => (code << sample.shift).to_be(),
-        };
+        let stored =
+            |code: u16| in_byte_order!(sample.endian, |_, write| u16::from_ne_bytes(write(code << sample.shift)));
         let codes = curve.codes();
         for (entry, &code) in self.table.iter_mut().zip(codes) {
             *entry = stored(code);

@@ -1,5 +1,5 @@
-//! The CPU backend: any number of threads, each of which takes a whole frame through both passes while it is warm in its
-//! cache.
+//! The CPU backend: any number of threads, each of which takes a whole frame through both passes while it is warm in
+//! its cache.
 //!
 //! ```text
 //! submit -> jobs -> worker: histogram -> in_order: curve, in order -> map -> results -> collect, in order
@@ -54,7 +54,7 @@ use worker::{Done, Job, Shared, Task, Worker};
 pub struct Cpu {
     isa: Isa,
     in_order: Arc<Shared>,
-    /// `None` once the threads are told to end.
+    /// `None` once the threads are to end.
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
     threads: Vec<JoinHandle<()>>,
@@ -217,13 +217,13 @@ impl Drop for Cpu {
         self.in_order.close();
         self.jobs = None;
         for thread in self.threads.drain(..) {
-            // A worker catches its own panics; there is nothing to be told here.
+            // A worker catches its own panics, so there is no error to report.
             let _ = thread.join();
         }
     }
 }
 
-/// What removes noise, compiled for `isa`; `None` on a machine that lacks it.
+/// The steps of denoising, compiled for `isa`; `None` on a machine that lacks it.
 pub fn denoise_steps(isa: Isa) -> Option<Steps> {
     simd::Kernels::of(isa).map(simd::Kernels::denoise_steps)
 }

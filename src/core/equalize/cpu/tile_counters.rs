@@ -1,7 +1,7 @@
 //! Counting the tiles that lie side by side in a row of tiles.
 //!
-//! Bytes are counted one by one here, each tile in four tables of 256 that take turns: the pairs of `word_histogram.rs` have
-//! 65,536 counters, more than a tile has samples to pay for their reset.
+//! Bytes are counted one by one here, each tile in four tables of 256 that take turns: the pairs of `word_histogram.rs`
+//! have 65,536 counters, more than a tile has samples to pay for their reset.
 
 use crate::spec::clahe::{TileBins, TileHistograms, Tiles, mirrored};
 use std::ops::Range;

@@ -14,39 +14,39 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-/// Something to do, and its place in the order in which the temporal rule sees frames.
+/// A task, and its place in the order in which the temporal rule sees frames.
 pub struct Job {
     /// Counted from 0.
     pub ticket: u64,
-    /// What it is.
+    /// The task.
     pub task: Task,
 }
 
-/// What there is to do.
+/// A task of a thread.
 pub enum Task {
-    /// To take a frame in, which is this number, and to equalize the one that has waited long enough for it.
+    /// Takes in a frame, which has this number, and equalizes the one that has waited for it.
     Next(u64, Box<Work>),
-    /// To take in what another backend has counted.
+    /// Takes in what another backend has counted.
     Remember(Box<Remembered>),
-    /// To equalize the oldest frame that waits for later ones, of which there will be none.
+    /// Equalizes the oldest waiting frame: no later frames will come.
     Rest,
 }
 
-/// What became of a frame.
+/// The outcome of a frame.
 pub struct Done {
     /// Its place in the video, counted from 0.
     pub number: u64,
-    /// The result, or in one line why there is none.
+    /// The result, or the failure in one line.
     pub result: Result<Equalized, String>,
 }
 
 /// A frame that may have to wait for later ones: its number, what is to be done with it, and what was counted of it.
 type Waiting = (u64, Work, Arc<Counts>);
 
-/// What all threads share, and only one may have at a time.
+/// The state that threads use one at a time.
 pub type Shared = InOrder<Temporal<Waiting>>;
 
-/// What a thread works with.
+/// The state of a thread.
 pub struct Worker {
     /// Its kernels and its memory.
     pub engine: Engine,
@@ -73,7 +73,7 @@ impl Worker {
         })
     }
 
-    /// The frame that is equalized, if one is, or why none is; `None` when another thread says why.
+    /// The equalized frame, if there is one, or the failure; `None` when another thread reports the failure.
     ///
     /// A panic ends this thread, and by way of the ordered section all others: their frames would wait for this one for
     /// ever.
@@ -150,13 +150,13 @@ impl Engine {
         let mut applied = Applied::default();
         let frame = match mapping {
             Mapping::Curve { curve, chroma_gain } => {
-                applied.curves = told(work, curve.codes());
+                applied.curves = reported(work, curve.codes());
                 applied.chroma_gain = Some(*chroma_gain);
                 self.map(frame, curve, Colour::of(chroma, *chroma_gain))
             }
             Mapping::Tiles { window, tone } => {
                 let curves = TileCurves::equalizing(window, settings, &tone.of_tiles());
-                applied.curves = told(work, curves.luts());
+                applied.curves = reported(work, curves.luts());
                 self.map_tiles(frame, &curves, Colour::of(chroma, tone.chroma_gain))
             }
             Mapping::Veil(veil) => {
@@ -175,8 +175,8 @@ impl Engine {
     }
 }
 
-/// The curves, where they are asked for.
-fn told(work: &Work, curves: &[u16]) -> Option<Arc<[u16]>> {
+/// The curves, if they are reported.
+fn reported(work: &Work, curves: &[u16]) -> Option<Arc<[u16]>> {
     (work.report() == Report::Everything).then(|| curves.into())
 }
 

@@ -1,8 +1,8 @@
 //! The depth of the output (`--output-depth`): frames become deeper before they are equalized, and come down behind it.
 //!
-//! A curve that stretches 46 levels of 8 bits over 178 leaves gaps of 3 codes between them, which show as bands. Noise of
-//! half a code *before* the curve grows with it and so fills each gap, while noise after the curve, of one code of the
-//! output, does not. Of a gradient that is stretched threefold, CAMBI is 0.0 then, and 41 without
+//! A curve that stretches 46 levels of 8 bits over 178 leaves gaps of 3 codes between them, which show as bands. Noise
+//! of half a code *before* the curve grows with it and so fills each gap, while noise after the curve, of one code of
+//! the output, does not. Of a gradient that is stretched threefold, CAMBI is 0.0 then, and 41 without
 //! (`benches/results/banding.md`).
 //!
 //! `v` is a code of 8 bits, `r` the rank of its place in the [`pattern`], 0 to 4095:
@@ -48,7 +48,7 @@ pub fn codes_lifted_to(depth: u8, is_full: bool) -> Vec<Option<u16>> {
     codes
 }
 
-/// What brings a frame down to 8 bits.
+/// How a frame is reduced to 8 bits.
 struct Below {
     format: PixelFormat,
     was_lifted: bool,
@@ -67,12 +67,12 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// For frames that are to come out with this depth.
+    /// For output of this depth.
     pub fn new(output: OutputDepth) -> Self {
         Depth { output, ..Depth::default() }
     }
 
-    /// `frame` as it is to be equalized, and the settings for it.
+    /// Lifts `frame` to the depth in which it is equalized; returns it with the settings for that.
     ///
     /// # Errors
     /// When it has to become deeper, and there is no format for that.
@@ -119,12 +119,12 @@ impl Depth {
         Ok((self.lifted(&frame, to, lift)?, settings))
     }
 
-    /// The frame that was lifted first of those that have not come down will not come down.
+    /// Drops the frame that was lifted first: it will not be lowered.
     pub fn drop_lifted(&mut self) {
         self.under_way.pop_front();
     }
 
-    /// The frame that was lifted first of those that have not come down, equalized, in its final depth.
+    /// Lowers the frame that was lifted first, once it is equalized, to its final depth.
     ///
     /// # Errors
     /// When it lies on a GPU that fails.
@@ -220,7 +220,8 @@ pub(super) fn planes(pool: &HostPool, frame: &Frame, format: PixelFormat) -> Vec
     let descriptor = format.descriptor();
     let plane = |index| {
         let mut plane = pool.plane(format.row_bytes(index, width), format.rows(index, height));
-        // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2 is, too.
+        // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2
+        // is, too.
         if descriptor.planes()[index].samples == 4 && !format.has_alpha() {
             (0..height).for_each(|y| plane.row_mut(y).fill(255));
         }
@@ -238,9 +239,5 @@ fn gathered<'a>(row: &[u8], at: Component, width: usize, bytes: &'a mut Vec<u8>)
 
 /// A frame of these planes, all else as in `frame`.
 pub(super) fn like(frame: &Frame, format: PixelFormat, planes: Vec<PlaneMut>) -> Result<Frame> {
-    let planes = planes.into_iter().map(PlaneMut::freeze).collect();
-    let mut other = Frame::new(format, (frame.width(), frame.height()), frame.range(), frame.matrix(), planes)?;
-    (other.transfer, other.is_interlaced) = (frame.transfer, frame.is_interlaced);
-    (other.pts, other.attachment) = (frame.pts, frame.attachment.clone());
-    Ok(other)
+    Ok(frame.with_format(format, planes.into_iter().map(PlaneMut::freeze).collect())?)
 }

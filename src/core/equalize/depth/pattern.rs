@@ -1,9 +1,9 @@
 //! A pattern of blue noise: 64 x 64 ranks, from which noise or thresholds are made.
 //!
 //! The ranks are made by void and cluster (R. Ulichney, "The void-and-cluster method for dither array generation", SPIE
-//! 1913, 1993): however many of the lowest ranks are taken, they lie evenly apart. Such noise has high frequencies only,
-//! which the eye sees least, and the pattern tiles the picture without a seam. It is the same in every frame, so that an
-//! encoder predicts it where nothing moves.
+//! 1913, 1993): however many of the lowest ranks are taken, they lie evenly apart. Such noise has high frequencies
+//! only, which the eye sees least, and the pattern tiles the picture without a seam. It is the same in every frame, so
+//! that an encoder predicts it where nothing moves.
 //!
 //! The test below makes the ranks, in integers, and compares them with the file.
 

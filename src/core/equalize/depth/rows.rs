@@ -1,5 +1,5 @@
-//! Rows of samples made deeper and brought down again. The arithmetic is in 16 bits, without branches, so that the compiler
-//! makes vector code of it.
+//! Rows of samples made deeper and brought down again. The arithmetic is in 16 bits, without branches, so that the
+//! compiler makes vector code of it.
 
 use super::pattern::{SIZE, ranks};
 
@@ -7,7 +7,7 @@ use super::pattern::{SIZE, ranks};
 #[derive(Clone, Copy)]
 pub struct Lift {
     shift: u32,
-    /// What is added for full range: the code itself, that far down.
+    /// For full range, the code itself is added, shifted down by this.
     back: u32,
     mask: u16,
     /// Codes between these get noise.

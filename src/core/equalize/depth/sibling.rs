@@ -2,7 +2,7 @@
 
 use crate::frame::{ChromaSamples, Component, Endian, Luminance, Model, PixelFormat};
 
-/// What a sample is.
+/// The kind of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Luma, or red, green or blue.

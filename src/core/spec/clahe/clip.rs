@@ -2,9 +2,9 @@
 
 use crate::spec::Gain;
 
-/// Caps the counts at `max(1, g*N / (256*n))` and spreads the excess over the `n` bins of `range` (first and last): each gets
-/// `excess / n`, and from the first on every `max(n / R, 1)`-th bin gets one more until the remainder `R` is used up. The sum
-/// `N` of the counts does not change.
+/// Caps the counts at `max(1, g*N / (256*n))` and spreads the excess over the `n` bins of `range` (first and last):
+/// each gets `excess / n`, and from the first on every `max(n / R, 1)`-th bin gets one more until the remainder `R` is
+/// used up. The sum `N` of the counts does not change.
 pub fn clip(counts: &mut [u64], max_gain: Gain, (first, last): (usize, usize)) {
     let Some(g) = max_gain.of_256() else { return };
     let bins = (last - first + 1) as u64;

@@ -3,12 +3,12 @@
 use super::{TileBins, TileHistograms, Tiles, clip};
 use crate::spec::{Gain, Levels, Settings, Strength};
 
-/// What is done to levels beside the equalization of tiles; [`Tone::of_tiles`](crate::spec::Tone::of_tiles) has it.
+/// How levels are treated besides the equalization of tiles; [`Tone::of_tiles`](crate::spec::Tone::of_tiles) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileLevels {
     /// The first and the last level over which equalization spreads what it cuts off.
     pub range: (u32, u32),
-    /// The level above which levels stay as they are, and which none below it exceeds.
+    /// The peak to preserve (HDR): higher levels are kept, lower ones stay at or below it.
     pub ceiling: u32,
     /// Black stays black.
     pub keeps_black: bool,

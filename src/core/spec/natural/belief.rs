@@ -1,11 +1,12 @@
 //! How far what is measured is believed.
 //!
-//! Clean pictures can measure as if they lacked something: a sunset as a veil, a blue hour as water, a white desk as unused
-//! levels, a wood as darkness. Other things tell them apart, so each part is believed as far as a sum of these says, with weights
-//! that were learned ([`tuning`](super::tuning)). The most telling one is texture: haze is thickest where the picture is smooth,
-//! and it takes the strong edges; a clean picture has edges far stronger than most of its steps.
+//! Clean pictures can measure as if they lacked something: a sunset as a veil, a blue hour as water, a white desk as
+//! unused levels, a wood as darkness. Other features distinguish them, so how far each part is believed is a weighted
+//! sum of these features, with weights that were learned ([`tuning`](super::tuning)). The most reliable feature is
+//! texture: haze is thickest where the picture is smooth, and it takes the strong edges; a clean picture has edges far
+//! stronger than most of its steps.
 //!
-//! What the user or HDR tells is believed.
+//! What the user states, or HDR implies, is fully believed.
 
 use super::cast;
 use super::line;
@@ -29,7 +30,7 @@ impl Belief {
     /// All is believed.
     pub const FULL: Belief = Belief { water: 4096, line: 4096, veil: 4096, dark: 4096 };
 
-    /// What is believed of these points.
+    /// How far each part is believed for these points.
     pub fn of(points: &Points) -> Self {
         let lumas = Occurrences::of(points.luma());
         let steps = points.steps();
@@ -106,20 +107,11 @@ fn variety(colours: impl Iterator<Item = [i32; 3]>) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Lattice;
-
-    /// What is believed of a gray picture with these levels, of 255.
-    fn of_levels(level: impl Fn(usize, usize) -> usize) -> Belief {
-        let (columns, rows) = (128, 72);
-        let luma: Vec<u16> = (0..columns * rows).map(|point| level(point % columns, point / columns) as u16).collect();
-        let rgb = luma.iter().map(|&level| [level; 3]).collect();
-        Belief::of(&Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255))
-    }
 
     #[test]
     fn a_veil_is_believed_over_what_is_smooth_and_not_over_strong_edges() {
-        let smooth = of_levels(|x, y| 110 + (7 * x + 5 * y) % 9 + y);
-        let edged = of_levels(|x, y| 20 + 180 * ((x / 16 + y / 12) % 2));
+        let smooth = Belief::of(&Points::of_levels(|x, y| (110 + (7 * x + 5 * y) % 9 + y) as u16));
+        let edged = Belief::of(&Points::of_levels(|x, y| (20 + 180 * ((x / 16 + y / 12) % 2)) as u16));
         assert_eq!((smooth.veil, edged.veil), (4096, 0));
     }
 }

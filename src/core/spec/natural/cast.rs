@@ -1,12 +1,13 @@
 //! A cast: water, an old film, a lamp.
 //!
-//! There is one where nothing is neutral, what is bright is tinted, and what is dark is tinted and lifted too, or all is dim.
-//! Where all is of one pure colour there is none: that is a light or a flower; but where red is weakest it is water, which
-//! takes red first. Where green is strongest and blue weakest there is none: those are leaves, and no light is like that. Water
-//! is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an offset of its own: its ends
-//! become nearly black and white. Its ends lie between those of its levels and the mean colours of the darkest and of the
-//! brightest points, because a channel can reach its top in a lamp or a fish alone; under water that is so everywhere, and the
-//! ends lie further in. In the dark the channels have no offsets, and their gains are those of their exposures (`dark.rs`).
+//! There is one where nothing is neutral, what is bright is tinted, and what is dark is tinted and lifted too, or all
+//! is dim. Where all is of one pure colour there is none: that is a light or a flower; but where red is weakest it is
+//! water, which takes red first. Where green is strongest and blue weakest there is none: those are leaves, and no
+//! light is like that. Water is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an
+//! offset of its own: its ends become nearly black and white. Its ends lie between those of its levels and the mean
+//! colours of the darkest and of the brightest points, because a channel can reach its top in a lamp or a fish alone;
+//! under water that is so everywhere, and the ends lie further in. In the dark the channels have no offsets, and their
+//! gains are those of their exposures (`dark.rs`).
 
 use super::points::{Occurrences, Points, WHITE, between, luma, of_255, ramp, ratio, saturation, times};
 use super::tuning::cast::*;
@@ -68,7 +69,7 @@ pub fn is_lit(luma: i32) -> bool {
     luma > of_255(12)
 }
 
-/// What is lacking of `whole`, between nothing and all of it, in 4096ths.
+/// The share of `whole` that `part` lacks, from `none` to `all`, in 4096ths.
 fn lacks(part: i32, whole: i32, [none, all]: [i32; 2]) -> i32 {
     4096 - ramp(ratio(part, whole), all, none)
 }
@@ -85,8 +86,8 @@ pub fn light(points: &Points) -> i32 {
     ramp(points.brightest().at(950_000), WATER_LIT[0], WATER_LIT[1])
 }
 
-/// The share of water, in 4096ths: it takes red off all that is lit, the brightest too, and leaves both green and blue. A blue
-/// hour leaves little green, and leaves have little blue.
+/// The share of water, in 4096ths: it takes red off all that is lit, the brightest too, and leaves both green and blue.
+/// A blue hour leaves little green, and leaves have little blue.
 fn water(points: &Points) -> i32 {
     let [red, green, blue] = points.mean_where(is_lit);
     let of_all = lacks(red, green.max(blue), WATER_RED);
@@ -98,9 +99,9 @@ fn water(points: &Points) -> i32 {
     times(times(of_all, brightest_lack_red(points)), times(hue, light(points)))
 }
 
-/// The gains of red, green and blue, in 4096ths, and their offsets, that take this share of the cast away; and the gain of chroma
-/// then. A channel of which too little is left for its gain leaves a colour, which is made paler. So is what becomes garish under
-/// water: where only green is left, the little red that differs would be stretched to all colours.
+/// The gains of red, green and blue, in 4096ths, and their offsets, that take this share of the cast away; and the gain
+/// of chroma then. A channel of which too little is left for its gain leaves a colour, which is made paler. So is what
+/// becomes garish under water: where only green is left, the little red that differs would be stretched to all colours.
 pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
     let Cast { share, water } = cast;
     let of = |other: i32, of_water: i32| between(other, of_water, water);

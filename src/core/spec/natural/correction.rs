@@ -1,4 +1,4 @@
-//! What is done to a frame: the parts of the rule together.
+//! The correction of a frame: all parts of the rule together.
 
 use super::belief::Belief;
 use super::cast::{self, Cast};
@@ -17,7 +17,7 @@ use crate::spec::transfer::FINE_WHITE;
 use crate::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Strength, Transfer};
 use std::sync::Arc;
 
-/// What is done to a frame.
+/// The correction of a frame, part by part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Correction {
     /// The gains of red, green and blue, in 4096ths, and what is added.
@@ -30,7 +30,7 @@ pub struct Correction {
     /// Then.
     curve: ToneCurve,
     found: Found,
-    /// What codes mean.
+    /// The transfer of the codes.
     transfer: Transfer,
     /// Of HDR, the peak of the scene behind the balance, and before it, in 4096ths of a level.
     peak: [i32; 2],
@@ -54,19 +54,19 @@ impl Correction {
         }
     }
 
-    /// The same with nothing to correct.
+    /// The correction of a scene that lacks nothing, with this transfer and peak.
     #[must_use]
     pub fn cleared(&self) -> Self {
         let Correction { transfer, peak: [_, peak], middle, .. } = *self;
         Correction { transfer, peak: [peak; 2], middle, ..Correction::identity() }
     }
 
-    /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Colours stay as
-    /// they are unless `takes_cast`.
+    /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths.
+    /// Colours stay as they are unless `takes_cast`.
     pub fn of(points: Points, assumed: Assumed, takes_cast: bool, most: i32) -> Self {
         let there = points.presence();
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
-        let is_told = assumed != Assumed::Nothing || points.transfer().is_hdr();
+        let is_told = assumed != Assumed::Nothing || points.transfer.is_hdr();
         let believed = if is_told { Belief::FULL } else { Belief::of(&points.without_letters()) };
         let darkest_colour = points.corners(5_000)[0];
         let darkest = dark::black_of(darkest_colour);
@@ -80,7 +80,7 @@ impl Correction {
         };
         let cast = of_cast.share;
         let top = |points: &Points| Occurrences::of(points.luma()).at(998_000);
-        let (transfer, peak, top_before) = (points.transfer(), points.peak(), top(&points));
+        let (transfer, peak, top_before) = (points.transfer, points.peak, top(&points));
 
         let (mut balance, mut points) = (UNBALANCED, points);
         if dark > 0 && cast > 0 {
@@ -177,10 +177,10 @@ impl Correction {
         self.slope_near_black().max(gain) > 4096 + 2048
     }
 
-    /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before this is
-    /// applied: none where it stays out of sight, `most` where it would be seen. Where nothing changes, there is none; else what
-    /// an encoder leaves of noise, and adds, is taken for granted, because it repeats and so is not measured. A small share is not
-    /// removed: nobody sees it, and it takes as long as all of it.
+    /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before
+    /// this is applied: none where it stays out of sight, `most` where it would be seen. Where nothing changes, there
+    /// is none; else what an encoder leaves of noise, and adds, is taken for granted, because it repeats and so is not
+    /// measured. A small share is not removed: it is not visible, and removing it takes as long as removing all noise.
     pub fn noise_shown(&self, noise: Option<u32>, levels: Levels, most: Strength) -> Strength {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096).max(self.slope_near_black());
         let noise =
@@ -191,8 +191,8 @@ impl Correction {
         Strength::of_share_256(times(most.of_256() as i32, share) as u32)
     }
 
-    /// The same for a scene with noise of this deviation, in 256ths of a level of frames with these levels: slopes near black
-    /// and gains of chroma are bounded, so that noise stays below what is seen.
+    /// Limits slopes near black and gains of chroma, so that noise of this deviation, in 256ths of a level of frames
+    /// with these levels, stays out of sight.
     #[must_use]
     pub fn calmed(mut self, noise: Option<u32>, levels: Levels) -> Self {
         let Some(noise) = noise else { return self };
@@ -221,7 +221,7 @@ impl Correction {
         times(ratio(beside - black, identity.points()[2]), mean)
     }
 
-    /// What is applied to a frame with these levels and this share of the light of its scene, in 65536ths.
+    /// The mapping of a frame with these levels and this share of the light of its scene, in 65536ths.
     pub fn mapping(&self, light: u32, levels: Levels) -> Mapping {
         let white = 16 * (levels.count() as i64 - 1);
         let of_level = |level: i32| (i64::from(level) * white / i64::from(WHITE)) as i32;
@@ -284,7 +284,7 @@ impl Correction {
     pub fn under(settings: &Settings, points: Points) -> Option<Self> {
         let Method::Natural { assumed, most } = settings.method else { return None };
         let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
-        let is_hdr = points.transfer().is_hdr();
+        let is_hdr = points.transfer.is_hdr();
         let takes_cast = settings.chroma != Chroma::Keep && (!is_hdr || assumed == Assumed::Cast);
         let mut correction = Correction::of(points, assumed, takes_cast, most);
         if !settings.keeps_peak {
@@ -298,7 +298,7 @@ impl Correction {
         self.found
     }
 
-    /// Lets `see` have every number, in a fixed order.
+    /// Calls `see` with every number, in a fixed order.
     fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
         let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found, .. } = self;
         let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());

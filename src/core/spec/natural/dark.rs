@@ -1,18 +1,19 @@
 //! Darkness: an exposure that fits.
 //!
 //! A longer exposure multiplies light. In codes, whose light is `((c + 0.055) / 1.055)^2.4` (IEC 61966-2-1), that is
-//! `c' = K (c + 14) - 14`, of 255; near black the slope is held, because noise lies there. K brings the level at 99.5 % of the
-//! brightest components to where white paper is. A scene is dark if that level is low, black is black, and there is a picture
-//! between: a title on black is not dark.
+//! `c' = K (c + 14) - 14`, of 255; near black the slope is held, because noise lies there. K brings the level at 99.5 %
+//! of the brightest components to where white paper is. A scene is dark if that level is low, black is black, and there
+//! is a picture between: a title on black is not dark.
 //!
-//! Lamps in a dark scene are exposed as they should be, and a sky over a dark street. Most of it is exposed under them then, by
-//! the same formula with a level that most lie below; from four fifths of white on, levels go straight to white.
+//! Lamps in a dark scene are exposed as they should be, and a sky over a dark street. Most of it is exposed under them
+//! then, by the same formula with a level that most lie below; from four fifths of white on, levels go straight to
+//! white.
 
 use super::points::{Points, WHITE, between, of_255, ramp, ratio, times};
 use super::tuning::dark::*;
 
-/// The share of darkness, in 4096ths, of points whose darkest ones have this least component of their mean colour; and whether it
-/// takes to look away from letters to see it.
+/// The share of darkness, in 4096ths, of points whose darkest ones have this least component of their mean colour; and
+/// whether it is found only without the letters.
 pub fn share(points: &Points, black: i32) -> (i32, bool) {
     let of_all = share_below(points, black, DARK);
     let of_scene = if points.has_letters() {
@@ -29,7 +30,7 @@ pub fn black_of(colour: [i32; 3]) -> i32 {
     colour.into_iter().fold(i32::MAX, i32::min)
 }
 
-/// The same, where the top of what is dark, and of what is not, are these.
+/// The share of darkness, where these are the top of what is dark, and of what is not.
 fn share_below(points: &Points, black: i32, tops: [i32; 2]) -> i32 {
     let brightest = points.brightest();
     let (top, low) = (brightest.at(TOP), brightest.at(50_000));
@@ -59,7 +60,7 @@ pub fn balance(points: &Points, share: i32, cast: i32) -> [i32; 3] {
     points.channels().map(|levels| between(4096, ratio(exposure(levels.at(TOP)), whole), of_cast))
 }
 
-/// What becomes of a level with this gain.
+/// The output for a level with this gain.
 pub fn exposed(level: i32, gain: i32) -> i32 {
     if gain <= 4096 {
         return level;
@@ -80,7 +81,7 @@ pub fn lift(points: &Points, share: i32, cast: i32) -> i32 {
     times(whole - 4096, dim)
 }
 
-/// What becomes of a level with this lift.
+/// The output for a level with this lift.
 pub fn lifted(level: i32, lift: i32) -> i32 {
     let knee = ratio(KNEE + OFFSET, 4096 + lift) - OFFSET;
     if lift == 0 || level >= WHITE {

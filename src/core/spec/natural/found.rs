@@ -1,4 +1,4 @@
-//! What a scene was found to lack.
+//! The measured deficiencies of a scene.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl Found {
     }
 }
 
-/// The mean of what was found in frames.
+/// The mean over frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeanFound {
     sums: [i64; 7],
@@ -54,7 +54,7 @@ impl MeanFound {
     }
 }
 
-/// Below this share a part is not spoken of.
+/// Below this share a part is not mentioned.
 const LITTLE: i32 = 4096 / 20;
 
 impl fmt::Display for Found {

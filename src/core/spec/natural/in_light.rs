@@ -1,14 +1,15 @@
-//! HDR is corrected in light: the codes of its transfer become levels ([`Scale`]), the correction is applied to them as to those of
-//! SDR, and what comes of it becomes codes again. No kernel knows of this: curves are made of it.
+//! HDR is corrected in light: the codes of its transfer become levels ([`Scale`]), the correction is applied to them as
+//! to those of SDR, and what comes of it becomes codes again. No kernel knows of this: curves are made of it.
 //!
-//! Nothing becomes brighter than diffuse white, or than it was. With M diffuse white, or the peak of the scene, the luma at 99.8 %,
-//! if that is brighter: where a correction would make more than M of the peak, all levels have a shoulder in light. With T the
-//! light that it would make, light y becomes `y / (1 + y (1/M - 1/T))`, which keeps what is dark, and makes M of T. From the peak
-//! on, places go straight to that of M, which stays, as all do above it: all keep their order, and nothing is cut off. A scene with
-//! a peak above diffuse white has no such M, and its places go straight to the last one.
+//! Nothing becomes brighter than diffuse white, or than it was. With M diffuse white, or the peak of the scene, the
+//! luma at 99.8 %, if that is brighter: where a correction would make more than M of the peak, all levels have a
+//! shoulder in light. With T the light that it would make, light y becomes `y / (1 + y (1/M - 1/T))`, which keeps what
+//! is dark, and makes M of T. From the peak on, places go straight to that of M, which stays, as all do above it: all
+//! keep their order, and nothing is cut off. A scene with a peak above diffuse white has no such M, and its places go
+//! straight to the last one.
 //!
-//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: it is the one
-//! that does the same at two levels. It can make the peak brighter: then all above it ends there.
+//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: it is
+//! the one that does the same at two levels. It can make the peak brighter: then all above it ends there.
 
 use super::points::WHITE;
 use super::tone_curve::FrameCurve;
@@ -20,19 +21,20 @@ use std::cmp::Ordering;
 /// How a correction is applied to HDR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLight {
-    /// What the codes mean: PQ or HLG.
+    /// The transfer of the codes: PQ or HLG.
     pub transfer: Transfer,
-    /// The peak of the scene, and what it becomes at most; both in 4096ths of a sixteenth of 255, where 255 is diffuse white.
+    /// The peak of the scene, and what it becomes at most; both in 4096ths of a sixteenth of 255, where 255 is diffuse
+    /// white.
     pub peak: [u32; 2],
 }
 
 /// The furthest that a peak may be from black.
 pub const MOST_PEAK: u32 = 16 * FINE_WHITE as u32;
 
-/// What a region does in light.
+/// The correction of a region in light.
 pub struct Region<'a> {
     scale: &'static Scale,
-    /// What is taken off, in 4096ths of a sixteenth of 255.
+    /// The offset that is subtracted, in 4096ths of a sixteenth of 255.
     taken: i64,
     /// The gain of the rest, in 4096ths.
     gain: i64,
@@ -46,8 +48,8 @@ pub struct Region<'a> {
 }
 
 impl InLight {
-    /// A region of which `taken` is taken off, in sixteenths of a level of which `white` is the highest, and the rest has this
-    /// gain, and then this curve where white is [`WHITE`]; `None` of SDR.
+    /// A region of which `taken` is taken off, in sixteenths of a level of which `white` is the highest, and the rest
+    /// has this gain, and then this curve where white is [`WHITE`]; `None` of SDR.
     pub fn region<'a>(
         &self,
         (taken, gain): (u32, u32),
@@ -82,13 +84,13 @@ struct Near {
 }
 
 impl Region<'_> {
-    /// What the correction makes of a level.
+    /// The output of the correction for a level.
     fn corrected(&self, level: i64) -> i64 {
         let rest = (level.saturating_sub(self.taken).max(0) * self.gain) >> 12;
         self.then.map_or(rest, |then| then.fine(rest).min(MOST_PEAK.into()))
     }
 
-    /// What a level up to the peak becomes.
+    /// The output for a level up to the peak.
     fn below_peak(&self, level: i64, near: &mut Near) -> i64 {
         let becomes = self.corrected(level);
         let Some([would, may]) = self.shoulder else { return becomes.min(self.peak[1]) };
@@ -117,7 +119,7 @@ impl Region<'_> {
         self.scale.levels().iter().enumerate().map(becomes).collect()
     }
 
-    /// What becomes of each code. Codes below black stay as they are, and those above white do where white does.
+    /// The output for each code. Codes below black stay as they are, and those above white do where white does.
     pub fn codes(&self, levels: Levels) -> Vec<u16> {
         let knots = self.knots();
         let most = levels.count() as i64 - 1;
@@ -136,8 +138,8 @@ impl Region<'_> {
         (0..levels.codes()).map(|index| code(index as u16)).collect()
     }
 
-    /// The gain of chroma in codes, where it would be `gain` in levels, for colours of this level; both in 4096ths. Chroma keeps
-    /// its share of the level, and codes are as far apart as they are where the level comes to.
+    /// The gain of chroma in codes, where it would be `gain` in levels, for colours of this level; both in 4096ths.
+    /// Chroma keeps its share of the level, and codes are as far apart as they are where the level comes to.
     pub fn chroma(&self, gain: u32, level: i64) -> u32 {
         let corrected = self.corrected(level);
         let becomes = if level <= self.peak[0] { self.below_peak(level, &mut Near::default()) } else { corrected };
@@ -151,8 +153,8 @@ impl Region<'_> {
     }
 }
 
-/// The gain and the offset of codes, in 4096ths and in sixteenths of a level of which `white` is the highest, that do what these do
-/// to levels, in 4096ths and in sixteenths of 255: at those that become a tenth and nine tenths of white.
+/// The gain and the offset of codes, in 4096ths and in sixteenths of a level of which `white` is the highest, that do
+/// what these do to levels, in 4096ths and in sixteenths of 255: at those that become a tenth and nine tenths of white.
 pub fn balance_of_codes(scale: &Scale, gain: i32, offset: i32, white: i64) -> (u32, i32) {
     let place = |level: i64| scale.place(level << 12);
     let ends = [1, 9].map(|tenths| {

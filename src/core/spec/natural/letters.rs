@@ -1,9 +1,11 @@
-//! Letters over the picture: captions, the clock of a camera. They are white and thin, and say nothing of the light of a scene.
+//! Letters over the picture: captions, the clock of a camera. They are white and thin, and unrelated to the light of a
+//! scene.
 //!
-//! A point that is white and has few as bright ones beside it is a part of a stroke, a lamp or a reflection. Blocks with some
-//! of these are taken for lettered; of the blocks beside them, what is white, black, or next to such a point. These have no
-//! part in whether a scene is dark, how it is exposed, and what is believed of it. They count as its white elsewhere: what seems to
-//! be letters may be gravel or the marks on a road, and a line through the rest would make all that is bright white.
+//! A point that is white and has few as bright ones beside it is a part of a stroke, a lamp or a reflection. Blocks
+//! with some of these are taken for lettered; of the blocks beside them, what is white, black, or next to such a point.
+//! These have no part in whether a scene is dark, how it is exposed, and what is believed of it. They count as its
+//! white elsewhere: what seems to be letters may be gravel or the marks on a road, and a line through the rest would
+//! make all that is bright white.
 
 use super::tuning::letters::{FEW_BESIDE, MOST, OF_BLOCK, STROKE_BLACK, STROKE_CONTRAST, STROKE_WHITE};
 use crate::spec::Lattice;
@@ -77,10 +79,7 @@ mod tests {
                 let is_letter = lettered && is_stroke && (20..100).contains(&x) && (50..66).contains(&y);
                 if is_letter { 255 } else { (x * brightest / COLUMNS) as u16 }
             };
-            let luma: Vec<u16> = (0..COLUMNS * ROWS).map(|point| level(point % COLUMNS, point / COLUMNS)).collect();
-            let rgb = luma.iter().map(|&level| [level; 3]).collect();
-            let lattice = Lattice { size: (COLUMNS, ROWS), luma, rgb, ..Lattice::default() };
-            super::super::dark::share(&super::super::Points::of(&lattice, 255), 0).0
+            super::super::dark::share(&super::super::Points::of_levels(level), 0).0
         };
         assert_eq!(share(90, false), 4096);
         assert_eq!(share(90, true), 4096);

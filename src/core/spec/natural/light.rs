@@ -1,16 +1,17 @@
 //! The light of each frame of a window, against the others, and what has come into the picture.
 //!
-//! A frame is compared with the one before it, block by block. With a and b the means of their blocks, its light is the median of
-//! b / a, drawn towards 1 by a quarter of the distance of the quartiles: where things move, the ratios lie far apart, and there is
-//! no change of light. The product of all steps since the first frame of a window is the light of a frame against that one.
-//! Frames far apart are not compared for it: where a camera shakes or pans, their blocks show other things.
+//! A frame is compared with the one before it, block by block. With a and b the means of their blocks, its light is the
+//! median of b / a, drawn towards 1 by a quarter of the distance of the quartiles: where things move, the ratios lie
+//! far apart, and there is no change of light. The product of all steps since the first frame of a window is the light
+//! of a frame against that one. Frames far apart are not compared for it: where a camera shakes or pans, their blocks
+//! show other things.
 //!
-//! The light of a scene is that which three quarters of its frames have at most. A frame is darker or brighter than its scene only
-//! if its mean says so too, and by no more than that: errors of many steps add up, those of means do not.
+//! The light of a scene is that which three quarters of its frames have at most. A frame is darker or brighter than its
+//! scene only if its mean is, too, and by no more than that: errors of many steps add up, those of means do not.
 //!
-//! Each block has a median over the frames before, divided by their light. A block of the frame is *foreign* if it is brighter
-//! than all of these medians, or darker: something else has come into the picture. Its points, and those of the blocks beside it,
-//! have no part in the correction, unless that is so of much of the picture.
+//! Each block has a median over the frames before, divided by their light. A block of the frame is *foreign* if it is
+//! brighter than all of these medians, or darker: something else has come into the picture. Its points, and those of
+//! the blocks beside it, have no part in the correction, unless that is so of much of the picture.
 
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
 
@@ -32,15 +33,15 @@ const FEWEST: usize = 16;
 /// The least and the most light of a frame against the first one of its window, in 2^32ths.
 const CHANGES: [u64; 2] = [1 << 8, 1 << 48];
 
-/// The light of each of these frames, which are in order, against that of their scene, in 65536ths. Of each: its light against that
-/// of the one before it, in 65536ths, and its mean; `white` is in the units of the means.
+/// The light of each of these frames, which are in order, against that of their scene, in 65536ths. Of each: its light
+/// against that of the one before it, in 65536ths, and its mean; `white` is in the units of the means.
 pub fn of_scene(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Vec<u32> {
     let mut light = 1 << 32;
     let [least, most] = CHANGES;
     let (lights, means): (Vec<u64>, Vec<u64>) = frames
         .map(|(step, mean)| {
             light = ((u128::from(light) * u128::from(step)) >> 16).clamp(least.into(), most.into()) as u64;
-            // Means near black say little.
+            // Means near black are unreliable.
             (light, u64::from(mean + white / 512 + 1))
         })
         .unzip();
@@ -57,10 +58,11 @@ pub fn of_scene(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Vec<u32
     lights.iter().zip(&means).map(nearer_to_full).collect()
 }
 
-/// The light of a frame with these blocks, against that of another one, in 65536ths; `white` is in sixteenths of a level.
+/// The light of a frame with these blocks, against that of another one, in 65536ths; `white` is in sixteenths of a
+/// level.
 pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     let pairs = reference.iter().zip(frame).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-    // Blocks that are nearly black say little.
+    // Blocks that are nearly black are unreliable.
     let lit = pairs.filter(|(a, b)| (*a).min(*b) > white / 64);
     let mut ratios: Vec<u32> =
         lit.map(|(a, b)| ((u64::from(b) << 16) / u64::from(a)).min(MOST.into()) as u32).collect();
@@ -76,13 +78,14 @@ pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     if middle < FULL { (middle + doubt).min(FULL) } else { middle.saturating_sub(doubt).max(FULL) }
 }
 
-/// By how much a frame with this light counts for the correction of its scene, in 4096ths: fully at 0.98, not at all at 0.9.
+/// By how much a frame with this light counts for the correction of its scene, in 4096ths: fully at 0.98, not at all at
+/// 0.9.
 pub fn weight(light: u32) -> u32 {
     super::points::ramp((light >> 4) as i32, 3686, 4014) as u32
 }
 
-/// Which blocks of a frame are foreign to the frames before it; `white` is in sixteenths of a level. None are if more than
-/// two fifths would be: the picture moves.
+/// Which blocks of a frame are foreign to the frames before it; `white` is in sixteenths of a level. None are if more
+/// than two fifths would be: the picture moves.
 pub fn foreign(before: &[&Blocks], frame: &Blocks, white: u32) -> [bool; BLOCKS] {
     let mut foreign = [false; BLOCKS];
     if before.len() < 3 {
@@ -107,7 +110,7 @@ pub fn foreign(before: &[&Blocks], frame: &Blocks, white: u32) -> [bool; BLOCKS]
     if 5 * foreign.iter().filter(|is| **is).count() > 2 * BLOCKS { [false; BLOCKS] } else { with_neighbours(&foreign) }
 }
 
-/// The same blocks with those beside them, which a thing may touch.
+/// These blocks and their neighbours, which an object may touch.
 pub fn with_neighbours(blocks: &[bool; BLOCKS]) -> [bool; BLOCKS] {
     std::array::from_fn(|block| {
         let (x, y) = (block % BLOCK_COLUMNS, block / BLOCK_COLUMNS);

@@ -1,10 +1,10 @@
 //! A straight line: the levels in use become the whole range, as far as it is unused.
 //!
-//! The ends p and q are those of luma, but no further in than the mean colours of the darkest and of the brightest points: that
-//! saves saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with u; p moves by k of the
-//! way to black, and q by `k w` of the way to white; that of HDR, whose peak is kept, stays. Where p is black already, k rises
-//! later and w is below 1: a picture with true blacks may be meant to be dim. Chroma has the gain of the line, or the largest
-//! below it that clips few points.
+//! The ends p and q are those of luma, but no further in than the mean colours of the darkest and of the brightest
+//! points: that saves saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with u; p
+//! moves by k of the way to black, and q by `k w` of the way to white; that of HDR, whose peak is kept, stays. Where p
+//! is black already, k rises later and w is below 1: a picture with true blacks may be meant to be dim. Chroma has the
+//! gain of the line, or the largest below it that clips few points.
 
 use super::points::{Occurrences, Points, WHITE, luma, of_255, ramp, ratio, times};
 use super::tuning::line::*;
@@ -14,7 +14,7 @@ use super::tuning::line::*;
 pub struct Line {
     /// In 4096ths.
     pub gain: i32,
-    /// What is added.
+    /// The offset that is added.
     pub offset: i32,
     /// The gain of chroma, in 4096ths.
     pub chroma: i32,
@@ -31,17 +31,15 @@ impl Line {
         let lifted = ramp(p, LIFTED[0], LIFTED[1]);
         let sets_in = |end: usize| super::points::between(UNUSED[end], UNUSED_LIFTED[end], lifted);
         let share = times(times(ramp(unused, sets_in(0), sets_in(1)), ramp(used, of_255(4), of_255(40))), part);
-        let to_white = if points.transfer().is_hdr() { 0 } else { ratio(p, TO_WHITE).clamp(LEAST_TO_WHITE, 4096) };
+        let to_white = if points.transfer.is_hdr() { 0 } else { ratio(p, TO_WHITE).clamp(LEAST_TO_WHITE, 4096) };
         let (low, high) = (p - times(p, share), q + times(times(WHITE - q, share), to_white));
         let gain = ratio(high - low, used).clamp(4096, MOST_GAIN.min(most).max(4096));
         let offset = low - times(p, gain);
         Line { gain, offset, chroma: chroma(points, gain, offset), share }
     }
-}
 
-impl Line {
-    /// What is taken off red, green and blue before a line with a large gain, which would show the tint of the air: a part of
-    /// the distance of the mean colour from gray.
+    /// The offset that is subtracted from red, green and blue before a line with a large gain, which would show the
+    /// tint of the air: a part of the distance of the mean colour from gray.
     pub fn tint(&self, points: &Points) -> [i32; 3] {
         let mean = points.mean();
         let gray = luma(mean);
@@ -82,17 +80,13 @@ fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Lattice;
 
     #[test]
     fn marks_and_gravel_on_a_dull_road_are_its_white() {
-        let (columns, rows) = (128, 72);
         // A part of it is full of gravel, so that it is taken for letters.
         let is_gravel = |x: usize, y: usize| x < 64 && y < 24 && x % 4 == 1 && y % 3 == 1;
         let level = |x: usize, y: usize| if is_gravel(x, y) { 240 } else { 60 + (x % 50) as u16 };
-        let luma: Vec<u16> = (0..columns * rows).map(|point| level(point % columns, point / columns)).collect();
-        let rgb = luma.iter().map(|&level| [level; 3]).collect();
-        let points = Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
+        let points = Points::of_levels(level);
         let line = Line::of(&points, i32::MAX, 4096);
         assert!(points.has_letters());
         assert!(ends(&points)[1] >= of_255(239) && line.gain < 6000, "{line:?}");

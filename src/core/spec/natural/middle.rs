@@ -20,7 +20,7 @@ pub fn lifted(line: i32, veil: i32) -> i32 {
     times(line, OF_LINE).max(times(veil, OF_VEIL))
 }
 
-/// What becomes of a level: `x / (1 + bend (1 - x))`, with white as 1.
+/// The output for a level: `x / (1 + bend (1 - x))`, with white as 1.
 pub fn bent(level: i32, bend: i32) -> i32 {
     if bend == 0 || level <= 0 || level >= WHITE {
         return level;

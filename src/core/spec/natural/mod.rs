@@ -1,9 +1,9 @@
-//! The look `natural`: one rule for all footage. What a scene lacks is measured, and each part acts in proportion to how sure
-//! it is that it is needed; nothing chooses between kinds of footage, and clean footage stays as it is.
+//! The look `natural`: one rule for all footage. What a scene lacks is measured, and each part acts in proportion to
+//! how sure it is that it is needed; nothing chooses between kinds of footage, and clean footage stays as it is.
 //!
 //! ```text
 //! Lattice -> Points -> Correction of the frame: cast, line, veil, dark, middle
-//! Corrections of the frames around it, weighted by their light -> Correction -> Mapping: balance, then a curve or regions
+//! Corrections of the frames around it, by their light -> Correction -> Mapping: balance, then a curve or regions
 //! ```
 //!
 //! The parts follow each other, each decided on the points as the ones before have left them:
@@ -13,18 +13,18 @@
 //! 4. `dark`: an exposure that fits;
 //! 5. `middle`: what has become too bright in between is brought back.
 //!
-//! Each but the last is believed only as far as other things in the picture say so (`belief.rs`).
+//! Each but the last is applied only as far as other features of the picture confirm it (`belief.rs`).
 //!
-//! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the mapping is
-//! `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the corrections of the
-//! frames that are lit as the scene is.
+//! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the
+//! mapping is `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the
+//! corrections of the frames that are lit as the scene is.
 //!
 //! Letters over the picture have no part in whether it is dark (`letters.rs`).
 //!
-//! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where 255 is
-//! diffuse white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards white then, and
-//! colours are balanced only if a cast is taken for granted: backends balance codes, in which no gain is one of light, and what
-//! is known of casts was learned with the primaries of BT.709.
+//! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where
+//! 255 is diffuse white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards
+//! white then, and colours are balanced only if a cast is taken for granted: backends balance codes, in which no gain
+//! is one of light, and what is known of casts was learned with the primaries of BT.709.
 //!
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 
@@ -52,7 +52,7 @@ pub use tone_curve::{FrameCurve, PIECES, ToneCurve, Toned};
 use super::named::named;
 
 named! {
-    /// What `natural` takes for granted, in place of measuring it.
+    /// The part that `natural` takes for granted instead of measuring it.
     #[derive(Default)]
     pub enum Assumed {
         #[default]

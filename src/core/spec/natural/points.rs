@@ -1,4 +1,4 @@
-//! The points of a frame by which its correction is decided, and what is asked of them.
+//! The points of a frame by which its correction is decided, and their statistics.
 
 use super::letters;
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS, REGIONS};
@@ -39,10 +39,10 @@ pub fn between(from: i32, to: i32, of_4096: i32) -> i32 {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Points {
     points: Vec<Point>,
-    /// What codes meant.
-    transfer: Transfer,
+    /// The transfer of the codes.
+    pub(super) transfer: Transfer,
     /// Of HDR, the luma at 99.8 %, in 4096ths of a level of points; it may lie above white.
-    peak: i32,
+    pub(super) peak: i32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,16 @@ impl Points {
         points
     }
 
-    /// Those that are in none of these blocks.
+    /// The points of a gray picture of 128x72 points with these levels, of 255.
+    #[cfg(test)]
+    pub fn of_levels(level: impl Fn(usize, usize) -> u16) -> Self {
+        let size = (128, 72);
+        let luma: Vec<u16> = (0..size.0 * size.1).map(|point| level(point % size.0, point / size.0)).collect();
+        let rgb = luma.iter().map(|&level| [level; 3]).collect();
+        Points::of(&Lattice { size, luma, rgb, ..Lattice::default() }, 255)
+    }
+
+    /// Removes the points in these blocks.
     #[must_use]
     pub fn outside(mut self, blocks: &[bool; BLOCKS]) -> Self {
         self.points.retain(|point| !blocks[usize::from(point.block)]);
@@ -122,7 +131,7 @@ impl Points {
         self.points.iter().any(|point| point.is_letter)
     }
 
-    /// Those that belong to no letters.
+    /// The points that do not belong to letters.
     #[must_use]
     pub fn without_letters(&self) -> Cow<'_, Points> {
         if !self.has_letters() {
@@ -130,16 +139,6 @@ impl Points {
         }
         let points = self.points.iter().filter(|point| !point.is_letter).copied().collect();
         Cow::Owned(Points { points, ..*self })
-    }
-
-    /// What the codes of the frame meant.
-    pub fn transfer(&self) -> Transfer {
-        self.transfer
-    }
-
-    /// Of HDR, the peak of the frame, in 4096ths of a level.
-    pub fn peak(&self) -> i32 {
-        self.peak
     }
 
     /// How much of a picture there is, in 4096ths: nothing where levels are 4 of 255 apart, all from 40 on.
@@ -199,15 +198,16 @@ impl Points {
         mean(self.rgb())
     }
 
-    /// The mean colours of the darkest and of the brightest points: this share of them, in millionths, and all that are as
-    /// dark or as bright as the last of these.
+    /// The mean colours of the darkest and of the brightest points: this share of them, in millionths, and all that are
+    /// as dark or as bright as the last of these.
     pub fn corners(&self, share: u32) -> [[i32; 3]; 2] {
         let lumas = Occurrences::of(self.luma());
         let (dark, bright) = (lumas.at(share), lumas.at(1_000_000 - share));
         [self.mean_where(|luma| luma <= dark), self.mean_where(|luma| luma >= bright)]
     }
 
-    /// The level at this share of the least components of each region, in millionths; `None` of a region without points.
+    /// The level at this share of the least components of each region, in millionths; `None` of a region without
+    /// points.
     pub fn darkest_of_regions(&self, share: u32) -> [[Option<i32>; REGIONS]; REGIONS] {
         let mut darkest = vec![Vec::new(); REGIONS * REGIONS];
         for Point { rgb: [r, g, b], region, .. } in &self.points {
@@ -220,7 +220,7 @@ impl Points {
         std::array::from_fn(|y| std::array::from_fn(|x| at(&mut darkest[y * REGIONS + x])))
     }
 
-    /// The same points after `becomes` has changed their colours, by region; from black to white.
+    /// Changes the colours by `becomes`, which gets colour and region; results are clamped to black and white.
     #[must_use]
     pub fn changed(mut self, becomes: impl Fn([i32; 3], usize) -> [i32; 3]) -> Self {
         for point in &mut self.points {

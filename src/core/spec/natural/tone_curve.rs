@@ -6,8 +6,8 @@ use crate::spec::Strength;
 /// Pieces of a curve.
 pub const PIECES: usize = 16;
 
-/// What becomes of the levels `WHITE * i^2 / 256`, for i from 0 to 16; straight between, and on beyond white. It may lie below
-/// black and above white.
+/// The outputs for the levels `WHITE * i^2 / 256`, for i from 0 to 16; straight between, and on beyond white. It may
+/// lie below black and above white.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToneCurve([i32; PIECES + 1]);
 
@@ -35,12 +35,12 @@ impl ToneCurve {
         ToneCurve(std::array::from_fn(of))
     }
 
-    /// What becomes of the points.
+    /// The outputs at the points.
     pub fn points(&self) -> &[i32; PIECES + 1] {
         &self.0
     }
 
-    /// The same, to be changed.
+    /// The outputs at the points, for writing.
     pub fn points_mut(&mut self) -> &mut [i32; PIECES + 1] {
         &mut self.0
     }
@@ -82,7 +82,7 @@ impl Toned {
 pub struct FrameCurve {
     /// Where the pieces begin and the last one ends.
     from: [i64; PIECES + 1],
-    /// What becomes of these.
+    /// The outputs for these.
     becomes: [i64; PIECES + 1],
     /// In 2^20ths.
     slopes: [i64; PIECES],
@@ -94,7 +94,8 @@ impl FrameCurve {
         self.slopes.iter().enumerate().map(|(piece, &slope)| [self.from[piece], self.becomes[piece], slope])
     }
 
-    /// What becomes of a level, in sixteenths of a level; 0 or more. Levels rise from call to call; `piece` begins with 0.
+    /// The output for a level, in sixteenths of a level; 0 or more. Levels rise from call to call; `piece` begins with
+    /// 0.
     pub fn rising_level(&self, at: u64, piece: &mut usize) -> u64 {
         let fine = (at as i64) << 12;
         while *piece + 1 < PIECES && self.from[*piece + 1] <= fine {
@@ -103,12 +104,12 @@ impl FrameCurve {
         (self.fine_in(*piece, fine) >> 12) as u64
     }
 
-    /// What becomes of a level, both in 4096ths of a sixteenth of a level.
+    /// The output for a level, both in 4096ths of a sixteenth of a level.
     pub fn fine(&self, at: i64) -> i64 {
         self.fine_in(self.from[1..PIECES].partition_point(|&end| end <= at), at)
     }
 
-    /// The same in the piece that it lies in.
+    /// The output for a level that lies in this piece.
     fn fine_in(&self, piece: usize, at: i64) -> i64 {
         let beyond = (i128::from(at - self.from[piece]) * i128::from(self.slopes[piece])) >> 20;
         (i128::from(self.becomes[piece]) + beyond).clamp(0, 1 << 60) as i64

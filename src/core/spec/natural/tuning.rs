@@ -1,13 +1,14 @@
-//! The numbers of the rule. They were chosen on the tuning clips of `benches/pictures` and on photos beside them, by the mean
-//! distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark and of what
-//! people made of it, and scenes that plainly need help; `benches/results/pictures.md` has what they do on clips held back.
-//! Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
+//! The numbers of the rule. They were chosen on the tuning clips of `benches/pictures` and on photos beside them, by
+//! the mean distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark
+//! and of what people made of it, and scenes that plainly need help; `benches/results/pictures.md` has what they do on
+//! clips held back. Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
 
 /// Of `cast.rs`.
 pub mod cast {
     /// How far the most neutral points are from neutral, where nothing is neutral.
     pub const SATURATED: [i32; 2] = [264, 849];
-    /// The same where it is the light or the thing itself that has one colour: there is no cast then.
+    /// How far the most neutral points are from neutral where the light or the object itself has one colour: there is
+    /// no cast then.
     pub const ONE_COLOUR: [i32; 2] = [3209, 3823];
     /// Green, of red, and red, of blue, in what is no leaves, and in what is nothing else.
     pub const LEAVES_GREEN: [i32; 2] = [5120, 5530];
@@ -24,19 +25,19 @@ pub mod cast {
     pub const UNDER_WATER: i32 = 122;
     /// How much paler a colour becomes of which a channel is gone.
     pub const PALER: i32 = 2048;
-    /// How far colours of what is under water are from gray in the mean, at most: those of pictures that people made good have
-    /// 22, nine of ten of them less than 44.
+    /// How far colours of what is under water are from gray in the mean, at most: those of pictures that people made
+    /// good have 22, nine of ten of them less than 44.
     pub const MOST_CHROMA: i32 = 640;
     /// The points of the corners.
     pub const CORNERS: u32 = 1000;
-    /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what they
-    /// become, and the most gain.
+    /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what
+    /// they become, and the most gain.
     pub const ENDS: [i32; 2] = [200, 5400];
     pub const TO_CORNERS: [i32; 2] = [3239, 171];
     pub const BECOMES: [[i32; 2]; 2] = [[249, 4050], [256, 3866]];
     pub const MOST_GAIN: [i32; 2] = [15_949, 27_636];
-    /// What is left of red under water, of green or blue: none is missing, and it is water; of all that is lit, and of what is
-    /// brightest.
+    /// The ratio of red to green or blue at which nothing is missing, and at which it is water: of all lit points, and
+    /// of the brightest.
     pub const WATER_RED: [i32; 2] = [3891, 3211];
     pub const WATER_BRIGHT_RED: [i32; 2] = [3789, 3125];
     /// Green under water, of blue: too little, enough, still enough, too much.
@@ -47,7 +48,7 @@ pub mod cast {
 
 /// Of `letters.rs`.
 pub mod letters {
-    /// What is as bright as letters, and as dark as what is behind them, of white.
+    /// The least level of letters, and the most of their background, of white.
     pub const STROKE_WHITE: i64 = 3072;
     pub const STROKE_BLACK: i64 = 256;
     /// How far a stroke is above what is beside it, of white.
@@ -56,7 +57,8 @@ pub mod letters {
     pub const FEW_BESIDE: usize = 3;
     /// A block has letters if more than this part of its points, one in 25, lies on strokes.
     pub const OF_BLOCK: usize = 25;
-    /// Letters are at most this part of a picture, one third; what is more is texture, such as snow, and none of it is letters.
+    /// Letters are at most this part of a picture, one third; what is more is texture, such as snow, and none of it is
+    /// letters.
     pub const MOST: usize = 3;
 }
 
@@ -64,7 +66,8 @@ pub mod letters {
 pub mod line {
     /// The unused share at which the line sets in and is full.
     pub const UNUSED: [i32; 2] = [750, 2819];
-    /// The same where black is lifted, and between which levels it is.
+    /// The unused share at which the line sets in and is full where black is lifted; and the blacks between which it is
+    /// lifted.
     pub const UNUSED_LIFTED: [i32; 2] = [628, 2015];
     pub const LIFTED: [i32; 2] = [172, 397];
     /// The black from which on the line goes all the way to white, and how far it goes at least.
@@ -95,8 +98,8 @@ pub mod veil {
     pub const DARKEST: [i32; 2] = [341, 884];
     /// How much the two count beside the score.
     pub const OF_DENSE: i32 = 2458;
-    /// The score is how dense the veil is, of the airlight, and how much denser above than below: how far that counts, from
-    /// where to where; and the score of what is seen, and of what is sure.
+    /// The score is how dense the veil is, of the airlight, and how much denser above than below: how far that counts,
+    /// from where to where; and the score of what is seen, and of what is sure.
     pub const OF_DEEPER: i32 = 3277;
     pub const DEEPER: [i32; 2] = [-410, 1638];
     pub const SCORE: [i32; 2] = [1638, 2867];
@@ -104,10 +107,10 @@ pub mod veil {
     pub const REGION_DARKEST: u32 = 5192;
     /// The airlight, of the top.
     pub const OF_TOP: i32 = 3393;
-    /// What is taken off, of the black points, and the most, of the airlight.
+    /// The share of the black points that is subtracted, and the most, of the airlight.
     pub const TAKEN: i32 = 4294;
     pub const MOST_TAKEN: i32 = 3329;
-    /// What white becomes at least, and the most by which it does.
+    /// The least output of white, and the most gain for that.
     pub const WHITE_BECOMES: i32 = 3211;
     pub const MOST_BRIGHTER: i32 = 6375;
     pub const MOST_CHROMA: i32 = 4096;
@@ -117,7 +120,7 @@ pub mod veil {
 pub mod dark {
     /// The top of what is dark, and of what is not.
     pub const DARK: [i32; 2] = [2088, 2854];
-    /// The same under letters: these may be what is bright in the scene.
+    /// The top of what is dark, and of what is not, under letters: these may be what is bright in the scene.
     pub const DARK_UNDER_LETTERS: [i32; 2] = [1500, 2088];
     /// The black of what is dark, and of what is not.
     pub const LIFTED: [i32; 2] = [210, 323];
@@ -125,19 +128,19 @@ pub mod dark {
     pub const PICTURE: [i32; 2] = [128, 640];
     /// The points below the top.
     pub const TOP: u32 = 992835;
-    /// What the top becomes.
+    /// The output of the top.
     pub const BECOMES: i32 = 3962;
     pub const MOST_GAIN: i32 = 23147;
     /// The most slope near black, unless the gain is larger.
     pub const MOST_SLOPE: i32 = 22294;
     pub const OF_CHROMA: i32 = 3944;
-    /// Under lamps, or a bright sky: what share of the points is dim at which level, and not at which; how far that lies above the
-    /// darkest.
+    /// Under lamps, or a bright sky: what share of the points is dim at which level, and not at which; how far that
+    /// lies above the darkest.
     pub const UNDER: [u32; 2] = [600_000, 900_000];
     pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
-    /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level on what
-    /// comes of it goes straight to white.
+    /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level
+    /// on what comes of it goes straight to white.
     pub const UNDER_TOP: u32 = 970_000;
     pub const UNDER_BECOMES: i32 = 3440;
     pub const MOST_LIFT: i32 = 16_384;
@@ -148,13 +151,13 @@ pub mod dark {
 
 /// Of `middle.rs`.
 pub mod middle {
-    /// What is not too bright, and the mean from which on the bend is full.
+    /// The mean up to which nothing is too bright, and the mean from which on the bend is full.
     pub const AIM: i32 = 1786;
     pub const FULL: i32 = 2691;
     pub const MOST: i32 = 1959;
     /// How far chroma follows.
     pub const OF_CHROMA: i32 = 4096;
-    /// What a line and a veil lift.
+    /// How much a line and a veil lift.
     pub const OF_LINE: i32 = 3765;
     pub const OF_VEIL: i32 = 1638;
 }
@@ -165,9 +168,10 @@ pub mod noise {
     pub const VISIBLE: [i64; 2] = [8, 6];
     /// The deviation that is taken for granted, in 256ths of 255.
     pub const LEAST_NOISE: u64 = 256;
-    /// What is near black, and what is not.
+    /// The level up to which points are near black, and from which on they are not.
     pub const NEAR_BLACK: [i32; 2] = [64, 640];
-    /// The deviation behind the gain from which on noise is removed, and that from which on all of it is, in 256ths of 255.
+    /// The deviation behind the gain from which on noise is removed, and that from which on all of it is, in 256ths of
+    /// 255.
     pub const SHOWN: [i32; 2] = [192, 640];
     /// The gain from which on noise is removed, and that from which on all of it is, in 4096ths.
     pub const LIFTED: [i32; 2] = [5120, 8192];
@@ -175,10 +179,10 @@ pub mod noise {
     pub const WORTH_IT: [i32; 2] = [1024, 1536];
 }
 
-/// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about
-/// 1500 photos that lack nothing, on the tuning clips and 60 photos under each degradation, on pairs under water and in the dark, and
-/// on about 650 real scenes that lack something, which may not change by much; those in haze count twice, and those under
-/// water six times, so that few of them are left as they are.
+/// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about 1500
+/// photos that lack nothing, on the tuning clips and 60 photos under each degradation, on pairs under water and in the
+/// dark, and on about 650 real scenes that lack something, which may not change by much; those in haze count twice, and
+/// those under water six times, so that few of them are left as they are.
 pub mod belief {
     pub const WATER: i32 = -9936;
     pub const WATER_BRIGHT_TINT: i32 = 28_884;

@@ -1,12 +1,12 @@
 //! A veil that grows with depth: haze, fog, smoke, glare.
 //!
-//! Each of 8x8 regions has a black point, a share of its darkest components: the least of 5x5 regions, so that what is bright
-//! by itself is not taken for haze, the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3. With the
-//! airlight A, a share of the top, `B = min(part of the black point, most of A)` is taken off, and the rest has the gain
-//! `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image,
-//! ICCV 2009, by region). There is a veil where the black points are high on the whole, and above more than below, because the
-//! distance is there (S. Narasimhan and S. Nayar, Vision and the atmosphere, IJCV 2002); or, less surely, where nothing was dark
-//! before the line and much is not dark behind it.
+//! Each of 8x8 regions has a black point, a share of its darkest components: the least of 5x5 regions, so that what is
+//! bright by itself is not taken for haze, the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3.
+//! With the airlight A, a share of the top, `B = min(part of the black point, most of A)` is taken off, and the rest
+//! has the gain `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color
+//! or gray level image, ICCV 2009, by region). There is a veil where the black points are high on the whole, and above
+//! more than below, because the distance is there (S. Narasimhan and S. Nayar, Vision and the atmosphere, IJCV 2002);
+//! or, less surely, where nothing was dark before the line and much is not dark behind it.
 
 use super::points::{Points, between, ramp, ratio, times};
 use super::tuning::veil::*;
@@ -15,10 +15,10 @@ use crate::spec::measure::{REGIONS, around};
 /// A number for each region.
 pub type Regions = [[i32; REGIONS]; REGIONS];
 
-/// What is taken off and the gain of the rest, in 4096ths, by region.
+/// The offset that is subtracted and the gain of the rest, in 4096ths, by region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Veil {
-    /// What is taken off.
+    /// The offset that is subtracted.
     pub taken: Regions,
     /// The gain of the rest.
     pub gains: Regions,
@@ -27,8 +27,8 @@ pub struct Veil {
 }
 
 impl Veil {
-    /// The veil over points behind their line, of which the darkest had the least component `darkest` before it, as far as
-    /// `part` of its way, in 4096ths; `sure` is its share where that is known.
+    /// The veil over points behind their line, of which the darkest had the least component `darkest` before it, as far
+    /// as `part` of its way, in 4096ths; `sure` is its share where that is known.
     pub fn of(points: &Points, darkest: i32, part: i32, sure: Option<i32>) -> Self {
         let black = points.darkest_of_regions(REGION_DARKEST);
         let top = points.brightest().at(998_000);
@@ -49,7 +49,7 @@ impl Veil {
         let gains = taken.map(|row| row.map(|taken| ratio(air, air - taken)));
         let clearest = times(least, share);
         let white = times(top - clearest, ratio(air, air - clearest)).max(16);
-        let most = if points.transfer().is_hdr() { 4096 } else { MOST_BRIGHTER };
+        let most = if points.transfer.is_hdr() { 4096 } else { MOST_BRIGHTER };
         let brighter = between(4096, ratio(WHITE_BECOMES, white).clamp(4096, most), share);
         Veil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
     }
@@ -60,8 +60,8 @@ impl Veil {
     }
 }
 
-/// How dense a veil is, of the airlight, by the black points of the regions that have points, and how much denser above than below;
-/// in 4096ths.
+/// How dense a veil is, of the airlight, by the black points of the regions that have points, and how much denser above
+/// than below; in 4096ths.
 fn score(black: &[[Option<i32>; REGIONS]; REGIONS], air: i32) -> i32 {
     let (above, below) = black.split_at(REGIONS / 2);
     let dense = |rows: &[[Option<i32>; REGIONS]]| {

@@ -34,12 +34,12 @@ impl Observer for CurveSaver {
 impl CurveSaver {
     fn save(&mut self, seen: &Observation<'_>) -> Result<()> {
         let before = seen.before;
-        let format = CurveFormat::of(before.came().map_or(before.frame(), |came| &came.frame));
+        let format = CurveFormat::of(before.original().map_or(before.frame(), |original| &original.frame));
         if let Role::WarmUp = before.role() {
             return Ok(());
         }
-        let came = before.came().map(|came| came.mapping.clone());
-        let mapping = match (&came.unwrap_or(seen.after.applied.mapping.clone()), &seen.after.applied.curves) {
+        let original = before.original().map(|original| original.mapping.clone());
+        let mapping = match (&original.unwrap_or(seen.after.applied.mapping.clone()), &seen.after.applied.curves) {
             (Some(mapping), _) => mapping.clone(),
             (None, Some(codes)) if codes.len() == format.levels().codes() => {
                 let curve = Curve::from_codes(format.levels(), codes.to_vec()).context("a curve of these levels")?;
@@ -109,11 +109,12 @@ impl Recorder {
 
     /// The histogram of the whole frame before equalization.
     fn histogram_before(&mut self, seen: &Observation<'_>) -> Histogram {
-        let counts = seen.after.applied.counts.as_ref().filter(|_| seen.before.counts_frame() && seen.came.is_none());
+        let counts =
+            seen.after.applied.counts.as_ref().filter(|_| seen.before.counts_frame() && seen.original.is_none());
         match counts.and_then(|counts| counts.histogram()) {
             Some(histogram) => histogram.clone(),
             None => {
-                let (before, _) = seen.came.unwrap_or((seen.before.frame(), &seen.after.frame));
+                let (before, _) = seen.original.unwrap_or((seen.before.frame(), &seen.after.frame));
                 self.engine.histogram(before, before.whole())
             }
         }
@@ -127,7 +128,7 @@ impl Recorder {
             Some((_, scenes)) => self.scenes.insert((settings, Scenes::after(settings.smoothing, &scenes))),
             None => self.scenes.insert((settings, Scenes::new(settings.smoothing))),
         };
-        (&scenes.next(Change::None, frame.levels(), (frame.width(), frame.height()))).into()
+        scenes.next(Change::None, frame.levels(), (frame.width(), frame.height())).scene
     }
 
     fn record(
@@ -136,7 +137,7 @@ impl Recorder {
         curves: Arc<[u16]>,
         (all, equalized): (&Histogram, &Histogram),
     ) -> FrameRecord {
-        let (before, after) = seen.came.unwrap_or((seen.before.frame(), &seen.after.frame));
+        let (before, after) = seen.original.unwrap_or((seen.before.frame(), &seen.after.frame));
         let scene = seen.after.applied.scene.unwrap_or_else(|| self.scene_of(seen.before));
         let levels = all.levels();
         // Without curves, nothing of them is known to have changed.
@@ -180,8 +181,8 @@ impl Recorder {
     }
 
     fn write(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> Result<()> {
-        let (before, after) = seen.came.unwrap_or((seen.before.frame(), &seen.after.frame));
-        let curves = match seen.before.came().map(|came| &came.mapping) {
+        let (before, after) = seen.original.unwrap_or((seen.before.frame(), &seen.after.frame));
+        let curves = match seen.before.original().map(|original| &original.mapping) {
             Some(Some(Mapping::Curve { curve, .. })) => curve.codes().into(),
             Some(_) => Arc::default(),
             None => curves,

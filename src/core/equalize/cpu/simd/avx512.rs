@@ -66,7 +66,7 @@ pub fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares)
     unsafe { blend_vectors(from, to, cell, shares) };
 }
 
-/// What `scalar::blend_bytes` says: all four tables fit the registers, so that 64 bytes are looked up at once and
+/// The kernel `scalar::blend_bytes`: all four tables fit the registers, so that 64 bytes are looked up at once and
 /// computed with in quarters.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 fn blend_vectors(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {

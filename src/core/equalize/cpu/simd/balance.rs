@@ -1,5 +1,5 @@
-//! The kernels of luma and chroma that are rewritten together, in plain Rust, as in `scalar.rs`. Those called `narrow` have
-//! numbers of 32 bits, for sums that fit, and those called `wide` of 64.
+//! The kernels of luma and chroma that are rewritten together, in plain Rust, as in `scalar.rs`. Those called `narrow`
+//! have numbers of 32 bits, for sums that fit, and those called `wide` of 64.
 
 use crate::spec::Levels;
 
@@ -57,7 +57,8 @@ macro_rules! kernels_of {
             }
         }
 
-        /// Codes of chroma around their centre, at most `reach` away from it, for these means of luma, in levels, and these terms.
+        /// Codes of chroma around their centre, at most `reach` away from it, for these means of luma, in levels, and
+        /// these terms.
         #[inline(always)]
         pub fn $chroma(
             of_luma: $number,

@@ -2,8 +2,8 @@
 //!
 //! A blend is one exact division by the same number for all pixels of a frame. Bytes estimate the quotient in f32, a
 //! little too low, so that rounding to the nearest integer gives the right one or one less; the remainder in integers
-//! tells which. Words divide in f64: numerator and denominator are exact there, and the quotient of a fraction that is
-//! no half cannot become one, since its distance from the half, 2^-36 or more, is more than the error, 2^-38.
+//! decides which. Words divide in f64: numerator and denominator are exact there, and the quotient of a fraction that
+//! is no half cannot become one, since its distance from the half, 2^-36 or more, is more than the error, 2^-38.
 
 /// Four lookup tables of bytes: upper left, lower left, upper right, lower right.
 pub struct ByteCell<'a> {
@@ -25,17 +25,17 @@ pub struct Shares<'a> {
     pub down: u32,
 }
 
-/// What the estimate of a quotient up to 255 is lowered by: more than its error, which is 255 * 4 * 2^-24.
+/// The estimate of a quotient up to 255 is lowered by this: more than its error, which is 255 * 4 * 2^-24.
 pub const LOWERED: f32 = 1e-4;
 
-/// Pixels that are looked up one by one before all of them are computed side by side: enough that the first have reached
-/// the cache when a vector of them is read back.
+/// Pixels that are looked up one by one before all of them are computed side by side: enough that the first have
+/// reached the cache when a vector of them is read back.
 const BATCH: usize = 64;
 
 /// Adding this to an f32 of 0 to 2^22 rounds it to the nearest integer, which then stands in the low bits.
 const ROUND_F32: f32 = 8_388_608.0;
 
-/// The same for an f64 of 0 to 2^51.
+/// Adding this to an f64 of 0 to 2^51 rounds it to the nearest integer.
 const ROUND_F64: f64 = 4_503_599_627_370_496.0;
 
 /// The entries of four tables side by side.
@@ -129,8 +129,8 @@ fn put<T: Copy>(batch: &[T; BATCH], to: &mut [T]) {
     }
 }
 
-/// `(from + index * step) / area` for each index, rounded down. As in `chroma.rs`, integers are divided as floats; that is
-/// exact for quotients below 2^20 of sums below 2^50, and others are divided as they are.
+/// `(from + index * step) / area` for each index, rounded down. As in `chroma.rs`, integers are divided as floats; that
+/// is exact for quotients below 2^20 of sums below 2^50, and others are divided as they are.
 #[inline(always)]
 pub fn ramp(from: u64, step: i64, area: u64, to: &mut [u32]) {
     let last = from.wrapping_add_signed(step * to.len() as i64);
@@ -159,7 +159,7 @@ pub fn mix_bytes(before: &[u8], after: &mut [u8], k: u32) {
     }
 }
 
-/// The same for codes.
+/// `after` between `before` and itself, for codes of up to 16 bits.
 #[inline(always)]
 pub fn mix_words(before: &[u16], after: &mut [u16], k: u32) {
     for (before, after) in before.iter().zip(after) {

@@ -7,10 +7,11 @@
 
 use super::scalar::{read_words, write_words};
 use crate::equalize::cpu::layout::PackedPixel;
-use crate::frame::{Endian, Sample};
+use crate::frame::{Sample, in_byte_order};
 use crate::spec::chroma::{Colours, MAX_GAIN, UNIT_GAIN, component_with_gain, scaled};
 
-/// What is computed side by side: enough for the widest vectors, and for the compiler to know that nothing overlaps.
+/// Items that are computed side by side: enough for the widest vectors, and for the compiler to know that nothing
+/// overlaps.
 const BATCH: usize = 64;
 
 /// Adds the levels above `black` of `1 << log2_width` pixels of `row` to each of `sums`, fewer to the last one.
@@ -19,7 +20,7 @@ pub fn sum_bytes(row: &[u8], black: u16, log2_width: u8, sums: &mut [i32]) {
     sum(row, |code| i32::from(code.saturating_sub(black as u8)), log2_width, sums);
 }
 
-/// The same of codes of more than 8 bits.
+/// As [`sum_bytes`], for codes of more than 8 bits.
 #[inline(always)]
 pub fn sum_words(row: &[u16], black: u16, log2_width: u8, sums: &mut [i32]) {
     sum(row, |code| i32::from(code.saturating_sub(black)), log2_width, sums);
@@ -118,8 +119,8 @@ fn gain([before, after]: [i32; 2], span: i32, [up, down]: [i32; 2], quotient: im
     (if before == 0 { UNIT_GAIN as i32 } else { gain }) as u32
 }
 
-/// `part / whole` in 4096ths, rounded down, but at most the largest gain; for parts of up to 2^12. Adding 2^23 rounds it
-/// to an integer, which then stands in the low bits: a conversion would look for numbers that are none.
+/// `part / whole` in 4096ths, rounded down, but at most the largest gain; for parts of up to 2^12. Adding 2^23 rounds
+/// it to an integer, which then stands in the low bits: a conversion would look for numbers that are none.
 #[inline(always)]
 fn quotient_f32(part: i32, whole: i32) -> i32 {
     let quotient = part as f32 * UNIT_GAIN as f32 / whole as f32;
@@ -128,7 +129,7 @@ fn quotient_f32(part: i32, whole: i32) -> i32 {
     nearest - i32::from(nearest as f32 > quotient)
 }
 
-/// The same for parts of up to 2^20, by adding 2^52.
+/// As [`quotient_f32`], for parts of up to 2^20, by adding 2^52.
 #[inline(always)]
 fn quotient_f64(part: i32, whole: i32) -> i32 {
     let quotient = f64::from(part) * f64::from(UNIT_GAIN) / f64::from(whole);
@@ -180,42 +181,22 @@ pub fn rescale_bytes(from: [&[u8]; 3], before: &[u8], after: &[u8], to: [&mut [u
     }
 }
 
-/// The same for rows of words; codes above that of `sample` are read as the highest.
+/// As [`rescale_bytes`], for rows of words; codes above that of `sample` are read as the highest.
 #[inline(always)]
 pub fn rescale_words(from: [&[u8]; 3], before: &[u16], after: &[u16], sample: Sample, to: [&mut [u8]; 3]) {
     let max = sample.max();
-    match sample.endian {
-        Endian::Little => {
-            let read = |word| i32::from(u16::from_le_bytes(word).min(max));
-            rescale_stored(from, before, after, max, to, read, u16::to_le_bytes);
-        }
-        Endian::Big => {
-            let read = |word| i32::from(u16::from_be_bytes(word).min(max));
-            rescale_stored(from, before, after, max, to, read, u16::to_be_bytes);
-        }
-    }
-}
-
-#[inline(always)]
-fn rescale_stored(
-    from: [&[u8]; 3],
-    before: &[u16],
-    after: &[u16],
-    max: u16,
-    to: [&mut [u8]; 3],
-    read: impl Fn([u8; 2]) -> i32,
-    write: impl Fn(u16) -> [u8; 2],
-) {
     let from = from.map(|row| row.as_chunks::<2>().0);
     let [to_a, to_b, to_c] = to.map(|row| row.as_chunks_mut::<2>().0.chunks_mut(BATCH));
-    for (batch, ((to_a, to_b), to_c)) in to_a.zip(to_b).zip(to_c).enumerate() {
-        let mut rows = from.map(|row| batch_of(&row[batch * BATCH..], &read));
-        let luminances = [before, after].map(|row| batch_of(&row[batch * BATCH..], i32::from));
-        rescale_batch(&mut rows, [1; 4], luminances, max.into(), quotient_f64);
-        for (to, row) in [to_a, to_b, to_c].into_iter().zip(rows) {
-            to.iter_mut().zip(row).for_each(|(to, code)| *to = write(code as u16));
+    in_byte_order!(sample.endian, |read, write| {
+        for (batch, ((to_a, to_b), to_c)) in to_a.zip(to_b).zip(to_c).enumerate() {
+            let mut rows = from.map(|row| batch_of(&row[batch * BATCH..], |word| i32::from(read(word).min(max))));
+            let luminances = [before, after].map(|row| batch_of(&row[batch * BATCH..], i32::from));
+            rescale_batch(&mut rows, [1; 4], luminances, max.into(), quotient_f64);
+            for (to, row) in [to_a, to_b, to_c].into_iter().zip(rows) {
+                to.iter_mut().zip(row).for_each(|(to, code)| *to = write(code as u16));
+            }
         }
-    }
+    });
 }
 
 /// As `spec::chroma::rescaled`: a row for each component, of which those that `moves` names become what they become.
@@ -251,8 +232,8 @@ pub fn follow(gains: &[u32], colours: &Colours, codes: &mut [u16]) {
     codes.iter_mut().zip(gains).for_each(|(code, gain)| *code = colours.followed(*code, *gain));
 }
 
-/// Codes of red, green or blue after the luminance of their pixels has moved from `before` to `after`, with these gains of colour;
-/// `max` is the highest code.
+/// Codes of red, green or blue after the luminance of their pixels has moved from `before` to `after`, with these gains
+/// of colour; `max` is the highest code.
 #[inline(always)]
 pub fn move_with_gains(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: &mut [u16]) {
     for ((code, gain), (from, to)) in codes.iter_mut().zip(gains).zip(before.iter().zip(after)) {

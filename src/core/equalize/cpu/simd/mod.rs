@@ -64,10 +64,14 @@ macro_rules! every_kernel {
             chroma::rescale_bytes(from: [&[u8]; 3], before: &[u8], after: &[u8], to: [&mut [u8]; 3]);
             chroma::rescale_words(from: [&[u8]; 3], before: &[u16], after: &[u16], sample: Sample, to: [&mut [u8]; 3]);
             balance::terms_narrow(factors: [i32; 3], pairs: [&[i32]; 2], terms: &mut [i32]);
-            balance::luma_narrow(of_luma: i32, terms: &[i32], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]);
+            balance::luma_narrow(
+                of_luma: i32, terms: &[i32], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]
+            );
             balance::chroma_narrow(of_luma: i32, of: (&[i32], &[i32]), place: [i32; 2], codes: &mut [u16]);
             balance::terms_wide(factors: [i64; 3], pairs: [&[i32]; 2], terms: &mut [i64]);
-            balance::luma_wide(of_luma: i64, terms: &[i64], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]);
+            balance::luma_wide(
+                of_luma: i64, terms: &[i64], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]
+            );
             balance::chroma_wide(of_luma: i64, of: (&[i32], &[i64]), place: [i32; 2], codes: &mut [u16]);
             pyramid::smooth(luma: &Sheet, to: &mut Sheet);
             pyramid::halve(from: &Sheet, to: &mut Sheet);
@@ -81,7 +85,7 @@ macro_rules! every_kernel {
 /// Defines the table, and that of the kernels in plain Rust.
 macro_rules! define_table {
     ($($file:ident::$name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        /// The kernels of one instruction set; the function of each name in plain Rust says what it computes.
+        /// The kernels of one instruction set; the function of each name in plain Rust defines what it computes.
         #[allow(missing_docs, clippy::type_complexity, reason = "each is the type of the function of its name")]
         pub struct Kernels {
             $(pub $name: fn($($type),*) $(-> $result)?,)*
@@ -125,7 +129,7 @@ static AVX512: Kernels = Kernels {
 };
 
 impl Kernels {
-    /// Those that remove noise.
+    /// The kernels that remove noise.
     pub fn denoise_steps(&self) -> Steps {
         let Kernels { smooth, halve, search, count, merge, .. } = *self;
         Steps { smooth, halve, search, count, merge }

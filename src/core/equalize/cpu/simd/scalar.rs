@@ -1,13 +1,13 @@
-//! The kernels of global equalization in plain Rust: what the vector kernels compute, and what most of them are made of.
-//! Each is compiled again for AVX2 and AVX-512, where the compiler vectorizes it; only table lookups need a hand-written
-//! twin.
+//! The kernels of global equalization in plain Rust: what the vector kernels compute, and what most of them are made
+//! of. Each is compiled again for AVX2 and AVX-512, where the compiler vectorizes it; only table lookups need a
+//! hand-written twin.
 //!
 //! All rows of a call have the same number of pixels; whatever is longer is left alone.
 
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
 use crate::equalize::cpu::word_histogram::WordHistogram;
-use crate::frame::{Endian, Sample};
+use crate::frame::{Endian, Sample, in_byte_order};
 use crate::spec::{Weights, moved};
 
 /// How often each byte was counted; the counters are zero afterwards.
@@ -50,33 +50,21 @@ pub fn set_every_other(from: &[u8], offset: usize, to: &mut [u8]) {
 /// The codes of stored words.
 #[inline(always)]
 pub fn read_words(from: &[u8], sample: Sample, to: &mut [u16]) {
-    match sample.endian {
-        Endian::Little => read_codes(from, sample, u16::from_le_bytes, to),
-        Endian::Big => read_codes(from, sample, u16::from_be_bytes, to),
-    }
-}
-
-#[inline(always)]
-fn read_codes(from: &[u8], sample: Sample, read: impl Fn([u8; 2]) -> u16, to: &mut [u16]) {
-    for (from, to) in from.as_chunks::<2>().0.iter().zip(to) {
-        *to = (read(*from) >> sample.shift).min(sample.max());
-    }
+    in_byte_order!(sample.endian, |read, _| {
+        for (from, to) in from.as_chunks::<2>().0.iter().zip(to) {
+            *to = (read(*from) >> sample.shift).min(sample.max());
+        }
+    });
 }
 
 /// Codes as they are stored.
 #[inline(always)]
 pub fn write_words(from: &[u16], sample: Sample, to: &mut [u8]) {
-    match sample.endian {
-        Endian::Little => write_codes(from, sample, u16::to_le_bytes, to),
-        Endian::Big => write_codes(from, sample, u16::to_be_bytes, to),
-    }
-}
-
-#[inline(always)]
-fn write_codes(from: &[u16], sample: Sample, write: impl Fn(u16) -> [u8; 2], to: &mut [u8]) {
-    for (from, to) in from.iter().zip(to.as_chunks_mut::<2>().0) {
-        *to = write(*from << sample.shift);
-    }
+    in_byte_order!(sample.endian, |_, write| {
+        for (from, to) in from.iter().zip(to.as_chunks_mut::<2>().0) {
+            *to = write(*from << sample.shift);
+        }
+    });
 }
 
 /// Each byte looked up.
@@ -99,17 +87,11 @@ pub fn map_every_other(from: &[u8], to: &mut [u8], table: &[u8; 256], offset: us
 /// Each word looked up.
 #[inline(always)]
 pub fn map_words(from: &[u8], to: &mut [u8], lookup: &Lookup) {
-    match lookup.endian {
-        Endian::Little => look_up(from, to, lookup, u16::from_le_bytes),
-        Endian::Big => look_up(from, to, lookup, u16::from_be_bytes),
-    }
-}
-
-#[inline(always)]
-fn look_up(from: &[u8], to: &mut [u8], lookup: &Lookup, read: impl Fn([u8; 2]) -> u16) {
-    for (from, to) in from.as_chunks::<2>().0.iter().zip(to.as_chunks_mut::<2>().0) {
-        *to = lookup.table[usize::from(read(*from) >> lookup.shift)].to_ne_bytes();
-    }
+    in_byte_order!(lookup.endian, |read, _| {
+        for (from, to) in from.as_chunks::<2>().0.iter().zip(to.as_chunks_mut::<2>().0) {
+            *to = lookup.table[usize::from(read(*from) >> lookup.shift)].to_ne_bytes();
+        }
+    });
 }
 
 /// The luminance of packed pixels.
@@ -170,42 +152,23 @@ pub fn move_bytes(from: &[u8], before: &[u8], after: &[u8], to: &mut [u8]) {
 
 /// The luminance of red, green and blue rows of words; codes above `max` are read as `max`.
 #[inline(always)]
-pub fn luminance_words([r, g, b]: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, to: &mut [u16]) {
-    match endian {
-        Endian::Little => weigh_words([r, g, b], |word| u16::from_le_bytes(word).min(max), weights, to),
-        Endian::Big => weigh_words([r, g, b], |word| u16::from_be_bytes(word).min(max), weights, to),
-    }
-}
-
-#[inline(always)]
-fn weigh_words(rgb: [&[u8]; 3], read: impl Fn([u8; 2]) -> u16, weights: Weights, to: &mut [u16]) {
+pub fn luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, to: &mut [u16]) {
     let [r, g, b] = rgb.map(|row| row.as_chunks::<2>().0);
-    for (((r, g), b), to) in r.iter().zip(g).zip(b).zip(to) {
-        *to = weights.luminance([read(*r), read(*g), read(*b)]);
-    }
+    in_byte_order!(endian, |read, _| {
+        for (((r, g), b), to) in r.iter().zip(g).zip(b).zip(to) {
+            *to = weights.luminance([*r, *g, *b].map(|word| read(word).min(max)));
+        }
+    });
 }
 
 /// A row of words of one component whose luminance moves from `before` to `after`.
 #[inline(always)]
 pub fn move_words(from: &[u8], before: &[u16], after: &[u16], endian: Endian, max: u16, to: &mut [u8]) {
-    match endian {
-        Endian::Little => shift_words(from, before, after, max, to, u16::from_le_bytes, u16::to_le_bytes),
-        Endian::Big => shift_words(from, before, after, max, to, u16::from_be_bytes, u16::to_be_bytes),
-    }
-}
-
-#[inline(always)]
-fn shift_words(
-    from: &[u8],
-    before: &[u16],
-    after: &[u16],
-    max: u16,
-    to: &mut [u8],
-    read: impl Fn([u8; 2]) -> u16,
-    write: impl Fn(u16) -> [u8; 2],
-) {
     let words = from.as_chunks::<2>().0.iter().zip(to.as_chunks_mut::<2>().0);
-    for ((from, to), (before, after)) in words.zip(before.iter().zip(after)) {
-        *to = write(moved(read(*from).min(max), *before, *after, max));
-    }
+    let words = words.zip(before.iter().zip(after));
+    in_byte_order!(endian, |read, write| {
+        for ((from, to), (before, after)) in words {
+            *to = write(moved(read(*from).min(max), *before, *after, max));
+        }
+    });
 }

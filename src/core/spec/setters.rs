@@ -1,0 +1,18 @@
+//! Methods that set a field of a value that is passed on.
+
+/// Declares methods that take `self` and an argument, if there is one, set a field, and return `self`.
+macro_rules! setters {
+    ($(
+        $(#[$of:meta])* $seen:vis fn $name:ident($($argument:ident: $type:ty)?) => $($field:ident).+ = $value:expr;
+    )*) => {
+        $(
+            $(#[$of])*
+            #[must_use]
+            $seen fn $name(mut self $(, $argument: $type)?) -> Self {
+                self.$($field).+ = $value;
+                self
+            }
+        )*
+    };
+}
+pub(crate) use setters;
