@@ -27,7 +27,7 @@ pub struct FilterArgs {
 }
 
 fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
-    let curves = LogCurve::ALL.map(|curve| (curve.names().0, LogChoice::Curve(curve)));
+    let curves = LogCurve::all().map(|curve| (curve.names().0, LogChoice::Curve(curve)));
     let choices: Vec<_> = [("auto", LogChoice::Auto), ("off", LogChoice::Off)].into_iter().chain(curves).collect();
     let names = AnyCase(PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)));
     names.map(move |given| {

@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn gray_is_where_cameras_put_it_and_the_brightest_light_is_white() {
-        for curve in LogCurve::ALL {
+        for curve in LogCurve::all() {
             let rendering = Rendering::of(curve);
             for (light, signal) in [(0.0, 0.0), (0.18, GRAY), (curve.light(1.0), f64::min(1.0, rendering.brightest))] {
                 for shown in rendering.signal([light; 3]) {
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn more_light_is_never_shown_darker_and_no_light_is_shown_outside() {
-        for curve in LogCurve::ALL {
+        for curve in LogCurve::all() {
             let rendering = Rendering::of(curve);
             let mut before = 0.0;
             for step in 0..=1000 {
@@ -223,7 +223,7 @@ mod tests {
     /// curve begins in the midst of a cell, and above.
     #[test]
     fn the_cube_has_enough_points() {
-        for (curve, full) in LogCurve::ALL.into_iter().flat_map(|curve| [(curve, false), (curve, true)]) {
+        for (curve, full) in LogCurve::all().into_iter().flat_map(|curve| [(curve, false), (curve, true)]) {
             let rendering = Rendering::of(curve);
             let exact = |signal: f64| rendering.signal([curve.light(code(curve, full, signal)); 3])[0];
             let steps = (SIDE - 1) as f64;
