@@ -4,13 +4,7 @@ use super::{Mode, Wanted};
 use crate::ffmpeg::{Device, input_devices};
 
 /// FFmpeg's input device for cameras on this system.
-pub const INPUT: &str = if cfg!(target_os = "macos") {
-    "avfoundation"
-} else if cfg!(windows) {
-    "dshow"
-} else {
-    "v4l2"
-};
+pub const INPUT: &str = if cfg!(target_os = "macos") { "avfoundation" } else { "v4l2" };
 
 /// The cameras of this machine, by number.
 pub fn cameras() -> Vec<Device> {

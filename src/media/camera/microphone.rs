@@ -7,7 +7,7 @@ use crate::ffmpeg::{Device, Error, input_devices, last_message};
 pub struct Microphone {
     /// Its name in messages.
     pub name: String,
-    /// FFmpeg's input device: `alsa`, `pulse`, `avfoundation`, `dshow`.
+    /// FFmpeg's input device: `alsa`, `pulse`, `avfoundation`.
     pub input: String,
     /// The URL for that input device.
     pub url: String,
@@ -21,9 +21,6 @@ impl Microphone {
             |input: &str, url: &str| Microphone { name: name.to_owned(), input: input.to_owned(), url: url.to_owned() };
         if cfg!(target_os = "macos") {
             return of("avfoundation", &format!(":{name}"));
-        }
-        if cfg!(windows) {
-            return of("dshow", &format!("audio={name}"));
         }
         match name.split_once(':') {
             Some((input @ ("pulse" | "alsa"), url)) => of(input, url),
@@ -56,13 +53,7 @@ impl Microphone {
 
 /// The microphones of this machine.
 pub fn microphones() -> Vec<Device> {
-    let inputs: &[&str] = if cfg!(target_os = "macos") {
-        &["avfoundation"]
-    } else if cfg!(windows) {
-        &["dshow"]
-    } else {
-        &["pulse", "alsa"]
-    };
+    let inputs: &[&str] = if cfg!(target_os = "macos") { &["avfoundation"] } else { &["pulse", "alsa"] };
     let mut found: Vec<Device> = Vec::new();
     for input in inputs.iter().filter(|input| **input != "alsa" || alsa_can_record()) {
         for device in input_devices(input) {

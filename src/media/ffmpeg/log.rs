@@ -5,7 +5,7 @@
 use crate::sys::{give_up, print_text, printable};
 use ffmpeg_next::ffi;
 use std::cell::{Cell, RefCell};
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 use std::ffi::CStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -31,7 +31,7 @@ pub(super) fn print_messages() {
     // SAFETY: sets an atomic integer, and a pointer to a function.
     unsafe {
         ffi::av_log_set_level(ffi::AV_LOG_INFO);
-        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        #[cfg(not(target_arch = "x86_64"))]
         ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
     }
 }
@@ -39,7 +39,6 @@ pub(super) fn print_messages() {
 /// Silences SVT-AV1, which prints on stderr itself, unless an environment variable forbids it. Call this before the first
 /// thread is started: once there are others, which may read the environment, it does nothing.
 pub fn silence_encoders() {
-    #[cfg(unix)]
     if is_only_thread() {
         // SAFETY: both are texts that end with a zero, and this is the only thread of the process, so no other one accesses the
         // environment. Without memory for it, SVT-AV1 prints.
@@ -62,9 +61,8 @@ pub fn is_only_thread() -> bool {
         let written = unsafe { libc::proc_pidinfo(libc::getpid(), libc::PROC_PIDTASKINFO, 0, to, size) };
         written == size && info.pti_threadnum == 1
     }
-    // Windows locks its environment itself.
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-    return cfg!(windows);
+    false
 }
 
 /// Takes the last error message that FFmpeg has logged on this thread since the last call, without its line end; if there is
@@ -117,20 +115,20 @@ pub(super) fn install() {
     // SAFETY: sets an atomic integer, and a callback that may run on any thread.
     unsafe {
         ffi::av_log_set_level(ffi::AV_LOG_ERROR);
-        #[cfg(all(target_arch = "x86_64", unix))]
+        #[cfg(target_arch = "x86_64")]
         ffi::av_log_set_callback(Some(remember));
-        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        #[cfg(not(target_arch = "x86_64"))]
         ffi::av_log_set_level(ffi::AV_LOG_QUIET);
     }
 }
 
 /// What a message begins with that FFmpeg logs once for each picture, or field, in which it has concealed damage. It is no error.
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 const CONCEALING: &[u8] = b"concealing ";
 
 /// What errors begin with that name a reference that is not there. Streams that are whole have them too, behind a place where
 /// decoding begins: later pictures list references from before it, which they need not use.
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 const OF_REFERENCES: [&[u8]; 5] = [
     b"Could not find ref with POC",
     b"co located POCs unavailable",
@@ -158,7 +156,7 @@ pub(super) fn tell_damage_to(tell: unsafe fn(*mut std::ffi::c_void, Logged)) {
 }
 
 // The type of a `va_list` differs by platform; only this one is supported.
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 unsafe extern "C" fn remember(
     context: *mut std::ffi::c_void,
     level: i32,

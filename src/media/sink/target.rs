@@ -12,6 +12,8 @@ use crate::sys::{
 };
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Whether an existing output is replaced.
@@ -377,9 +379,7 @@ impl Target {
 
     /// The name to write to.
     pub fn url(&self) -> String {
-        #[cfg(unix)]
         if let Some(file) = &self.fifo {
-            use std::os::fd::AsRawFd;
             return format!("pipe:{}", file.as_raw_fd());
         }
         if let Some(url) = &self.url {
@@ -581,7 +581,8 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
         return Err(TargetError::Folder(name.to_owned()));
     }
-    let is_file = metadata.is_some_and(|metadata| metadata.is_file() || is_disk(&metadata));
+    // The content of a block device is protected like that of a file.
+    let is_file = metadata.is_some_and(|metadata| metadata.is_file() || metadata.file_type().is_block_device());
     let itself = is_file.then(|| name.to_owned());
     let written = match files {
         Files::One => itself.into_iter().collect(),
@@ -608,18 +609,6 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
         }
         None => Ok(!written.is_empty()),
     }
-}
-
-/// Is it a block device? Its content is protected like a file.
-#[cfg(unix)]
-fn is_disk(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    metadata.file_type().is_block_device()
-}
-
-#[cfg(not(unix))]
-fn is_disk(_metadata: &Metadata) -> bool {
-    false
 }
 
 /// Existing segments that would be overwritten with the playlist `name`.

@@ -5,8 +5,9 @@ use super::file_names::{folder_of, shortened};
 use super::sources::mark;
 #[cfg(target_os = "linux")]
 use std::ffi::CString;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, Permissions};
 use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, PathPersistError, TempPath};
 
@@ -71,12 +72,7 @@ impl Temporary {
     fn named(place: &Path, mode: u32) -> io::Result<Self> {
         let [prefix, suffix] = hidden(place);
         let mut builder = Builder::new();
-        builder.prefix(&prefix).suffix(&suffix);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(mode));
-        }
+        builder.prefix(&prefix).suffix(&suffix).permissions(Permissions::from_mode(mode));
         let (file, path) = builder.tempfile_in(folder_of(place))?.into_parts();
         Ok(Temporary { file, path: Some(path) })
     }
@@ -392,23 +388,15 @@ fn leads_to_same(path: &Path, file: &File) -> bool {
     is_same(std::fs::metadata(path), file)
 }
 
-#[cfg(unix)]
+/// Whether `there` is what the system says of this file.
 fn is_same(there: io::Result<Metadata>, file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
     let id = |metadata: Metadata| (metadata.dev(), metadata.ino());
     there.ok().map(id).is_some_and(|there| file.metadata().is_ok_and(|ours| id(ours) == there))
 }
 
-#[cfg(not(unix))]
-fn is_same(there: io::Result<Metadata>, _file: &File) -> bool {
-    there.is_ok()
-}
-
 /// Gives the file owner and mode of `old`, as far as that is permitted. If the group cannot be set, the new group gets no more
 /// rights than all users.
-#[cfg(unix)]
 fn resemble(file: &File, old: &Metadata) {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let mut mode = old.mode() & 0o777;
     // Only root gives files away; others may still give them to a group of theirs.
     let owned = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
@@ -416,11 +404,8 @@ fn resemble(file: &File, old: &Metadata) {
         mode &= 0o707 | (mode & 0o007) << 3;
     }
     // On file systems without modes, all files have the same.
-    let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
+    let _ = file.set_permissions(Permissions::from_mode(mode));
 }
-
-#[cfg(not(unix))]
-fn resemble(_file: &File, _old: &Metadata) {}
 
 /// Syncs the file to the disk. Does nothing for devices, which cannot be synced.
 pub(super) fn sync(file: &File) -> io::Result<()> {

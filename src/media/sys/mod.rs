@@ -3,7 +3,6 @@
 
 mod bounded;
 mod by_name;
-#[cfg(unix)]
 mod descriptors;
 mod fifo;
 mod give_up;
@@ -23,7 +22,6 @@ mod writer;
 
 pub use bounded::at_most;
 pub use by_name::{open_regular, read_regular, read_whole};
-#[cfg(unix)]
 pub use descriptors::close_but;
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
 pub use give_up::{
@@ -37,9 +35,7 @@ pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling, read_at};
 pub use reader::Reader;
 pub use resident::Resident;
-#[cfg(unix)]
-pub use terminal::silence_libraries;
-pub use terminal::{one_line, print_line, print_text, printable, stderr_is_terminal};
+pub use terminal::{one_line, print_line, print_text, printable, silence_libraries, stderr_is_terminal};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;

@@ -205,16 +205,9 @@ fn fill_at(file: &File, buffer: &mut [u8], sample: Option<Sample>, position: u64
     })
 }
 
-/// Reads from this place in the file on, as [`std::io::Read::read`] does. The file's own position may change.
-#[cfg(unix)]
+/// Reads from this place in the file on, as [`std::io::Read::read`] does. The file's own position stays.
 pub fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, position)
-}
-
-/// Reads from this place in the file on, as [`std::io::Read::read`] does. The file's own position may change.
-#[cfg(windows)]
-pub fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, position)
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use super::read_ahead::{Filled, Filling, ReadAhead, fill};
 use anyhow::Result;
 use histeq::frame::{Pool, Sample};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::fd::AsFd;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -159,9 +161,7 @@ impl Reader {
     }
 
     /// Waits for data; `false` when interrupted.
-    #[cfg(unix)]
     fn wait(&self) -> io::Result<bool> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
         // Short enough for a prompt reaction to Ctrl-C.
         let poll_interval = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         loop {
@@ -175,11 +175,6 @@ impl Reader {
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-
-    #[cfg(not(unix))]
-    fn wait(&self) -> io::Result<bool> {
-        Ok(!self.is_interrupted())
     }
 }
 
@@ -211,15 +206,7 @@ fn open_at_once(name: &str) -> io::Result<File> {
     File::open(name)
 }
 
-#[cfg(unix)]
 fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd;
     // The file descriptor itself, without the buffer of `std::io::stdin`.
     Ok(File::from(std::io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(std::io::stdin().as_handle().try_clone_to_owned()?))
 }

@@ -1,6 +1,7 @@
 //! The memory that the process has.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 /// What tells how much memory of the process is resident: its pages in the memory of the machine, those of libraries too.
 pub struct Resident(File);
@@ -12,9 +13,7 @@ impl Resident {
     }
 
     /// The bytes that are resident now. This allocates nothing.
-    #[cfg(unix)]
     pub fn bytes(&self) -> Option<usize> {
-        use std::os::unix::fs::FileExt;
         let mut text = [0; 4096];
         let len = self.0.read_at(&mut text, 0).ok()?;
         // The name of the program, in another line, need not be text.
@@ -22,11 +21,5 @@ impl Resident {
         let number = str::from_utf8(resident).ok()?.split_whitespace().next()?;
         // In KiB.
         number.parse::<usize>().ok()?.checked_mul(1024)
-    }
-
-    /// Other systems do not tell.
-    #[cfg(not(unix))]
-    pub fn bytes(&self) -> Option<usize> {
-        None
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{IsTerminal, Write, stderr};
+use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 
 /// Stderr, once libraries have another one.
@@ -13,7 +14,6 @@ static OWN: OnceLock<File> = OnceLock::new();
 ///
 /// # Errors
 /// When the system has no room for another descriptor.
-#[cfg(unix)]
 pub fn silence_libraries() -> std::io::Result<()> {
     let own = rustix::io::fcntl_dupfd_cloexec(stderr(), 3)?;
     rustix::stdio::dup2_stderr(&File::options().write(true).open("/dev/null")?)?;
@@ -25,10 +25,7 @@ pub fn silence_libraries() -> std::io::Result<()> {
 
 /// The number of stderr's descriptor, as far as it is the program's own.
 pub fn own_stderr() -> i32 {
-    #[cfg(unix)]
-    return OWN.get().map_or(2, std::os::fd::AsRawFd::as_raw_fd);
-    #[cfg(not(unix))]
-    2
+    OWN.get().map_or(2, AsRawFd::as_raw_fd)
 }
 
 /// Is stderr a terminal?
