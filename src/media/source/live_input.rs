@@ -1,7 +1,7 @@
 //! Finds a live input and the options to open it with: a camera of this machine in one of its modes, a network stream, a
 //! pipe, a file in real time, or a filter source.
 
-use super::options::{Isolation, names_others};
+use super::options::{Isolation, names_others, rate};
 use crate::camera::{INPUT, NotOpened, Wanted, cameras, choose, modes, other_than_camera};
 use crate::ffmpeg::{DecodeOn, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
@@ -13,8 +13,8 @@ use std::time::Duration;
 /// The time-out for a reply of an RTSP server. The connection is then tried again.
 const RTSP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The options of a live input.
-#[derive(Clone, Debug, Default)]
+/// The options of a live input. A decoding process gets all but what is skipped.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CameraOptions {
     /// A camera, a URL, or `-` for stdin; the first camera if not given.
     pub camera: Option<String>,
@@ -23,6 +23,7 @@ pub struct CameraOptions {
     /// Pixels in a row and rows.
     pub size: Option<(usize, usize)>,
     /// Frames a second.
+    #[serde(with = "rate")]
     pub rate: Option<Rational>,
     /// Pixel format, or codec, that the camera sends.
     pub pixel_format: Option<String>,
@@ -37,6 +38,7 @@ pub struct CameraOptions {
     /// Where to decode.
     pub decode_on: DecodeOn,
     /// Whether what is not a device is opened and decoded in a process of its own.
+    #[serde(skip)]
     pub isolation: Isolation,
 }
 

@@ -7,11 +7,12 @@ use crate::pipeline::{FailureKind, Notices};
 use crate::sys::{is_pipe, number_pattern, numbered, numbers_there};
 use anyhow::Result;
 use histeq::frame::limits;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The input, and the part of it to read.
-#[derive(Clone, Debug, Default)]
+/// The input, and the part of it to read. A decoding process gets all but what is skipped.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct InputOptions {
     /// A file name or a URL.
     pub url: String,
@@ -33,8 +34,10 @@ pub struct InputOptions {
     /// files that can be cut at key frames; 0 and 1 are one.
     pub decoders: usize,
     /// Whether FFmpeg opens and decodes it in a process of its own.
+    #[serde(skip)]
     pub isolation: Isolation,
     /// The image that was named, where `url` is the pattern of the sequence that it begins.
+    #[serde(skip)]
     pub named: Option<String>,
 }
 
@@ -116,24 +119,41 @@ impl InputOptions {
 }
 
 /// The properties of raw frames, as given by the user.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RawOptions {
     /// Pixels in a row and rows.
     pub size: Option<(usize, usize)>,
     /// FFmpeg's name of the pixel format.
     pub pixel_format: Option<String>,
     /// Frames a second.
+    #[serde(with = "rate")]
     pub rate: Option<Rational>,
     /// For image sequences: what is done where a number is missing.
+    #[serde(skip)]
     pub gaps: Gaps,
     /// For stacks of TIFF, FITS and SER: the samples that become 0 and 65535.
     pub sample_range: Option<(f64, f64)>,
 }
 
-/// Names of files that name other files.
+/// Frames a second, on their way to a decoding process.
+pub(super) mod rate {
+    use super::{Deserialize, Rational, Serialize};
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(rate: &Option<Rational>, to: S) -> Result<S::Ok, S::Error> {
+        rate.map(|rate| (rate.numerator(), rate.denominator())).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rational>, D::Error> {
+        let pair = Option::<(i32, i32)>::deserialize(from)?;
+        Ok(pair.map(|(numerator, denominator)| Rational::new(numerator, denominator)))
+    }
+}
+
+/// Extensions of files that name other files.
 const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
 
-/// Does a file of this name name other files? What comes from the network does not name files of this machine.
+/// Whether a file of this name names other files. What comes from the network does not name files of this machine.
 pub(super) fn names_others(name: &str) -> bool {
     let extension = Path::new(name).extension().map(|text| text.to_string_lossy().to_lowercase());
     !is_url(name) && extension.is_some_and(|extension| LISTS.contains(&extension.as_str()))

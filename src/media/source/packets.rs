@@ -7,21 +7,26 @@
 //! ```
 
 use crate::sys::Hash;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 /// What is done with an input.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub enum Reading {
     /// The requested part is decoded.
     #[default]
     Decoded,
     /// Nothing is decoded. Packets of other streams are delivered as ever, up to this moment if it is given (microseconds of
-    /// the input's clock), with a delivery for about each second of the video; what they tell is added up here.
-    Packets(Option<i64>, Arc<Mutex<PacketSurvey>>),
+    /// the input's clock), with a delivery for about each second of the video. The survey collects the facts of the packets
+    /// in the process that reads them.
+    Packets(Option<i64>, #[serde(skip)] Arc<Mutex<PacketSurvey>>),
     /// A part whose packets are known is decoded; other streams are left out.
-    Planned(Arc<PlannedPart>),
+    Planned(#[serde(serialize_with = "PlannedPart::serialize", deserialize_with = "shared")] Arc<PlannedPart>),
+}
+
+fn shared<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<PlannedPart>, D::Error> {
+    PlannedPart::deserialize(from).map(Arc::new)
 }
 
 /// Packets of the video that follow each other in the file.

@@ -12,7 +12,7 @@ use crate::sandbox::DecoderWall;
 use crate::source::file::{FileInput, FileSource};
 use crate::source::live::{Found, LiveSource};
 use crate::source::open::with_hint;
-use crate::source::packets::PacketSurvey;
+use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread};
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
@@ -163,12 +163,14 @@ fn opened(
     });
     let requests = Arc::new(Mutex::new(requests));
     let of_images = requests.clone();
-    let (progress, survey) = (Arc::<Progress>::default(), Arc::default());
+    let (progress, mut survey) = (Arc::<Progress>::default(), None);
     let mut descriptors = descriptors.into_iter();
     let mut next = || descriptors.next().context("a descriptor is missing");
     let (mut source, input): (Box<dyn Source>, Input) = match start.what {
         What::File { options, name, from } => {
-            let options = options.options(&survey);
+            if let Reading::Packets(_, found) = &options.reading {
+                survey = Some(found.clone());
+            }
             let is_named = options.format.is_some();
             let from = match from {
                 WireFrom::Url => FileInput::Url,
@@ -180,7 +182,7 @@ fn opened(
                 ),
             };
             let is_pipe = matches!(from, FileInput::Pipe(_));
-            let source = FileSource::open(options, &name, from, &cancel, notices, progress.clone());
+            let source = FileSource::open(*options, &name, from, &cancel, notices, progress.clone());
             let source = source.map_err(|error| if is_pipe { with_hint(error, is_named) } else { error })?;
             let input = source.input().clone();
             (Box::new(source), input)
@@ -191,7 +193,6 @@ fn opened(
                 (true, false) => Some(FileInput::Pipe(Reader::of(File::from(next()?), cancel.flag()))),
                 (false, _) => None,
             };
-            let options = options.options(&input);
             let found = Found::Input(Box::new(input), from);
             let (source, input) = LiveSource::open(options, found, Arc::default(), &cancel, notices, progress.clone())?;
             (Box::new(source), input)
@@ -201,7 +202,7 @@ fn opened(
     let pool = SharedPool::new(Pieces::asked_of(requests));
     source.use_pool(Arc::new(pool.clone()));
     events.send(&Event::Opened(Box::new(WireInput::of(&input))))?;
-    Ok(Child { source, orders, events: events.clone(), pool, progress, survey: Some(survey), held: VecDeque::new() })
+    Ok(Child { source, orders, events: events.clone(), pool, progress, survey, held: VecDeque::new() })
 }
 
 impl Child {

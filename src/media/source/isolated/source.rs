@@ -2,9 +2,7 @@
 
 use super::channel::{Channel, MOST_BYTES};
 use super::frames::FramePool;
-use super::messages::{
-    Event, Limits, MOST, Order, Start, Wants, What, WireCamera, WireDelivery, WireFrom, WireOptions,
-};
+use super::messages::{Event, Limits, MOST, Order, Start, Wants, What, WireDelivery, WireFrom};
 use super::shared_memory::Pieces;
 use super::transcoders::InOwnProcess;
 use super::zygote::{HowEnded, Process, spawn};
@@ -123,7 +121,7 @@ pub fn open_file(
             (WireFrom::Images(sequence), Vec::new())
         }
     };
-    let what = What::File { options: Box::new(WireOptions::of(options)), name: name.to_owned(), from };
+    let what = What::File { options: Box::new(options.clone()), name: name.to_owned(), from };
     let (survey, needs_all) = match &options.reading {
         Reading::Decoded => (None, false),
         Reading::Packets(_, survey) => (Some(survey.clone()), true),
@@ -190,7 +188,8 @@ fn begin_live(
         None => Vec::new(),
     };
     let is_open = !descriptors.is_empty();
-    let what = What::Live { input: input.clone(), options: WireCamera::of(options), is_open };
+    let sent = CameraOptions { camera: Some(input.url.clone()), ..options.clone() };
+    let what = What::Live { input: input.clone(), options: sent, is_open };
     begin(what, (descriptors, None), input.comes_back, options.isolation, &input.name, cancel, notices)
 }
 
