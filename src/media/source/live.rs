@@ -186,22 +186,13 @@ impl LiveSource {
 
     /// Tries to open the input until it is back; `false` when the run is cancelled.
     fn wait_for_return(&mut self) -> bool {
-        let lost_at = Instant::now();
-        let mut pauses = Pauses::default();
-        while pauses.wait(&self.cancel) {
-            match self.open_again() {
-                Ok(mut open) => {
-                    self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
-                    open.select(&self.sounds);
-                    let seconds = lost_at.elapsed().as_secs_f64();
-                    self.notices.back(&format!("{}: back after {seconds:.1} s", self.live_input.name));
-                    self.open = Some(open);
-                    return true;
-                }
-                Err(error) => self.notices.detail(&format!("{error:#}")),
-            }
-        }
-        false
+        let (cancel, notices) = (self.cancel.clone(), self.notices.clone());
+        let Some((mut open, seconds)) = Pauses::until_open(&cancel, &notices, || self.open_again()) else { return false };
+        self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
+        open.select(&self.sounds);
+        notices.back(&format!("{}: back after {seconds:.1} s", self.live_input.name));
+        self.open = Some(open);
+        true
     }
 }
 

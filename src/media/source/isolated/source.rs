@@ -14,7 +14,7 @@ use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread, print_text, printable, stderr_has_events};
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, bail, ensure};
 use histeq::frame::{Pool, host_room, limits};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fs::File;
@@ -563,25 +563,19 @@ impl IsolatedSource {
     fn open_again(&mut self) -> Result<()> {
         let Opens::Live(opens) = &self.opens else { return Ok(()) };
         let OpensLive { input, options, .. } = &**opens;
-        let (lost_at, mut pauses) = (Instant::now(), Pauses::default());
-        while pauses.wait(&self.cancel) {
+        let opened = Pauses::until_open(&self.cancel, &self.notices, || {
+            let (process, pieces, found) = begin_live(input, options, &self.cancel, &self.notices)?;
             // Its streams are those of before, as far as it has them.
-            match begin_live(input, options, &self.cancel, &self.notices) {
-                Ok((process, pieces, found)) if found.media.streams.len() <= self.input.media.streams.len() => {
-                    let seconds = lost_at.elapsed().as_secs_f64();
-                    self.notices.back(&format!("{}: back after {seconds:.1} s", input.name));
-                    self.process = Some(process);
-                    self.pieces = pieces;
-                    self.copied = 0;
-                    self.before = (self.progress.decoded(), self.progress.damaged());
-                    self.shift = None;
-                    self.order(&Order::Next { copied: 0 });
-                    return Ok(());
-                }
-                Ok(_) => self.notices.detail(&format!("{}: it has other streams now", input.name)),
-                Err(error) => self.notices.detail(&format!("{error:#}")),
-            }
-        }
+            let streams = self.input.media.streams.len();
+            ensure!(found.media.streams.len() <= streams, "{}: it has other streams now", input.name);
+            Ok((process, pieces))
+        });
+        let Some(((process, pieces), seconds)) = opened else { return Ok(()) };
+        self.notices.back(&format!("{}: back after {seconds:.1} s", input.name));
+        (self.process, self.pieces) = (Some(process), pieces);
+        (self.copied, self.shift) = (0, None);
+        self.before = (self.progress.decoded(), self.progress.damaged());
+        self.order(&Order::Next { copied: 0 });
         Ok(())
     }
 }
