@@ -215,7 +215,7 @@ impl Demuxer {
             let ignored = entries(dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened).map_err(|error| opens.error(error))?;
-            let media = Media::empty(text((*(*ptr).iformat).name));
+            let media = Media { demuxer: text((*(*ptr).iformat).name), ..Media::default() };
             // FFmpeg recognizes some devices by their names (`/dev/video0`), without a format.
             let copies: Option<Arc<dyn Pool>> = match self::is_device((*ptr).iformat) {
                 true => Some(Arc::new(HostPool::default())),
@@ -462,20 +462,6 @@ impl Demuxer {
                     }
                 })
                 .collect();
-        }
-    }
-}
-
-impl Media {
-    fn empty(demuxer: String) -> Self {
-        Media {
-            demuxer,
-            streams: Vec::new(),
-            chapters: Vec::new(),
-            metadata: Vec::new(),
-            start: None,
-            duration: None,
-            may_jump: false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writes packets into a container.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::media::{entries, set_entries};
+use super::media::{entries, set_entries, set_header};
 use super::{
     Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, Stream,
     StreamSideData, VideoEncoder, check, location, rescale, text,
@@ -321,13 +321,7 @@ impl Muxer {
             let parameters = (*stream).codecpar;
             (*parameters).codec_type = ffi::AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
             (*parameters).codec_id = (*original.parameters.as_ptr()).codec_id;
-            let padded_len = picture.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
-            (*parameters).extradata = ffi::av_mallocz(padded_len).cast();
-            if (*parameters).extradata.is_null() {
-                return Err(OUT_OF_MEMORY);
-            }
-            std::ptr::copy_nonoverlapping(picture.as_ptr(), (*parameters).extradata, picture.len());
-            (*parameters).extradata_size = picture.len() as i32;
+            set_header(parameters, picture)?;
             set_entries(&mut (*stream).metadata, metadata);
             set_entries(&mut (*stream).metadata, &own);
         }

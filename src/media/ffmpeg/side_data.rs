@@ -31,7 +31,7 @@ const ABOUT_DISPLAY: [(&str, ffi::AVPacketSideDataType); 5] = [
 /// The side data of a stream: entries of FFmpeg's type and its bytes.
 #[derive(Clone, Default)]
 pub struct StreamSideData {
-    entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>,
+    pub(super) entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>,
 }
 
 impl StreamSideData {
@@ -59,16 +59,6 @@ impl StreamSideData {
             })
             .collect();
         StreamSideData { entries }
-    }
-
-    /// These entries.
-    pub(super) fn of_entries(entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>) -> Self {
-        StreamSideData { entries }
-    }
-
-    /// All entries.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (ffi::AVPacketSideDataType, &[u8])> {
-        self.entries.iter().map(|(kind, bytes)| (*kind, bytes.as_slice()))
     }
 
     /// Adds all entries to the parameters of a stream, where FFmpeg keeps them there.
