@@ -51,7 +51,7 @@ pub enum What {
     /// `is_open` says that a descriptor comes beside it: of a pipe, or of a file.
     Live {
         input: LiveInput,
-        options: CameraOptions,
+        options: Box<CameraOptions>,
         is_open: bool,
     },
     /// Streams of an input that are converted.

@@ -189,7 +189,7 @@ fn begin_live(
     };
     let is_open = !descriptors.is_empty();
     let sent = CameraOptions { camera: Some(input.url.clone()), ..options.clone() };
-    let what = What::Live { input: input.clone(), options: sent, is_open };
+    let what = What::Live { input: input.clone(), options: Box::new(sent), is_open };
     begin(what, (descriptors, None), input.comes_back, options.isolation, &input.name, cancel, notices)
 }
 
