@@ -4,7 +4,8 @@
 use super::decoder_buffers::picture_bytes;
 use super::media::{entries, set_entries};
 use super::{
-    Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, check, text,
+    Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, VideoFormat, check,
+    text,
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
@@ -37,6 +38,26 @@ pub struct VideoOptions {
     pub options: Vec<(String, String)>,
     /// The side data of the stream; x265 takes HDR10 metadata as an option.
     pub side_data: StreamSideData,
+}
+
+impl VideoOptions {
+    /// Progressive pictures of this format, of which nothing else is known, with times in units of `time_base` (seconds).
+    pub fn new(video: VideoFormat, time_base: Rational) -> Self {
+        VideoOptions {
+            format: video.format,
+            size: video.size,
+            time_base,
+            frame_rate: None,
+            colour: video.colour,
+            sample_aspect_ratio: None,
+            interlaced: None,
+            field_order: FieldOrder::Progressive,
+            global_header: false,
+            quantizer: None,
+            options: Vec::new(),
+            side_data: StreamSideData::default(),
+        }
+    }
 }
 
 /// An open video encoder.
@@ -249,7 +270,6 @@ impl Drop for VideoEncoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffmpeg::Media;
     use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
     use std::sync::Arc;
 
@@ -262,23 +282,10 @@ mod tests {
         let frame = Frame::new(PixelFormat::Yuv420p, size, Range::Limited, Matrix::Bt601, planes.to_vec()).unwrap();
         drop(planes);
         let rate = Rational::new(25, 1);
-        let stream = Media::of_raw_video("rawvideo", rate, None).streams.remove(0);
         let picture = Picture::from_frame(&frame).unwrap();
         drop(frame);
-        let options = VideoOptions {
-            format: picture.format(),
-            size,
-            time_base: rate.invert(),
-            frame_rate: Some(rate),
-            colour: picture.colour(),
-            sample_aspect_ratio: None,
-            interlaced: None,
-            field_order: stream.field_order,
-            global_header: false,
-            quantizer: None,
-            options: Vec::new(),
-            side_data: StreamSideData::default(),
-        };
+        let options = VideoOptions::new(VideoFormat::of(&picture), rate.invert());
+        let options = VideoOptions { frame_rate: Some(rate), ..options };
         // The packet of this encoder holds the AVFrame that the encoder got.
         let mut encoder = VideoEncoder::open(Encoder::find("wrapped_avframe").unwrap(), &options).unwrap();
         encoder.send(Some(&picture)).unwrap();

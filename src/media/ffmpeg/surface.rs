@@ -220,8 +220,7 @@ fn copy_properties(picture: &mut Picture, surface: &Picture) -> Result<(), Error
 mod tests {
     use super::*;
     use crate::ffmpeg::{
-        ChromaLocation, Converter, Encoder, FieldOrder, PictureProperties, Rational, StreamSideData, VideoEncoder,
-        VideoFormat, VideoOptions,
+        ChromaLocation, Converter, Encoder, PictureProperties, Rational, VideoEncoder, VideoFormat, VideoOptions,
     };
     use histeq::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
     use std::ops::Range;
@@ -446,20 +445,8 @@ mod tests {
             interlaced: None,
             sample_aspect_ratio: None,
         });
-        let options = VideoOptions {
-            format,
-            size,
-            time_base: Rational::new(1, 25),
-            frame_rate: None,
-            colour: on_gpu.colour(),
-            sample_aspect_ratio: None,
-            interlaced: None,
-            field_order: FieldOrder::Unknown,
-            global_header: false,
-            quantizer: None,
-            options: Vec::new(),
-            side_data: StreamSideData::default(),
-        };
+        let video = VideoFormat { format, size, colour: on_gpu.colour() };
+        let options = VideoOptions::new(video, Rational::new(1, 25));
         let mut encoder = VideoEncoder::open(Encoder::find("mpeg4").unwrap(), &options).unwrap();
         for picture in [&on_gpu, &described] {
             let format = RawFormat::from_name("rgb24").unwrap();
