@@ -21,6 +21,14 @@ pub struct GraphVideo {
     pub frame_rate: Option<Rational>,
 }
 
+impl GraphVideo {
+    /// Pictures like this one, with times in units of `time_base` (seconds), and this many a second.
+    pub fn of(picture: &Picture, time_base: Rational, frame_rate: Option<Rational>) -> Self {
+        let sample_aspect_ratio = picture.sample_aspect_ratio();
+        GraphVideo { format: picture.format(), size: picture.size(), sample_aspect_ratio, time_base, frame_rate }
+    }
+}
+
 /// A conversion between pixel formats inside a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
@@ -108,9 +116,8 @@ impl FilterGraph {
 
     /// Is it for pictures like this one?
     pub fn takes(&self, picture: &Picture) -> bool {
-        let (format, size) = (picture.format(), picture.size());
-        let sample_aspect_ratio = picture.sample_aspect_ratio();
-        self.source == arguments(&GraphVideo { format, size, sample_aspect_ratio, ..self.from }, Some(picture))
+        let video = GraphVideo::of(picture, self.from.time_base, self.from.frame_rate);
+        self.source == arguments(&video, Some(picture))
     }
 
     /// Sends a picture, or `None` at the end of the video. Receive all pictures before the next one.
@@ -161,11 +168,6 @@ impl FilterGraph {
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// The pictures that go in.
-    pub fn input(&self) -> GraphVideo {
-        self.from
     }
 
     /// The pictures that come out.

@@ -18,6 +18,11 @@ impl RawFormat {
         (format != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(format))
     }
 
+    /// All native formats that this FFmpeg knows.
+    pub fn natives() -> Vec<Self> {
+        PixelFormat::ALL.iter().filter_map(|format| RawFormat::from_name(format.name())).collect()
+    }
+
     /// The format with the number in an AVFrame or in AVCodecParameters.
     ///
     /// # Safety

@@ -349,13 +349,7 @@ impl FilteredSource {
 
     /// Builds a graph for `picture`, and sends the picture into it.
     fn begin(&mut self, picture: Picture, sent: Sent) -> Result<()> {
-        let video = GraphVideo {
-            format: picture.format(),
-            size: picture.size(),
-            sample_aspect_ratio: picture.sample_aspect_ratio(),
-            time_base: self.from.0,
-            frame_rate: self.from.1,
-        };
+        let video = GraphVideo::of(&picture, self.from.0, self.from.1);
         let graph = open_graph(&self.chain, video, Some(&picture), picture.is_full_range());
         let graph = graph.map_err(|error| self.failed(error))?;
         self.position = sent.position;
@@ -432,10 +426,9 @@ impl Source for FilteredSource {
 
 /// The format in which a source delivers pictures that are decoded in `format`.
 fn delivered_format(format: RawFormat) -> RawFormat {
-    let native: Vec<RawFormat> = PixelFormat::ALL.iter().map(|&format| format.into()).collect();
     match format.native() {
         Some(_) => format,
-        None => nearest_format(&native, format).unwrap_or(format),
+        None => nearest_format(&RawFormat::natives(), format).unwrap_or(format),
     }
 }
 
@@ -451,8 +444,8 @@ fn open_graph(
         let cube = cubes.as_ref().map(|cubes| Picture::from_frame(cubes.get(is_full))).transpose()?;
         FilterGraph::open(chain, from, like, cube, formats)
     };
-    let native = PixelFormat::ALL.iter().map(|&format| RawFormat::from(format));
-    let mut formats: Vec<RawFormat> = native.filter(|format| format.depth() >= from.format.depth()).collect();
+    let mut formats = RawFormat::natives();
+    formats.retain(|format| format.depth() >= from.format.depth());
     if from.format.is_full_range_yuv() {
         formats = formats.iter().filter_map(|format| format.full_range_yuv()).chain(formats.iter().copied()).collect();
     }

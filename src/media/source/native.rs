@@ -61,9 +61,7 @@ impl ToNative {
         let to = match self.conversion {
             Some((known, to)) if (known, to.size) == (from, size) && opaque.is_none_or(|of| of == to.format) => to,
             known => {
-                let native: Vec<RawFormat> =
-                    PixelFormat::ALL.iter().filter_map(|format| RawFormat::from_name(format.name())).collect();
-                let Some(format) = opaque.or(nearest_format(&native, from)) else {
+                let Some(format) = opaque.or(nearest_format(&RawFormat::natives(), from)) else {
                     bail!("pixel format {from} cannot be equalized");
                 };
                 if known.is_none_or(|(known, _)| known != from) && !self.is_jpeg {
