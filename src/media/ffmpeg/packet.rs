@@ -31,19 +31,24 @@ impl Packet {
 
     /// A packet with these bytes, times and duration; `is_key` says whether it is a key frame.
     pub fn of_bytes(bytes: &[u8], times: [i64; 2], duration: i64, is_key: bool) -> Self {
-        let mut packet = Packet::new();
         let size = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
-        // SAFETY: the packet is valid and empty.
-        if unsafe { ffi::av_new_packet(packet.ptr, size) } < 0 {
-            out_of_memory();
-        }
+        let mut packet = Packet::of_size(size, times, duration).unwrap_or_else(|_| out_of_memory());
         // SAFETY: the new bytes are the packet's own, and no more than those that are copied.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*packet.ptr).data, size as usize) };
+        packet.get_mut().flags = if is_key { ffi::AV_PKT_FLAG_KEY } else { 0 };
+        packet
+    }
+
+    /// A key frame of this many bytes, which are not written yet.
+    fn of_size(size: i32, times: [i64; 2], duration: i64) -> Result<Self, Error> {
+        let mut packet = Packet::new();
+        // SAFETY: the packet is valid and empty.
+        check(unsafe { ffi::av_new_packet(packet.ptr, size) })?;
         let fields = packet.get_mut();
         [fields.pts, fields.dts] = times;
         fields.duration = duration;
-        fields.flags = if is_key { ffi::AV_PKT_FLAG_KEY } else { 0 };
-        packet
+        fields.flags = ffi::AV_PKT_FLAG_KEY;
+        Ok(packet)
     }
 
     /// A key frame that is a whole file, with these times and this duration.
@@ -53,19 +58,13 @@ impl Packet {
     pub(super) fn of_file(mut file: &File, times: [i64; 2], duration: i64) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
         let size = i32::try_from(file.metadata().map_err(failed)?.len()).map_err(|_| super::OUT_OF_MEMORY)?;
-        let mut packet = Packet::new();
-        // SAFETY: the packet is valid and empty.
-        check(unsafe { ffi::av_new_packet(packet.ptr, size) })?;
+        let packet = Packet::of_size(size, times, duration)?;
         // SAFETY: the packet has `size` bytes at `data`, which nothing else uses. The allocator has not written to them.
         let bytes = unsafe {
             std::ptr::write_bytes((*packet.ptr).data, 0, size as usize);
             std::slice::from_raw_parts_mut((*packet.ptr).data, size as usize)
         };
         file.read_exact(bytes).map_err(failed)?;
-        let fields = packet.get_mut();
-        [fields.pts, fields.dts] = times;
-        fields.duration = duration;
-        fields.flags = ffi::AV_PKT_FLAG_KEY;
         Ok(packet)
     }
 

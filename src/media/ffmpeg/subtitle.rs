@@ -94,21 +94,10 @@ impl SubtitleTranscoder {
         }
         let size = encoded? as usize;
         let milliseconds = Rational::new(1, 1000);
-        let mut out = Packet::new();
-        let to = out.as_mut_ptr();
-        // SAFETY: the new packet has `size` bytes.
-        unsafe {
-            check(ffi::av_new_packet(to, size as i32))?;
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*to).data, size);
-            let start = packet.time().unwrap_or(0) + rescale(delay, milliseconds, self.time_base);
-            (*to).pts = start;
-            (*to).dts = start;
-            let known = packet.duration() > 0 && delay == 0;
-            let duration = if known { packet.duration() } else { rescale(shown, milliseconds, self.time_base) };
-            (*to).duration = duration;
-            (*to).flags |= ffi::AV_PKT_FLAG_KEY;
-        }
-        Ok(Some(out))
+        let start = packet.time().unwrap_or(0) + rescale(delay, milliseconds, self.time_base);
+        let is_known = packet.duration() > 0 && delay == 0;
+        let duration = if is_known { packet.duration() } else { rescale(shown, milliseconds, self.time_base) };
+        Ok(Some(Packet::of_bytes(&bytes[..size], [start; 2], duration, true)))
     }
 }
 
