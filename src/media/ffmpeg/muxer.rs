@@ -69,36 +69,19 @@ unsafe impl Send for Muxer {}
 
 impl Muxer {
     /// Opens `url` for writing in this container format. A pipe comes with an interrupt: once it is cancelled, a reader that
-    /// reads nothing is not waited for.
+    /// reads nothing is not waited for. A live stream, which is connected to, comes with an interrupt that ends all waits, now
+    /// and later, and with the options of the `protocol`.
     ///
     /// # Errors
-    /// When it cannot be opened.
-    pub fn create(container: Container, url: &str, pipe: Option<Interrupt>) -> Result<Self, Error> {
-        pipe.iter().for_each(|interrupt| interrupt.set_grace(PATIENCE));
-        Muxer::open(container, url, pipe.map(Box::new), false, &[])
-    }
-
-    /// Connects to `url` for a live stream in this container format. `interrupt` ends all waits, now and later. `options` are
-    /// those of the protocol.
-    ///
-    /// # Errors
-    /// When the connection fails.
-    pub fn connect(
+    /// When it cannot be opened, or the connection fails.
+    pub fn open(
         container: Container,
         url: &str,
-        interrupt: Interrupt,
-        options: &[(String, String)],
+        interrupt: Option<Interrupt>,
+        protocol: Option<&[(String, String)]>,
     ) -> Result<Self, Error> {
-        Muxer::open(container, url, Some(Box::new(interrupt)), true, options)
-    }
-
-    fn open(
-        container: Container,
-        url: &str,
-        interrupt: Option<Box<Interrupt>>,
-        is_network: bool,
-        options: &[(String, String)],
-    ) -> Result<Self, Error> {
+        let (is_network, interrupt) = (protocol.is_some(), interrupt.map(Box::new));
+        interrupt.iter().filter(|_| !is_network).for_each(|interrupt| interrupt.set_grace(PATIENCE));
         super::init();
         super::last_message();
         let url = location(url);
@@ -126,7 +109,7 @@ impl Muxer {
             if container.needs_file() {
                 let (write, callback) = (ffi::AVIO_FLAG_WRITE, &(*ptr).interrupt_callback);
                 let mut dictionary = std::ptr::null_mut();
-                set_entries(&mut dictionary, options);
+                set_entries(&mut dictionary, protocol.unwrap_or_default());
                 let opened = ffi::avio_open2(&mut (*ptr).pb, url.as_ptr(), write, callback, &mut dictionary);
                 ffi::av_dict_free(&mut dictionary);
                 check(opened)?;

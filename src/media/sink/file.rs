@@ -248,8 +248,13 @@ impl FileSink {
             url = self.image.insert(image).location().to_string_lossy().into_owned();
         }
         let opened = match &self.interrupt {
-            Some(interrupt) => Muxer::connect(self.container, &url, interrupt.clone(), &protocol_options(&url)),
-            None => Muxer::create(self.container, &url, self.target.fifo().map(|_| self.target.cancel().flag().into())),
+            Some(interrupt) => {
+                Muxer::open(self.container, &url, Some(interrupt.clone()), Some(&protocol_options(&url)))
+            }
+            None => {
+                let interrupt = self.target.fifo().map(|_| self.target.cancel().flag().into());
+                Muxer::open(self.container, &url, interrupt, None)
+            }
         };
         let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
         muxer.set_time_offset(-zero_time(&self.input, self.container));
