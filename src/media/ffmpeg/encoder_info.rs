@@ -105,20 +105,14 @@ impl Encoder {
 /// All video encoders of this FFmpeg, in its own order.
 pub fn encoders() -> Vec<Encoder> {
     super::init();
-    let mut found = Vec::new();
     let mut state = std::ptr::null_mut();
-    loop {
+    let all = std::iter::from_fn(|| {
         // SAFETY: `state` starts as null, and is passed to each call.
         let codec = unsafe { ffi::av_codec_iterate(&mut state) };
-        if codec.is_null() {
-            return found;
-        }
         // SAFETY: a constant of the library.
-        let codec = unsafe { Codec::wrap(codec) };
-        if codec.is_encoder() && codec.is_video() {
-            found.push(Encoder(codec));
-        }
-    }
+        (!codec.is_null()).then(|| unsafe { Codec::wrap(codec) })
+    });
+    all.filter(|codec| codec.is_encoder() && codec.is_video()).map(Encoder).collect()
 }
 
 /// The one of `formats` that loses least of a picture in `format`: keeping colour comes first, then depth.

@@ -287,11 +287,6 @@ impl Picture {
         }
     }
 
-    /// Marks it as progressive.
-    pub(super) fn set_progressive(&mut self) {
-        self.set_interlaced(None);
-    }
-
     /// Marks it as interlaced, `Some(top field first?)`, or as progressive.
     pub(super) fn set_interlaced(&mut self, top_field_first: Option<bool>) {
         let frame = self.get_mut();
@@ -384,11 +379,6 @@ impl Picture {
     pub fn has_dolby_vision(&self) -> bool {
         use ffi::AVFrameSideDataType::{AV_FRAME_DATA_DOVI_METADATA, AV_FRAME_DATA_DOVI_RPU_BUFFER};
         [AV_FRAME_DATA_DOVI_METADATA, AV_FRAME_DATA_DOVI_RPU_BUFFER].iter().any(|kind| self.side_data(*kind).is_some())
-    }
-
-    /// Has it an ICC profile?
-    pub fn has_icc_profile(&self) -> bool {
-        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_ICC_PROFILE).is_some()
     }
 
     /// What its decoder has found of EXIF, texts and the like.

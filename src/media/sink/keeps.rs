@@ -219,7 +219,7 @@ fn of_image(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) ->
     let told: Vec<&str> = told.collect();
     let list = listed(&told);
     let is_lost = |what: SaidOfImage, by: &[&str]| match what {
-        SaidOfImage::Icc => first.has_icc_profile() && !by.contains(&encoder.as_str()),
+        SaidOfImage::Icc => first.icc_profile().is_some() && !by.contains(&encoder.as_str()),
         _ => about
             .is_some_and(|about| about.says(what) && !(by.contains(&encoder.as_str()) && about.fits(what, &encoder))),
     };
