@@ -375,7 +375,7 @@ impl Media {
             (attached.sum(), MOST_ATTACHED, "bytes of attached files"),
         ] {
             if there > most {
-                return Err(OpenError::TooMuch { most, what });
+                return Err(OpenError::too_much(most, what));
             }
         }
         Ok(())

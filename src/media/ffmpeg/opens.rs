@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The most streams of an input.
@@ -51,11 +51,34 @@ pub(super) struct Opens {
     count: AtomicUsize,
     /// How many are open.
     open: AtomicUsize,
-    has_too_many: AtomicBool,
-    has_too_many_streams: AtomicBool,
-    is_too_deep: AtomicBool,
+    /// The first limit that the input exceeds.
+    exceeded: OnceLock<Exceeded>,
     /// The file that is opened next, whatever its name is.
     served: Mutex<Option<File>>,
+}
+
+/// A limit that an input exceeds.
+#[derive(Clone, Copy)]
+enum Exceeded {
+    Opens,
+    Streams,
+    Depth,
+}
+
+impl From<Exceeded> for OpenError {
+    fn from(exceeded: Exceeded) -> Self {
+        match exceeded {
+            Exceeded::Opens => OpenError::Limit(format!(
+                "it opens more than {MOST_OPENS} files or addresses before the first frame, as a playlist does that names \
+                 itself (open the video that it names)"
+            )),
+            Exceeded::Streams => OpenError::too_much(MOST_STREAMS, "streams"),
+            Exceeded::Depth => OpenError::Limit(
+                "the files that it names nest too deeply, as in a playlist that names itself (open the video that it names)"
+                    .to_owned(),
+            ),
+        }
+    }
 }
 
 impl Opens {
@@ -65,9 +88,7 @@ impl Opens {
             opening: AtomicPtr::new(ptr::null_mut()),
             count: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
-            has_too_many: AtomicBool::new(false),
-            has_too_many_streams: AtomicBool::new(false),
-            is_too_deep: AtomicBool::new(false),
+            exceeded: OnceLock::new(),
             served: Mutex::new(None),
         }
     }
@@ -109,7 +130,7 @@ impl Opens {
     pub fn streams_are_known(&self) -> Option<OpenError> {
         self.look();
         self.forget_context();
-        self.exceeded()
+        self.exceeded.get().copied().map(OpenError::from)
     }
 
     /// The context is not looked at any more. FFmpeg frees it before it closes what it reads from, and asks meanwhile.
@@ -120,29 +141,13 @@ impl Opens {
     /// The error of a call while the input was opened: what there is too much of, if that was the reason.
     pub fn error(&self, error: Error) -> OpenError {
         // FFmpeg has refused more streams itself, and the context may be gone.
-        let has_too_many_streams = || message_names("max_streams");
-        let of_streams =
-            || has_too_many_streams().then_some(OpenError::TooMuch { most: MOST_STREAMS, what: "streams" });
-        self.exceeded().or_else(of_streams).unwrap_or(OpenError::Ffmpeg(error))
+        let of_streams = || message_names("max_streams").then_some(Exceeded::Streams);
+        self.exceeded.get().copied().or_else(of_streams).map_or(OpenError::Ffmpeg(error), OpenError::from)
     }
 
     /// Must a call that waits return now?
     pub fn is_due(&self) -> bool {
-        self.interrupt.is_due() || self.exceeded().is_some()
-    }
-
-    /// What the input has more of than it may.
-    pub fn exceeded(&self) -> Option<OpenError> {
-        let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        if is(&self.has_too_many) {
-            Some(OpenError::TooManyOpens { most: MOST_OPENS })
-        } else if is(&self.has_too_many_streams) {
-            Some(OpenError::TooMuch { most: MOST_STREAMS, what: "streams" })
-        } else if is(&self.is_too_deep) {
-            Some(OpenError::TooDeep)
-        } else {
-            None
-        }
+        self.interrupt.is_due() || self.exceeded.get().is_some()
     }
 
     /// Looks at how many streams there are, and how deep the calls are.
@@ -150,12 +155,12 @@ impl Opens {
         let context = self.opening.load(Ordering::Relaxed);
         // SAFETY: while the pointer is there, FFmpeg opens the context, on the thread that has asked for this, or that waits.
         if !context.is_null() && unsafe { (*context).nb_streams } as usize > MOST_STREAMS {
-            self.has_too_many_streams.store(true, Ordering::Relaxed);
+            let _ = self.exceeded.set(Exceeded::Streams);
         }
         let here = 0_u8;
         let base = BASE.get();
         if base != 0 && base.saturating_sub(ptr::from_ref(&here).addr()) > MOST_STACK {
-            self.is_too_deep.store(true, Ordering::Relaxed);
+            let _ = self.exceeded.set(Exceeded::Depth);
         }
     }
 
@@ -165,7 +170,7 @@ impl Opens {
         let is_opening = !self.opening.load(Ordering::Relaxed).is_null();
         let count = if is_opening { self.count.fetch_add(1, Ordering::Relaxed) } else { 0 };
         if count >= MOST_OPENS || self.open.load(Ordering::Relaxed) >= MOST_OPENS {
-            self.has_too_many.store(true, Ordering::Relaxed);
+            let _ = self.exceeded.set(Exceeded::Opens);
         }
         !self.is_due()
     }
