@@ -6,11 +6,12 @@
 mod exif;
 mod tiff_stack;
 
-pub use tiff_stack::{NoPage, TiffStack};
+pub use tiff_stack::TiffStack;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use exif::Exif;
+pub use exif::{ByteOrder, TYPE_BYTES};
 use img_parts::jpeg::{Jpeg, JpegSegment, markers};
 use img_parts::png::{Png, PngChunk};
 use img_parts::riff::{RiffChunk, RiffContent};
@@ -184,11 +185,6 @@ impl About {
             SaidOfImage::Gamma => has(&[*b"gAMA", *b"cHRM"]),
             SaidOfImage::Texts => has(&TEXTS),
         }
-    }
-
-    /// Was there more than is carried?
-    pub fn is_too_large(&self) -> bool {
-        self.is_too_large
     }
 
     /// As text, which may stand among the metadata of a picture.

@@ -1,6 +1,7 @@
 //! Joins TIFF files of one page, as FFmpeg's encoder makes them, to one of many.
 
 use super::exif::TYPE_BYTES;
+use anyhow::{Context, Result, ensure};
 
 /// Tags that lead to other lists, and the one with the places of strips.
 const LISTS: [u16; 3] = [34665, 34853, 40965];
@@ -11,17 +12,6 @@ const HEADER: usize = 8;
 const TAG: usize = 12;
 const COUNT: usize = 4;
 const VALUE: usize = 8;
-
-/// Why a page cannot be added.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-pub enum NoPage {
-    /// It has offsets of 32 bits.
-    #[error("a TIFF of more than 4 GiB is not written (write numbered images, as out%05d.tif)")]
-    TooLarge,
-    /// It is not what is expected.
-    #[error("what the encoder of TIFF has made cannot be joined (write numbered images, as out%05d.tif)")]
-    Unknown,
-}
 
 /// A file of pages that is being written.
 #[derive(Default)]
@@ -39,13 +29,13 @@ impl TiffStack {
     ///
     /// # Errors
     /// When it is no such file, or the file of all gets too large.
-    pub fn push(&mut self, mut page: Vec<u8>) -> Result<Option<Vec<u8>>, NoPage> {
+    pub fn push(&mut self, mut page: Vec<u8>) -> Result<Option<Vec<u8>>> {
         page.resize(page.len().next_multiple_of(2), 0);
         let begin = self.before + self.waits.as_ref().map_or(0, Vec::len);
-        if begin.checked_add(page.len()).is_none_or(|end| u32::try_from(end).is_err()) {
-            return Err(NoPage::TooLarge);
-        }
-        let (list, link) = moved(&mut page, begin as u32).ok_or(NoPage::Unknown)?;
+        let fits = begin.checked_add(page.len()).is_some_and(|end| u32::try_from(end).is_ok());
+        ensure!(fits, "a TIFF of more than 4 GiB is not written (write numbered images, as out%05d.tif)");
+        let (list, link) = moved(&mut page, begin as u32)
+            .context("what the encoder of TIFF has made cannot be joined (write numbered images, as out%05d.tif)")?;
         let mut ready = self.waits.replace(page);
         if let Some(ready) = &mut ready {
             ready[self.link..self.link + 4].copy_from_slice(&list.to_le_bytes());

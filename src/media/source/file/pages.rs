@@ -4,6 +4,7 @@
 //! in strips.
 
 use crate::ffmpeg::Packet;
+use crate::image_file::{ByteOrder, TYPE_BYTES};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -24,9 +25,6 @@ const UNSIGNED: [usize; 2] = [1, 4];
 
 /// Tags that lead to other lists of tags, which say nothing of how a page is decoded: smaller versions, and what cameras tell.
 const OTHER_LISTS: [u16; 3] = [330, 34665, 34853];
-
-/// The bytes of a value of each type, from 0 on.
-const TYPE_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 
 /// The type of offsets: 4 bytes.
 const LONG: u16 = 4;
@@ -92,17 +90,13 @@ struct Tag<'a> {
 /// The bytes of a file.
 struct Tiff<'a> {
     bytes: &'a [u8],
-    is_big_endian: bool,
+    order: ByteOrder,
 }
 
 impl<'a> Tiff<'a> {
     /// `None` for what is no TIFF, or a BigTIFF, which FFmpeg does not read.
     fn of(bytes: &'a [u8]) -> Option<Self> {
-        match bytes.get(..4)? {
-            b"II*\0" => Some(Tiff { bytes, is_big_endian: false }),
-            b"MM\0*" => Some(Tiff { bytes, is_big_endian: true }),
-            _ => None,
-        }
+        Some(Tiff { bytes, order: ByteOrder::of(bytes)? })
     }
 
     /// Where the lists of tags of all pages are. The last one may be missing, where the file is cut off.
@@ -114,7 +108,7 @@ impl<'a> Tiff<'a> {
                 pages.push(list);
                 break;
             };
-            let is_page = |tag: &'a [u8]| self.number(&tag[..2]) != u32::from(KIND) || self.first(tag) & NO_PAGE == 0;
+            let is_page = |tag: &'a [u8]| self.order.number(&tag[..2]) != u32::from(KIND) || self.first(tag) & NO_PAGE == 0;
             if tags.chunks_exact(TAG).all(is_page) {
                 pages.push(list);
             }
@@ -169,19 +163,19 @@ impl<'a> Tiff<'a> {
             tags.extend([self.longs(offsets, &places)?, self.longs(lengths, &copied)?]);
         }
         tags.sort_by_key(|tag| tag.kind);
-        let mut end = self.bytes_of(u32::try_from(tags.len()).ok()?, 2);
+        let mut end = self.order.bytes(u32::try_from(tags.len()).ok()?, 2);
         for Tag { kind, numeric_type, count, values } in &tags {
-            end.extend([self.bytes_of((*kind).into(), 2), self.bytes_of((*numeric_type).into(), 2)].concat());
-            end.extend(self.bytes_of(*count, 4));
+            end.extend([self.order.bytes((*kind).into(), 2), self.order.bytes((*numeric_type).into(), 2)].concat());
+            end.extend(self.order.bytes(*count, 4));
             if values.len() > 4 {
-                end.extend(self.bytes_of(u32::try_from(page.len()).ok()?, 4));
+                end.extend(self.order.bytes(u32::try_from(page.len()).ok()?, 4));
                 page.extend(values.iter());
                 self.check(&page)?;
             } else {
                 end.extend(values.iter().copied().chain([0; 4]).take(4));
             }
         }
-        let place = self.bytes_of(u32::try_from(page.len()).ok()?, 4);
+        let place = self.order.bytes(u32::try_from(page.len()).ok()?, 4);
         page[4..VALUE].copy_from_slice(&place);
         page.extend(end);
         page.extend([0; 4]);
@@ -202,14 +196,14 @@ impl<'a> Tiff<'a> {
 
     /// The tag in these bytes; `None` if its values are outside of the file.
     fn tag(&self, bytes: &'a [u8]) -> Option<Tag<'a>> {
-        let (kind, numeric_type) = (self.kind(bytes), self.number(&bytes[2..COUNT]) as u16);
-        let count = self.number(&bytes[COUNT..VALUE]);
+        let (kind, numeric_type) = (self.kind(bytes), self.order.number(&bytes[2..COUNT]) as u16);
+        let count = self.order.number(&bytes[COUNT..VALUE]);
         let each = TYPE_BYTES.get(usize::from(numeric_type)).copied().unwrap_or(0);
         let length = each.checked_mul(count as usize)?;
         let values = if length <= 4 {
             &bytes[VALUE..VALUE + length]
         } else {
-            let offset = self.number(&bytes[VALUE..]) as usize;
+            let offset = self.order.number(&bytes[VALUE..]) as usize;
             self.bytes.get(offset..offset.checked_add(length)?)?
         };
         Some(Tag { kind, numeric_type, count, values: values.into() })
@@ -217,7 +211,7 @@ impl<'a> Tiff<'a> {
 
     /// A tag with these numbers.
     fn longs(&self, kind: u16, numbers: &[usize]) -> Option<Tag<'a>> {
-        let bytes = |number: &usize| u32::try_from(*number).ok().map(|number| self.bytes_of(number, 4));
+        let bytes = |number: &usize| u32::try_from(*number).ok().map(|number| self.order.bytes(number, 4));
         let values: Option<Vec<Vec<u8>>> = numbers.iter().map(bytes).collect();
         Some(Tag { kind, numeric_type: LONG, count: numbers.len() as u32, values: values?.concat().into() })
     }
@@ -225,7 +219,7 @@ impl<'a> Tiff<'a> {
     /// The numbers of 2 or 4 bytes of a tag; none of a tag with others.
     fn numbers(&self, tag: &Tag<'_>) -> Vec<usize> {
         match TYPE_BYTES.get(usize::from(tag.numeric_type)) {
-            Some(&each @ (2 | 4)) => tag.values.chunks_exact(each).map(|value| self.number(value) as usize).collect(),
+            Some(&each @ (2 | 4)) => tag.values.chunks_exact(each).map(|value| self.order.number(value) as usize).collect(),
             _ => Vec::new(),
         }
     }
@@ -241,12 +235,12 @@ impl<'a> Tiff<'a> {
 
     /// The tags of the list that begins there.
     fn tags(&self, list: usize) -> Option<&'a [u8]> {
-        let count = self.number(self.bytes.get(list..list.checked_add(2)?)?) as usize;
+        let count = self.order.number(self.bytes.get(list..list.checked_add(2)?)?) as usize;
         self.bytes.get(list + 2..list + 2 + count * TAG)
     }
 
     fn kind(&self, tag: &[u8]) -> u16 {
-        self.number(&tag[..2]) as u16
+        self.order.number(&tag[..2]) as u16
     }
 
     /// The first number of a tag.
@@ -256,20 +250,6 @@ impl<'a> Tiff<'a> {
 
     /// The offset that is written at `at`.
     fn long(&self, at: usize) -> Option<usize> {
-        self.bytes.get(at..at.checked_add(4)?).map(|bytes| self.number(bytes) as usize)
-    }
-
-    /// A number of up to 4 bytes.
-    fn number(&self, bytes: &[u8]) -> u32 {
-        let join = |value: u32, byte: &u8| value << 8 | u32::from(*byte);
-        if self.is_big_endian { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
-    }
-
-    /// A number in this many bytes.
-    fn bytes_of(&self, number: u32, count: usize) -> Vec<u8> {
-        match self.is_big_endian {
-            true => number.to_be_bytes()[4 - count..].to_vec(),
-            false => number.to_le_bytes()[..count].to_vec(),
-        }
+        self.bytes.get(at..at.checked_add(4)?).map(|bytes| self.order.number(bytes) as usize)
     }
 }
