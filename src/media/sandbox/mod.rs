@@ -17,16 +17,6 @@ pub use places::Places;
 
 use anyhow::Result;
 
-/// The wall around a process that demuxes and decodes one input. Inside, nothing can be opened; there is no other program and
-/// no other process, and no network unless the input comes from there: then what tells of names and certificates can be read.
-#[derive(Clone, Copy, Debug)]
-pub struct DecoderWall {
-    /// Whether the network can be used.
-    pub network: bool,
-    /// Whether it is an error that the kernel has no such wall.
-    pub is_required: bool,
-}
-
 /// The wall around the whole process. Put it up before the process starts threads.
 #[derive(Clone, Debug)]
 pub struct ProcessWall {
@@ -40,17 +30,17 @@ pub struct ProcessWall {
     pub is_required: bool,
 }
 
-impl DecoderWall {
-    /// Puts it up around the calling thread and those that it starts from now on.
-    ///
-    /// # Errors
-    /// When the kernel has no such wall, and it is required.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn close(self) -> Result<()> {
-        let unless_lacking = |error| unless_lacking(self.is_required, error);
-        files::close_to_decoders(self.network).map(drop).or_else(unless_lacking)?;
-        calls::answer_decoders(self.network).or_else(unless_lacking)
-    }
+/// Puts up the wall around a process that demuxes and decodes one input: around the calling thread and those that it starts from now
+/// on. Inside, nothing can be opened; there is no other program and no other process, and no network without `network`. With it,
+/// the names and certificates of servers can be read.
+///
+/// # Errors
+/// When the kernel has no such wall, and it is required.
+#[cfg(target_os = "linux")]
+pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<()> {
+    let unless_lacking = |error| unless_lacking(is_required, error);
+    files::close_to_decoders(network).map(drop).or_else(unless_lacking)?;
+    calls::answer_decoders(network).or_else(unless_lacking)
 }
 
 impl ProcessWall {

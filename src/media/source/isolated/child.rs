@@ -8,7 +8,7 @@ use super::shared_memory::{Pieces, SharedPool, ask};
 use super::transcoders;
 use crate::ffmpeg;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
-use crate::sandbox::DecoderWall;
+use crate::sandbox::close_around_decoder;
 use crate::source::file::{FileInput, FileSource};
 use crate::source::live::{Found, LiveSource};
 use crate::source::open::with_hint;
@@ -115,7 +115,7 @@ fn confine(start: &Start, has_own_users: bool) -> Result<()> {
     let none = CapabilitySet::empty();
     let dropped = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
     dropped.or_else(|error| if start.needs_walls { Err(error) } else { Ok(()) })?;
-    DecoderWall { network: start.uses_network, is_required: start.needs_walls }.close()
+    close_around_decoder(start.uses_network, start.needs_walls)
 }
 
 /// Limits the process to so much of a resource, or to less, where whoever started the program has allowed less.
