@@ -23,7 +23,8 @@ pub struct WarmUp {
 
 /// One run in its warm-up, until it is dropped.
 pub struct WarmingUp {
-    all: WarmUp,
+    /// The warm-up of this run and of the others.
+    pub(super) all: WarmUp,
 }
 
 impl WarmUp {
@@ -40,13 +41,6 @@ impl WarmUp {
             None => begin.elapsed() < LONGEST,
             Some(over) => over.elapsed() < over.saturating_duration_since(begin).min(LONGEST),
         }
-    }
-}
-
-impl WarmingUp {
-    /// The warm-up of this run and of the others.
-    pub(super) fn of_all(&self) -> WarmUp {
-        self.all.clone()
     }
 }
 
