@@ -1,6 +1,5 @@
 //! A source whose frames pass filters of libavfilter.
 
-use super::filters::{Filters, to_sdr};
 use super::log::{Cubes, LogChoice, NamedBy, NamedLog, chain, forget, named_in};
 use crate::ffmpeg::{
     Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
@@ -22,19 +21,18 @@ const MOST_SENT: usize = 1024;
 /// The size that filters are tried with while the size of the input is unknown.
 const TYPICAL_SIZE: (usize, usize) = (1920, 1080);
 
-/// `source` with its frames filtered, and the description of what comes out of it.
+/// `source` with its frames filtered by a chain in the syntax of `ffmpeg -vf`, and the description of what comes out of it.
+/// `option` is the option that the chain comes from.
 ///
 /// # Errors
 /// When the filters do not exist, or do not fit the input; with `--strict`, also when they lose bits or colour.
 pub fn filtered(
-    (mut source, mut input): (Box<dyn Source>, Input),
-    filters: &Filters,
+    (source, input): (Box<dyn Source>, Input),
+    option: &'static str,
+    chain: &str,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    if let Some(chain) = &filters.chain {
-        (source, input) = FilteredSource::open(source, input, "--filter", chain.clone().into(), Scope::Part, notices)?;
-    }
-    Ok((source, input))
+    FilteredSource::open(source, input, option, chain.to_owned().into(), Scope::Part, notices)
 }
 
 /// `source` with frames of this size, in pixels, which is smaller: as from further away.
@@ -77,6 +75,20 @@ pub(super) fn in_sdr(
     FilteredSource::open(source, input, "--for web", to_sdr(colour.is_told()).into(), scope, notices)
 }
 
+/// What makes SDR of HDR: light by zscale, in multiples of the white of an SDR picture in HDR (203 cd/m2, ITU-R BT.2408); up to
+/// 0.6 it stays as it is, and what is above, up to 1,000 cd/m2, has the rest. Of primaries and matrix, what is not told is that
+/// of HDR.
+fn to_sdr([has_primaries, has_matrix]: [bool; 2]) -> String {
+    let primaries = if has_primaries { "" } else { "setparams=color_primaries=bt2020," };
+    let matrix = if has_matrix { "" } else { "setparams=colorspace=bt2020nc," };
+    let forgotten = ["MASTERING_DISPLAY_METADATA", "CONTENT_LIGHT_LEVEL", "DYNAMIC_HDR_PLUS"];
+    let forgotten = forgotten.map(|kind| format!("sidedata=mode=delete:type={kind},")).concat();
+    format!(
+        "{primaries}{matrix}{forgotten}zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,\
+         tonemap=mobius:param=0.6:peak=4.926,zscale=t=bt709:m=bt709:r=tv,format=yuv420p10le"
+    )
+}
+
 /// `source` with frames for displays, where those of `input` are log; and what named the curve.
 ///
 /// # Errors
@@ -111,18 +123,6 @@ pub fn developed(
     let scope = Scope::Whole;
     let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
     Ok((source, input, Some(named)))
-}
-
-/// `source` of equalized frames, and the description of what comes out of the filters behind it.
-///
-/// # Errors
-/// As for [`filtered`].
-pub fn filtered_after(
-    (source, input): (Box<dyn Source>, Input),
-    chain: &str,
-    notices: &Notices,
-) -> Result<(Box<dyn Source>, Input)> {
-    FilteredSource::open(source, input, "--filter-after", chain.to_owned().into(), Scope::Part, notices)
 }
 
 /// The frames that pass through one graph.

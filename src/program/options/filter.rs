@@ -4,7 +4,7 @@ use super::equalize::EqualizeOptions;
 use super::values::AnyCase;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use histeq_media::source::{Filters, LogChoice, LogCurve};
+use histeq_media::source::{LogChoice, LogCurve};
 
 /// Filters ahead of equalization, as typed.
 #[derive(Args, Debug)]
@@ -50,11 +50,6 @@ impl FilterArgs {
 }
 
 impl FilterOptions {
-    /// Whether there are filters whose reach is not known.
-    pub fn has_chain(&self) -> bool {
-        self.chain.is_some()
-    }
-
     /// What is taken for log.
     pub fn log(&self, equalize: &EqualizeOptions) -> LogChoice {
         match self.log {
@@ -63,8 +58,8 @@ impl FilterOptions {
         }
     }
 
-    /// The filters.
-    pub fn filters(&self) -> Filters {
-        Filters { chain: self.chain.clone() }
+    /// The chain of filters, in the syntax of `ffmpeg -vf`.
+    pub fn chain(&self) -> Option<&str> {
+        self.chain.as_deref()
     }
 }
