@@ -51,7 +51,7 @@ pub struct Decoder {
     ptr: *mut ffi::AVCodecContext,
     nvdec: Option<Nvdec>,
     /// The pixel format of the last picture that NVDEC did not decode, or whose NVDEC format is not supported.
-    unsupported: Option<RawFormat>,
+    pub unsupported: Option<RawFormat>,
     /// The container's sample aspect ratio, which overrides that of the pictures.
     aspect_ratio: Option<Rational>,
     /// Address of the last packet's bytes, if they are in pinned memory. Raw video is decoded in place.
@@ -225,11 +225,6 @@ impl Decoder {
     /// Why a picture could not be decoded: there was no room for it.
     pub fn refused(&self) -> Option<NoRoom> {
         self.buffers.refused()
-    }
-
-    /// The pixel format of a picture that NVDEC should have decoded but could not, if there was one.
-    pub fn unsupported(&self) -> Option<RawFormat> {
-        self.unsupported
     }
 }
 

@@ -66,7 +66,7 @@ pub struct VideoEncoder {
     /// Whether it can be closed now. SVT-AV1 hangs when it is closed before its first picture.
     can_close: bool,
     /// What it codes: `Some(top field first?)`, or frames.
-    fields: Option<bool>,
+    pub fields: Option<bool>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the VideoEncoder.
@@ -133,11 +133,6 @@ impl VideoEncoder {
     pub fn name(&self) -> String {
         // SAFETY: an open context has its codec, a constant of the library with a name.
         unsafe { text((*(*self.ptr).codec).name) }
-    }
-
-    /// What it codes: `Some(top field first?)`, or frames.
-    pub fn fields(&self) -> Option<bool> {
-        self.fields
     }
 
     /// FFmpeg's name of the pixel format that it takes, and the size of pictures, in columns and rows.

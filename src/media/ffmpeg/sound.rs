@@ -17,7 +17,7 @@ const ASYNC_RESAMPLE: &str = "aresample=async=1000";
 pub struct SoundTranscoder {
     decoder: decoder::Audio,
     resampler: Option<Resampler>,
-    encoder: encoder::Audio,
+    pub(super) encoder: encoder::Audio,
     encoded: VecDeque<Packet>,
     /// Unit of the times of input packets, in seconds.
     time_base: Rational,
@@ -71,10 +71,6 @@ impl SoundTranscoder {
     /// Unit of the times of output packets, in seconds.
     pub fn time_base(&self) -> Rational {
         Rational::new(1, self.encoder.rate() as i32)
-    }
-
-    pub(super) fn encoder(&self) -> &encoder::Audio {
-        &self.encoder
     }
 
     /// Sends a packet, or `None` at the end.

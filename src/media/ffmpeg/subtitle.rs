@@ -10,7 +10,7 @@ const LARGEST: usize = 1 << 20;
 /// A decoder and an encoder of text subtitles.
 pub struct SubtitleTranscoder {
     decoder: *mut ffi::AVCodecContext,
-    encoder: *mut ffi::AVCodecContext,
+    pub(super) encoder: *mut ffi::AVCodecContext,
     time_base: Rational,
 }
 
@@ -56,10 +56,6 @@ impl SubtitleTranscoder {
             check(ffi::avcodec_open2(this.encoder, to, std::ptr::null_mut()))?;
             Ok(this)
         }
-    }
-
-    pub(super) fn encoder(&self) -> *const ffi::AVCodecContext {
-        self.encoder
     }
 
     /// Converts a packet, in the same time base; `None` when it holds no subtitle.

@@ -46,8 +46,8 @@ impl Transcoder {
     pub fn output(&self, original: &Stream) -> Result<Stream, Error> {
         let (encoder, time_base) = match self {
             // SAFETY: the pointer is read, not what it points to.
-            Transcoder::Sound(sound) => (unsafe { sound.encoder().as_ptr() }, sound.time_base()),
-            Transcoder::Subtitles(subtitles) => (subtitles.encoder(), original.time_base),
+            Transcoder::Sound(sound) => (unsafe { sound.encoder.as_ptr() }, sound.time_base()),
+            Transcoder::Subtitles(subtitles) => (subtitles.encoder.cast_const(), original.time_base),
         };
         let mut parameters = CodecParameters::new();
         // SAFETY: both are valid, and the encoder is open.

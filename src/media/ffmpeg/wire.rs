@@ -3,9 +3,7 @@
 //! code may be given.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::media::{
-    CodecParameters, Colours, colours_of, entries, header_of, set_colours, set_entries, set_header,
-};
+use super::media::{CodecParameters, Colours, colours_of, entries, header_of, set_colours, set_entries, set_header};
 use super::{
     Chapter, MediaType, Metadata, Packet, Picture, Rational, RawFormat, Stream, StreamSideData, c_string, text,
 };
@@ -614,8 +612,9 @@ impl WireProperties {
             (&raw mut (*to).chroma_location).cast::<i32>().write(chroma);
             set_entries(&mut (*to).metadata, &self.metadata);
             for (number, bytes) in self.side_data {
-                let known =
-                    of_pictures().into_iter().find(|(kind, size)| *kind as u32 == number && size.contains(&bytes.len()));
+                let known = of_pictures()
+                    .into_iter()
+                    .find(|(kind, size)| *kind as u32 == number && size.contains(&bytes.len()));
                 // A timecode begins with how many there are, of three.
                 let counts = |kind| {
                     kind != ffi::AVFrameSideDataType::AV_FRAME_DATA_S12M_TIMECODE

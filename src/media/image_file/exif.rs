@@ -278,7 +278,8 @@ impl Exif {
         bytes.extend(self.order.bytes(tags.len() as u32, 2));
         bytes.resize(list + 2 + tags.len() * TAG + 4, 0);
         for (at, tag) in tags.iter().enumerate() {
-            let mut entry = [self.order.bytes(tag.kind.into(), 2), self.order.bytes(tag.numeric_type.into(), 2)].concat();
+            let mut entry =
+                [self.order.bytes(tag.kind.into(), 2), self.order.bytes(tag.numeric_type.into(), 2)].concat();
             entry.extend(self.order.bytes(tag.count, 4));
             if let Some((under, _)) = below.iter().find(|(_, kind)| *kind == tag.kind) {
                 entry.extend(self.order.bytes((begin + bytes.len()) as u32, 4));

@@ -2,7 +2,7 @@
 
 use super::clock::{EncoderClock, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
-use super::encoder_start::EncoderStart;
+use super::encoder_start::{EncoderStart, Started};
 use super::fit::{Fitter, PixelChoice};
 use super::keeps;
 use super::metadata::{
@@ -54,7 +54,7 @@ pub struct OutputOptions {
 pub struct FileSink {
     pub(super) input: Input,
     pub(super) target: Target,
-    container: Container,
+    pub(super) container: Container,
     /// The user's options of the container.
     given: Vec<(String, String)>,
     choice: EncoderChoice,
@@ -229,11 +229,6 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// Its container.
-    pub(super) fn container(&self) -> Container {
-        self.container
-    }
-
     /// The error of a second frame for one image.
     fn one_image(&self) -> String {
         let name = self.target.name();
@@ -265,12 +260,6 @@ impl FileSink {
     fn start(&mut self, first: &Picture, about: Option<&About>) -> Result<()> {
         let stream = self.input.video_stream();
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
-        let mut side_data = stream.side_data.for_reencoding();
-        side_data.add_from(first);
-        if self.rotate.rotates() {
-            side_data = side_data.without_rotation();
-        }
-        let clock = EncoderClock::new(&self.input, self.container, &self.candidates);
         // The user's distance of key frames takes precedence.
         let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
         let start = EncoderStart {
@@ -283,14 +272,13 @@ impl FileSink {
             codec_changes: self.codec_changes,
             notices: &self.notices,
         };
-        let (encoder, format) = start.open(first, &clock, &side_data, keys)?;
+        let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), keys)?;
         let kind = Encoder::find(&encoder.name());
         keeps::check(&self.input, self.container, kind, Some((first, about)), self.target.name(), &self.notices)?;
         let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
         let Begun { video, routes, metadata, options } = self.begin_file(begin, add)?;
-        let fitter = Fitter::new(format, first, encoder.fields(), self.notices.clone());
         self.running = Some(Running {
             encoder,
             fitter,
@@ -428,13 +416,13 @@ impl FileSink {
         }
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;
-        let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base(), microseconds()));
+        let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base, microseconds()));
         if running.keys.as_mut().is_some_and(|keys| keys.is_due(time)) {
             picture.make_key();
         }
         let told = Some(picture.duration()).filter(|&duration| duration > 0);
-        running.last_duration = told.map(|duration| rescale(duration, running.clock.time_base(), microseconds()));
-        let duration = rescale(1, running.clock.rate().invert(), microseconds());
+        running.last_duration = told.map(|duration| rescale(duration, running.clock.time_base, microseconds()));
+        let duration = rescale(1, running.clock.rate.invert(), microseconds());
         running.end = running.end.max(time + duration);
         running.frames += 1;
         let frame = running.frames - 1;
@@ -591,7 +579,7 @@ impl FileSink {
                 let encoder = running.encoder.name();
                 let (video, key_frames, key_bytes) = (running.bytes, running.key_frames, running.key_bytes);
                 let (format, size) = running.encoder.picture();
-                let rate = self.input.rate().map(|_| f64::from(running.clock.rate()));
+                let rate = self.input.rate().map(|_| f64::from(running.clock.rate));
                 let all = Measured { encoder, format, size, rate, all, video, key_frames, key_bytes, seconds };
                 let _ = measured.set(all);
             }

@@ -43,7 +43,7 @@ impl JoinedFile {
         // The same bytes each time: some containers have random numbers else.
         options.container.insert(0, ("fflags".to_owned(), "+bitexact".to_owned()));
         let mut file = FileSink::prepare(input, target, options, None, &mut || false, notices)?;
-        keeps::check(&file.input, file.container(), None, None, file.target.name(), &file.notices)?;
+        keeps::check(&file.input, file.container, None, None, file.target.name(), &file.notices)?;
         let begun = file.begin_file(begin, |muxer, stream, metadata| Ok(muxer.add_kept(video, stream, metadata)?))?;
         let Begun { video: stream, routes, .. } = begun;
         Ok(JoinedFile { file, video: stream, time_base: video.time_base(), routes, begin })

@@ -100,7 +100,7 @@ pub enum Files {
 }
 
 /// An output and where it is written. Dropping it removes an unfinished temporary file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Target {
     /// The name as the user gave it, less its passwords.
     name: String,
@@ -251,22 +251,7 @@ impl Target {
     }
 
     fn at(name: &str) -> Self {
-        Target {
-            name: name.to_owned(),
-            url: None,
-            file: PathBuf::from(name),
-            temporary: None,
-            folder: None,
-            is_direct: false,
-            may_replace: false,
-            keeps: false,
-            is_list: false,
-            fifo: None,
-            direct: None,
-            is_new: false,
-            cancel: Cancel::default(),
-            together: None,
-        }
+        Target { name: name.to_owned(), file: PathBuf::from(name), ..Target::default() }
     }
 
     /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
@@ -360,7 +345,7 @@ impl Target {
     pub fn writer(&mut self) -> Result<File, TargetError> {
         self.wait_for_reader()?;
         self.begin()?;
-        let temporary = self.temporary.as_ref().map(Temporary::file);
+        let temporary = self.temporary.as_ref().map(|temporary| &temporary.file);
         let file = match self.fifo.as_ref().or(temporary).or(self.direct.as_ref()) {
             Some(file) => file.try_clone(),
             None if self.name == "-" => stdout(),
@@ -479,7 +464,7 @@ impl Target {
 
     /// The length of the file in the making, if there is one.
     pub fn bytes(&self) -> Option<u64> {
-        self.temporary.as_ref().and_then(|temporary| Some(temporary.file().metadata().ok()?.len()))
+        self.temporary.as_ref().and_then(|temporary| Some(temporary.file.metadata().ok()?.len()))
     }
 
     /// The temporary file's name, for removal on an abort.
@@ -661,7 +646,7 @@ mod tests {
         std::fs::create_dir(path("record.csv")).expect("a folder");
         let whole = |name: &str, text: &str| {
             let temporary = Temporary::beside(&path(name)).expect("a file");
-            temporary.file().write_all(text.as_bytes()).expect("a disk");
+            (&temporary.file).write_all(text.as_bytes()).expect("a disk");
             let old = std::fs::metadata(path(name)).ok();
             let (name, file) = (name.to_owned(), path(name));
             WholeFile { name, file, folder: None, temporary, may_replace: true, old }

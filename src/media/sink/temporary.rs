@@ -14,7 +14,7 @@ use tempfile::{Builder, PathPersistError, TempPath};
 /// A temporary file, open for reading and writing. It is removed when dropped.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    file: File,
+    pub(super) file: File,
     /// Its name, if it has one.
     path: Option<TempPath>,
 }
@@ -75,11 +75,6 @@ impl Temporary {
         builder.prefix(&prefix).suffix(&suffix).permissions(Permissions::from_mode(mode));
         let (file, path) = builder.tempfile_in(folder_of(place))?.into_parts();
         Ok(Temporary { file, path: Some(path) })
-    }
-
-    /// The open file.
-    pub(super) fn file(&self) -> &File {
-        &self.file
     }
 
     /// The path by which FFmpeg can open it.
@@ -429,7 +424,7 @@ mod tests {
     /// Where the system has no files without a name.
     fn named(place: &Path, bytes: &[u8]) -> (Temporary, PathBuf) {
         let temporary = Temporary::named(place, 0o600).expect("a file");
-        temporary.file().write_all(bytes).expect("a disk");
+        (&temporary.file).write_all(bytes).expect("a disk");
         let path = temporary.path.as_ref().expect("a name").to_path_buf();
         (temporary, path)
     }
@@ -469,7 +464,7 @@ mod tests {
         for temporary in [|place: &Path| Temporary::named(place, 0o600), Temporary::beside] {
             std::fs::write(&place, "precious").expect("a disk");
             let mut temporary = temporary(&place).expect("a file");
-            temporary.file().write_all(b"new").expect("a disk");
+            (&temporary.file).write_all(b"new").expect("a disk");
             let error = temporary.take(&place, false, None).expect_err("it is there");
             assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
             assert_eq!(std::fs::read(&place).expect("a file"), b"precious");

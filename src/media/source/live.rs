@@ -187,7 +187,9 @@ impl LiveSource {
     /// Tries to open the input until it is back; `false` when the run is cancelled.
     fn wait_for_return(&mut self) -> bool {
         let (cancel, notices) = (self.cancel.clone(), self.notices.clone());
-        let Some((mut open, seconds)) = Pauses::until_open(&cancel, &notices, || self.open_again()) else { return false };
+        let Some((mut open, seconds)) = Pauses::until_open(&cancel, &notices, || self.open_again()) else {
+            return false;
+        };
         self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
         open.select(&self.sounds);
         notices.back(&format!("{}: back after {seconds:.1} s", self.live_input.name));
@@ -265,7 +267,7 @@ impl Source for LiveSource {
                 continue;
             };
             let event = open.video.next();
-            if let Some(format) = open.video.unsupported() {
+            if let Some(format) = open.video.decoder.unsupported {
                 let (name, stream) = (&self.live_input.name, open.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
@@ -273,7 +275,7 @@ impl Source for LiveSource {
                 Ok(ReaderEvent::Picture(_)) if open.video.packets.stale > 0 => open.video.packets.stale -= 1,
                 Ok(ReaderEvent::Picture(picture)) => {
                     open.begun = true;
-                    let (at, time_base) = (open.video.packets.read_at, open.video.time_base());
+                    let (at, time_base) = (open.video.packets.read_at, open.video.time_base);
                     return self.take(picture, at, time_base);
                 }
                 Ok(ReaderEvent::Packet(packet)) => {

@@ -85,7 +85,8 @@ pub(super) struct ReadAhead {
     position: u64,
     /// The end of what was taken out.
     taken: Option<u64>,
-    most: usize,
+    /// How many buffers are to be filled at once.
+    pub most: usize,
     /// `None` once the threads are told to end.
     jobs: Option<Sender<Job>>,
     queued: Receiver<Job>,
@@ -127,11 +128,6 @@ impl ReadAhead {
             threads: (0..threads).map(start).collect::<io::Result<_>>()?,
             queued,
         })
-    }
-
-    /// How many buffers are to be filled at once.
-    pub fn most(&self) -> usize {
-        self.most
     }
 
     /// Reads the next bytes on this thread.

@@ -111,7 +111,7 @@ impl Reader {
                 self.peeked.clear();
             }
         }
-        Ok(self.ahead.as_ref().map_or(1, ReadAhead::most))
+        Ok(self.ahead.as_ref().map_or(1, |ahead| ahead.most))
     }
 
     /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills it. Such

@@ -119,7 +119,8 @@ pub struct ChunkCheck {
     due: VecDeque<Chunk>,
     read: u32,
     hash: Hasher,
-    differs: bool,
+    /// Whether a packet was read that is not as it was.
+    pub differs: bool,
 }
 
 impl ChunkCheck {
@@ -143,11 +144,6 @@ impl ChunkCheck {
         }
     }
 
-    /// Was a packet read that is not as it was?
-    pub fn differs(&self) -> bool {
-        self.differs
-    }
-
     /// Are packets left of the chunk that is read?
     pub fn is_inside(&self) -> bool {
         self.read > 0
@@ -166,11 +162,6 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Adds what the packets tell to `found`.
-    pub fn new(surveyor: Surveyor, found: Arc<Mutex<PacketSurvey>>) -> Self {
-        Survey { surveyor, found }
-    }
-
     /// Notes how many frames were asked for beside the part.
     pub fn look_around(&self, before: u32, behind: u32) {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).around = (before, behind);
@@ -182,18 +173,6 @@ pub struct Planned {
     pub part: Arc<PlannedPart>,
     /// How many of its frames have come.
     pub arrived: usize,
-}
-
-impl Planned {
-    /// None of its frames has come.
-    pub fn new(part: Arc<PlannedPart>) -> Self {
-        Planned { part, arrived: 0 }
-    }
-
-    /// Has the decoder given none of its frames?
-    pub fn has_not_begun(&self) -> bool {
-        self.arrived == 0
-    }
 }
 
 /// Adds what decoders get of a packet. Decoding times are left out: after a seek, demuxers may not know them.

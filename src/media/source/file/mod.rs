@@ -127,11 +127,11 @@ impl FileSource {
                 FileState::Reading => {}
             }
             let event = self.next_event();
-            if let Some(format) = self.video.unsupported() {
+            if let Some(format) = self.video.decoder.unsupported {
                 let (name, stream) = (&self.input.name, self.input.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
-            if let Some(no_room) = self.video.refused() {
+            if let Some(no_room) = self.video.decoder.refused() {
                 return Err(no_room).with_context(|| format!("{}: frame {}", self.input.name, self.delivered));
             }
             self.check_chunks()?;
@@ -144,7 +144,7 @@ impl FileSource {
                 }
                 Ok(ReaderEvent::Packet(_)) if self.planned.is_some() => {}
                 // Pictures that are shown before the first key frame can miss others.
-                Ok(ReaderEvent::Damaged(_)) if self.planned.as_ref().is_some_and(Planned::has_not_begun) => {}
+                Ok(ReaderEvent::Damaged(_)) if self.planned.as_ref().is_some_and(|planned| planned.arrived == 0) => {}
                 Ok(ReaderEvent::LastPacket) if self.planned.is_some() => {}
                 Ok(ReaderEvent::End) if self.planned.is_some() && !self.is_cancelled() => {
                     return Err(self.planned_frames_are_missing());
@@ -250,7 +250,7 @@ impl FileSource {
         picture.set_time(Some(time));
         let duration = Some(picture.duration()).filter(|&duration| duration > 0);
         self.next_time = Some(time + duration.unwrap_or_else(|| self.frame_duration()));
-        let moment = rescale(time, self.video.time_base(), microseconds());
+        let moment = rescale(time, self.video.time_base, microseconds());
         if self.bounds.begin.is_some_and(|begin| moment < begin) {
             if self.warm_up == 0 {
                 return Ok(None);
@@ -321,11 +321,11 @@ impl FileSource {
     /// The duration of a frame without one, in the video's time base.
     fn frame_duration(&self) -> i64 {
         let rate = self.input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
-        rescale(1, rate.invert(), self.video.time_base()).max(1)
+        rescale(1, rate.invert(), self.video.time_base).max(1)
     }
 
     fn shift(&self) -> i64 {
-        rescale(self.input.shift, microseconds(), self.video.time_base())
+        rescale(self.input.shift, microseconds(), self.video.time_base)
     }
 
     /// Keeps a packet of another stream, if it is in the requested part.
@@ -364,7 +364,7 @@ impl FileSource {
     fn delivery(&mut self, frame: Option<Frame>) -> Delivery {
         // With a number of frames, the end is known only when the frame after the last one is decoded.
         let may_end = self.options.part.frames.is_some() && self.bounds.end.is_none() && self.state != FileState::Over;
-        let over = self.next_time.map(|time| rescale(time, self.video.time_base(), microseconds()) + self.input.shift);
+        let over = self.next_time.map(|time| rescale(time, self.video.time_base, microseconds()) + self.input.shift);
         let until = over.filter(|_| may_end);
         Delivery { packets: self.others.take(&self.input.media.streams, until), frame, ..Delivery::default() }
     }

@@ -81,11 +81,11 @@ impl FileSource {
             Reading::Packets(end, found) => {
                 bounds.end = end.or(bounds.end);
                 let surveyor = Surveyor::new(input.video_stream()).map_err(|why| anyhow!("{}: {why}", input.name))?;
-                survey = Some(Survey::new(surveyor, found.clone()));
+                survey = Some(Survey { surveyor, found: found.clone() });
             }
             Reading::Planned(part) => {
                 input.frames = Some(part.within as u64);
-                planned = Some(Planned::new(part.clone()));
+                planned = Some(Planned { part: part.clone(), arrived: 0 });
             }
         }
         let to_native = ToNative::new(input.video_stream(), notices.clone());

@@ -158,7 +158,7 @@ impl FilePackets {
 
     /// Was a packet read that is not as expected?
     pub fn differs(&self) -> bool {
-        self.check.as_ref().is_some_and(ChunkCheck::differs)
+        self.check.as_ref().is_some_and(|check| check.differs)
     }
 
     /// Are packets left of the expected chunk that is read?

@@ -108,7 +108,8 @@ impl<'a> Tiff<'a> {
                 pages.push(list);
                 break;
             };
-            let is_page = |tag: &'a [u8]| self.order.number(&tag[..2]) != u32::from(KIND) || self.first(tag) & NO_PAGE == 0;
+            let is_page =
+                |tag: &'a [u8]| self.order.number(&tag[..2]) != u32::from(KIND) || self.first(tag) & NO_PAGE == 0;
             if tags.chunks_exact(TAG).all(is_page) {
                 pages.push(list);
             }
@@ -219,7 +220,9 @@ impl<'a> Tiff<'a> {
     /// The numbers of 2 or 4 bytes of a tag; none of a tag with others.
     fn numbers(&self, tag: &Tag<'_>) -> Vec<usize> {
         match TYPE_BYTES.get(usize::from(tag.numeric_type)) {
-            Some(&each @ (2 | 4)) => tag.values.chunks_exact(each).map(|value| self.order.number(value) as usize).collect(),
+            Some(&each @ (2 | 4)) => {
+                tag.values.chunks_exact(each).map(|value| self.order.number(value) as usize).collect()
+            }
             _ => Vec::new(),
         }
     }

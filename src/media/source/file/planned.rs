@@ -22,14 +22,14 @@ impl FileSource {
         }
         let found = survey.found.clone();
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        let second = rescale(1_000_000, microseconds(), self.video.time_base());
+        let second = rescale(1_000_000, microseconds(), self.video.time_base);
         let (mut packets, mut first) = (0, None);
         loop {
             match self.video.packets.read() {
                 Ok(Some(packet)) if packet.stream() == self.input.video => {
                     survey.surveyor.add(&packet, &mut found);
                     let time = packet.pts().unwrap_or(0);
-                    self.progress.count_decoded(rescale(time, self.video.time_base(), microseconds()));
+                    self.progress.count_decoded(rescale(time, self.video.time_base, microseconds()));
                     packets += 1;
                     if packets == GROUP || time.abs_diff(*first.get_or_insert(time)) >= second.unsigned_abs() {
                         break;
@@ -70,7 +70,7 @@ impl FileSource {
         let time = first.start.with_context(|| self.changed("it cannot be cut where it was"))?;
         let name = self.input.name.clone();
         if part.skipped > 0 && part.can_seek {
-            let moment = rescale(time, self.video.time_base(), microseconds());
+            let moment = rescale(time, self.video.time_base, microseconds());
             if self.video.packets.demuxer.seek(moment).is_ok() {
                 let packets = self.first_chunk(&first, |packet| packet.is_key() && packet.pts() == Some(time))?;
                 if let Some(packets) = packets {
@@ -110,7 +110,7 @@ impl FileSource {
             check.add(&packet);
             packets.push(packet);
         }
-        Ok((!check.differs()).then_some(packets))
+        Ok((!check.differs).then_some(packets))
     }
 
     /// Decodes these packets of the first chunk, and then those behind them.
@@ -156,7 +156,7 @@ impl FileSource {
         if is_within {
             self.delivered += 1;
             let since = time.zip(begin).map_or(0, |(time, begin)| time - begin);
-            self.progress.count_decoded(rescale(since, self.video.time_base(), microseconds()));
+            self.progress.count_decoded(rescale(since, self.video.time_base, microseconds()));
         }
         Ok(Some(Delivery { frame: Some(frame), position, ..Delivery::default() }))
     }

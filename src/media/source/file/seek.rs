@@ -78,7 +78,7 @@ impl FileSource {
 
     /// Counts decodable frames from here to `begin`, up to the number for the warm-up.
     fn frames_before(&mut self, begin: i64) -> u32 {
-        let (video, time_base) = (self.input.video, self.video.time_base());
+        let (video, time_base) = (self.input.video, self.video.time_base);
         let moment = |time| rescale(time, time_base, microseconds());
         let (mut first, mut count) = (None, 0);
         while let Ok(Some(packet)) = self.video.packets.demuxer.read() {

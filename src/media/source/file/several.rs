@@ -409,7 +409,7 @@ impl Worker {
             check(decoder.send(packet), due.len() < times.len())?;
             loop {
                 match decoder.receive() {
-                    Ok(Decoded::Picture(picture)) if decoder.unsupported().is_none() => job.give(picture, &mut due)?,
+                    Ok(Decoded::Picture(picture)) if decoder.unsupported.is_none() => job.give(picture, &mut due)?,
                     Ok(Decoded::Picture(_)) => return Err(Unfit),
                     Ok(Decoded::NeedsInput | Decoded::End) => break,
                     Err(error) => check(Err(error), due.len() < times.len())?,

@@ -194,7 +194,8 @@ fn opened(
                 (false, _) => None,
             };
             let found = Found::Input(Box::new(input), from);
-            let (source, input) = LiveSource::open(*options, found, Arc::default(), &cancel, notices, progress.clone())?;
+            let (source, input) =
+                LiveSource::open(*options, found, Arc::default(), &cancel, notices, progress.clone())?;
             (Box::new(source), input)
         }
         What::Transcoders(_) => bail!("there is no input"),

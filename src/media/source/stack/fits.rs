@@ -99,7 +99,7 @@ fn header(file: &mut Positioned, at: u64) -> Result<(Header, u64)> {
 pub fn found(file: File) -> Result<Found> {
     let mut file = Positioned::new(file)?;
     let (mut at, mut pages, mut metadata) = (0, Vec::<Plane>::new(), Metadata::new());
-    while at < file.length() && pages.len() < MOST {
+    while at < file.length && pages.len() < MOST {
         let (header, begin) = match header(&mut file, at) {
             Ok(found) => found,
             // What is behind the last image may be anything.
@@ -123,8 +123,7 @@ pub fn found(file: File) -> Result<Found> {
         let all = if axes == 0 { Some(0) } else { all };
         let groups = [header.whole("PCOUNT").unwrap_or(0), header.whole("GCOUNT").unwrap_or(1)];
         let [more, groups] = groups.map(|count| u64::try_from(count).unwrap_or(0));
-        let bytes =
-            more.checked_mul(each).zip(all).and_then(|(more, all)| more.checked_add(all)?.checked_mul(groups));
+        let bytes = more.checked_mul(each).zip(all).and_then(|(more, all)| more.checked_add(all)?.checked_mul(groups));
         let bytes = bytes.context("a size that no file has")?;
         let is_image = header.text("XTENSION").is_none_or(|kind| kind == "IMAGE") && lengths.len() >= 2;
         if let Some(all) = all.filter(|all| is_image && *all > 0) {

@@ -58,7 +58,7 @@ pub fn found(file: File) -> Result<Found> {
         depth: depth.context("a number of bits that no sample has")?,
         count: whole(38).unwrap_or(0).min(MOST),
     };
-    let there = (ser.file.length() - HEADER as u64) / ser.frame_bytes() as u64;
+    let there = (ser.file.length - HEADER as u64) / ser.frame_bytes() as u64;
     ensure!(there > 0, "no whole frame in it");
     if ser.count == 0 {
         // The recording was not ended.
@@ -77,7 +77,7 @@ impl Ser {
     fn time(&self, number: usize) -> Option<i128> {
         let at = HEADER as u64 + self.frame_bytes() as u64 * self.count as u64 + 8 * number as u64;
         let mut time = [0; 8];
-        let read = crate::sys::read_at(self.file.file(), &mut time, at).ok()?;
+        let read = crate::sys::read_at(&self.file.file, &mut time, at).ok()?;
         (read == 8).then(|| u64::from_le_bytes(time).into())
     }
 
