@@ -1,5 +1,5 @@
-//! Media in and out for `histeq-video`: files, pipes, cameras and network streams, and the engine that streams their frames
-//! through an equalizer. Not a library for others: it says what the program needs, and changes with it.
+//! Media in and out for `histeq-video`: files, pipes, cameras and network streams, and the engine that streams their
+//! frames through an equalizer. Not a library for others: its interface is what the program needs, and changes with it.
 //!
 //! ```text
 //! thread "source"    Source::next           Demuxer -> Decoder -> Frame (planes, shared by reference),
@@ -9,8 +9,8 @@
 //! thread "filter"    with --filter-after: Frame -> FilterGraph -> Frame
 //! thread "sink"      Sink::write            Encoder -> Muxer -> Target
 //! ```
-//! Bounded channels join the threads ([`pipeline`]). `live` runs the same stage between a camera and its outputs, and drops
-//! frames where it would fall behind ([`pipeline::live`]).
+//! Bounded channels join the threads ([`pipeline`]). `live` runs the same stage between a camera and its outputs, and
+//! drops frames where it would fall behind ([`pipeline::live`]).
 //!
 //! # Modules
 //! Lowest layer first. Each may use what its row names; a test holds the code to it.

@@ -26,8 +26,8 @@ pub fn other_than_camera(_url: &str) -> Option<&'static str> {
     None
 }
 
-/// The modes of a camera; empty where they are unknown. For a camera with ranges of sizes or rates, the `wanted` ones are
-/// included.
+/// The modes of a camera; empty where they are unknown. For a camera with ranges of sizes or rates, the `wanted` ones
+/// are included.
 #[cfg(target_os = "linux")]
 pub fn modes(url: &str, wanted: &Wanted) -> Vec<Mode> {
     super::v4l2::modes(url, wanted)

@@ -14,8 +14,8 @@ pub struct Microphone {
 }
 
 impl Microphone {
-    /// The microphone called `name`: a device of PulseAudio or PipeWire if there is one of this name (or `default`), else of
-    /// ALSA. `pulse:NAME` and `alsa:NAME` select one of them.
+    /// The microphone called `name`: a device of PulseAudio or PipeWire if there is one of this name (or `default`),
+    /// else of ALSA. `pulse:NAME` and `alsa:NAME` select one of them.
     pub fn find(name: &str) -> Self {
         let of =
             |input: &str, url: &str| Microphone { name: name.to_owned(), input: input.to_owned(), url: url.to_owned() };
@@ -35,7 +35,7 @@ impl Microphone {
     /// A message of one line for an error on opening, with a remedy.
     pub fn explain(&self, error: Error) -> String {
         let name = &self.name;
-        let said = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
+        let message = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
             Error::Other { errno: libc::EBUSY } => {
                 format!("{name}: another program uses the microphone (close that first)")
@@ -45,7 +45,9 @@ impl Microphone {
             }
             Error::DemuxerNotFound => format!("{name}: this FFmpeg cannot record from {}", self.input),
             error => {
-                format!("{name}: no such microphone: {error}{said} (`histeq-video devices` lists those that are here)")
+                format!(
+                    "{name}: no such microphone: {error}{message} (`histeq-video devices` lists those that are here)"
+                )
             }
         }
     }
@@ -67,7 +69,7 @@ pub fn microphones() -> Vec<Device> {
     found
 }
 
-/// Has the kernel a sound card that records? Without one, ALSA's library prints errors on stderr.
+/// Whether the kernel has a sound card that records. Without one, ALSA's library prints errors on stderr.
 fn alsa_can_record() -> bool {
     std::fs::read_to_string("/proc/asound/pcm").is_ok_and(|list| list.contains("capture"))
 }

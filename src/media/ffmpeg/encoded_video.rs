@@ -7,13 +7,13 @@ use crate::sys::out_of_memory;
 use ffmpeg_next::{Rational, ffi};
 use serde::{Deserialize, Serialize};
 
-/// What a muxer is told of a video. Numbers are those of FFmpeg.
+/// What a muxer needs to know of a video. Numbers are those of FFmpeg.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct EncodedVideo {
     /// FFmpeg's name of the codec.
     codec: String,
-    /// What containers call it, if the encoder says so.
+    /// The codec tag for containers, if the encoder sets one.
     tag: u32,
     /// The codec's header.
     header: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct EncodedVideo {
     /// Columns and rows.
     size: [i32; 2],
     bit_rate: i64,
-    /// Of a coded sample, and of a raw one.
+    /// Bits of a coded sample, and of a raw one.
     bits: [i32; 2],
     profile: i32,
     level: i32,
@@ -34,7 +34,7 @@ pub struct EncodedVideo {
     delay: i32,
     time_base: [i32; 2],
     frame_rate: [i32; 2],
-    /// What is said of the display, by name.
+    /// The side data about the display, by name.
     side_data: Vec<(String, Vec<u8>)>,
 }
 
@@ -42,8 +42,8 @@ impl EncodedVideo {
     /// What `encoder` makes, with this side data.
     pub fn of(encoder: &VideoEncoder, side_data: &StreamSideData) -> Self {
         let ratio = |ratio: ffi::AVRational| [ratio.num, ratio.den];
-        // SAFETY: the encoder is open. The copy of its parameters is allocated here, freed at the end, and read as numbers. Its
-        // header has `extradata_size` bytes.
+        // SAFETY: the encoder is open. The copy of its parameters is allocated here, freed at the end, and read as
+        // numbers. Its header has `extradata_size` bytes.
         unsafe {
             let context = &*encoder.as_ptr();
             let mut parameters = ffi::avcodec_parameters_alloc();
@@ -80,7 +80,7 @@ impl EncodedVideo {
         Rational::new(numerator.max(1), denominator.max(1))
     }
 
-    /// What is said of the display.
+    /// The side data about the display.
     pub(super) fn side_data(&self) -> StreamSideData {
         StreamSideData::of_names(&self.side_data)
     }
@@ -96,8 +96,9 @@ impl EncodedVideo {
     /// `parameters` points to new, valid parameters.
     pub(super) unsafe fn set(&self, parameters: *mut ffi::AVCodecParameters) -> bool {
         let Some(format) = RawFormat::from_name(&self.pixel_format) else { return false };
-        // SAFETY: the parameters are valid by the caller's promise. The header is allocated by FFmpeg, with padding, and freed
-        // with them. Numbers of enumerations are written as numbers: FFmpeg takes any, and they are not read here.
+        // SAFETY: the parameters are valid by the caller's promise. The header is allocated by FFmpeg, with padding,
+        // and freed with them. Numbers of enumerations are written as numbers: FFmpeg takes any, and they are not read
+        // here.
         unsafe {
             let descriptor = ffi::avcodec_descriptor_get_by_name(c_string(&self.codec).as_ptr());
             let Some(descriptor) = descriptor.as_ref() else { return false };

@@ -41,7 +41,7 @@ pub struct VideoOptions {
 }
 
 impl VideoOptions {
-    /// Progressive pictures of this format, of which nothing else is known, with times in units of `time_base` (seconds).
+    /// Progressive pictures of this format, with times in units of `time_base` (seconds), and defaults for the rest.
     pub fn new(video: VideoFormat, time_base: Rational) -> Self {
         VideoOptions {
             format: video.format,
@@ -169,7 +169,7 @@ impl VideoEncoder {
             ffi::av_dict_free(&mut dictionary);
             (opened, unknown)
         };
-        // What NVENC says without a driver, "operation not permitted", names no cause.
+        // NVENC's error without a driver is "operation not permitted", which names no cause.
         if let (Err(_), true, Err(reason)) = (&opened, name.ends_with("_nvenc"), find_driver()) {
             super::last_message();
             return Err(reason).context(format!("encoder {name} needs a GPU (--encoder libx264 needs none)"));
@@ -199,8 +199,8 @@ impl VideoEncoder {
     /// Sends a picture to the encoder, or `None` at the end. Receive all packets before the next picture.
     ///
     /// # Errors
-    /// When encoding fails; `EINVAL` when the picture has another format or size than the encoder was opened for, or its
-    /// samples are not in host memory.
+    /// When encoding fails; `EINVAL` when the picture has another format or size than the encoder was opened for, or
+    /// its samples are not in host memory.
     pub fn send(&mut self, picture: Option<&Picture>) -> Result<(), Error> {
         let picture = picture.map(|picture| self.checked(picture)).transpose()?;
         self.can_close |= picture.is_some();
@@ -242,8 +242,9 @@ fn add_parameters(options: &mut Vec<(String, String)>, key: &str, parameters: &s
     }
 }
 
-/// The field order `signalled`, unless the pictures, which show the top field first or not, contradict it. Orders in which
-/// one field is coded first and the other shown first are kept: programs disagree about the letters of their names.
+/// The field order `signalled`, unless the pictures, which show the top field first or not, contradict it. Orders in
+/// which one field is coded first and the other shown first are kept: programs disagree about the letters of their
+/// names.
 fn shown_first(signalled: FieldOrder, top: bool) -> FieldOrder {
     match (signalled, top) {
         (FieldOrder::TB | FieldOrder::BT, _) => signalled,

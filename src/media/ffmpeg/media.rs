@@ -65,7 +65,7 @@ pub struct Stream {
     pub cover: Option<Vec<u8>>,
 }
 
-/// The parameters of a codec. Those of the bindings do not check whether there is memory for them, or for a copy.
+/// The parameters of a codec. The bindings' own type does not check for failed allocations.
 pub struct CodecParameters(Parameters);
 
 impl CodecParameters {
@@ -192,12 +192,12 @@ impl Stream {
         Stream { codec, parameters, time_base, frame_rate, sample_aspect_ratio, side_data, ..self.clone() }
     }
 
-    /// Is it cover art, rather than a video?
+    /// Whether it is cover art, rather than a video.
     pub fn is_attached_picture(&self) -> bool {
         self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0
     }
 
-    /// The colour of its pictures, as far as container and codec tell it.
+    /// The colour of its pictures, as far as container and codec signal it.
     pub fn colour(&self) -> Colour {
         // SAFETY: the parameters are valid.
         let parameters = unsafe { &*self.parameters.as_ptr() };
@@ -210,12 +210,12 @@ impl Stream {
         }
     }
 
-    /// Is it the text track in which an mp4 file stores its chapters?
+    /// Whether it is the text track in which an mp4 file stores its chapters.
     pub fn is_chapter_text(&self) -> bool {
         self.is_data_of(*b"text")
     }
 
-    /// Is it the timecode track of a mov or mp4 file?
+    /// Whether it is the timecode track of a mov or mp4 file.
     pub fn is_timecode(&self) -> bool {
         self.is_data_of(*b"tmcd")
     }
@@ -258,7 +258,7 @@ impl Stream {
         (self.kind == MediaType::Audio && parameters.sample_rate > 0).then_some((parameters.sample_rate, channels))
     }
 
-    /// Has it a codec header (extradata)? Broadcasts repeat the header in their packets instead.
+    /// Whether it has a codec header (extradata). Broadcasts repeat the header in their packets instead.
     pub fn has_header(&self) -> bool {
         !self.header().is_empty()
     }
@@ -269,7 +269,8 @@ impl Stream {
         unsafe { header_of(&*self.parameters.as_ptr()) }
     }
 
-    /// Were packets of it found, so that its parameters are known? A broadcast may announce a stream and never send it.
+    /// Whether packets of it were found, so that its parameters are known. A broadcast may announce a stream and never
+    /// send it.
     pub fn is_known(&self) -> bool {
         // SAFETY: the parameters are valid.
         let parameters = unsafe { &*self.parameters.as_ptr() };
@@ -280,7 +281,7 @@ impl Stream {
         }
     }
 
-    /// Does each frame of its codec stand alone?
+    /// Whether each frame of its codec stands alone.
     pub fn is_intra_only(&self) -> bool {
         self.has_property(ffi::AV_CODEC_PROP_INTRA_ONLY)
     }
@@ -291,13 +292,13 @@ impl Stream {
         descriptor.is_some_and(|descriptor| descriptor.props & property != 0)
     }
 
-    /// Has this FFmpeg a decoder for it?
+    /// Whether this FFmpeg has a decoder for it.
     pub fn has_decoder(&self) -> bool {
         // SAFETY: the parameters are valid.
         unsafe { !ffi::avcodec_find_decoder((*self.parameters.as_ptr()).codec_id).is_null() }
     }
 
-    /// Is it a text subtitle, which can be converted to other text subtitle codecs?
+    /// Whether it is a text subtitle, which can be converted to other text subtitle codecs.
     pub fn is_text_subtitle(&self) -> bool {
         self.has_property(ffi::AV_CODEC_PROP_TEXT_SUB)
     }
@@ -342,7 +343,7 @@ pub struct Media {
     pub start: Option<i64>,
     /// Length in microseconds, if known.
     pub duration: Option<i64>,
-    /// May its times jump from one packet to the next, as in a transport stream or an Ogg chain?
+    /// Whether its times may jump from one packet to the next, as in a transport stream or an Ogg chain.
     pub may_jump: bool,
 }
 
@@ -407,12 +408,12 @@ impl Media {
         Media { demuxer: demuxer.to_owned(), streams: vec![stream], start: Some(0), ..Media::default() }
     }
 
-    /// Is it raw video?
+    /// Whether it is raw video.
     pub fn is_raw(&self) -> bool {
         matches!(self.demuxer.as_str(), "rawvideo" | "yuv4mpegpipe")
     }
 
-    /// Do its times come from a broadcast clock, which may start at any value?
+    /// Whether its times come from a broadcast clock, which may start at any value.
     pub fn has_broadcast_clock(&self) -> bool {
         self.may_jump && self.demuxer != "ogg"
     }
@@ -425,7 +426,7 @@ impl Media {
         self.duration = i64::try_from(images).ok().map(|images| rescale(images, rate.invert(), microseconds()));
     }
 
-    /// Is it one still image, or a sequence of them?
+    /// Whether it is one still image, or a sequence of them.
     pub fn is_images(&self) -> bool {
         self.demuxer.starts_with("image2") || self.demuxer.ends_with("_pipe")
     }

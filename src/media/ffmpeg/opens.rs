@@ -1,6 +1,6 @@
-//! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can name itself,
-//! and a server can describe more streams than there is memory for. FFmpeg's `concat` opens the files that it names by functions of its
-//! own: there the depth of the stack is the bound.
+//! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can
+//! name itself, and a server can describe more streams than there is memory for. FFmpeg's `concat` opens the files that
+//! it names by functions of its own: there the depth of the stack is the bound.
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::custom_io::{self, CustomIo};
@@ -21,8 +21,8 @@ pub(super) const MOST_STREAMS: usize = 1000;
 /// The most files and addresses that are opened before the streams are known, and the most that are open at once.
 const MOST_OPENS: usize = 1000;
 
-/// The most bytes of stack between the call that opens an input, or reads it, and a read of FFmpeg's: each file that names another
-/// one takes some.
+/// The most bytes of stack between the call that opens an input, or reads it, and a read of FFmpeg's: each file that
+/// names another one takes some.
 const MOST_STACK: usize = 512 << 10;
 
 type IoOpen = unsafe extern "C" fn(
@@ -38,11 +38,11 @@ type IoClose = unsafe extern "C" fn(*mut ffi::AVFormatContext, *mut ffi::AVIOCon
 static DEFAULTS: OnceLock<(IoOpen, IoClose)> = OnceLock::new();
 
 thread_local! {
-    /// Where the stack of this thread was when it last began to open an input. 0 if it never did.
+    /// The stack pointer of this thread when it last began to open an input. 0 if it never did.
     static BASE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What an input has opened so far, and what ends its reads. Contexts within the input's own share it.
+/// What an input has opened so far, and its interrupt. Shared by the contexts that it opens.
 pub(super) struct Opens {
     interrupt: Interrupt,
     /// The input's context while it is opened, else null.
@@ -93,17 +93,17 @@ impl Opens {
         }
     }
 
-    /// Has the context read from `file` where it opens one next.
+    /// Makes the context read from `file` at its next open.
     pub fn serve(&self, file: File) {
         *self.served.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
     }
 
-    /// What reads from the file that is served, if one is.
+    /// The reader of the given file, if there is one.
     fn served(&self) -> Option<Result<CustomIo, Error>> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).take().map(CustomIo::of_file)
     }
 
-    /// Has `context` and those within it keep to the bounds. The calling thread opens it next.
+    /// Applies the bounds to `context` and those that it opens. The calling thread opens it next.
     ///
     /// # Safety
     /// The context was allocated and is not open yet. These `Opens` outlive it, and stay where they are.
@@ -115,7 +115,7 @@ impl Opens {
         // SAFETY: the context is valid.
         unsafe {
             (*context).interrupt_callback = ffi::AVIOInterruptCB { callback: Some(is_due), opaque: this };
-            // One more, so that an input with the most streams is told from one with more.
+            // One more, to recognize an input with more streams than allowed.
             (*context).max_streams = MOST_STREAMS as c_int + 1;
             if let (Some(open), Some(close)) = ((*context).io_open, (*context).io_close2) {
                 DEFAULTS.get_or_init(|| (open, close));
@@ -145,7 +145,7 @@ impl Opens {
         self.exceeded.get().copied().or_else(of_streams).map_or(OpenError::Ffmpeg(error), OpenError::from)
     }
 
-    /// Must a call that waits return now?
+    /// Whether a call that waits must return now.
     pub fn is_due(&self) -> bool {
         self.interrupt.is_due() || self.exceeded.get().is_some()
     }
@@ -153,7 +153,8 @@ impl Opens {
     /// Looks at how many streams there are, and how deep the calls are.
     fn look(&self) {
         let context = self.opening.load(Ordering::Relaxed);
-        // SAFETY: while the pointer is there, FFmpeg opens the context, on the thread that has asked for this, or that waits.
+        // SAFETY: while the pointer is there, FFmpeg opens the context, on the thread that has asked for this, or that
+        // waits.
         if !context.is_null() && unsafe { (*context).nb_streams } as usize > MOST_STREAMS {
             let _ = self.exceeded.set(Exceeded::Streams);
         }
@@ -232,7 +233,7 @@ unsafe extern "C" fn io_close(context: *mut ffi::AVFormatContext, pb: *mut ffi::
     // SAFETY: as in `io_open`.
     unsafe {
         if let Some(opens) = of_context(context).filter(|_| !pb.is_null()) {
-            // What a context within opened by FFmpeg's own function was not counted.
+            // Files that an inner context opened by FFmpeg's own function were not counted.
             let less = |open: usize| Some(open.saturating_sub(1));
             let _ = opens.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         }

@@ -1,5 +1,5 @@
-//! The protocols that an input may open. A playlist, or a file that refers to others, must not open just anything: network
-//! streams may not read local files, local files may not use the network, and a pipe may open neither.
+//! The protocols that an input may open. A playlist, or a file that refers to others, must not open just anything:
+//! network streams may not read local files, local files may not use the network, and a pipe may open neither.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Error, c_string, text};
@@ -64,7 +64,7 @@ impl From<OpenError> for Error {
     }
 }
 
-/// Does this demuxer open the files that its input refers to?
+/// Whether this demuxer opens the files that its input refers to.
 pub(super) fn is_playlist(demuxer: &str) -> bool {
     demuxer.split(',').any(|name| PLAYLISTS.contains(&name))
 }

@@ -1,4 +1,5 @@
-//! Rotates and mirrors pictures by libavfilter, as their metadata requests it, where the output cannot store the rotation.
+//! Rotates and mirrors pictures by libavfilter, as their metadata requests it, where the output cannot store the
+//! rotation.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::display_matrix::Rotation;
@@ -9,7 +10,7 @@ use histeq::frame::Frame;
 
 /// Rotates the pictures of a video as its metadata requests.
 pub struct AutoRotate {
-    /// Does the stream's metadata give the rotation? Then it holds for all pictures.
+    /// Whether the stream's metadata gives the rotation, which then holds for all pictures.
     is_of_stream: bool,
     rotation: Option<Rotation>,
     /// The filters of the last rotation.
@@ -19,15 +20,15 @@ pub struct AutoRotate {
 }
 
 impl AutoRotate {
-    /// For pictures of `stream`. `is_stored` says whether the output stores the stream's rotation, so that pictures stay as
-    /// they are. A rotation in the pictures' own metadata, as in photos, is always applied.
+    /// For pictures of `stream`. `is_stored` if the output stores the stream's rotation: then pictures stay as they
+    /// are. A rotation in the pictures' own metadata, as in photos, is always applied.
     pub fn new(stream: &Stream, is_stored: bool) -> Self {
         let is_of_stream = stream.side_data.has_rotation();
         let rotation = stream.side_data.rotation().filter(|_| !is_stored);
         AutoRotate { is_of_stream, rotation, graph: None, even_chroma: Converter::default() }
     }
 
-    /// Was the last picture rotated?
+    /// Whether the last picture was rotated.
     pub fn rotates(&self) -> bool {
         self.rotation.is_some()
     }
@@ -67,8 +68,8 @@ impl AutoRotate {
         Ok(rotated)
     }
 
-    /// Converts a picture, before a quarter turn, to chroma that is subsampled equally in both directions. libavfilter would
-    /// do so itself, but would lose depth and range.
+    /// Converts a picture, before a quarter turn, to chroma that is subsampled equally in both directions. libavfilter
+    /// would do so itself, but would lose depth and range.
     fn with_even_chroma(&mut self, picture: Picture) -> Result<Picture, Error> {
         let Some(format) = picture.format().without_subsampling() else { return Ok(picture) };
         self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::of(&picture) })

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 /// Bit rate for each channel, in bits a second.
 const BIT_RATE: usize = 96_000;
 
-/// The filter that follows the times of the packets: it fills gaps with silence, and stretches audio by up to 1000 samples a
-/// second.
+/// The filter that follows the times of the packets: it fills gaps with silence, and stretches audio by up to 1000
+/// samples a second.
 const ASYNC_RESAMPLE: &str = "aresample=async=1000";
 
 /// A decoder, a resampler and an encoder of audio.
@@ -32,8 +32,8 @@ struct Resampler {
 }
 
 impl SoundTranscoder {
-    /// Opens a decoder for `stream` and FFmpeg's encoder `name` (`aac`, say), in mono or stereo. `global_header` puts the
-    /// codec's header into the container's header.
+    /// Opens a decoder for `stream` and FFmpeg's encoder `name` (such as `aac`), in mono or stereo. `global_header`
+    /// puts the codec's header into the container's header.
     ///
     /// # Errors
     /// When this FFmpeg lacks the decoder or the encoder.

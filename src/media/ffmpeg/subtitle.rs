@@ -1,4 +1,4 @@
-//! Converts text subtitles from one codec to another (SubRip to mov_text, say).
+//! Converts text subtitles from one codec to another, for example SubRip to mov_text.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Error, OUT_OF_MEMORY, Packet, Stream, check, microseconds, rescale};
@@ -23,8 +23,8 @@ impl SubtitleTranscoder {
     /// # Errors
     /// When this FFmpeg lacks one of them.
     pub fn open(stream: &Stream, name: &str) -> Result<Self, Error> {
-        // SAFETY: both contexts are owned by `this` from the start. The header is copied to memory from FFmpeg, which frees
-        // it with the encoder.
+        // SAFETY: both contexts are owned by `this` from the start. The header is copied to memory from FFmpeg, which
+        // frees it with the encoder.
         unsafe {
             let from = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
             let to = ffi::avcodec_find_encoder_by_name(super::c_string(name).as_ptr());

@@ -1,6 +1,6 @@
-//! The wire format of what a decoding process tells: streams, packets, and the properties of pictures as plain data. Who reads it
-//! trusts nothing: numbers of enumerations have to be known to FFmpeg, and side data has to be of a kind and size that FFmpeg's
-//! code may be given.
+//! The wire format of a decoding process: streams, packets, and the properties of pictures as plain data. The reader
+//! trusts nothing: numbers of enumerations must be known to FFmpeg, and side data must have a kind and size that are
+//! safe for FFmpeg's code.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::media::{CodecParameters, Colours, colours_of, entries, header_of, set_colours, set_entries, set_header};
@@ -14,7 +14,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ops::RangeInclusive;
 use std::ptr;
 
-/// What was told is not so.
+/// A message of a decoding process that cannot be true.
 #[derive(Debug, thiserror::Error)]
 #[error("the decoder's process tells of {0} that cannot be")]
 pub struct Lie(pub &'static str);
@@ -26,7 +26,7 @@ const MOST_SIDE_DATA: usize = 64;
 /// The largest time and duration, in any unit. Damaged files have larger ones, but sums of them would not fit.
 const MOST_TIME: i64 = 1 << 60;
 
-/// A time, or none, as near to it as may be.
+/// An optional time, limited to the allowed range.
 fn time(of: i64) -> i64 {
     if of == ffi::AV_NOPTS_VALUE { of } else { of.clamp(-MOST_TIME, MOST_TIME) }
 }
@@ -42,8 +42,8 @@ const LONGEST_NAME: usize = 4096;
 /// Channels of a sound, at most.
 const MOST_CHANNELS: i32 = 1024;
 
-/// FFmpeg's functions that know the numbers of its enumerations, which take any number; the bindings' versions take known ones
-/// only.
+/// FFmpeg's functions that know the numbers of its enumerations, which take any number; the bindings' versions take
+/// known ones only.
 mod named {
     use super::{c_char, c_int, c_void, ffi};
     // SAFETY: the C functions of these names. A number is an `int` there, or an enumeration, which is passed as one.
@@ -56,7 +56,7 @@ mod named {
         pub fn av_get_pix_fmt_name(number: c_int) -> *const c_char;
         pub fn av_get_sample_fmt_name(number: c_int) -> *const c_char;
         pub fn avcodec_descriptor_get(number: c_int) -> *const c_void;
-        // Of structures that the bindings lack; each is allocated, and its size written.
+        // Functions that the bindings lack; each allocates a structure and returns its size.
         pub fn av_content_light_metadata_alloc(size: *mut usize) -> *mut c_void;
         pub fn av_dovi_alloc(size: *mut usize) -> *mut c_void;
         pub fn av_dynamic_hdr_plus_alloc(size: *mut usize) -> *mut c_void;
@@ -125,8 +125,8 @@ struct Structures {
 impl Structures {
     fn of_this_ffmpeg() -> &'static Self {
         static SIZES: std::sync::OnceLock<Structures> = std::sync::OnceLock::new();
-        // SAFETY: each function allocates a structure and says how large it is; all are freed here. A frame takes side data that is
-        // made for it, and frees it.
+        // SAFETY: each function allocates a structure and returns its size; all are freed here. A frame takes side data
+        // that is made for it, and frees it.
         SIZES.get_or_init(|| unsafe {
             let mut sizes = [0_usize; 5];
             let made: [*mut c_void; 5] = [
@@ -156,8 +156,8 @@ impl Structures {
 /// Bytes of a display matrix.
 const MATRIX: usize = 36;
 
-/// The side data of streams and packets that may come from a decoding process: what muxers, and the decoders of sound and
-/// subtitles, read without a look at its size has to have that size.
+/// The side data of streams and packets that may come from a decoding process: what muxers, and the decoders of sound
+/// and subtitles, read without a look at its size has to have that size.
 fn of_packets() -> [(ffi::AVPacketSideDataType, Sizes); 23] {
     use ffi::AVPacketSideDataType as Kind;
     let sizes = Structures::of_this_ffmpeg();
@@ -242,8 +242,8 @@ struct WireParameters {
 
 impl WireParameters {
     fn of(parameters: &CodecParameters) -> Self {
-        // SAFETY: the parameters are valid, have `extradata_size` bytes at `extradata`, and a valid layout of channels, which is
-        // written as text with an end into a buffer of this length.
+        // SAFETY: the parameters are valid, have `extradata_size` bytes at `extradata`, and a valid layout of channels,
+        // which is written as text with an end into a buffer of this length.
         unsafe {
             let of = &*parameters.as_ptr();
             let mut channels = vec![0_u8; LONGEST_NAME];
@@ -310,8 +310,8 @@ impl WireParameters {
         let shape = ratio(self.sample_aspect_ratio)?;
         c_int::try_from(self.header.len()).map_err(|_| Lie("a header"))?;
         let mut parameters = CodecParameters::new();
-        // SAFETY: the parameters are valid and new. The header is allocated by FFmpeg, with padding, and freed with them. Numbers of
-        // enumerations are known to FFmpeg. The layout of channels comes from a text with an end.
+        // SAFETY: the parameters are valid and new. The header is allocated by FFmpeg, with padding, and freed with
+        // them. Numbers of enumerations are known to FFmpeg. The layout of channels comes from a text with an end.
         unsafe {
             let to = parameters.as_mut_ptr();
             (*to).codec_type = kind;
@@ -507,7 +507,7 @@ impl WirePacket {
         let [pts, dts] = self.times;
         let mut packet = Packet::of_bytes(&self.data, [time(pts), time(dts)], duration(self.duration), false);
         packet.set_stream(stream);
-        // Not those that say how FFmpeg itself treats its bytes.
+        // Not the flags of how FFmpeg itself treats the bytes.
         let known =
             ffi::AV_PKT_FLAG_KEY | ffi::AV_PKT_FLAG_CORRUPT | ffi::AV_PKT_FLAG_DISCARD | ffi::AV_PKT_FLAG_DISPOSABLE;
         // SAFETY: the packet is valid and new; the new side data has room for exactly these bytes.
@@ -549,7 +549,8 @@ impl WireProperties {
     /// Those of `picture`.
     pub fn of(picture: &Picture) -> Self {
         let of = picture.get();
-        // SAFETY: the picture is valid, with `nb_side_data` entries, each with `size` bytes at `data`; its metadata is null or valid.
+        // SAFETY: the picture is valid, with `nb_side_data` entries, each with `size` bytes at `data`; its metadata is
+        // null or valid.
         let (side_data, metadata) = unsafe {
             let all = (0..of.nb_side_data.max(0) as usize).map(|index| &**of.side_data.add(index));
             let bytes = |side: &ffi::AVFrameSideData| std::slice::from_raw_parts(side.data, side.size).to_vec();
@@ -598,8 +599,8 @@ impl WireProperties {
         if self.is_damaged {
             picture.mark_damaged();
         }
-        // SAFETY: the picture is valid and new, and the numbers of its colours are known to FFmpeg. The new side data has room for
-        // exactly these bytes, and belongs to the picture, as its metadata does.
+        // SAFETY: the picture is valid and new, and the numbers of its colours are known to FFmpeg. The new side data
+        // has room for exactly these bytes, and belongs to the picture, as its metadata does.
         unsafe {
             let to = picture.as_mut_ptr();
             (*to).sample_aspect_ratio = shape;
@@ -625,7 +626,8 @@ impl WireProperties {
                 if side.is_null() {
                     out_of_memory();
                 }
-                // It does not fit what becomes of the picture: that it was there is all that is said. It counts in itself what it has.
+                // This metadata does not fit the equalized picture, so only its presence is sent. Its entries are
+                // counted in its own bytes.
                 if kind == ffi::AVFrameSideDataType::AV_FRAME_DATA_DYNAMIC_HDR_PLUS {
                     ptr::write_bytes((*side).data, 0, bytes.len());
                 } else {

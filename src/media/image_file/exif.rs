@@ -1,5 +1,5 @@
-//! EXIF: lists of tags as in a TIFF file (TIFF 6.0, section 2; Exif 2.3). All that is read is checked, and no byte of a file is had
-//! twice.
+//! EXIF: lists of tags as in a TIFF file (TIFF 6.0, section 2; Exif 2.3). All that is read is checked, and no byte of a
+//! file is had twice.
 
 use std::collections::HashSet;
 
@@ -22,8 +22,8 @@ const TAG: usize = 12;
 /// The most tags of a list.
 const MOST: usize = 4096;
 
-/// Tags that say how samples are stored, and say nothing of another file; smaller versions and masks are other lists. What stands
-/// elsewhere in other files, too, is not here: the ICC profile, XMP.
+/// Tags of how samples are stored, which do not apply to another file; smaller versions and masks are other lists. The
+/// ICC profile and XMP, which other formats store elsewhere, are not here.
 const OF_SAMPLES: [u16; 45] = [
     254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 280, 281, 284, 288, 289, 290, 291, 292,
     293, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 332, 338, 339, 340, 341, 347, 512, 513, 514, 530,
@@ -138,7 +138,8 @@ impl Exif {
         Some(Tag { part, kind, numeric_type, count, values: values.to_vec() })
     }
 
-    /// The same without the tags that say how the samples of its own file are stored, and without those that are kept elsewhere.
+    /// Without the tags that describe how the samples of the original file are stored, and without those that are kept
+    /// elsewhere.
     pub fn without_samples(mut self) -> Self {
         let is_kept =
             |tag: &Tag| tag.part != Part::Main || !OF_SAMPLES.contains(&tag.kind) && !matches!(tag.kind, XMP | ICC);
@@ -146,9 +147,9 @@ impl Exif {
         self
     }
 
-    /// Does it say more than how the picture is stored and shown?
-    pub fn says_something(&self) -> bool {
-        // What each file has: the version of EXIF, and sizes.
+    /// Whether there are tags besides those of how the picture is stored and shown.
+    pub fn has_own_tags(&self) -> bool {
+        // Tags that each file has: the version of EXIF, and sizes.
         let usual = [ORIENTATION, RESOLUTION[0], RESOLUTION[1], UNIT, 305, 531, 529, 532];
         let of_exif = [36864, 37121, 40960, 40961, SIZE[0], SIZE[1]];
         self.tags.iter().any(|tag| match tag.part {
@@ -168,7 +169,7 @@ impl Exif {
         self.tags.iter().find(|tag| (tag.part, tag.kind) == (part, kind))
     }
 
-    /// Dots per inch, across and down, if it says so.
+    /// Dots per inch, across and down, if it is given.
     pub fn resolution(&self) -> Option<[f64; 2]> {
         let unit = self.bytes_of(UNIT).map_or(2, |unit| self.order.number(unit));
         let per_inch = match unit {
@@ -195,14 +196,14 @@ impl Exif {
         self.set(Part::Main, UNIT, SHORT, 1, self.order.bytes(2, 2));
     }
 
-    /// The picture has been turned as it says: it is upright now.
+    /// Marks the picture as upright, after it was rotated.
     pub fn set_upright(&mut self) {
         if self.find(Part::Main, ORIENTATION).is_some() {
             self.set(Part::Main, ORIENTATION, SHORT, 1, self.order.bytes(1, 2));
         }
     }
 
-    /// Has it the size, if it says one, of pictures of this many columns and rows.
+    /// Sets the size in pixels, if there is one.
     pub fn set_size(&mut self, (width, height): (usize, usize)) {
         for (kind, pixels) in SIZE.into_iter().zip([width, height]) {
             if self.find(Part::Exif, kind).is_some() {
@@ -230,7 +231,8 @@ impl Exif {
         bytes
     }
 
-    /// Puts the tags of this into the TIFF file in `bytes`, in place of those that it has; `None` if it is damaged, or gets too large.
+    /// Puts the tags of this into the TIFF file in `bytes`, in place of those that it has; `None` if it is damaged, or
+    /// gets too large.
     pub fn put_into(&self, tiff: &[u8]) -> Option<Vec<u8>> {
         let own = Exif::of(tiff)?;
         let mut all = Exif { order: own.order, tags: own.tags.clone() };

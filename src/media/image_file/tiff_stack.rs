@@ -18,14 +18,14 @@ const VALUE: usize = 8;
 pub struct TiffStack {
     /// The page that waits until it is known where the next one has its list of tags.
     waits: Option<Vec<u8>>,
-    /// Where in that page the place of the next list stands.
+    /// Where in that page the offset of the next list is stored.
     link: usize,
     /// Bytes ahead of the page that waits.
     before: usize,
 }
 
 impl TiffStack {
-    /// Adds a page, which is a TIFF file. Answers with the bytes that come next in the file of all.
+    /// Adds a page, which is a TIFF file. Returns the next bytes of the common file.
     ///
     /// # Errors
     /// When it is no such file, or the file of all gets too large.
@@ -56,15 +56,15 @@ fn number(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
     Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
 }
 
-/// Adds `by` to the number of 4 bytes that stands there.
+/// Adds `by` to the number of 4 bytes at that offset.
 fn add(bytes: &mut [u8], at: usize, by: u32) -> Option<()> {
     let moved = number(bytes, at, 4)?.checked_add(by)?;
     bytes.get_mut(at..at + 4)?.copy_from_slice(&moved.to_le_bytes());
     Some(())
 }
 
-/// Has the page in these bytes begin at `by` of a file. Answers where its list of tags is then, and where in the page the place of the
-/// next list stands.
+/// Moves the page in these bytes to the offset `by` of a file. Returns the offset of its list of tags, and where in the
+/// page the offset of the next list is stored.
 fn moved(page: &mut [u8], by: u32) -> Option<(u32, usize)> {
     if page.get(..4)? != b"II*\0" {
         return None;

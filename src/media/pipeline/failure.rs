@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Kinds of failures, of which docs/reliability.md has the list, with the exit code of each. Kinds may be added; none is renamed or taken away.
+/// Kinds of failures, of which docs/reliability.md has the list, with the exit code of each. Kinds may be added; none
+/// is renamed or taken away.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {
@@ -59,12 +60,12 @@ impl FailureKind {
     }
 }
 
-/// An error whose kind nothing else tells.
+/// An error with its kind, which its type does not show.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
     /// Its kind.
     pub kind: FailureKind,
-    /// What has failed, and the way out.
+    /// The failure, and its remedy.
     pub message: String,
 }

@@ -24,8 +24,8 @@ impl Pauses {
     /// The longest pause.
     pub const LONGEST: Duration = LONGEST;
 
-    /// Calls `open` after each pause until it succeeds, and logs the errors of the attempts before. Returns its result and the
-    /// seconds that have passed; `None` when the run is cancelled.
+    /// Calls `open` after each pause until it succeeds, and logs the errors of the attempts before. Returns its result
+    /// and the seconds that have passed; `None` when the run is cancelled.
     pub fn until_open<T>(cancel: &Cancel, notices: &Notices, mut open: impl FnMut() -> Result<T>) -> Option<(T, f64)> {
         let (begin, mut pauses) = (Instant::now(), Pauses::default());
         while pauses.wait_at_most(Self::LONGEST, cancel) {

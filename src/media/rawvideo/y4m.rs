@@ -1,7 +1,7 @@
 //! The header of a YUV4MPEG2 stream: `YUV4MPEG2 W1920 H1080 F30000:1001 Ip A1:1 C420jpeg XCOLORRANGE=LIMITED`.
 //!
-//! The tags are those of mjpegtools and of FFmpeg (libavformat/yuv4mpegdec.c and yuv4mpegenc.c). Samples of two bytes are
-//! little-endian.
+//! The tags are those of mjpegtools and of FFmpeg (libavformat/yuv4mpegdec.c and yuv4mpegenc.c). Samples of two bytes
+//! are little-endian.
 
 use super::RawVideo;
 use crate::ffmpeg::{ChromaLocation, Rational};
@@ -21,8 +21,8 @@ pub const LONGEST_LINE: usize = 4096;
 /// The longest header that all readers accept, in bytes.
 const SHORT: usize = 96;
 
-/// Chroma tags with their pixel format and chroma location. The first tag of a format is its default in writing. There is no
-/// mono14, which FFmpeg reads as mono.
+/// Chroma tags with their pixel format and chroma location. The first tag of a format is its default in writing. There
+/// is no mono14, which FFmpeg reads as mono.
 const TAGS: &[(&str, PixelFormat, ChromaLocation)] = {
     use ChromaLocation::{Center, Left, TopLeft, Unspecified};
     use PixelFormat::*;
@@ -57,7 +57,7 @@ const TAGS: &[(&str, PixelFormat, ChromaLocation)] = {
     ]
 };
 
-/// Can a y4m stream carry this format?
+/// Whether a y4m stream can carry this format.
 pub fn is_carried(format: PixelFormat) -> bool {
     TAGS.iter().any(|(_, carried, _)| *carried == format)
 }

@@ -6,7 +6,8 @@ use anyhow::Result;
 use ffmpeg_next::codec::Id;
 use std::collections::VecDeque;
 
-/// The shortest delay that is reported, in microseconds. Where recordings were joined, audio overlaps by up to a packet.
+/// The shortest delay that is reported, in microseconds. Where recordings were joined, audio overlaps by up to a
+/// packet.
 pub const NOTICED: i64 = 100_000;
 
 /// The highest frame rate for a container without timestamps, in frames a second.
@@ -26,15 +27,15 @@ pub struct EncoderClock {
     last: Option<i64>,
     /// Time and duration of each frame in the encoder: some encoders lose the duration.
     durations: VecDeque<(i64, i64)>,
-    /// Was the warning about late frames given?
+    /// Whether the warning about late frames was given.
     warned_late: bool,
     /// The name of a container that [loses gaps](Container::loses_gaps), until the warning was given.
     loses_gaps: Option<String>,
-    /// Is it an animation whose players slow down what is faster than [`FASTEST_GIF`], and was that not said yet?
+    /// Whether to warn about frames that are shorter than [`FASTEST_GIF`], which players slow down.
     slows_down: bool,
 }
 
-/// The shortest time that players of GIF show a picture, in microseconds. What is to be shown shorter, most show for 0.1 s.
+/// The shortest time that players of GIF show a picture, in microseconds. Most players show shorter frames for 0.1 s.
 const FASTEST_GIF: i64 = 20_000;
 
 impl EncoderClock {
@@ -136,7 +137,7 @@ pub struct KeyFrames {
 }
 
 impl KeyFrames {
-    /// Must the frame at `time` (microseconds) be a key frame, because the next one would be too late?
+    /// Whether the frame at `time` (microseconds) must be a key frame, because the next one would be too late.
     pub fn is_due(&mut self, time: i64) -> bool {
         let next = time + (time - std::mem::replace(&mut self.last, time));
         let is_due = self.key.is_none_or(|key| next > key + KEY_DISTANCE);
@@ -147,8 +148,8 @@ impl KeyFrames {
     }
 }
 
-/// The frame rate for a container without timestamps: `base`, the lowest rate that represents all timestamps, if it is higher
-/// than the average rate. A multiple of the average rate is not taken: twice the rate is that of fields.
+/// The frame rate for a container without timestamps: `base`, the lowest rate that represents all timestamps, if it is
+/// higher than the average rate. A multiple of the average rate is not taken: twice the rate is that of fields.
 fn constant_rate(average: Rational, base: Option<Rational>) -> Rational {
     let higher = |base: &Rational| {
         let times = f64::from(*base) / f64::from(average);
@@ -164,7 +165,7 @@ fn mpeg_rate(rate: Rational) -> Rational {
     rates.into_iter().find(enough).unwrap_or(rates[rates.len() - 1])
 }
 
-/// Is it an MPEG frame rate times 1 to 4, divided by 1 to 32, which MPEG-2 can signal?
+/// Whether it is an MPEG frame rate times 1 to 4, divided by 1 to 32, which MPEG-2 can signal.
 fn is_fraction_of_mpeg_rate(rate: Rational) -> bool {
     let same = |numerator: i64, denominator: i64| {
         i64::from(rate.numerator()) * denominator == i64::from(rate.denominator()) * numerator

@@ -8,7 +8,7 @@ use crate::ffmpeg::{Container, Encoder, Picture, StreamSideData, VideoEncoder, V
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result};
 
-/// What an encoder is chosen by.
+/// The criteria for an encoder.
 pub(super) struct EncoderStart<'a> {
     pub input: &'a Input,
     pub container: Container,
@@ -32,11 +32,11 @@ pub(super) struct Started {
 }
 
 impl EncoderStart<'_> {
-    /// Opens the first of the candidates that opens. `is_turned` says that the pictures are rotated before. With `keys`, key
+    /// Opens the first of the candidates that opens. `is_turned` if the pictures are rotated before. With `keys`, key
     /// frames come by a schedule.
     ///
     /// # Errors
-    /// When none opens; with `--strict`, when bits or colour are lost.
+    /// When no encoder opens; with `--strict`, when bits or colour are lost.
     pub fn open(&self, first: &Picture, is_turned: bool, keys: bool) -> Result<Started> {
         let stream = self.input.video_stream();
         let mut side_data = stream.side_data.for_reencoding();

@@ -1,5 +1,5 @@
-//! The file that is joined of pieces: video that was encoded before, with the other streams of the input, as one run writes
-//! them.
+//! The file that is joined of pieces: video that was encoded before, with the other streams of the input, as one run
+//! writes them.
 
 use super::file::{Begun, FileSink, OutputOptions};
 use super::keeps;
@@ -31,7 +31,8 @@ impl JoinedFile {
     /// Begins the file. Its video, which begins at `begin` (microseconds), was encoded like `video`.
     ///
     /// # Errors
-    /// When this FFmpeg lacks the container or the codec, the container cannot hold the codec, or the file does not open.
+    /// When this FFmpeg lacks the container or the codec, the container cannot hold the codec, or the file does not
+    /// open.
     pub fn create(
         input: Input,
         target: Target,

@@ -57,7 +57,7 @@ pub use file::{OutputOptions, is_sequence};
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};
-pub use keeps::{KEPT, KEPT_OF_IMAGES, Said};
+pub use keeps::{FileMetadata, KEPT, KEPT_OF_IMAGES};
 pub use kind::{OutputKind, VIRTUAL_CAMERA};
 pub use open::{live_target, open, target};
 pub use picture::write_drawn;

@@ -83,7 +83,7 @@ impl PieceSink {
         })
     }
 
-    /// Has the piece say that these are the hashes of its measurements and of its curves.
+    /// Stores the hashes of the measurements and of the curves in the piece.
     pub fn set_records(&mut self, hashes: [Option<Hash>; 2]) {
         self.records = hashes;
     }

@@ -41,7 +41,7 @@ pub enum TargetError {
     /// It exists, and may be a source as the input is.
     #[error("{0} exists, and may be a source (-o NAME names another output; --output-dir DIR takes many inputs)")]
     MayBeSource(String),
-    /// The same, where it was to be replaced.
+    /// An existing name of that kind, with `-y`.
     #[error(
         "{0} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does not replace it \
          (remove it first; --output-dir DIR takes many inputs)"
@@ -83,7 +83,7 @@ pub enum TargetError {
         name: String,
         /// The name that it has.
         kept: String,
-        /// What the system says.
+        /// The error of the system.
         error: String,
     },
 }
@@ -111,19 +111,19 @@ pub struct Target {
     temporary: Option<Temporary>,
     /// The folder of its own that it lies in, if it does. `file` leads through it.
     folder: Option<PrivateFolder>,
-    /// Is it written under its own name, from the first frame on?
+    /// Whether it is written under its own name, from the first frame on.
     is_direct: bool,
-    /// May what lies there be replaced?
+    /// Whether an existing file there may be replaced.
     may_replace: bool,
     /// Whether images of a sequence that are there are kept.
     keeps: bool,
-    /// Is it the list of segments?
+    /// Whether it is the list of segments.
     is_list: bool,
     /// An open FIFO, which has a reader, or stdout, if that is a pipe.
     fifo: Option<File>,
     /// A file that is written under its own name, once it is open.
     direct: Option<File>,
-    /// Was that file not there before?
+    /// Whether that file is new.
     is_new: bool,
     /// Ends the wait for a reader.
     cancel: Cancel,
@@ -135,7 +135,7 @@ impl Target {
     /// Looks at the place where `name` should be written. `input` is the file that it must not be.
     ///
     /// # Errors
-    /// When nothing may, or can, be written there.
+    /// When the output must not or cannot be written there.
     pub fn new(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
             return Ok(Target::at(name));
@@ -152,7 +152,8 @@ impl Target {
         Ok(target)
     }
 
-    /// The file `name` of a folder, in which it takes the place of what has this name. A link is replaced, and not followed.
+    /// The file `name` of a folder, in which it takes the place of what has this name. A link is replaced, and not
+    /// followed.
     ///
     /// # Errors
     /// When the folder takes no new files.
@@ -166,11 +167,11 @@ impl Target {
         Ok(target)
     }
 
-    /// A place that is written to directly from the first frame on, because a live recording should be there even after a
-    /// crash.
+    /// A place that is written to directly from the first frame on, because a live recording should be there even after
+    /// a crash.
     ///
     /// # Errors
-    /// When nothing may, or can, be written there.
+    /// When the output must not or cannot be written there.
     pub fn direct(name: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
             return Ok(Target::at(name));
@@ -197,7 +198,7 @@ impl Target {
         if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(target);
         }
-        // What a link leads to is replaced as a whole, too.
+        // The file that a link leads to is replaced as a whole, too.
         target.file = resolve_links(Path::new(name));
         target.is_direct = true;
         let folder = folder_of(&target.file);
@@ -245,7 +246,7 @@ impl Target {
         target
     }
 
-    /// Is it a server in the network?
+    /// Whether it is a server in the network.
     pub fn is_network(&self) -> bool {
         self.url.is_some()
     }
@@ -266,7 +267,7 @@ impl Target {
         self
     }
 
-    /// What ends all waiting.
+    /// Ends all waits.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }
@@ -300,13 +301,13 @@ impl Target {
         self.fifo.as_ref()
     }
 
-    /// Is it a file that stays as it is until there is a first frame?
+    /// Whether it is a file that stays as it is until there is a first frame.
     pub fn waits_for_frame(&self) -> bool {
         self.is_direct
     }
 
-    /// Removes a file that was written under its own name and was not there before: what failed before its first frame would only
-    /// be in the way of the next run.
+    /// Removes a file that was written under its own name and was not there before: what failed before its first frame
+    /// would only be in the way of the next run.
     pub fn discard(&mut self) {
         if self.direct.take().is_some() && self.is_new {
             let _ = std::fs::remove_file(&self.file);
@@ -354,7 +355,7 @@ impl Target {
         file.map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))
     }
 
-    /// The same, for small writes: a FIFO that has no room is waited for until the run is interrupted.
+    /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
     ///
     /// # Errors
     /// As for [`writer`](Self::writer).
@@ -378,8 +379,8 @@ impl Target {
         }
     }
 
-    /// What is opened for it: the folder of its file, in which it is made and named, or the device or FIFO that it is; `None`
-    /// for stdout and servers.
+    /// The path that the process opens for it: the folder of its file, or the device or FIFO; `None` for stdout and
+    /// servers.
     pub fn place(&self) -> Option<PathBuf> {
         if let Some(folder) = &self.folder {
             return Some(folder.place());
@@ -389,7 +390,8 @@ impl Target {
         (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
     }
 
-    /// Is a file there that it may replace, and whose owner and mode it takes over? Of numbered images, any may be there.
+    /// Whether a file is there that it may replace, and whose owner and mode it takes over. With numbered images, any
+    /// of them may be there.
     pub fn replaces_file(&self) -> bool {
         self.may_replace && (self.file.exists() || self.temporary.is_none())
     }
@@ -403,7 +405,7 @@ impl Target {
     /// the name that it got, or will get [with the others](Self::named_with).
     ///
     /// # Errors
-    /// When the disk does not take it, or it cannot get that name; the error tells which it has.
+    /// When writing fails, or it cannot get that name; the error names the one that it has.
     pub fn end(mut self, outcome: Outcome) -> Result<String, TargetError> {
         let name = self.name.clone();
         let not_written = |error: std::io::Error| TargetError::NotWritten(name.clone(), reason(&error));
@@ -484,7 +486,7 @@ pub(super) struct WholeFile {
     folder: Option<PrivateFolder>,
     temporary: Temporary,
     may_replace: bool,
-    /// What lies there and is replaced.
+    /// The existing file that is replaced.
     old: Option<Metadata>,
 }
 
@@ -492,8 +494,8 @@ impl WholeFile {
     /// Gives each of them its name: first all that may fail is done for all of them.
     ///
     /// # Errors
-    /// When one cannot get its name. What had the names of all of them has them still, as far as the file system can exchange
-    /// names, and the new files are kept under others, which the error tells.
+    /// When one cannot get its name. As far as the file system can exchange names, all old files keep theirs, and the
+    /// error names the files in which the new output is kept.
     pub(super) fn name_all(mut files: Vec<WholeFile>) -> Result<(), TargetError> {
         let mut namings = Vec::with_capacity(files.len());
         for WholeFile { name, file, temporary, may_replace, old, .. } in &files {
@@ -553,13 +555,13 @@ impl WholeFile {
     }
 }
 
-/// Is it stdout or a URL, where no file is?
+/// Whether it is stdout or a URL, where no file is.
 fn is_stream(name: &str) -> bool {
     name == "-" || name.contains("://")
 }
 
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
-/// Answers whether there are such files, which may be replaced.
+/// Returns whether such files exist, which may be replaced.
 fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
     Target::differs(name, input)?;
     let metadata = std::fs::metadata(name).ok();
@@ -578,7 +580,7 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     for other in written.iter().filter(|_| files != Files::One) {
         Target::differs(other, input)?;
     }
-    // Of two sequences, the first images tell whether they are one.
+    // Two sequences are compared by their first images.
     if let Some((read, written)) = read.first().zip(written.iter().find(|_| files == Files::Sequence)) {
         Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.to_owned()))?;
     }

@@ -21,8 +21,8 @@ const MOST_SENT: usize = 1024;
 /// The size that filters are tried with while the size of the input is unknown.
 const TYPICAL_SIZE: (usize, usize) = (1920, 1080);
 
-/// `source` with its frames filtered by a chain in the syntax of `ffmpeg -vf`, and the description of what comes out of it.
-/// `option` is the option that the chain comes from.
+/// `source` with its frames filtered by a chain in the syntax of `ffmpeg -vf`, and the description of what comes out of
+/// it. `option` is the option that the chain comes from.
 ///
 /// # Errors
 /// When the filters do not exist, or do not fit the input; with `--strict`, also when they lose bits or colour.
@@ -72,12 +72,12 @@ pub(super) fn in_sdr(
     notices.note("HDR video becomes SDR, which all browsers show (--for quality keeps HDR)");
     stream.side_data.forget_hdr();
     let scope = Scope::Whole;
-    FilteredSource::open(source, input, "--for web", to_sdr(colour.is_told()).into(), scope, notices)
+    FilteredSource::open(source, input, "--for web", to_sdr(colour.has_primaries_and_matrix()).into(), scope, notices)
 }
 
-/// What makes SDR of HDR: light by zscale, in multiples of the white of an SDR picture in HDR (203 cd/m2, ITU-R BT.2408); up to
-/// 0.6 it stays as it is, and what is above, up to 1,000 cd/m2, has the rest. Of primaries and matrix, what is not told is that
-/// of HDR.
+/// The filters from HDR to SDR: zscale makes linear light, in multiples of the white of an SDR picture in HDR (203
+/// cd/m2, ITU-R BT.2408). Up to 0.6 it is unchanged; the range above, up to 1,000 cd/m2, is compressed into the rest.
+/// Unspecified primaries and matrix are taken for those of HDR.
 fn to_sdr([has_primaries, has_matrix]: [bool; 2]) -> String {
     let primaries = if has_primaries { "" } else { "setparams=color_primaries=bt2020," };
     let matrix = if has_matrix { "" } else { "setparams=colorspace=bt2020nc," };
@@ -92,7 +92,8 @@ fn to_sdr([has_primaries, has_matrix]: [bool; 2]) -> String {
 /// `source` with frames for displays, where those of `input` are log; and what named the curve.
 ///
 /// # Errors
-/// When the curve was asked for and this FFmpeg lacks the filter for it, or the pictures have alpha, which it would lose.
+/// When the curve was asked for and this FFmpeg lacks the filter for it, or the pictures have alpha, which it would
+/// lose.
 pub fn developed(
     (source, mut input): (Box<dyn Source>, Input),
     choice: LogChoice,
@@ -117,9 +118,9 @@ pub fn developed(
         return Ok((source, input, None));
     }
     notices.note(&format!("{named}: brought to BT.709 first (--log off leaves it as it is)"));
-    let [_, tells_matrix] = input.media.streams[input.video].colour().is_told();
+    let [_, has_matrix] = input.media.streams[input.video].colour().has_primaries_and_matrix();
     forget(&mut input.media, input.video);
-    let chain = Chain { text: chain(format, tells_matrix), cubes: Some(Cubes::of(named.curve)) };
+    let chain = Chain { text: chain(format, has_matrix), cubes: Some(Cubes::of(named.curve)) };
     let scope = Scope::Whole;
     let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
     Ok((source, input, Some(named)))
@@ -128,7 +129,8 @@ pub fn developed(
 /// The frames that pass through one graph.
 #[derive(Clone, Copy)]
 enum Scope {
-    /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of their own.
+    /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of
+    /// their own.
     Part,
     /// All. Each comes out with its own time, and depends on no other.
     Whole,
@@ -161,13 +163,13 @@ struct FilteredSource {
     scope: Scope,
     /// The frames of `source`: their unit of time and their rate.
     from: (Rational, Option<Rational>),
-    /// The same of the frames that come out.
+    /// The unit of time and the rate of the frames that come out.
     to: (Rational, Option<Rational>),
     /// The filters, built for frames of one format.
     graph: Option<FilterGraph>,
     /// Position of the frames in the graph, with [`Scope::Part`].
     position: PartPosition,
-    /// Is the graph to give out its last frames?
+    /// Whether the graph is asked for its last frames.
     closing: bool,
     /// A frame for the next graph.
     waiting: Option<(Picture, Sent)>,
@@ -182,7 +184,7 @@ struct FilteredSource {
     delivered: u64,
 }
 
-/// What the filters do not keep of a frame.
+/// The properties of a frame that filters do not keep.
 #[derive(Clone, Copy)]
 struct Sent {
     time: Option<i64>,
@@ -432,8 +434,8 @@ fn delivered_format(format: RawFormat) -> RawFormat {
     }
 }
 
-/// A graph whose output is native and has no fewer bits than its input. Where the filters give no such format, or change from YUV
-/// to RGB or back without a request for it, the output has the format of the input.
+/// A graph whose output is native and has no fewer bits than its input. Where the filters give no such format, or
+/// change from YUV to RGB or back without a request for it, the output has the format of the input.
 fn open_graph(
     Chain { text: chain, cubes }: &Chain,
     from: GraphVideo,

@@ -44,15 +44,16 @@ pub struct LiveSource {
     delivered: u64,
 }
 
-/// What a live input is opened by.
+/// The options of a live input.
 pub(super) enum Found {
     /// The options: it is searched for.
     Options,
-    /// What was found, and what it is read from if that is a pipe or a file.
+    /// The input that was found, and its reader if it is a pipe or a file.
     Input(Box<LiveInput>, Option<FileInput>),
 }
 
-/// Opens a live input, in a process of its own if the options say so and it is not a device. Its first frame sets `start`.
+/// Opens a live input, in a process of its own if the options ask for one and it is not a device. Its first frame sets
+/// `start`.
 ///
 /// # Errors
 /// When there is no camera, or the input does not open.
@@ -64,7 +65,7 @@ pub fn open_live(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     if options.isolation != Isolation::Off && isolated::is_ready() {
-        // A camera is found, and said, where it is opened, which may be later.
+        // A camera is found and reported when it is opened, which may be later.
         let found = LiveInput::find(&options, &Notices::silent());
         if let Some(input) = found.ok().filter(LiveInput::is_isolated) {
             let name = input.name.clone();
@@ -198,7 +199,7 @@ impl LiveSource {
     }
 }
 
-/// Finds and opens the input for the first time, and waits for it as long as `options.wait` says, unless no attempt can succeed.
+/// Finds and opens the input for the first time, and waits up to `options.wait` for it, unless no attempt can succeed.
 fn open_first(
     options: &CameraOptions,
     found: Found,
@@ -210,7 +211,7 @@ fn open_first(
         Found::Input(input, from) => (Some(*input), from),
     };
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
-    // An attempt that the end of the wait cuts short says only that nothing came.
+    // The error of an attempt that was cut short by the end of the wait is only a timeout.
     let mut before: Option<anyhow::Error> = None;
     let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
     loop {

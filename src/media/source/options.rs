@@ -30,8 +30,8 @@ pub struct InputOptions {
     pub to_sdr: bool,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
-    /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for long
-    /// files that can be cut at key frames; 0 and 1 are one.
+    /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for
+    /// long files that can be cut at key frames; 0 and 1 are one.
     pub decoders: usize,
     /// Whether FFmpeg opens and decodes it in a process of its own.
     #[serde(skip)]
@@ -53,8 +53,8 @@ pub enum Gaps {
     Error,
 }
 
-/// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and those of a
-/// numbered sequence are out of reach there, and so are devices: playlists, cameras and NVDEC need to do without.
+/// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and those
+/// of a numbered sequence are out of reach there, and so are devices: playlists, cameras and NVDEC need to do without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
     /// In this process.
@@ -106,7 +106,8 @@ impl InputOptions {
         }
     }
 
-    /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence lead to.
+    /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence
+    /// lead to.
     pub fn readable(&self) -> Vec<PathBuf> {
         let path = Path::new(&self.url);
         if number_pattern(&self.url).is_none() || path.exists() {

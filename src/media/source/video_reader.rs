@@ -60,7 +60,7 @@ pub(super) struct VideoReader<P> {
     stream: usize,
     /// Unit of the times of its pictures, in seconds.
     pub time_base: Rational,
-    /// What was read before, and is to be decoded yet.
+    /// Packets that were read before, and are still to be decoded.
     returned: VecDeque<Result<Option<Packet>, Error>>,
     /// A damaged packet of the video, which is decoded next.
     pending: Option<Packet>,

@@ -6,7 +6,8 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether it is stdin or a FIFO. FFmpeg cannot be interrupted while it waits for such an input, so it is read by [`super::Reader`].
+/// Whether it is stdin or a FIFO. FFmpeg cannot be interrupted while it waits for such an input, so it is read by
+/// [`super::Reader`].
 pub fn is_pipe(name: &str) -> bool {
     name == "-" || is_fifo(name)
 }
@@ -16,7 +17,8 @@ pub fn is_fifo(name: &str) -> bool {
     std::fs::metadata(name).is_ok_and(|file| file.file_type().is_fifo())
 }
 
-/// Opens a FIFO for writing as soon as it has a reader; `None` when `interrupt` is set before. Writes do not wait for room.
+/// Opens a FIFO for writing as soon as it has a reader; `None` when `interrupt` is set before. Writes do not wait for
+/// room.
 ///
 /// # Errors
 /// When it cannot be opened.
@@ -36,7 +38,8 @@ pub fn open_for_reader(name: &str, interrupt: &AtomicBool) -> io::Result<Option<
     Ok(None)
 }
 
-/// Stdout, if it is a pipe, opened once more so that writes do not wait for room: the programs that share it do not notice.
+/// Stdout, if it is a pipe, opened once more so that writes do not wait for room: the programs that share it do not
+/// notice.
 #[cfg(target_os = "linux")]
 pub fn stdout_pipe() -> Option<File> {
     use rustix::fs::FileType;

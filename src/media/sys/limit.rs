@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// What has kept the system from it, in parentheses; empty where the error says it all.
+/// Why the system refused it, in parentheses; empty where the error has all.
 pub fn limit_of(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::EAGAIN) => " (`ulimit -u`, `ulimit -v` or a control group limits it)",

@@ -1,5 +1,6 @@
-//! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also names of
-//! numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of formats.
+//! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also
+//! names of numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of
+//! formats.
 
 mod bounded;
 mod by_name;
@@ -41,12 +42,12 @@ pub use url::{host, without_password};
 pub use virtual_camera::HeldVirtualCamera;
 pub use writer::{PlaneWriter, stdout};
 
-/// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger buffer,
-/// the programs at both ends switch less often.
+/// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger
+/// buffer, the programs at both ends switch less often.
 #[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 1 << 20;
 
-/// Enlarges a pipe's buffer. Does nothing if the file is no pipe, or the system refuses.
+/// Enlarges a pipe's buffer. No effect if the file is not a pipe, or the system refuses.
 #[cfg(target_os = "linux")]
 fn enlarge_pipe(file: &impl std::os::fd::AsFd) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_SIZE);

@@ -43,8 +43,8 @@ impl Reader {
         self.file
     }
 
-    /// The file that it reads, opened again to be read alone, if nothing has been read of it but what was peeked: of a file, any part
-    /// can be had, such as an index at its end.
+    /// The file that it reads, opened a second time, if only peeked bytes were read so far: a file can be read in any
+    /// order, such as an index at its end.
     pub fn whole_file(&mut self) -> Option<File> {
         let is_whole = self.file.metadata().is_ok_and(|metadata| metadata.is_file())
             && self.file.stream_position().is_ok_and(|position| position == self.peeked.len() as u64);
@@ -98,8 +98,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// Has a regular file read by several threads from now on, if buffers of `len` bytes are worth it, and answers how many of
-    /// them are to be [begun](Reader::begin) at once: 1 if it is read as before.
+    /// Lets several threads read a regular file from now on, if buffers of `len` bytes are worth it. Returns how many
+    /// of them are to be [begun](Reader::begin) at once: 1 if it is read as before.
     ///
     /// # Errors
     /// When the file's position cannot be had.
@@ -114,8 +114,8 @@ impl Reader {
         Ok(self.ahead.as_ref().map_or(1, |ahead| ahead.most))
     }
 
-    /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills it. Such
-    /// samples that are above their depth are lowered to their highest code.
+    /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills
+    /// it. Such samples that are above their depth are lowered to their highest code.
     ///
     /// # Errors
     /// When reading fails, or the pool has no memory.
@@ -140,7 +140,7 @@ impl Reader {
         Ok(filled)
     }
 
-    /// Was reading interrupted?
+    /// Whether reading was interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }

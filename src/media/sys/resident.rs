@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// What tells how much memory of the process is resident: its pages in the memory of the machine, those of libraries too.
+/// Reads how much memory of the process is resident: its pages in main memory, those of libraries too.
 pub struct Resident(File);
 
 impl Resident {
-    /// Opens it, which a wall around the process may forbid later. `None` where the system does not tell.
+    /// Opens it early, because the sandbox may forbid it later. `None` where the system does not provide it.
     pub fn open() -> Option<Self> {
         File::open("/proc/self/status").ok().map(Resident).filter(|resident| resident.bytes().is_some())
     }

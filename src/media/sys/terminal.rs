@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 /// Stderr, once libraries have another one.
 static OWN: OnceLock<File> = OnceLock::new();
 
-/// From now on, stderr has the program's own lines only: what libraries write there is lost, as libjxl and SVT-AV1 do. Call it before
-/// the first thread is started.
+/// From now on, stderr has the program's own lines only: what libraries write there is lost, as libjxl and SVT-AV1 do.
+/// Call it before the first thread is started.
 ///
 /// # Errors
 /// When the system has no room for another descriptor.
@@ -28,7 +28,7 @@ pub fn own_stderr() -> i32 {
     OWN.get().map_or(2, AsRawFd::as_raw_fd)
 }
 
-/// Is stderr a terminal?
+/// Whether stderr is a terminal.
 pub fn stderr_is_terminal() -> bool {
     OWN.get().map_or_else(|| stderr().is_terminal(), File::is_terminal)
 }

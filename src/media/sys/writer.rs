@@ -33,7 +33,7 @@ impl PlaneWriter {
         stdout().map(|stdout| PlaneWriter::new(stdout, interrupt))
     }
 
-    /// Writes to an open file. Once `interrupt` is set, a reader that reads nothing is not waited for, if writes to the file do
+    /// Writes to an open file. Once `interrupt` is set, it does not wait for a stalled reader, if writes to the file do
     /// not block.
     pub fn new(file: File, interrupt: Arc<AtomicBool>) -> Self {
         super::enlarge_pipe(&file);
@@ -101,7 +101,7 @@ impl Write for PlaneWriter {
     }
 }
 
-/// Waits for a while until a pipe accepts data, and answers whether it does.
+/// Waits for a while until a pipe accepts data, and returns whether it does.
 fn has_room(file: &File) -> io::Result<bool> {
     let interval = Timespec { tv_sec: 0, tv_nsec: INTERVAL.as_nanos() as i64 };
     match poll(&mut [PollFd::new(file, PollFlags::OUT)], Some(&interval)) {

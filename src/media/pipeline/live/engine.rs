@@ -1,5 +1,5 @@
-//! The live engine: it runs until the camera ends or the run is cancelled. Then every frame in the queue of an output is
-//! written, and every output is finished.
+//! The live engine: it runs until the camera ends or the run is cancelled. Then every frame in the queue of an output
+//! is written, and every output is finished.
 
 use super::equalize_stage::LiveEqualizer;
 use super::output_queue::OutputQueue;
@@ -137,8 +137,8 @@ fn listen(mut microphone: Box<dyn Source>, queues: &[OutputQueue]) -> Result<()>
     Ok(())
 }
 
-/// Shows frames until all threads have ended (`over` is disconnected). `dropped` returns the numbers of frames that were not
-/// equalized and not written. Returns the statistics of the viewer, and its error if it failed.
+/// Shows frames until all threads have ended (`over` is disconnected). `dropped` returns the numbers of frames that
+/// were not equalized and not written. Returns the statistics of the viewer, and its error if it failed.
 fn show(
     mut viewer: Option<(&mut dyn Viewer, &ShownQueue)>,
     over: &Receiver<()>,

@@ -14,12 +14,12 @@ const LEAST: u32 = 12;
 const MOST: u32 = 600;
 const MOST_BYTES: usize = 64 << 20;
 
-/// Codecs whose frames do not all stand alone, but whose marked key frames are clean.
+/// Codecs with dependent frames, whose marked key frames are clean.
 const CLEAN_KEYS: [&str; 7] = ["ffv1", "mpeg1video", "mpeg2video", "mpeg4", "ffvhuff", "huffyuv", "theora"];
 
 /// Surveys the packets of an input, in their order.
 pub struct Surveyor {
-    /// `None` where key frames are what the container says.
+    /// `None` where the container marks the key frames.
     key_frames: Option<KeyFrames>,
     parameter_sets: Option<Vec<u8>>,
     current: Current,
@@ -144,18 +144,18 @@ impl ChunkCheck {
         }
     }
 
-    /// Are packets left of the chunk that is read?
+    /// Whether packets are left of the chunk that is read.
     pub fn is_inside(&self) -> bool {
         self.read > 0
     }
 
-    /// Is it the end of the video?
+    /// Whether the video ends here.
     pub fn is_over(&self) -> bool {
         self.due.is_empty()
     }
 }
 
-/// All packets of a file, of which none is decoded.
+/// All packets of a file, without decoding.
 pub struct Survey {
     pub surveyor: Surveyor,
     pub found: Arc<Mutex<PacketSurvey>>,

@@ -45,8 +45,8 @@ use several::Several;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much further the input is read after the last frame of the part, for packets of other streams that belong to it, in
-/// microseconds. Containers interleave more tightly than this.
+/// How much further the input is read after the last frame of the part, for packets of other streams that belong to it,
+/// in microseconds. Containers interleave more tightly than this.
 const INTERLEAVE: i64 = 10_000_000;
 
 /// Reading fails after this many errors without a frame between them.
@@ -60,7 +60,7 @@ pub struct FileSource {
     input: Input,
     options: InputOptions,
     to_native: ToNative,
-    /// Is it a pipe, which cannot seek?
+    /// Whether it is a pipe, which cannot seek.
     is_pipe: bool,
     /// Bytes of the file that it is; `None` if it is something else.
     size: Option<u64>,
@@ -76,7 +76,7 @@ pub struct FileSource {
     look_ahead: u32,
     state: FileState,
     others: OtherStreams,
-    /// Reads packets and decodes none of them.
+    /// Reads packets without decoding.
     survey: Option<Survey>,
     /// Decodes a part whose packets are known.
     planned: Option<Planned>,
@@ -155,7 +155,7 @@ impl FileSource {
                         return Ok(Some(self.delivery(None)));
                     }
                 }
-                // What is lost for lack of memory is no damage of the input.
+                // Frames that are lost for lack of memory are no damage of the input.
                 Ok(ReaderEvent::Damaged(Damage::Packet(OUT_OF_MEMORY) | Damage::Picture(OUT_OF_MEMORY)))
                 | Err(OUT_OF_MEMORY) => bail!("{}: frame {}: {OUT_OF_MEMORY}", self.input.name, self.delivered),
                 Ok(ReaderEvent::Damaged(damage)) => self.damaged(&damage.to_string())?,
@@ -201,7 +201,8 @@ impl FileSource {
                 let why = last_message().unwrap_or_default();
                 let way_out = match self.input.video_stream().codec.as_str() {
                     "webp" if why == "image data not found" => {
-                        " (if it is animated, FFmpeg cannot read it: ImageMagick's `convert IN OUT.apng` makes a file that it can)"
+                        " (if it is animated, FFmpeg cannot read it: ImageMagick's `convert IN OUT.apng` makes a file \
+                         that it can)"
                     }
                     "tiff" if self.is_pipe => " (FFmpeg reads no TIFF from a pipe: name the file)",
                     _ => "",

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// What a [`FileSource`] reads from.
 pub enum FileInput {
-    /// What its name, a file or a URL, leads to.
+    /// The file or URL of its name.
     Url,
     /// A pipe.
     Pipe(Reader),
@@ -147,7 +147,7 @@ fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<Vid
     VideoReader::open(packets, input.video, Delay::Any, on).map_err(|error| no_decoder(error, name, stream, on))
 }
 
-/// That the video `stream` of the input `name` cannot be decoded there, and the way out.
+/// The error that the video `stream` of the input `name` cannot be decoded there, with a remedy.
 pub(in crate::source) fn no_decoder(error: Error, name: &str, stream: &Stream, on: DecodeOn) -> anyhow::Error {
     match on {
         DecodeOn::Cpu | DecodeOn::Threads(_) => {
@@ -226,7 +226,7 @@ fn open_demuxer(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
                 options.format.as_deref().unwrap_or_default()
             ),
-            // A file name that is not allowed in a playlist, say, or more streams than FFmpeg takes.
+            // For example, a file name that is not allowed in a playlist, or more streams than FFmpeg takes.
             Error::Other { errno: libc::EPERM | libc::ENOMEM } => anyhow!("{name}: {error}{detail}"),
             Error::Other { errno } => FailureKind::of_errno(errno).error(format!("{name}: {error}")),
             error => anyhow!("{name}: {error}"),

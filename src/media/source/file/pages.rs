@@ -1,29 +1,32 @@
-//! The pages of a TIFF file, each as a file of its own: FFmpeg decodes the first page of a file, and does not tell of others.
+//! The pages of a TIFF file, each as a file of its own: FFmpeg decodes only the first page of a file.
 //!
-//! A page is a list of tags (TIFF 6.0, section 2). What does not fit into a tag lies elsewhere in the file, and so do the samples,
-//! in strips.
+//! A page is a list of tags (TIFF 6.0, section 2). Values that do not fit into a tag are elsewhere in the file, and so
+//! are the samples, in strips.
 
 use crate::ffmpeg::Packet;
 use crate::image_file::{ByteOrder, TYPE_BYTES};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The tag that says what an image of the file is, and the bits in it of a smaller version and of a mask, which are no pages.
+/// The tag with the kind of an image in the file, and its bits for a smaller version and for a mask, which are no
+/// pages.
 const KIND: u16 = 254;
 const NO_PAGE: u32 = 1 | 4;
 
 /// Tags with the offsets of samples, and those with their lengths: of strips, of a JPEG file.
 const SAMPLES: [(u16, u16); 2] = [(273, 279), (513, 514)];
 
-/// The tag with the offsets of tiles, which FFmpeg makes noise of, and the one that cameras' raw files have, whose tiles it reads.
+/// The tag with the offsets of tiles, which FFmpeg makes noise of, and the one that cameras' raw files have, whose
+/// tiles it reads.
 const TILES: u16 = 324;
 const DNG: u16 = 50706;
 
-/// The tag that says what the samples are: unsigned integers, or undefined. FFmpeg takes all others for them.
+/// The tag with the type of the samples: unsigned integers, or undefined. FFmpeg decodes all other types as these.
 const SAMPLE_FORMAT: u16 = 339;
 const UNSIGNED: [usize; 2] = [1, 4];
 
-/// Tags that lead to other lists of tags, which say nothing of how a page is decoded: smaller versions, and what cameras tell.
+/// Tags that lead to other lists of tags, which do not affect how a page is decoded: smaller versions, and notes of
+/// cameras.
 const OTHER_LISTS: [u16; 3] = [330, 34665, 34853];
 
 /// The type of offsets: 4 bytes.
@@ -48,7 +51,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The pages of the file in this packet; the packet as it is, if FFmpeg reads all that is in it, or nothing.
+    /// The pages of the file in this packet; the unchanged packet, if FFmpeg reads all pages of it, or it cannot be
+    /// read.
     pub fn of(file: Packet) -> Result<Self, Packet> {
         let lists =
             Tiff::of(file.data()).map_or(Vec::new(), |tiff| if tiff.is_read() { Vec::new() } else { tiff.pages() });
@@ -60,7 +64,7 @@ impl Pages {
         self.lists.len()
     }
 
-    /// The next page as a file of its own. One that cannot be read has nothing but the beginning of a file.
+    /// The next page as a file of its own. A page that cannot be read becomes a file with a header only.
     pub fn next(&mut self) -> Option<Packet> {
         let list = *self.lists.get(self.next)?;
         let number = i64::try_from(self.next).ok()?;
@@ -142,8 +146,8 @@ impl<'a> Tiff<'a> {
         self.tags(list).is_some_and(|tags| tags.chunks_exact(TAG).any(|other| self.kind(other) == tag))
     }
 
-    /// The page with this list of tags, as a file: samples, values that do not fit into tags, tags. `None` if it is damaged, or
-    /// FFmpeg does not read it.
+    /// The page with this list of tags, as a file: samples, values that do not fit into tags, tags. `None` if it is
+    /// damaged, or FFmpeg does not read it.
     fn page(&self, list: usize) -> Option<Vec<u8>> {
         if !self.is_decoded(list) {
             return None;
@@ -183,7 +187,7 @@ impl<'a> Tiff<'a> {
         Some(page)
     }
 
-    /// No byte of a file stands for two: not more than twice as many are had from it.
+    /// Refuses a page of more than twice the size of the file.
     fn check(&self, page: &[u8]) -> Option<()> {
         (page.len() <= 2 * self.bytes.len()).then_some(())
     }
@@ -217,7 +221,7 @@ impl<'a> Tiff<'a> {
         Some(Tag { kind, numeric_type: LONG, count: numbers.len() as u32, values: values?.concat().into() })
     }
 
-    /// The numbers of 2 or 4 bytes of a tag; none of a tag with others.
+    /// The numbers of a tag, if they have 2 or 4 bytes; else empty.
     fn numbers(&self, tag: &Tag<'_>) -> Vec<usize> {
         match TYPE_BYTES.get(usize::from(tag.numeric_type)) {
             Some(&each @ (2 | 4)) => {
@@ -227,8 +231,8 @@ impl<'a> Tiff<'a> {
         }
     }
 
-    /// How far it is from each strip to the next one, or to the end of the file: some writers leave the lengths out. Without
-    /// any, a decoder takes those of the page before.
+    /// How far it is from each strip to the next one, or to the end of the file: some writers leave the lengths out.
+    /// Without any, a decoder takes those of the page before.
     fn up_to_next(&self, strips: &[usize]) -> Vec<usize> {
         let mut sorted = strips.to_vec();
         sorted.sort_unstable();

@@ -10,8 +10,8 @@ use crate::source::video_reader::ReadPackets;
 use anyhow::{Context, Result, ensure};
 use std::sync::PoisonError;
 
-/// The most packets of the video between two deliveries of a survey. With a delivery for each, the threads on both sides of a
-/// wall would do little else than wake each other.
+/// The most packets of the video between two deliveries of a survey. With a delivery for each packet, the threads of
+/// both processes would mostly wake each other.
 const GROUP: u32 = 100;
 
 impl FileSource {
@@ -77,7 +77,8 @@ impl FileSource {
                     return self.go_on(packets, &part);
                 }
             }
-            // An index that is wrong, or times that depend on what was read before: all packets are read, and not decoded.
+            // An index that is wrong, or times that depend on what was read before: all packets are read, and not
+            // decoded.
             self.notices
                 .detail(&format!("{name}: read from its beginning: a seek does not lead to the planned packet"));
             self.video.packets.demuxer.rewind().with_context(|| name.clone())?;
@@ -93,7 +94,8 @@ impl FileSource {
         self.go_on(packets, &part)
     }
 
-    /// The packets of this chunk, from the first packet of the video on that `is_first` takes; `None` if they are others.
+    /// The packets of this chunk, from the first packet of the video on that `is_first` takes; `None` if they are
+    /// others.
     fn first_chunk(&mut self, chunk: &Chunk, mut is_first: impl FnMut(&Packet) -> bool) -> Result<Option<Vec<Packet>>> {
         let mut check = ChunkCheck::new(&[*chunk]);
         let mut packets = Vec::new();
@@ -120,7 +122,7 @@ impl FileSource {
         Ok(())
     }
 
-    /// The delivery of a decoded picture of a planned part; `None` when it is none of its frames.
+    /// The delivery of a decoded picture of a planned part; `None` if it is not one of its frames.
     pub(super) fn take_planned(&mut self, picture: &Picture) -> Result<Option<Delivery>> {
         let Some(Planned { part, arrived }) = &mut self.planned else { return Ok(None) };
         let time = picture.time();
@@ -134,7 +136,8 @@ impl FileSource {
         let (name, number, begin) = (&self.input.name, *arrived, part.times.get(part.before).copied());
         ensure!(
             time == Some(*due),
-            "{name}: frames do not come at the times of their packets ({} instead of {due}): it cannot be cut (leave --jobs out)",
+            "{name}: frames do not come at the times of their packets ({} instead of {due}): it cannot be cut (leave \
+             --jobs out)",
             time.map_or("none".to_owned(), |time| time.to_string())
         );
         *arrived += 1;

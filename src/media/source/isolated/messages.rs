@@ -1,5 +1,5 @@
-//! What the two processes say to each other. Orders come from this program and are taken as they are; what the decoding process
-//! says is data of a stranger until it is `checked`.
+//! The messages between the two processes. Orders come from this program and are trusted; events of the decoding
+//! process are untrusted until they are `checked`.
 
 use super::failure::WireError;
 use crate::ffmpeg::{
@@ -21,7 +21,7 @@ pub struct Start {
     pub limits: Limits,
     /// Warnings are errors.
     pub is_strict: bool,
-    /// Without walls of the kernel, nothing is decoded.
+    /// Decodes nothing without the kernel's sandbox.
     pub needs_walls: bool,
     /// The input is a connection.
     pub uses_network: bool,
@@ -48,7 +48,7 @@ pub enum What {
         name: String,
         from: WireFrom,
     },
-    /// `is_open` says that a descriptor comes beside it: of a pipe, or of a file.
+    /// `is_open` if the descriptor of a pipe or file is sent with it.
     Live {
         input: LiveInput,
         options: Box<CameraOptions>,
@@ -67,7 +67,7 @@ pub enum WireFrom {
     Images(Sequence),
 }
 
-/// What a decoding process is told to do.
+/// An order for a decoding process.
 #[derive(Deserialize, Serialize)]
 pub enum Order {
     /// The next delivery is wanted. The first `copied` deliveries have been copied, and their memory is free.
@@ -82,24 +82,25 @@ pub enum Order {
     Cancel { is_request: bool },
 }
 
-/// What a decoding process says.
+/// An event from a decoding process.
 #[derive(Deserialize, Serialize)]
 pub enum Event {
     Message(Level, String),
-    /// It gets on, though there is nothing to deliver yet.
+    /// It makes progress, but has nothing to deliver yet.
     Works,
     Opened(Box<WireInput>),
     Delivery(Box<WireDelivery>),
-    /// The end, and what all packets tell, if that was asked for.
+    /// The end, and what was collected from all packets, if requested.
     End(Option<PacketSurvey>),
     Failed(WireError),
-    /// What the streams become that are to be converted, or why they cannot.
+    /// The converted streams, or why they cannot be converted.
     Transcoders(#[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")] Vec<Result<WireStream, String>>),
-    /// What a packet has become, and why it could not be decoded.
+    /// The converted packet, or why it could not be decoded.
     Transcoded(#[serde(deserialize_with = "at_most::<_, _, MOST_PACKETS>")] Vec<WirePacket>, Option<String>),
 }
 
-/// What the decoding process asks for, on a connection of its own. The answer is an error of the system, or none and a descriptor.
+/// A request of the decoding process, on a connection of its own. The answer is an error of the system, or none and a
+/// descriptor.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Wants {
     /// The image with this number.
@@ -138,8 +139,8 @@ const MOST_KEYS: usize = 100_000;
 const MOST_PACKETS: usize = 100_000;
 const MOST_PLANES: usize = 8;
 
-/// The largest time, in microseconds, and the largest number of frames that are believed: times are added up by those who read
-/// them.
+/// The largest time, in microseconds, and the largest number of frames that are believed: times are added up by those
+/// who read them.
 pub const MOST: u64 = 1 << 60;
 
 impl WireInput {
@@ -248,6 +249,7 @@ pub struct WireFrame {
 #[derive(Deserialize, Serialize)]
 pub enum Planes {
     Shared(#[serde(deserialize_with = "at_most::<_, _, MOST_PLANES>")] Vec<Place>),
-    /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not be as large.
+    /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not
+    /// be as large.
     Sent(#[serde(with = "serde_bytes")] Vec<u8>),
 }

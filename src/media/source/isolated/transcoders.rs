@@ -1,5 +1,5 @@
-//! Transcoders of an input's other streams, in a decoding process of their own: what decodes sound and subtitles is C code that reads
-//! bytes of strangers, too.
+//! Transcoders of an input's other streams, in a decoding process of their own: decoders of sound and subtitles are C
+//! code that reads untrusted bytes, too.
 
 use super::channel::Channel;
 use super::messages::{Event, Order, What};
@@ -10,7 +10,8 @@ use crate::pipeline::{Cancel, InProcess, Notices, OpenTranscoders, Opened, Trans
 use crate::source::options::Isolation;
 use anyhow::{Result, bail};
 
-/// How often transcoders that have crashed are opened again: in a long run, one packet that does harm is not the end of the sound.
+/// How often transcoders that have crashed are opened again: in a long run, one packet that does harm is not the end of
+/// the sound.
 const MOST_RESTARTS: u32 = 100;
 
 /// Opens transcoders in a process of their own.
@@ -25,7 +26,7 @@ pub(super) struct Remote {
     of: InOwnProcess,
     wanted: Vec<(Stream, TranscodeTo)>,
     notices: Notices,
-    /// What the streams become.
+    /// The converted streams.
     outputs: Vec<Result<Stream, String>>,
     /// `None` once it is lost.
     process: Option<Process>,
@@ -45,7 +46,7 @@ impl Remote {
     /// Opens transcoders in `process`, or in a new one.
     ///
     /// # Errors
-    /// When there is none, or it does not open them.
+    /// When there is no such process, or it does not open them.
     pub(super) fn new(
         of: InOwnProcess,
         process: Option<Process>,
@@ -66,7 +67,7 @@ impl Remote {
         Ok(remote)
     }
 
-    /// What the process says that the streams become, if that can be.
+    /// The converted streams as the process describes them, if that is possible.
     fn checked(&self, outputs: Vec<Result<WireStream, String>>) -> Result<Vec<Result<Stream, String>>> {
         let wrong = |lie: Lie| attacked(&self.of.name, &lie);
         if outputs.len() != self.wanted.len() {

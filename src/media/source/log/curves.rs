@@ -1,4 +1,5 @@
-//! The log curves of cameras: from codes to the light of the scene, and the primaries of that light, as their makers publish them.
+//! The log curves of cameras: from codes to the light of the scene, and the primaries of that light, as their makers
+//! publish them.
 
 /// A log curve, with the primaries that its document has for it. Each names its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,8 @@ pub enum LogCurve {
 /// What the document's numbers from 0 to 1 are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// Codes of 10 bits, as they are recorded, in 1023rds: in a picture of limited range, too, where 64 is the signal 0.
+    /// Codes of 10 bits, as they are recorded, in 1023rds: in a picture of limited range, too, where 64 is the signal
+    /// 0.
     Codes,
     /// The signal, which is between the codes 64 and 940 in a picture of limited range.
     Signal,
@@ -264,7 +266,7 @@ mod tests {
             let lights: Vec<f64> = (0..=10_000).map(|step| curve.light(f64::from(step) / 1e4)).collect();
             // Documents round what they print, so that the two parts of a curve need not meet to the last digit.
             assert!(lights.windows(2).all(|pair| pair[1] - pair[0] > -1e-4), "{curve:?}");
-            // H.273 has nothing below its darkest light.
+            // H.273 defines no values below its darkest light.
             let highest = lights.windows(2).skip(1).map(|pair| (pair[1] - pair[0]) / (pair[1].abs() + 0.05));
             assert!(highest.fold(0.0, f64::max) < 0.01, "{curve:?}");
         }

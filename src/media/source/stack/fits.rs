@@ -1,7 +1,8 @@
 //! FITS (standard 4.0): images of all kinds of samples, cubes, and further images behind the first one.
 //!
-//! A header is lines of 80 letters in blocks of 2880 bytes, and what it describes follows in such blocks, most significant byte first,
-//! from the bottom row up. Planes of a cube are pictures; three are one picture in red, green and blue.
+//! A header is lines of 80 letters in blocks of 2880 bytes, and what it describes follows in such blocks, most
+//! significant byte first, from the bottom row up. Planes of a cube are pictures; three are one picture in red, green
+//! and blue.
 
 use super::positioned::Positioned;
 use super::tiff::interleaved;
@@ -23,7 +24,7 @@ const MOST_BLOCKS: usize = 1000;
 /// The offset that makes unsigned samples of signed ones of 16 bits.
 const UNSIGNED: f64 = 32768.0;
 
-/// Keys that say how samples are stored, or how the file goes on; with NAXIS1 and so on.
+/// Keys about how samples are stored, or what follows in the file; also NAXIS1 and so on.
 const OF_STORAGE: [&str; 13] = [
     "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "BSCALE", "BZERO", "BLANK", "DATAMIN",
     "DATAMAX", "CHECKSUM",
@@ -42,7 +43,7 @@ struct Plane {
     channels: usize,
     /// Bits of a sample; less than zero for floating point.
     bits: i64,
-    /// The samples are `zero + scale * stored`, but for `blank`, which is none.
+    /// The samples are `zero + scale * stored`; `blank` marks a missing one.
     zero: f64,
     scale: f64,
     blank: Option<i64>,
@@ -102,7 +103,7 @@ pub fn found(file: File) -> Result<Found> {
     while at < file.length && pages.len() < MOST {
         let (header, begin) = match header(&mut file, at) {
             Ok(found) => found,
-            // What is behind the last image may be anything.
+            // Any data may follow the last image.
             Err(_) if at > 0 => break,
             Err(error) => return Err(error),
         };

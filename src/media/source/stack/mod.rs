@@ -1,9 +1,10 @@
-//! Stacks of pictures that FFmpeg does not read, or not as they are meant: TIFF files beyond 4 GB, of tiles, of floating point or
-//! signed samples; FITS, with cubes; SER. They are read here, and come to FFmpeg as raw frames, so that all else is as for any other
-//! input. It is the decoding process that reads them: they are bytes of strangers.
+//! Stacks of pictures that FFmpeg does not read, or reads wrongly: TIFF files beyond 4 GB, of tiles, of floating point
+//! or signed samples; FITS, with cubes; SER. They are read here and passed to FFmpeg as raw frames, so that the rest is
+//! as for any other input. The decoding process reads them, because their bytes are untrusted.
 //!
-//! Unsigned samples of 8 and 16 bits stay as they are. All others become 16 bits, along one line for all pictures of the stack: the
-//! smallest sample becomes 0 and the largest 65535, or those of `--sample-range`. So samples can be had back from codes.
+//! Unsigned samples of 8 and 16 bits stay as they are. All others become 16 bits, along one line for all pictures of
+//! the stack: the smallest sample becomes 0 and the largest 65535, or those of `--sample-range`. So samples can be had
+//! back from codes.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -25,7 +26,7 @@ use histeq::frame::limits;
 use std::fs::File;
 use std::path::Path;
 
-/// The bytes of a file that tell what it is.
+/// The bytes of a file that identify its format.
 const BEGIN: usize = 16;
 
 /// The most pictures of a stack.
@@ -38,7 +39,7 @@ const SAMPLE_BYTES: usize = 16;
 pub enum Samples {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
-    /// Of any other kind: exact up to 53 bits.
+    /// All other types: exact up to 53 bits.
     Numbers(Vec<f64>),
 }
 
@@ -59,7 +60,7 @@ pub trait Pages: Send {
     fn page(&mut self, number: usize) -> Result<Page>;
 }
 
-/// The pages of a file, and what it says of them.
+/// The pages of a file, and their metadata.
 pub struct Found {
     pages: Box<dyn Pages>,
     /// How many pages there are; at least one.
@@ -68,9 +69,9 @@ pub struct Found {
     pub demuxer: &'static str,
     /// The mosaic of colours that the pages are, by FFmpeg's name.
     mosaic: Option<&'static str>,
-    /// Pictures a second, if the file tells.
+    /// Pictures a second, if the file gives it.
     pub rate: Option<Rational>,
-    /// The metadata of the file, but for how its pictures are stored.
+    /// The metadata of the file, without that of how its pictures are stored.
     pub metadata: Metadata,
 }
 
@@ -116,7 +117,7 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Opens the stack that the input is, which is called `name` in messages; `None` if it is none. Then `from` is as it was.
+    /// Opens the input as a stack, which is called `name` in messages; `None` if it is not one, with `from` unchanged.
     ///
     /// # Errors
     /// When it is damaged, too large, or of a kind that is not read.
@@ -216,7 +217,7 @@ impl GivePackets for Stack {
 
     fn packet(&mut self, place: u64) -> std::result::Result<Packet, Error> {
         note_activity();
-        // What is no frame is damage that its decoder finds.
+        // Other data is damage, which the decoder reports.
         let frame = self.frame(place).unwrap_or_else(|_| vec![0]);
         Ok(Packet::of_bytes(&frame, [place as i64; 2], 1, true))
     }
@@ -232,7 +233,7 @@ impl Samples {
     }
 }
 
-/// The code of a sample: the nearest one on the line, the next higher one of two. What is no number is 0.
+/// The code of a sample: the nearest one on the line, the next higher one of two. NaN becomes 0.
 fn code(sample: f64, (least, most): (f64, f64)) -> u16 {
     if sample.is_nan() || most <= least {
         return 0;

@@ -15,7 +15,7 @@ use tiff::tags::Tag;
 /// Tags of the first page: of tiles, and of raw files of cameras, which FFmpeg reads.
 const DNG: u16 = 50706;
 
-/// Smaller versions and masks, in the tag that says what an image of the file is.
+/// The bits for smaller versions and masks, in the tag with the kind of an image in the file.
 const NO_PAGE: u32 = 1 | 4;
 
 /// Bytes of values that a list of tags may have: of the places of tiles, a large picture has many.
@@ -27,7 +27,7 @@ struct Tiff {
     pages: Vec<usize>,
 }
 
-/// Tags of the first page that say something of it, with FFmpeg's names.
+/// Tags of the first page that are kept as metadata, with FFmpeg's names.
 const TEXTS: [(Tag, &str); 7] = [
     (Tag::ImageDescription, "ImageDescription"),
     (Tag::Artist, "Artist"),
@@ -38,7 +38,7 @@ const TEXTS: [(Tag, &str); 7] = [
     (Tag::Copyright, "Copyright"),
 ];
 
-/// Tags of the first page that say more than a text has room for.
+/// Tags of the first page that are longer than a text entry allows.
 const OTHERS: [(Tag, &str); 4] = [
     (Tag::Unknown(34_665), "EXIF"),
     (Tag::Unknown(34_853), "GPS"),
@@ -76,7 +76,7 @@ pub fn found(file: File, all: bool) -> Result<Option<Found>> {
     });
     let mut decoder = match opened {
         Ok(decoder) => decoder,
-        // What FFmpeg may read, it says more of.
+        // For files that FFmpeg can read, its own error has more details.
         Err(_) if !is_big && !all => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -110,7 +110,7 @@ fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(anyhow!("damaged in a way that is not expected")))
 }
 
-/// Whether FFmpeg reads the first page of a file, which is no BigTIFF, as something else than it is.
+/// Whether FFmpeg decodes the first page of a file, which is no BigTIFF, wrongly.
 fn is_beyond_ffmpeg(decoder: &mut Decoder<BufReader<Positioned>>) -> bool {
     let mut has = |tag: Tag| matches!(decoder.find_tag(tag), Ok(Some(_)));
     if has(Tag::Unknown(DNG)) {
@@ -135,7 +135,7 @@ impl Pages for Tiff {
                 ColorType::GrayA(_) => 2,
                 ColorType::RGB(_) | ColorType::YCbCr(_) => 3,
                 ColorType::RGBA(_) => 4,
-                // Samples beyond those of a color stand for themselves.
+                // Samples beyond those of a color are kept as they are.
                 ColorType::Multiband { num_samples: 1, .. } => 1,
                 other => bail!("TIFF of {other:?} is not read (save it as gray or RGB)"),
             };
