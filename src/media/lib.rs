@@ -17,14 +17,14 @@
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
-//! | [`sys`] | pipes with large buffers, reads that can be interrupted, lines on stderr, the end when nothing else is left | |
+//! | [`sys`] | pipes with large buffers, interruptible reads, lines on stderr, the last resort | |
 //! | [`sandbox`] | walls around what reads files of strangers | |
 //! | [`image_file`] | what image files say of themselves: read, carried beside the picture, written | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | sys |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg |
 //! | [`pipeline`] | stages, bounded channels, cancel; the live engine | ffmpeg, sys |
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
-//! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, image_file, ffmpeg, sandbox, sys |
+//! | [`source`] | files, URLs, images, cameras | pipeline, rawvideo, camera, image_file, ffmpeg, sandbox, sys |
 //! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, image_file, ffmpeg, sys |
 
 pub mod camera;

@@ -248,8 +248,8 @@ impl Demuxer {
                 // The frames of its video streams, one of each, in MiB.
                 let needed = needed >> 20;
                 Err(OpenError::Limit(format!(
-                    "its {streams} video streams have frames of {needed} MiB, more than --max-memory (give more, or take one \
-                     stream: ffmpeg -i IN -map 0:v:0 -map 0:a? -c copy OUT)"
+                    "its {streams} video streams have frames of {needed} MiB, more than --max-memory (give more, or \
+                     take one stream: ffmpeg -i IN -map 0:v:0 -map 0:a? -c copy OUT)"
                 )))
             }
             _ => Ok(()),

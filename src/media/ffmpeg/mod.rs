@@ -17,7 +17,7 @@
 //! | `shared_planes.rs` | picture to frame and back, without a copy |
 //! | `converter.rs`, `filter_graph.rs` | converts pictures, runs them through libavfilter's filters |
 //! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
-//! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes pictures; the encoders of this FFmpeg; what they make |
+//! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes; the encoders of this FFmpeg; encoded video |
 //! | `still.rs` | a frame as the bytes of an image file |
 //! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
 //! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |

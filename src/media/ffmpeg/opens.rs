@@ -69,12 +69,13 @@ impl From<Exceeded> for OpenError {
     fn from(exceeded: Exceeded) -> Self {
         match exceeded {
             Exceeded::Opens => OpenError::Limit(format!(
-                "it opens more than {MOST_OPENS} files or addresses before the first frame, as a playlist does that names \
-                 itself (open the video that it names)"
+                "it opens more than {MOST_OPENS} files or addresses before the first frame, as a playlist does that \
+                 names itself (open the video that it names)"
             )),
             Exceeded::Streams => OpenError::too_much(MOST_STREAMS, "streams"),
             Exceeded::Depth => OpenError::Limit(
-                "the files that it names nest too deeply, as in a playlist that names itself (open the video that it names)"
+                "the files that it names nest too deeply, as in a playlist that names itself (open the video that it \
+                 names)"
                     .to_owned(),
             ),
         }

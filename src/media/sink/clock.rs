@@ -95,8 +95,8 @@ impl EncoderClock {
         if let Some(name) = self.loses_gaps.take_if(|_| gap.is_some()) {
             let at = rescale(time, self.time_base, microseconds()) as f64 / 1e6;
             notices.warn(&format!(
-                "frames at {at:.1} s are further apart than {name} can say: they come too early from there on (.mkv and .mp4 \
-                 files store timestamps)"
+                "frames at {at:.1} s are further apart than {name} can say: they come too early from there on (.mkv \
+                 and .mp4 files store timestamps)"
             ))?;
         }
         let duration = rescale(picture.duration(), self.from, self.time_base);

@@ -109,8 +109,8 @@ pub fn format_for(
     if differs && !asked_for && bytes_swapped(from) != bytes_swapped(format) {
         if loses_alpha && alpha_is_lost {
             notices.warn(&format!(
-                "{name} does not carry the alpha of {codec}'s video: {from} becomes {format}, which is opaque (.mkv and .webm \
-                 files keep it)"
+                "{name} does not carry the alpha of {codec}'s video: {from} becomes {format}, which is opaque (.mkv \
+                 and .webm files keep it)"
             ))?;
         } else if alpha_is_lost {
             let keeps = match container.is_images() || encoder.codec() == Id::GIF {
@@ -118,7 +118,8 @@ pub fn format_for(
                 false => "--encoder ffv1 in an .mkv file and prores_ks in a .mov file keep it",
             };
             notices.warn(&format!(
-                "encoder {codec} does not take the alpha of {from}: the video becomes {format}, which is opaque ({keeps})"
+                "encoder {codec} does not take the alpha of {from}: the video becomes {format}, which is opaque \
+                 ({keeps})"
             ))?;
         } else if plays_anywhere && loses {
             notices.note(&format!(
@@ -275,7 +276,8 @@ impl Fitter {
                     .warn(&format!("the video becomes transparent, which {to} is not: from there on alpha is lost"))?;
             } else {
                 self.notices.warn(&format!(
-                    "the video changes to {from}; from there on it is narrowed to {to} (--filter format={from} keeps all of it)"
+                    "the video changes to {from}; from there on it is narrowed to {to} (--filter format={from} keeps \
+                     all of it)"
                 ))?;
             }
         }

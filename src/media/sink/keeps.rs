@@ -172,7 +172,8 @@ fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
     let dolby = match video.side_data.dolby_vision() {
         // Its colours are of no kind that other players know.
         Some((profile, 0)) => Some(format!(
-            "Dolby Vision of profile {profile}, without which the colours are wrong (take a version of the video in HDR10, HLG or SDR)"
+            "Dolby Vision of profile {profile}, without which the colours are wrong (take a version of the video in \
+             HDR10, HLG or SDR)"
         )),
         Some((profile, _)) => Some(format!("Dolby Vision of profile {profile}, which does not fit equalized pictures")),
         None if first.is_some_and(Picture::has_dolby_vision) => {

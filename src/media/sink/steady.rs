@@ -80,8 +80,8 @@ impl Steady {
                 let (was, is, filter) = (order(top), order(!top), if top { "tff" } else { "bff" });
                 self.warn("order of fields", || {
                     format!(
-                        "the {is} field comes first from here on: the output says {was} of all pictures, so these move to and \
-                         fro (--filter fieldorder={filter} has one order)"
+                        "the {is} field comes first from here on: the output says {was} of all pictures, so these move \
+                         to and fro (--filter fieldorder={filter} has one order)"
                     )
                 })?;
                 picture.set_top_field_first(top);
@@ -91,8 +91,8 @@ impl Steady {
                 let filter = if top { "tff" } else { "bff" };
                 self.warn("fields", || {
                     format!(
-                        "the video becomes interlaced: the output says frames of all of it (--filter setfield={filter} says \
-                         fields, --filter bwdif=deint=interlaced makes frames)"
+                        "the video becomes interlaced: the output says frames of all of it (--filter setfield={filter} \
+                         says fields, --filter bwdif=deint=interlaced makes frames)"
                     )
                 })?;
             }

@@ -247,8 +247,8 @@ impl Routes {
         if is_first && begin > start + NOTICED && container.starts_at_zero() {
             let (name, seconds) = (container.name(), (begin - start) as f64 / 1e6);
             notices.warn(&format!(
-                "stream #{index} begins {seconds:.2} s after the picture, which {name} cannot say: it is early (.mkv and \
-                 .mp4 files store timestamps)"
+                "stream #{index} begins {seconds:.2} s after the picture, which {name} cannot say: it is early (.mkv \
+                 and .mp4 files store timestamps)"
             ))?;
         }
         let delay = match route {

@@ -43,8 +43,8 @@ pub enum TargetError {
     MayBeSource(String),
     /// An existing name of that kind, with `-y`.
     #[error(
-        "{0} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does not replace it \
-         (remove it first; --output-dir DIR takes many inputs)"
+        "{0} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does not \
+         replace it (remove it first; --output-dir DIR takes many inputs)"
     )]
     IsOfPattern(String),
     /// It exists, and nothing is to be done then.

@@ -64,8 +64,8 @@ pub(super) fn in_sdr(
     let missing = ["zscale", "tonemap", "sidedata"].into_iter().find(|name| !FilterGraph::knows(name));
     if let Some(name) = missing {
         bail!(
-            "{}: HDR video becomes SDR for the web by the filter {name}, which this FFmpeg lacks (take one that is built with \
-             libzimg, or keep HDR with --for quality)",
+            "{}: HDR video becomes SDR for the web by the filter {name}, which this FFmpeg lacks (take one that is \
+             built with libzimg, or keep HDR with --for quality)",
             input.name
         );
     }
@@ -216,8 +216,8 @@ impl FilteredSource {
             let unknown = unknown_filter(&chain.text).filter(|_| reason.starts_with("No option name"));
             let reason = unknown.map_or_else(|| reason.to_owned(), |name| format!("No such filter: '{name}'"));
             anyhow!(
-                "{option} {chain}: {reason} (it takes what ffmpeg -vf takes: video filters, with one input and one output; \
-                 `ffmpeg -filters` lists them)"
+                "{option} {chain}: {reason} (it takes what ffmpeg -vf takes: video filters, with one input and one \
+                 output; `ffmpeg -filters` lists them)"
             )
         };
         let is_full = stream.colour().is_full_range(format);

@@ -8,7 +8,7 @@
 //! | `isolated` | an input that a process of its own opens and decodes |
 //! | `failure.rs` | the kinds of errors |
 //! | `raw.rs` | raw frames and y4m |
-//! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again when they are lost, timestamped |
+//! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again, timestamped |
 //! | `sound.rs`, `microphone.rs` | the audio of a live input, and of a microphone |
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `packets.rs` | packets that are known before they are decoded |

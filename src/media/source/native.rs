@@ -68,8 +68,9 @@ impl ToNative {
                     let message = format!("pixel format {from} is converted to {format} to be equalized");
                     match from.is_float() {
                         true => self.notices.warn(&format!(
-                            "{message}: what lies below 0 or above 1 is cut off (ImageMagick's `convert IN -evaluate divide 8 OUT` \
-                             brings an image that is too bright into that, and one number for all images keeps them alike)"
+                            "{message}: what lies below 0 or above 1 is cut off (ImageMagick's `convert IN -evaluate \
+                             divide 8 OUT` brings an image that is too bright into that, and one number for all images \
+                             keeps them alike)"
                         ))?,
                         false => self.notices.note(&message),
                     }

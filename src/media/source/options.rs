@@ -80,7 +80,8 @@ impl InputOptions {
         let found = match std::fs::metadata(name) {
             Ok(found) if found.is_dir() => {
                 return Err(FailureKind::Usage.error(format!(
-                    "{name} is a folder (--output-dir DIR {name} equalizes the videos in it; {}/%05d.png is numbered images)",
+                    "{name} is a folder (--output-dir DIR {name} equalizes the videos in it; {}/%05d.png is numbered \
+                     images)",
                     name.trim_end_matches('/')
                 )));
             }

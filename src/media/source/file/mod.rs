@@ -5,7 +5,7 @@
 //! | `open.rs`, `sequence.rs`, `pages.rs` | opens the input; numbered images; the pages of a TIFF |
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
-//! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; the groups of pictures that they decode, and where these may begin |
+//! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; its groups of pictures |
 //! | `chunks.rs`, `planned.rs` | packets that are surveyed first, and decoded as planned |
 //! | `other_streams.rs` | the packets of the other streams |
 

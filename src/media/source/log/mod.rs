@@ -85,7 +85,8 @@ pub fn chain(format: RawFormat, has_matrix: bool) -> String {
         false => (format!("scale=out_color_matrix=bt709:out_range=tv:{flags},"), "colorspace=bt709:range=tv"),
     };
     format!(
-        "[in]setparams=color_primaries=bt709:color_trc=bt709,scale={flags}{matrix},format=rgb48le[log];[log][cube]haldclut=interp=tetrahedral,{scaled}format={},\
+        "[in]setparams=color_primaries=bt709:color_trc=bt709,scale={flags}{matrix},format=rgb48le[log];\
+         [log][cube]haldclut=interp=tetrahedral,{scaled}format={},\
          setparams=color_primaries=bt709:color_trc=bt709:{tags}",
         format.name().replacen("yuvj", "yuv", 1)
     )
