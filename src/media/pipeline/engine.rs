@@ -1,7 +1,7 @@
 //! Runs the three stages, each on its thread. A run ends in one of three ways, and all threads end in each of them:
 //! * The source is at its end: all frames in flight are finished.
-//! * The run is cancelled: the source stops, frames in flight are finished for a moment, and then the encoder is emptied,
-//!   for a few seconds at most. Frames that wait for later ones are left out.
+//! * The run is cancelled: the source stops, frames in flight are finished for a moment, and then the encoder is
+//!   emptied, for a few seconds at most. Frames that wait for later ones are left out.
 //! * A stage fails: its channels close, so its neighbours stop, and the sink is dropped unfinished.
 
 use super::filtering::Filtering;
