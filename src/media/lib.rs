@@ -1,5 +1,5 @@
-//! Media in and out for `histeq-video`: files, pipes, cameras and network streams, and the engine that streams their frames
-//! through an equalizer. Not a library for others: it says what the program needs, and changes with it.
+//! Media in and out for `histeq-video`: files, pipes, cameras and network streams, and the engine that streams their
+//! frames through an equalizer. Not a library for others: its interface is what the program needs, and changes with it.
 //!
 //! ```text
 //! thread "source"    Source::next           Demuxer -> Decoder -> Frame (planes, shared by reference),
@@ -9,22 +9,22 @@
 //! thread "filter"    with --filter-after: Frame -> FilterGraph -> Frame
 //! thread "sink"      Sink::write            Encoder -> Muxer -> Target
 //! ```
-//! Bounded channels join the threads ([`pipeline`]). `live` runs the same stage between a camera and its outputs, and drops
-//! frames where it would fall behind ([`pipeline::live`]).
+//! Bounded channels join the threads ([`pipeline`]). `live` runs the same stage between a camera and its outputs, and
+//! drops frames where it would fall behind ([`pipeline::live`]).
 //!
 //! # Modules
 //! Lowest layer first. Each may use what its row names; a test holds the code to it.
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
-//! | [`sys`] | pipes with large buffers, reads that can be interrupted, lines on stderr, the end when nothing else is left | |
+//! | [`sys`] | pipes with large buffers, interruptible reads, lines on stderr, the last resort | |
 //! | [`sandbox`] | walls around what reads files of strangers | |
 //! | [`image_file`] | what image files say of themselves: read, carried beside the picture, written | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | sys |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg |
 //! | [`pipeline`] | stages, bounded channels, cancel; the live engine | ffmpeg, sys |
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
-//! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, image_file, ffmpeg, sandbox, sys |
+//! | [`source`] | files, URLs, images, cameras | pipeline, rawvideo, camera, image_file, ffmpeg, sandbox, sys |
 //! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, image_file, ffmpeg, sys |
 
 pub mod camera;

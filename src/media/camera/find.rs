@@ -4,13 +4,7 @@ use super::{Mode, Wanted};
 use crate::ffmpeg::{Device, input_devices};
 
 /// FFmpeg's input device for cameras on this system.
-pub const INPUT: &str = if cfg!(target_os = "macos") {
-    "avfoundation"
-} else if cfg!(windows) {
-    "dshow"
-} else {
-    "v4l2"
-};
+pub const INPUT: &str = if cfg!(target_os = "macos") { "avfoundation" } else { "v4l2" };
 
 /// The cameras of this machine, by number.
 pub fn cameras() -> Vec<Device> {
@@ -32,8 +26,8 @@ pub fn other_than_camera(_url: &str) -> Option<&'static str> {
     None
 }
 
-/// The modes of a camera; empty where they are unknown. For a camera with ranges of sizes or rates, the `wanted` ones are
-/// included.
+/// The modes of a camera; empty where they are unknown. For a camera with ranges of sizes or rates, the `wanted` ones
+/// are included.
 #[cfg(target_os = "linux")]
 pub fn modes(url: &str, wanted: &Wanted) -> Vec<Mode> {
     super::v4l2::modes(url, wanted)

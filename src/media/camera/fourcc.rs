@@ -19,7 +19,8 @@ const NAMES: &[([u8; 4], &str)] = &[
     (*b"HEVC", "hevc"),
 ];
 
-/// FFmpeg's name of a V4L2 format; `None` for formats that FFmpeg cannot read from a camera, or that are not supported here.
+/// FFmpeg's name of a V4L2 format; `None` for formats that FFmpeg cannot read from a camera, or that are not supported
+/// here.
 pub fn format_of(fourcc: [u8; 4]) -> Option<&'static str> {
     NAMES.iter().find(|(letters, _)| *letters == fourcc).map(|(_, name)| *name)
 }

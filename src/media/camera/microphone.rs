@@ -7,23 +7,20 @@ use crate::ffmpeg::{Device, Error, input_devices, last_message};
 pub struct Microphone {
     /// Its name in messages.
     pub name: String,
-    /// FFmpeg's input device: `alsa`, `pulse`, `avfoundation`, `dshow`.
+    /// FFmpeg's input device: `alsa`, `pulse`, `avfoundation`.
     pub input: String,
     /// The URL for that input device.
     pub url: String,
 }
 
 impl Microphone {
-    /// The microphone called `name`: a device of PulseAudio or PipeWire if there is one of this name (or `default`), else of
-    /// ALSA. `pulse:NAME` and `alsa:NAME` select one of them.
+    /// The microphone called `name`: a device of PulseAudio or PipeWire if there is one of this name (or `default`),
+    /// else of ALSA. `pulse:NAME` and `alsa:NAME` select one of them.
     pub fn find(name: &str) -> Self {
         let of =
             |input: &str, url: &str| Microphone { name: name.to_owned(), input: input.to_owned(), url: url.to_owned() };
         if cfg!(target_os = "macos") {
             return of("avfoundation", &format!(":{name}"));
-        }
-        if cfg!(windows) {
-            return of("dshow", &format!("audio={name}"));
         }
         match name.split_once(':') {
             Some((input @ ("pulse" | "alsa"), url)) => of(input, url),
@@ -38,7 +35,7 @@ impl Microphone {
     /// A message of one line for an error on opening, with a remedy.
     pub fn explain(&self, error: Error) -> String {
         let name = &self.name;
-        let said = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
+        let message = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
             Error::Other { errno: libc::EBUSY } => {
                 format!("{name}: another program uses the microphone (close that first)")
@@ -48,7 +45,9 @@ impl Microphone {
             }
             Error::DemuxerNotFound => format!("{name}: this FFmpeg cannot record from {}", self.input),
             error => {
-                format!("{name}: no such microphone: {error}{said} (`histeq-video devices` lists those that are here)")
+                format!(
+                    "{name}: no such microphone: {error}{message} (`histeq-video devices` lists those that are here)"
+                )
             }
         }
     }
@@ -56,13 +55,7 @@ impl Microphone {
 
 /// The microphones of this machine.
 pub fn microphones() -> Vec<Device> {
-    let inputs: &[&str] = if cfg!(target_os = "macos") {
-        &["avfoundation"]
-    } else if cfg!(windows) {
-        &["dshow"]
-    } else {
-        &["pulse", "alsa"]
-    };
+    let inputs: &[&str] = if cfg!(target_os = "macos") { &["avfoundation"] } else { &["pulse", "alsa"] };
     let mut found: Vec<Device> = Vec::new();
     for input in inputs.iter().filter(|input| **input != "alsa" || alsa_can_record()) {
         for device in input_devices(input) {
@@ -76,7 +69,7 @@ pub fn microphones() -> Vec<Device> {
     found
 }
 
-/// Has the kernel a sound card that records? Without one, ALSA's library prints errors on stderr.
+/// Whether the kernel has a sound card that records. Without one, ALSA's library prints errors on stderr.
 fn alsa_can_record() -> bool {
     std::fs::read_to_string("/proc/asound/pcm").is_ok_and(|list| list.contains("capture"))
 }

@@ -1,5 +1,5 @@
-//! Cameras and microphones before they are opened: lists of them, the modes of cameras, the choice of a mode, and messages
-//! for one that does not open.
+//! Cameras and microphones before they are opened: lists of them, the modes of cameras, the choice of a mode, and
+//! messages for one that does not open.
 
 mod find;
 mod fourcc;

@@ -50,9 +50,9 @@ const DEFAULT_RATE: f64 = 30.0;
 /// Bandwidth of USB 2 for one camera, in bytes a second.
 const USB_2: f64 = 24e6;
 
-/// The formats that FFmpeg reads, in order of preference where all else is equal, with bytes for each pixel. Raw formats come
-/// first: they lose nothing by compression. H.264 and HEVC come late: their encoders delay frames. Gray comes last: it is for
-/// cameras without colour.
+/// The formats that FFmpeg reads, in order of preference where all else is equal, with bytes for each pixel. Raw
+/// formats come first: they lose nothing by compression. H.264 and HEVC come late: their encoders delay frames. Gray
+/// comes last: it is for cameras without colour.
 const FORMATS: &[(&str, Option<f64>)] = &[
     ("yuyv422", Some(2.0)),
     ("uyvy422", Some(2.0)),
@@ -75,8 +75,8 @@ type Distance = [f64; 5];
 
 /// The mode that is nearest to the request; `None` when no mode has the requested format.
 ///
-/// A requested size matters most, then the rate. Without a requested size, the rate matters most: many cameras send YUYV at
-/// 1280x720 with 10 frames a second, but MJPEG with 30.
+/// A requested size matters most, then the rate. Without a requested size, the rate matters most: many cameras send
+/// YUYV at 1280x720 with 10 frames a second, but MJPEG with 30.
 pub fn choose(modes: &[Mode], wanted: &Wanted) -> Option<Choice> {
     let candidates = modes.iter().filter(|mode| wanted.format.as_ref().is_none_or(|format| mode.format == *format));
     let rated = candidates

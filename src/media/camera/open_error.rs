@@ -10,7 +10,7 @@ pub struct NotOpened {
     message: String,
     /// FFmpeg's error, if it is one.
     pub error: Option<Error>,
-    /// Whether it opens later only if something else is asked for: another attempt fails, too.
+    /// Whether another attempt with the same request fails, too.
     pub is_final: bool,
 }
 

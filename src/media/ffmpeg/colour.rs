@@ -43,8 +43,8 @@ impl Colour {
         }
     }
 
-    /// What `self` and `later` say differently, but for the matrix and what one of them leaves open: the property and both
-    /// values. Curves that are the same under several names are one, and RGB has a matrix of its own.
+    /// The properties in which `self` and `later` differ, with both values; not the matrix, nor what one of them leaves
+    /// unspecified. Curves that are the same under several names are one, and RGB has a matrix of its own.
     pub fn differences(self, later: Colour) -> Vec<(&'static str, String, String)> {
         use ffi::AVColorPrimaries as P;
         use ffi::AVColorTransferCharacteristic as T;
@@ -53,16 +53,16 @@ impl Colour {
             other => other,
         };
         let gamut = |of: P| if of == P::AVCOL_PRI_SMPTE240M { P::AVCOL_PRI_SMPTE170M } else { of };
-        // What nothing is said of is taken for SDR.
+        // An unspecified curve counts as SDR.
         let is_open = |of: T| of == T::AVCOL_TRC_UNSPECIFIED;
         let is_hdr = later.transfer() != Transfer::Sdr;
         let same_curve = curve(self.transfer) == curve(later.transfer)
             || is_open(later.transfer)
             || is_open(self.transfer) && !is_hdr;
-        let is_told = |of: P| of != P::AVCOL_PRI_UNSPECIFIED;
+        let is_given = |of: P| of != P::AVCOL_PRI_UNSPECIFIED;
         let same_gamut = gamut(self.primaries) == gamut(later.primaries)
-            || !is_told(later.primaries)
-            || !is_told(self.primaries) && later.primaries != P::AVCOL_PRI_BT2020;
+            || !is_given(later.primaries)
+            || !is_given(self.primaries) && later.primaries != P::AVCOL_PRI_BT2020;
         let unlike = self.unlike_matrix(later).filter(|both| !both.contains(&ffi::AVColorSpace::AVCOL_SPC_RGB));
         let names = [
             (!same_curve).then(|| {
@@ -85,11 +85,11 @@ impl Colour {
         use ffi::AVColorSpace as S;
         let matrix = |of: S| if of == S::AVCOL_SPC_BT470BG { S::AVCOL_SPC_SMPTE170M } else { of };
         let [was, is] = [self.space, later.space];
-        let is_told = [was, is].iter().all(|of| *of != S::AVCOL_SPC_UNSPECIFIED);
-        (is_told && matrix(was) != matrix(is)).then_some([was, is])
+        let is_given = [was, is].iter().all(|of| *of != S::AVCOL_SPC_UNSPECIFIED);
+        (is_given && matrix(was) != matrix(is)).then_some([was, is])
     }
 
-    /// Is its matrix one that pictures are converted from and to?
+    /// Whether its matrix is one that pictures are converted from and to.
     fn has_known_matrix(self) -> bool {
         use ffi::AVColorSpace as S;
         matches!(
@@ -104,14 +104,14 @@ impl Colour {
         Some((space_name(is), space_name(was)))
     }
 
-    /// Are its primaries given, and its matrix?
-    pub fn is_told(self) -> [bool; 2] {
+    /// Whether its primaries and its matrix are given.
+    pub fn has_primaries_and_matrix(self) -> [bool; 2] {
         use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
         [self.primaries != Primaries::AVCOL_PRI_UNSPECIFIED, self.space != Space::AVCOL_SPC_UNSPECIFIED]
     }
 
-    /// The properties after a conversion between pixel formats. RGB that becomes YUV with an unknown matrix gets BT.709 if
-    /// `hd`, else BT.601.
+    /// The properties after a conversion between pixel formats. RGB that becomes YUV with an unknown matrix gets BT.709
+    /// if `hd`, else BT.601.
     #[must_use]
     pub fn converted(mut self, from: RawFormat, to: RawFormat, hd: bool) -> Self {
         use ffi::{AVColorRange as Range, AVColorSpace as Space};
@@ -142,21 +142,21 @@ impl Colour {
         self.chroma_location.into()
     }
 
-    /// The same properties, with full range.
+    /// These properties, with full range.
     #[must_use]
     pub fn full_range(mut self) -> Self {
         self.range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
         self
     }
 
-    /// The same properties, with limited range.
+    /// These properties, with limited range.
     #[must_use]
     pub fn limited_range(mut self) -> Self {
         self.range = ffi::AVColorRange::AVCOL_RANGE_MPEG;
         self
     }
 
-    /// Has a picture of this format full range?
+    /// Whether a picture of this format has full range.
     pub fn is_full_range(self, format: RawFormat) -> bool {
         self.range_of(format) == Range::Full
     }

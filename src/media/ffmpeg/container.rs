@@ -5,8 +5,8 @@ use super::{MediaType, Stream, c_string, text};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
 
-/// The codecs of containers for which FFmpeg has no list. Their muxers write other codecs as private data, which no player
-/// can read, or fail when they write the header.
+/// The codecs of containers for which FFmpeg has no list. Their muxers write other codecs as private data, which no
+/// player can read, or fail when they write the header.
 const CODECS: &[(&[&str], &[Id])] = &[
     (
         &["mpegts"],
@@ -56,7 +56,7 @@ const CODECS: &[(&[&str], &[Id])] = &[
     (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
 ];
 
-/// Has this codec a tag in RIFF files (AVI, WAV)?
+/// Whether this codec has a tag in RIFF files (AVI, WAV).
 fn has_riff_tag(id: Id) -> bool {
     // SAFETY: the array of lists ends with null; each list is a constant.
     unsafe {
@@ -94,52 +94,52 @@ impl Container {
         unsafe { text((*self.0).name) }
     }
 
-    /// Is it the V4L2 output device (a virtual camera), rather than a file?
+    /// Whether it is the V4L2 output device (a virtual camera), rather than a file.
     pub fn is_virtual_camera(self) -> bool {
         self.name().split(',').any(|name| name == "v4l2")
     }
 
-    /// Does it lose the gap between frames that are further apart than one frame period? Others store timestamps, or repeat
-    /// frames.
+    /// Whether it loses the gap between frames that are further apart than one frame period. Others store timestamps,
+    /// or repeat frames.
     pub fn loses_gaps(self) -> bool {
         matches!(self.name().as_str(), "mxf" | "gxf" | "dv")
     }
 
-    /// Do all of its streams start at time zero? Their own start times are lost.
+    /// Whether all of its streams start at time zero. Their own start times are lost.
     pub fn starts_at_zero(self) -> bool {
         matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv")
     }
 
-    /// Has it edit lists, which can hide the beginning of a stream?
+    /// Whether it has edit lists, which can hide the beginning of a stream.
     pub fn has_edit_lists(self) -> bool {
         matches!(self.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")
     }
 
-    /// Has it a track for the timecode, which counts at a rate of its own?
+    /// Whether it has a track for the timecode, which counts at a rate of its own.
     pub fn has_timecode_track(self) -> bool {
         matches!(self.name().as_str(), "mp4" | "mov")
     }
 
-    /// Has each frame a timestamp, rather than only a number at a constant rate?
+    /// Whether each frame has a timestamp, rather than only a number at a constant rate.
     pub fn has_timestamps(self) -> bool {
-        // AVFMT_VARIABLE_FPS does not tell: mp4 and mpegts lack it.
+        // Not AVFMT_VARIABLE_FPS: mp4 and mpegts lack it.
         let counts_frames =
             matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv" | "yuv4mpegpipe" | "ogg" | "ogv");
         !counts_frames && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
-    /// May two packets of a stream have the same time?
+    /// Whether two packets of a stream may have the same time.
     pub fn allows_equal_times(self) -> bool {
         self.flag(ffi::AVFMT_TS_NONSTRICT) || self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
-    /// Do its times come from a broadcast clock, which may start at any value?
+    /// Whether its times come from a broadcast clock, which may start at any value.
     pub fn has_broadcast_clock(self) -> bool {
         matches!(self.name().as_str(), "mpegts" | "hls" | "mpeg" | "vob" | "dvd" | "svcd" | "vcd")
     }
 
-    /// Does the file signal the range of a video of this codec? Readers take untagged YUV for limited, untagged gray for
-    /// full.
+    /// Whether the file signals the range of a video of this codec. Readers take untagged YUV for limited, untagged
+    /// gray for full.
     pub fn signals_range(self, codec: Id) -> bool {
         let name = self.name();
         match codec {
@@ -150,19 +150,19 @@ impl Container {
         }
     }
 
-    /// Does it carry the alpha of video of this codec? That of VP8 and VP9 is a video of its own, for which few containers have a
-    /// place.
+    /// Whether it carries the alpha of video of this codec. That of VP8 and VP9 is a video of its own, for which few
+    /// containers have a place.
     pub fn carries_alpha(self, codec: Id) -> bool {
         let has_place = matches!(self.name().as_str(), "matroska" | "webm") || self.discards();
         has_place || !matches!(codec, Id::VP8 | Id::VP9)
     }
 
-    /// Are codec headers stored in the container's header, rather than in the packets?
+    /// Whether codec headers are stored in the container's header, rather than in the packets.
     pub fn needs_global_header(self) -> bool {
         self.flag(ffi::AVFMT_GLOBALHEADER)
     }
 
-    /// Can it store a rotation, which players apply?
+    /// Whether it can store a rotation, which players apply.
     pub fn holds_rotation(self) -> bool {
         match self.name().as_str() {
             "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "ismv" | "f4v" => true,
@@ -173,32 +173,32 @@ impl Container {
         }
     }
 
-    /// Does it discard all packets, and write no file?
+    /// Whether it discards all packets, and writes no file.
     pub fn discards(self) -> bool {
         self.name() == "null"
     }
 
-    /// Does it write each picture to a file of its own?
+    /// Whether it writes each picture to a file of its own.
     pub fn is_images(self) -> bool {
         self.name() == "image2"
     }
 
-    /// Must the caller open the file or connection that it writes to?
+    /// Whether the caller must open the file or connection that it writes to.
     pub fn needs_file(self) -> bool {
         !self.flag(ffi::AVFMT_NOFILE)
     }
 
-    /// Does it write a playlist and segments, whose names it derives from the given one?
+    /// Whether it writes a playlist and segments, whose names it derives from the given one.
     pub fn writes_segments(self) -> bool {
         matches!(self.name().as_str(), "hls" | "dash" | "segment" | "smoothstreaming" | "hds")
     }
 
-    /// Does it open other things than its file, or files beside it: a device, say?
+    /// Whether it opens more than its own file: a device, for example, or files beside it.
     pub fn opens_more(self) -> bool {
         !self.needs_file() && !self.writes_segments() && !self.is_images() && !self.discards()
     }
 
-    /// Can it hold only a video stream (images, gif)?
+    /// Whether it can hold only a video stream (images, gif).
     fn is_video_only(self) -> bool {
         let none = ffi::AVCodecID::AV_CODEC_ID_NONE;
         // SAFETY: a constant of the library.
@@ -237,7 +237,7 @@ impl Container {
         encoders.into_iter().find(can).map(|(_, name)| name)
     }
 
-    /// Can it hold this codec?
+    /// Whether it can hold this codec.
     pub fn holds_codec(self, id: Id) -> bool {
         // The list for mov names codecs that its muxer then refuses ("only supported in MP4").
         if self.name() == "mov" && matches!(id, Id::VP8 | Id::VP9 | Id::AV1 | Id::FLAC | Id::OPUS | Id::TRUEHD) {
@@ -258,7 +258,7 @@ impl Container {
         }
     }
 
-    /// Can it hold this stream as it is?
+    /// Whether it can hold this stream unchanged.
     pub fn holds(self, stream: &Stream) -> bool {
         let name = self.name();
         match stream.kind {

@@ -38,7 +38,7 @@ impl VideoFormat {
         self.colour.range_of(self.format)
     }
 
-    /// Are this format and `other` the same to swscale?
+    /// Whether this format and `other` are the same to swscale.
     fn scales_as(self, other: VideoFormat) -> bool {
         let key = |video: VideoFormat| (video.format, video.size, video.range(), video.colour.matrix());
         key(self) == key(other)
@@ -74,7 +74,7 @@ impl Converter {
         Converter::with_flags(Flags::FAST_BILINEAR)
     }
 
-    /// Can swscale make pictures of this format?
+    /// Whether swscale can make pictures of this format.
     pub fn makes(format: RawFormat) -> bool {
         // SAFETY: no precondition.
         unsafe { ffi::sws_isSupportedOutput(format.0) != 0 }
@@ -127,13 +127,13 @@ impl Converter {
         let [to_rgb, to_yuv] = &mut **self.steps.get_or_insert_default();
         let colour = from.colour.converted(from.format, format, false);
         let mut rgb = to_rgb.convert(picture, from, VideoFormat { format, size: from.size, colour })?;
-        // What RGB is converted by is told by where it goes.
+        // RGB is converted by the matrix of the destination.
         rgb.set_colour(colour);
         to_yuv.convert(&rgb, VideoFormat::of(&rgb), to)
     }
 
-    /// Converts to gray of limited range, which swscale does not support: first to YUV of limited range, then that to gray,
-    /// both tagged as full range, so that the luma codes are copied.
+    /// Converts to gray of limited range, which swscale does not support: first to YUV of limited range, then that to
+    /// gray, both tagged as full range, so that the luma codes are copied.
     fn convert_to_gray(&mut self, picture: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
         let full = to.colour.full_range();
         let [to_yuv, to_gray] = &mut **self.steps.get_or_insert_default();
@@ -144,8 +144,8 @@ impl Converter {
         Ok(gray)
     }
 
-    /// Converts gray of limited range, which swscale takes for full range: first to YUV, both tagged as full range, so that
-    /// the luma codes are copied; then that, tagged as limited, to `to`.
+    /// Converts gray of limited range, which swscale takes for full range: first to YUV, both tagged as full range, so
+    /// that the luma codes are copied; then that, tagged as limited, to `to`.
     fn convert_from_gray(&mut self, gray: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
         let from = VideoFormat::of(gray);
         let full = VideoFormat { colour: from.colour.full_range(), ..from };
@@ -182,7 +182,7 @@ impl Converter {
         // Invalidate first: a call below may fail.
         self.set_up = None;
         let full = |range: Range| i64::from(range == Range::Full);
-        // The ranges must be set before `sws_init_context`, which would else choose to copy between equal formats.
+        // The ranges must be set before `sws_init_context`, which otherwise copies between equal formats.
         let options = [
             (c"sws_flags", i64::from(self.flags.bits())),
             (c"srcw", from.size.0 as i64),

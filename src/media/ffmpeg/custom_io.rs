@@ -53,7 +53,7 @@ impl CustomIo {
     /// The demuxer for the first bytes, which stay in the buffer and are read again.
     ///
     /// # Errors
-    /// When FFmpeg knows none, or reading fails.
+    /// When no demuxer fits, or reading fails.
     pub(super) fn probe(&self, name: &CStr) -> Result<*const ffi::AVInputFormat, Error> {
         let mut found = std::ptr::null();
         // SAFETY: the context is valid; the call restores its position.
@@ -79,8 +79,8 @@ impl Drop for CustomIo {
 fn allocate(input: Input) -> Result<*mut ffi::AVIOContext, Error> {
     let seek: Option<Seek> = if let Input::File { .. } = input { Some(seek) } else { None };
     let input = Box::into_raw(Box::new(input));
-    // SAFETY: FFmpeg allocates the buffer, and may replace it. If no context takes buffer and input, both are freed here; else they
-    // live as long as the context.
+    // SAFETY: FFmpeg allocates the buffer, and may replace it. If no context takes buffer and input, both are freed
+    // here; else they live as long as the context.
     unsafe {
         let mut buffer = ffi::av_malloc(BUFFER);
         let context = match buffer.is_null() {
@@ -96,7 +96,7 @@ fn allocate(input: Input) -> Result<*mut ffi::AVIOContext, Error> {
     }
 }
 
-/// Is the context one of a [`CustomIo`]?
+/// Whether the context belongs to a [`CustomIo`].
 ///
 /// # Safety
 /// `context` is valid.
@@ -121,7 +121,8 @@ pub(super) unsafe fn free(mut context: *mut ffi::AVIOContext) {
 }
 
 unsafe extern "C" fn read(input: *mut c_void, buffer: *mut u8, size: i32) -> i32 {
-    // SAFETY: `input` is the pointer from `allocate`, and FFmpeg calls this on one thread at a time, with a buffer of this size.
+    // SAFETY: `input` is the pointer from `allocate`, and FFmpeg calls this on one thread at a time, with a buffer of
+    // this size.
     let (input, buffer) =
         unsafe { (&mut *input.cast::<Input>(), std::slice::from_raw_parts_mut(buffer, size as usize)) };
     let count = match input {

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::decoder_buffers::{DecoderBuffers, get_buffer, note_damage, picture_bytes};
-use super::log::tell_damage_to;
+use super::log::report_damage_to;
 use super::nvdec::Nvdec;
 use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
 use ffmpeg_next::codec::Id;
@@ -51,13 +51,13 @@ pub struct Decoder {
     ptr: *mut ffi::AVCodecContext,
     nvdec: Option<Nvdec>,
     /// The pixel format of the last picture that NVDEC did not decode, or whose NVDEC format is not supported.
-    unsupported: Option<RawFormat>,
+    pub unsupported: Option<RawFormat>,
     /// The container's sample aspect ratio, which overrides that of the pictures.
     aspect_ratio: Option<Rational>,
     /// Address of the last packet's bytes, if they are in pinned memory. Raw video is decoded in place.
     pinned: Option<*const u8>,
-    /// Whether damage has been told so far: by an error, or by a picture that is marked.
-    has_told: bool,
+    /// Whether damage has been reported so far: by an error, or by a picture that is marked.
+    has_reported: bool,
     // The context points to it, and is freed before it (see `Drop`).
     buffers: Box<DecoderBuffers>,
 }
@@ -82,7 +82,7 @@ impl Decoder {
         if codec.is_null() {
             return Err(Error::DecoderNotFound);
         }
-        tell_damage_to(note_damage);
+        report_damage_to(note_damage);
         bytes_of(stream).into_iter().for_each(limits::note_decoder);
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
@@ -94,7 +94,7 @@ impl Decoder {
                 unsupported: None,
                 aspect_ratio,
                 pinned: None,
-                has_told: false,
+                has_reported: false,
                 buffers: Box::default(),
             };
             if decoder.ptr.is_null() {
@@ -130,7 +130,7 @@ impl Decoder {
                 }
             }
             check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
-            // What it has logged so far is of no picture: libdav1d logs that it does not know how many cores there are.
+            // Messages so far belong to no picture: libdav1d logs that it does not know how many cores there are.
             decoder.buffers.forget_opening();
             Ok(decoder)
         }
@@ -157,7 +157,7 @@ impl Decoder {
         // SAFETY: the context is open.
         match check(unsafe { ffi::avcodec_send_packet(self.ptr, packet) }) {
             Ok(_) | Err(Error::Eof) => Ok(()),
-            Err(error) => Err(self.told(error)),
+            Err(error) => Err(self.reported(error)),
         }
     }
 
@@ -176,7 +176,7 @@ impl Decoder {
                 if is_damaged {
                     picture.mark_damaged();
                 }
-                self.has_told |= picture.is_damaged();
+                self.has_reported |= picture.is_damaged();
                 if let Some(packet) = self.pinned {
                     picture.mark_pinned(packet);
                 }
@@ -186,16 +186,18 @@ impl Decoder {
                 Ok(Decoded::Picture(picture))
             }
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
-            // Of damage that no picture shows, the end tells.
-            Err(Error::Eof) if !self.has_told && self.buffers.has_damage() => Err(self.told(Error::InvalidData)),
+            // Damage that no picture shows is reported at the end.
+            Err(Error::Eof) if !self.has_reported && self.buffers.has_damage() => {
+                Err(self.reported(Error::InvalidData))
+            }
             Err(Error::Eof) => Ok(Decoded::End),
-            Err(error) => Err(self.told(error)),
+            Err(error) => Err(self.reported(error)),
         }
     }
 
-    /// Tells of damage by this error, so that no picture needs to tell of what has been logged for it.
-    fn told(&mut self, error: Error) -> Error {
-        self.has_told = true;
+    /// Reports damage by this error, so that no picture is marked for what has been logged for it.
+    fn reported(&mut self, error: Error) -> Error {
+        self.has_reported = true;
         self.buffers.forget_early_errors();
         error
     }
@@ -226,11 +228,6 @@ impl Decoder {
     pub fn refused(&self) -> Option<NoRoom> {
         self.buffers.refused()
     }
-
-    /// The pixel format of a picture that NVDEC should have decoded but could not, if there was one.
-    pub fn unsupported(&self) -> Option<RawFormat> {
-        self.unsupported
-    }
 }
 
 /// Bytes of a picture of `stream`, if its format is known.
@@ -245,8 +242,8 @@ fn threads(stream: &Stream) -> i32 {
     if fitting >= wanted { limits::given_threads().unwrap_or(0) as i32 } else { fitting.max(1) as i32 }
 }
 
-/// The most pixels that a decoder of `stream` allocates for a frame. FFmpeg compares them with whole vectors in each row; the size
-/// of the stream itself was checked without.
+/// The most pixels that a decoder of `stream` allocates for a frame. FFmpeg compares them with whole vectors in each
+/// row; the size of the stream itself was checked without.
 fn most_pixels(stream: &Stream) -> i64 {
     let padded =
         stream.picture().map_or(0, |(_, (width, height))| width.next_multiple_of(VECTOR) as u64 * height as u64);

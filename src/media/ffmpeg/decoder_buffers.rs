@@ -1,5 +1,5 @@
-//! Custom picture buffers for decoders (`AVCodecContext::get_buffer2`), from a [`Pool`]. With pinned memory from the pool, a
-//! decoded picture is uploaded to the GPU without a copy on the host.
+//! Custom picture buffers for decoders (`AVCodecContext::get_buffer2`), from a [`Pool`]. With pinned memory from the
+//! pool, a decoded picture is uploaded to the GPU without a copy on the host.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::log::Logged;
@@ -18,7 +18,7 @@ const PADDING: usize = 16;
 /// Alignment of planes, in bytes: the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// Codecs whose decoders leave nothing of a picture out: they conceal what is damaged. Raw frames are whole.
+/// Codecs whose decoders return whole pictures: they conceal damage. Raw frames are whole.
 const LEAVES_NOTHING_OUT: [ffi::AVCodecID; 5] = [
     ffi::AVCodecID::AV_CODEC_ID_H264,
     ffi::AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
@@ -36,8 +36,8 @@ pub(super) struct DecoderBuffers {
     pool: RwLock<Option<Arc<dyn Pool>>>,
     /// Why a picture got no buffer, if one did not.
     refused: OnceLock<NoRoom>,
-    /// For the planes that the pool does not serve. They have separate buffers, so that an encoder that keeps them does not
-    /// keep a buffer of the pool.
+    /// For the planes that the pool does not serve. They have separate buffers, so that an encoder that keeps them does
+    /// not keep a buffer of the pool.
     plane_buffers: OnceLock<HostPool>,
     /// For whole pictures, if there is no pool.
     picture_buffers: HostPool,
@@ -56,10 +56,11 @@ struct Damage {
     early: Vec<usize>,
 }
 
-/// One of [`INTACT`], [`DAMAGED`], [`OUT`]. The picture holds it, in `opaque_ref`, and so do all references to the picture.
+/// One of [`INTACT`], [`DAMAGED`], [`OUT`]. The picture holds it, in `opaque_ref`, and so do all references to the
+/// picture.
 type PictureState = AtomicU8;
 
-/// What tells a reference to a state from others. It is no place that is read.
+/// An address that marks references to a state. It is never read.
 const STATE_OWNER: *mut c_void = ptr::without_provenance_mut(0x7374_6174);
 
 /// Nothing was logged while the picture was decoded, so far.
@@ -76,14 +77,15 @@ struct BufferLayout {
     plane_bytes: [usize; PLANES],
 }
 
-/// Notes that a decoder has logged damage. Of decoders that conceal what is damaged, what they have concealed is enough: their
-/// errors are also of packets that are refused as a whole, and would mark the picture before.
+/// Notes that a decoder has logged damage. For decoders that conceal damage, only the concealment counts: they also log
+/// errors of packets that are refused as a whole, which would mark the picture before.
 ///
 /// # Safety
 /// `context` is what FFmpeg logs a message for: null, or a structure that begins with its `AVClass`.
 pub(super) unsafe fn note_damage(context: *mut c_void, logged: Logged) {
-    // SAFETY: by the caller's promise; a class that is there has a name, and is that of the structure. Only `Decoder` sets
-    // `opaque`, to buffers that live longer than the context; the contexts of a decoder's threads are copies of its own.
+    // SAFETY: by the caller's promise; a class that is there has a name, and is that of the structure. Only `Decoder`
+    // sets `opaque`, to buffers that live longer than the context; the contexts of a decoder's threads are copies of
+    // its own.
     unsafe {
         let Some(class) = context.cast::<*const ffi::AVClass>().as_ref().and_then(|class| class.as_ref()) else {
             return;
@@ -142,7 +144,8 @@ impl DecoderBuffers {
         }
     }
 
-    /// Begins a picture of this context, which holds its state from now on. Without memory for that, nothing is noted in it.
+    /// Begins a picture of this context, which holds its state from now on. If memory for that is missing, no damage is
+    /// noted in it.
     ///
     /// # Safety
     /// The picture is valid.
@@ -167,7 +170,8 @@ impl DecoderBuffers {
         }
     }
 
-    /// Has an error been logged while this picture was decoded? It is out of the decoder from now on.
+    /// Whether an error was logged while this picture was decoded. The picture counts as out of the decoder from now
+    /// on.
     pub fn is_damaged(&self, picture: &Picture) -> bool {
         // SAFETY: the picture is valid, and what it refers to lives as long; what is ours is a state.
         let state = unsafe {
@@ -178,12 +182,12 @@ impl DecoderBuffers {
         match state.map(|state| state.swap(OUT, Ordering::Relaxed)) {
             Some(DAMAGED) => true,
             Some(INTACT) => false,
-            // Of a decoder with buffers of its own, or that comes out once more.
+            // The picture comes from a decoder with buffers of its own, or is returned a second time.
             _ => !std::mem::take(&mut self.damage().early).is_empty(),
         }
     }
 
-    /// Has any damage been logged?
+    /// Whether any damage has been logged.
     pub fn has_damage(&self) -> bool {
         self.has_damage.load(Ordering::Relaxed)
     }
@@ -199,8 +203,8 @@ impl DecoderBuffers {
         self.damage().early.clear();
     }
 
-    /// Allocates memory for an empty picture. `None` when FFmpeg has to allocate it: with an exhausted pool, or for a format
-    /// that is not native, such as GPU surfaces.
+    /// Allocates memory for an empty picture. `None` when FFmpeg has to allocate it: with an exhausted pool, or for a
+    /// format that is not native, such as GPU surfaces.
     ///
     /// # Safety
     /// As for [`get_buffer`].
@@ -300,8 +304,8 @@ pub(super) fn luma_stride(format: RawFormat, size: (usize, usize)) -> Option<usi
 }
 
 impl BufferLayout {
-    /// The layout that the decoder needs for this picture, by the rules of FFmpeg's own buffers; `None` when those rules
-    /// do not apply.
+    /// The layout that the decoder needs for this picture, by the rules of FFmpeg's own buffers; `None` when those
+    /// rules do not apply.
     ///
     /// # Safety
     /// As for [`get_buffer`].
@@ -358,8 +362,8 @@ impl BufferLayout {
         self.plane_bytes[planes].iter().map(|&bytes| padded(bytes)).sum()
     }
 
-    /// Makes `buffer` the picture's buffer number `index`, with these planes in it; the picture then owns it. `None` when it
-    /// is shorter than [`bytes`](BufferLayout::bytes), or [`into_buffer_ref`] fails.
+    /// Makes `buffer` the picture's buffer number `index`, with these planes in it; the picture then owns it. `None`
+    /// when it is shorter than [`bytes`](BufferLayout::bytes), or [`into_buffer_ref`] fails.
     ///
     /// # Safety
     /// The picture is valid and has no such buffer yet.
@@ -418,7 +422,7 @@ fn padded(bytes: usize) -> usize {
     (bytes + PADDING + ALIGNMENT - 1).next_multiple_of(ALIGNMENT)
 }
 
-/// Is this buffer of the picture in pinned memory?
+/// Whether this buffer of the picture is in pinned memory.
 pub(super) fn is_pinned(frame: &ffi::AVFrame, buffer: &ffi::AVBufferRef) -> bool {
     !frame.opaque.is_null() && frame.opaque.cast() == buffer.data
 }
@@ -426,8 +430,8 @@ pub(super) fn is_pinned(frame: &ffi::AVFrame, buffer: &ffi::AVBufferRef) -> bool
 /// The callback `AVCodecContext::get_buffer2`, which allocates a picture. FFmpeg calls it on any thread of the decoder.
 ///
 /// # Safety
-/// `context` is that of a decoder whose `opaque` points to a [`DecoderBuffers`] that outlives it, and `frame` is empty but for
-/// its format and size.
+/// `context` is that of a decoder whose `opaque` points to a [`DecoderBuffers`] that outlives it, and `frame` is empty
+/// but for its format and size.
 pub(super) unsafe extern "C" fn get_buffer(
     context: *mut ffi::AVCodecContext,
     frame: *mut ffi::AVFrame,
@@ -454,16 +458,16 @@ pub(super) unsafe extern "C" fn get_buffer(
     }
 }
 
-/// Clears the memory of a new picture, which may hold an older one: what a decoder leaves out of a damaged picture would depend on
-/// the order in which its threads took their memory. It takes up to a hundredth of the time (benches/results/walls.md), so others
-/// are spared. Memory of a GPU stays as it is.
+/// Clears the memory of a new picture, which may hold an older one: what a decoder leaves out of a damaged picture
+/// would depend on the order in which its threads took their memory. It takes up to a hundredth of the time
+/// (benches/results/walls.md), so others are spared. Memory of a GPU stays as it is.
 ///
 /// # Safety
 /// `context` is valid. `frame` was just allocated: no other thread reads or writes its memory.
 unsafe fn clear(context: *const ffi::AVCodecContext, frame: *mut ffi::AVFrame) {
     // SAFETY: by the caller's promise; buffers are null or valid.
     unsafe {
-        // Where the slices of a picture have threads of their own, H.264 is not concealed.
+        // With slice threads, damage in H.264 is not concealed.
         let has_slice_threads = (*context).active_thread_type & ffi::FF_THREAD_SLICE != 0;
         let is_spared = !has_slice_threads && LEAVES_NOTHING_OUT.contains(&(*context).codec_id);
         if is_spared || !(*frame).hw_frames_ctx.is_null() {

@@ -22,7 +22,7 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a decoder takes for each pixel to find out about a stream: measured, 2.4 bytes with H.264 of 8 bits.
+/// Memory for each pixel that a decoder takes while a stream is probed: measured, 2.4 bytes with H.264 of 8 bits.
 const PROBED: usize = 3;
 
 /// How many packets a timecode is looked for in.
@@ -31,7 +31,7 @@ const AHEAD: usize = 32;
 /// How many inputs are being opened.
 static OPENING: AtomicUsize = AtomicUsize::new(0);
 
-/// Is an input being opened? Some demuxers do not ask then whether they are interrupted.
+/// Whether an input is being opened. Some demuxers do not check for an interruption then.
 pub fn is_opening() -> bool {
     OPENING.load(Ordering::Relaxed) > 0
 }
@@ -54,7 +54,7 @@ impl Drop for Opening {
 
 /// What an input is read from.
 pub enum ReadFrom {
-    /// What its name, a file or a URL, leads to.
+    /// The file or URL of its name.
     Url,
     /// A pipe.
     Reader(Box<dyn Read + Send>),
@@ -69,8 +69,8 @@ pub enum ReadFrom {
 /// FFmpeg's demuxer for images.
 const IMAGES: &str = "image2";
 
-/// The frame rate of a stream of these average and lowest rates. The average of DV is its unit of time in FFmpeg 9: then it is the lowest
-/// rate that has all times.
+/// The frame rate of a stream of these average and lowest rates. The average of DV is its unit of time in FFmpeg 9:
+/// then it is the lowest rate that has all times.
 fn frame_rate(average: Option<Rational>, lowest: Option<Rational>, time_base: Rational) -> Option<Rational> {
     let is_unit = average.is_some_and(|rate| rate == time_base.invert() && f64::from(rate) > 1000.0);
     if is_unit { lowest.or(average) } else { average.or(lowest) }
@@ -85,8 +85,8 @@ pub struct Demuxer {
     media: Media,
     /// Options that the demuxer does not have.
     ignored: Metadata,
-    /// For devices, the memory that packets are copied to. A driver has only a few buffers, which are freed when the device
-    /// is closed. Packets of containers and protocols own their bytes.
+    /// For devices, the memory that packets are copied to. A driver has only a few buffers, which are freed when the
+    /// device is closed. Packets of containers and protocols own their bytes.
     copies: Option<Arc<dyn Pool>>,
     /// Packets that were read ahead.
     ahead: VecDeque<Packet>,
@@ -101,8 +101,8 @@ pub struct Demuxer {
 unsafe impl Send for Demuxer {}
 
 impl Demuxer {
-    /// Opens `url`, or reads what `from` says, and probes the streams. `format` is FFmpeg's name of a demuxer, for inputs that
-    /// cannot be probed. `interrupt` ends a read that waits.
+    /// Opens `url`, or reads from `from`, and probes the streams. `format` is FFmpeg's name of a demuxer, for inputs
+    /// that cannot be probed. `interrupt` ends a read that waits.
     ///
     /// # Errors
     /// When it cannot be opened, FFmpeg does not recognize it, or it refers to a protocol that is not allowed for it.
@@ -145,7 +145,7 @@ impl Demuxer {
         let found = match (format, &io) {
             (Some(name), _) => demuxer_named(name)?,
             (None, Some(io)) => io.probe(&location(url)).map_err(|error| {
-                // From FFmpeg 7.1 on, a list of HLS without its name is none.
+                // From FFmpeg 7.1 on, an HLS list without the file name extension is not recognized.
                 let is_list = is_pipe && message_names("Not detecting m3u8/hls");
                 if is_list { OpenError::Playlist("hls".to_owned()) } else { error.into() }
             })?,
@@ -215,7 +215,7 @@ impl Demuxer {
             let ignored = entries(dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened).map_err(|error| opens.error(error))?;
-            let media = Media::empty(text((*(*ptr).iformat).name));
+            let media = Media { demuxer: text((*(*ptr).iformat).name), ..Media::default() };
             // FFmpeg recognizes some devices by their names (`/dev/video0`), without a format.
             let copies: Option<Arc<dyn Pool>> = match self::is_device((*ptr).iformat) {
                 true => Some(Arc::new(HostPool::default())),
@@ -245,7 +245,12 @@ impl Demuxer {
         // A single one is checked with its format, which is known then.
         match sizes.len() {
             streams @ 2.. if needed > limits::memory() => {
-                Err(OpenError::TooManyPictures { streams, needed: needed >> 20 })
+                // The frames of its video streams, one of each, in MiB.
+                let needed = needed >> 20;
+                Err(OpenError::Limit(format!(
+                    "its {streams} video streams have frames of {needed} MiB, more than --max-memory (give more, or \
+                     take one stream: ffmpeg -i IN -map 0:v:0 -map 0:a? -c copy OUT)"
+                )))
             }
             _ => Ok(()),
         }
@@ -255,8 +260,8 @@ impl Demuxer {
     fn probe(&mut self) -> Result<(), Error> {
         // FFmpeg counts whole vectors in each row here, too. The size that it finds is checked afterwards.
         let most = [("max_pixels".to_owned(), limits::pixels().saturating_mul(2).min(i64::MAX as u64).to_string())];
-        // SAFETY: the context is open, and none of its streams goes away; each so far has its dictionary, which is freed
-        // afterwards.
+        // SAFETY: the context is open, and none of its streams goes away; each so far has its dictionary, which is
+        // freed afterwards.
         unsafe {
             let count = (*self.ptr).nb_streams as usize;
             let parameters: Vec<_> = (0..count).map(|index| (**(*self.ptr).streams.add(index)).codecpar).collect();
@@ -274,8 +279,8 @@ impl Demuxer {
         }
     }
 
-    /// Reads the timecode of a mov or mp4 file that comes through a pipe: FFmpeg goes to its packet elsewhere. Most files have it
-    /// before the first frame.
+    /// Reads the timecode of a mov or mp4 file that comes through a pipe: FFmpeg goes to its packet elsewhere. Most
+    /// files have it before the first frame.
     fn find_timecode(&mut self) -> Result<(), Error> {
         // SAFETY: the context is open; what it reads from is null or valid.
         let can_seek = unsafe { (*self.ptr).pb.as_ref() }.is_none_or(|io| io.seekable & ffi::AVIO_SEEKABLE_NORMAL != 0);
@@ -287,7 +292,7 @@ impl Demuxer {
             self.ahead.push_back(packet);
             if stream == track {
                 let of = &self.media.streams[track];
-                // What is drop-frame, and ends after 24 hours.
+                // Drop-frame timecodes, and a wrap after 24 hours.
                 let flags = of.header().get(7).map_or(0, |flags| i32::from(flags & 3));
                 let found = number.zip(of.frame_rate).and_then(|(number, rate)| timecode_of(number, rate, flags));
                 let Some(timecode) = found else { break };
@@ -311,12 +316,12 @@ impl Demuxer {
         &self.media
     }
 
-    /// Adds what the input says of itself beside what FFmpeg reads.
+    /// Adds metadata that FFmpeg does not read.
     pub fn add_metadata(&mut self, metadata: Metadata) {
         self.media.metadata.extend(metadata);
     }
 
-    /// Was an option of this name given that the demuxer does not have?
+    /// Whether an option of this name was given that the demuxer does not have.
     pub fn ignores(&self, option: &str) -> bool {
         self.ignored.iter().any(|(key, _)| key == option)
     }
@@ -333,8 +338,8 @@ impl Demuxer {
 
     /// How many packets of a stream the index lists after the time `dts`, and in all.
     pub fn indexed_after(&self, stream: usize, dts: i64) -> (u64, u64) {
-        // SAFETY: the context is open; indexing checks the number of the stream, and entries are read before the next call
-        // can change them.
+        // SAFETY: the context is open; indexing checks the number of the stream, and entries are read before the next
+        // call can change them.
         unsafe {
             let streams = std::slice::from_raw_parts((*self.ptr).streams, (*self.ptr).nb_streams as usize);
             let count = ffi::avformat_index_get_entries_count(streams[stream]);
@@ -411,7 +416,8 @@ impl Demuxer {
             let mut packet = Packet::new();
             // SAFETY: the context is open, the packet valid.
             match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_mut_ptr()) }) {
-                // A stream that appeared after opening (in a transport stream, say) has no output stream: skip it.
+                // A stream that appeared after opening (for example in a transport stream) has no output stream: skip
+                // it.
                 Ok(_) if packet.stream() >= self.media.streams.len() => {}
                 Ok(_) => return self.owned(packet).map(Some),
                 Err(Error::Eof) => return Ok(None),
@@ -466,27 +472,14 @@ impl Demuxer {
     }
 }
 
-impl Media {
-    fn empty(demuxer: String) -> Self {
-        Media {
-            demuxer,
-            streams: Vec::new(),
-            chapters: Vec::new(),
-            metadata: Vec::new(),
-            start: None,
-            duration: None,
-            may_jump: false,
-        }
-    }
-}
-
 fn demuxer_named(name: &str) -> Result<*const ffi::AVInputFormat, Error> {
     // SAFETY: a NUL-terminated name.
     let found = unsafe { ffi::av_find_input_format(c_string(name).as_ptr()) };
     if found.is_null() { Err(Error::DemuxerNotFound) } else { Ok(found) }
 }
 
-/// Does the demuxer of this name open more than one file: a playlist, a device, a script? Numbered images lie in one folder.
+/// Whether the demuxer of this name opens more than one file: a playlist, a device, a script. Numbered images are in
+/// one folder.
 pub fn opens_more(name: &str) -> bool {
     super::init();
     let Ok(found) = demuxer_named(name) else { return false };
@@ -495,7 +488,7 @@ pub fn opens_more(name: &str) -> bool {
     protocols::is_playlist(&name) || name != IMAGES && flags & ffi::AVFMT_NOFILE != 0
 }
 
-/// Is it an input device (a camera, say) rather than a container?
+/// Whether it is an input device (such as a camera) rather than a container.
 ///
 /// # Safety
 /// `format` is null or a constant of the library.

@@ -9,8 +9,8 @@ const HALF_TURN: &str = "vflip,hflip";
 pub(super) struct Rotation(pub &'static str);
 
 impl Rotation {
-    /// The rotation of a display matrix: fixed-point numbers, row by row, which map `(x, y)` to `(a x + c y, b x + d y)`.
-    /// `None` for no rotation, or one by other angles than quarter turns.
+    /// The rotation of a display matrix: fixed-point numbers, row by row, which map `(x, y)` to `(a x + c y, b x + d
+    /// y)`. `None` for no rotation, or one by other angles than quarter turns.
     pub(super) fn of_matrix(matrix: &[u8]) -> Option<Self> {
         let filters = match signs(matrix)? {
             [-1, 0, 0, 1] => "hflip",
@@ -25,7 +25,7 @@ impl Rotation {
         Some(Rotation(filters))
     }
 
-    /// Is a display matrix the identity?
+    /// Whether a display matrix is the identity.
     pub(super) fn is_identity(matrix: &[u8]) -> bool {
         signs(matrix) == Some([1, 0, 0, 1])
     }

@@ -1,18 +1,19 @@
 //! The description of encoded video, kept in a file, so that its packets can be written without its encoder.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::media::{Colours, colours_of, header_of, set_colours, set_header};
 use super::{RawFormat, StreamSideData, VideoEncoder, c_string, text};
 use crate::sys::out_of_memory;
 use ffmpeg_next::{Rational, ffi};
 use serde::{Deserialize, Serialize};
 
-/// What a muxer is told of a video. Numbers are those of FFmpeg.
+/// What a muxer needs to know of a video. Numbers are those of FFmpeg.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct EncodedVideo {
     /// FFmpeg's name of the codec.
     codec: String,
-    /// What containers call it, if the encoder says so.
+    /// The codec tag for containers, if the encoder sets one.
     tag: u32,
     /// The codec's header.
     header: Vec<u8>,
@@ -21,19 +22,19 @@ pub struct EncodedVideo {
     /// Columns and rows.
     size: [i32; 2],
     bit_rate: i64,
-    /// Of a coded sample, and of a raw one.
+    /// Bits of a coded sample, and of a raw one.
     bits: [i32; 2],
     profile: i32,
     level: i32,
     sample_aspect_ratio: [i32; 2],
     field_order: i32,
     /// Range, primaries, transfer, matrix, and where chroma samples lie.
-    colour: [i32; 5],
+    colour: Colours,
     /// The most frames that a frame is decoded before it is shown.
     delay: i32,
     time_base: [i32; 2],
     frame_rate: [i32; 2],
-    /// What is said of the display, by name.
+    /// The side data about the display, by name.
     side_data: Vec<(String, Vec<u8>)>,
 }
 
@@ -41,8 +42,8 @@ impl EncodedVideo {
     /// What `encoder` makes, with this side data.
     pub fn of(encoder: &VideoEncoder, side_data: &StreamSideData) -> Self {
         let ratio = |ratio: ffi::AVRational| [ratio.num, ratio.den];
-        // SAFETY: the encoder is open. The copy of its parameters is allocated here, freed at the end, and read as numbers. Its
-        // header has `extradata_size` bytes.
+        // SAFETY: the encoder is open. The copy of its parameters is allocated here, freed at the end, and read as
+        // numbers. Its header has `extradata_size` bytes.
         unsafe {
             let context = &*encoder.as_ptr();
             let mut parameters = ffi::avcodec_parameters_alloc();
@@ -50,14 +51,10 @@ impl EncodedVideo {
                 out_of_memory();
             }
             let of = &*parameters;
-            let header = match usize::try_from(of.extradata_size) {
-                Ok(size) if !of.extradata.is_null() => std::slice::from_raw_parts(of.extradata, size).to_vec(),
-                _ => Vec::new(),
-            };
             let video = EncodedVideo {
                 codec: text(ffi::avcodec_get_name(of.codec_id)),
                 tag: of.codec_tag,
-                header,
+                header: header_of(of).to_vec(),
                 pixel_format: RawFormat::from_number(of.format).name(),
                 size: [of.width, of.height],
                 bit_rate: of.bit_rate,
@@ -66,13 +63,7 @@ impl EncodedVideo {
                 level: of.level,
                 sample_aspect_ratio: ratio(context.sample_aspect_ratio),
                 field_order: of.field_order as i32,
-                colour: [
-                    of.color_range as i32,
-                    of.color_primaries as i32,
-                    of.color_trc as i32,
-                    of.color_space as i32,
-                    of.chroma_location as i32,
-                ],
+                colour: colours_of(of),
                 delay: of.video_delay,
                 time_base: ratio(context.time_base),
                 frame_rate: ratio(context.framerate),
@@ -89,7 +80,7 @@ impl EncodedVideo {
         Rational::new(numerator.max(1), denominator.max(1))
     }
 
-    /// What is said of the display.
+    /// The side data about the display.
     pub(super) fn side_data(&self) -> StreamSideData {
         StreamSideData::of_names(&self.side_data)
     }
@@ -105,8 +96,9 @@ impl EncodedVideo {
     /// `parameters` points to new, valid parameters.
     pub(super) unsafe fn set(&self, parameters: *mut ffi::AVCodecParameters) -> bool {
         let Some(format) = RawFormat::from_name(&self.pixel_format) else { return false };
-        // SAFETY: the parameters are valid by the caller's promise. The header is allocated by FFmpeg, with padding, and freed
-        // with them. Numbers of enumerations are written as numbers: FFmpeg takes any, and they are not read here.
+        // SAFETY: the parameters are valid by the caller's promise. The header is allocated by FFmpeg, with padding,
+        // and freed with them. Numbers of enumerations are written as numbers: FFmpeg takes any, and they are not read
+        // here.
         unsafe {
             let descriptor = ffi::avcodec_descriptor_get_by_name(c_string(&self.codec).as_ptr());
             let Some(descriptor) = descriptor.as_ref() else { return false };
@@ -122,20 +114,9 @@ impl EncodedVideo {
             (*parameters).sample_aspect_ratio = self.ratios()[1];
             (*parameters).video_delay = self.delay;
             (&raw mut (*parameters).field_order).cast::<i32>().write(self.field_order);
-            let [range, primaries, transfer, matrix, chroma] = self.colour;
-            (&raw mut (*parameters).color_range).cast::<i32>().write(range);
-            (&raw mut (*parameters).color_primaries).cast::<i32>().write(primaries);
-            (&raw mut (*parameters).color_trc).cast::<i32>().write(transfer);
-            (&raw mut (*parameters).color_space).cast::<i32>().write(matrix);
-            (&raw mut (*parameters).chroma_location).cast::<i32>().write(chroma);
-            if !self.header.is_empty() {
-                let padded_len = self.header.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
-                (*parameters).extradata = ffi::av_mallocz(padded_len).cast();
-                if (*parameters).extradata.is_null() {
-                    out_of_memory();
-                }
-                std::ptr::copy_nonoverlapping(self.header.as_ptr(), (*parameters).extradata, self.header.len());
-                (*parameters).extradata_size = self.header.len() as i32;
+            set_colours(parameters, self.colour);
+            if set_header(parameters, &self.header).is_err() {
+                out_of_memory();
             }
         }
         true

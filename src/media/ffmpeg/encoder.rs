@@ -4,7 +4,8 @@
 use super::decoder_buffers::picture_bytes;
 use super::media::{entries, set_entries};
 use super::{
-    Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, check, text,
+    Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, VideoFormat, check,
+    text,
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
@@ -39,13 +40,33 @@ pub struct VideoOptions {
     pub side_data: StreamSideData,
 }
 
+impl VideoOptions {
+    /// Progressive pictures of this format, with times in units of `time_base` (seconds), and defaults for the rest.
+    pub fn new(video: VideoFormat, time_base: Rational) -> Self {
+        VideoOptions {
+            format: video.format,
+            size: video.size,
+            time_base,
+            frame_rate: None,
+            colour: video.colour,
+            sample_aspect_ratio: None,
+            interlaced: None,
+            field_order: FieldOrder::Progressive,
+            global_header: false,
+            quantizer: None,
+            options: Vec::new(),
+            side_data: StreamSideData::default(),
+        }
+    }
+}
+
 /// An open video encoder.
 pub struct VideoEncoder {
     ptr: *mut ffi::AVCodecContext,
     /// Whether it can be closed now. SVT-AV1 hangs when it is closed before its first picture.
     can_close: bool,
     /// What it codes: `Some(top field first?)`, or frames.
-    fields: Option<bool>,
+    pub fields: Option<bool>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the VideoEncoder.
@@ -114,11 +135,6 @@ impl VideoEncoder {
         unsafe { text((*(*self.ptr).codec).name) }
     }
 
-    /// What it codes: `Some(top field first?)`, or frames.
-    pub fn fields(&self) -> Option<bool> {
-        self.fields
-    }
-
     /// FFmpeg's name of the pixel format that it takes, and the size of pictures, in columns and rows.
     pub fn picture(&self) -> (String, (usize, usize)) {
         // SAFETY: the context is open.
@@ -153,7 +169,7 @@ impl VideoEncoder {
             ffi::av_dict_free(&mut dictionary);
             (opened, unknown)
         };
-        // What NVENC says without a driver, "operation not permitted", names no cause.
+        // NVENC's error without a driver is "operation not permitted", which names no cause.
         if let (Err(_), true, Err(reason)) = (&opened, name.ends_with("_nvenc"), find_driver()) {
             super::last_message();
             return Err(reason).context(format!("encoder {name} needs a GPU (--encoder libx264 needs none)"));
@@ -183,8 +199,8 @@ impl VideoEncoder {
     /// Sends a picture to the encoder, or `None` at the end. Receive all packets before the next picture.
     ///
     /// # Errors
-    /// When encoding fails; `EINVAL` when the picture has another format or size than the encoder was opened for, or its
-    /// samples are not in host memory.
+    /// When encoding fails; `EINVAL` when the picture has another format or size than the encoder was opened for, or
+    /// its samples are not in host memory.
     pub fn send(&mut self, picture: Option<&Picture>) -> Result<(), Error> {
         let picture = picture.map(|picture| self.checked(picture)).transpose()?;
         self.can_close |= picture.is_some();
@@ -226,8 +242,9 @@ fn add_parameters(options: &mut Vec<(String, String)>, key: &str, parameters: &s
     }
 }
 
-/// The field order `signalled`, unless the pictures, which show the top field first or not, contradict it. Orders in which
-/// one field is coded first and the other shown first are kept: programs disagree about the letters of their names.
+/// The field order `signalled`, unless the pictures, which show the top field first or not, contradict it. Orders in
+/// which one field is coded first and the other shown first are kept: programs disagree about the letters of their
+/// names.
 fn shown_first(signalled: FieldOrder, top: bool) -> FieldOrder {
     match (signalled, top) {
         (FieldOrder::TB | FieldOrder::BT, _) => signalled,
@@ -249,7 +266,6 @@ impl Drop for VideoEncoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffmpeg::Media;
     use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
     use std::sync::Arc;
 
@@ -262,23 +278,10 @@ mod tests {
         let frame = Frame::new(PixelFormat::Yuv420p, size, Range::Limited, Matrix::Bt601, planes.to_vec()).unwrap();
         drop(planes);
         let rate = Rational::new(25, 1);
-        let stream = Media::of_raw_video("rawvideo", rate, None).streams.remove(0);
         let picture = Picture::from_frame(&frame).unwrap();
         drop(frame);
-        let options = VideoOptions {
-            format: picture.format(),
-            size,
-            time_base: rate.invert(),
-            frame_rate: Some(rate),
-            colour: picture.colour(),
-            sample_aspect_ratio: None,
-            interlaced: None,
-            field_order: stream.field_order,
-            global_header: false,
-            quantizer: None,
-            options: Vec::new(),
-            side_data: StreamSideData::default(),
-        };
+        let options = VideoOptions::new(VideoFormat::of(&picture), rate.invert());
+        let options = VideoOptions { frame_rate: Some(rate), ..options };
         // The packet of this encoder holds the AVFrame that the encoder got.
         let mut encoder = VideoEncoder::open(Encoder::find("wrapped_avframe").unwrap(), &options).unwrap();
         encoder.send(Some(&picture)).unwrap();

@@ -41,7 +41,7 @@ impl Encoder {
         self.0.description().to_owned()
     }
 
-    /// Is it one of a device, which has a driver?
+    /// Whether it is the encoder of a device, which has a driver.
     pub fn is_hardware(self) -> bool {
         let flags = ffi::AV_CODEC_CAP_HARDWARE | ffi::AV_CODEC_CAP_HYBRID;
         // SAFETY: a constant of the library.
@@ -53,7 +53,7 @@ impl Encoder {
         self.0.id()
     }
 
-    /// Has it a private option of this name?
+    /// Whether it has a private option of this name.
     pub fn has_option(self, name: &str) -> bool {
         // SAFETY: with AV_OPT_SEARCH_FAKE_OBJ, `av_opt_find` takes the address of a pointer to a class.
         unsafe {
@@ -73,18 +73,18 @@ impl Encoder {
         formats.into_iter().flatten().map(|format| RawFormat(format.into())).collect()
     }
 
-    /// Does it take pictures of this format? An encoder without a list takes any.
+    /// Whether it takes pictures of this format. An encoder without a list takes any.
     pub fn takes(self, format: RawFormat) -> bool {
         let formats = self.formats();
         formats.is_empty() || formats.contains(&format)
     }
 
-    /// Does it take only full range, as JPEG encoders do?
+    /// Whether it takes only full range, as JPEG encoders do.
     pub fn needs_full_range(self) -> bool {
         matches!(self.name().as_str(), "mjpeg" | "ljpeg")
     }
 
-    /// Has it interlaced coding, switched on by AV_CODEC_FLAG_INTERLACED_DCT?
+    /// Whether it has interlaced coding, switched on by AV_CODEC_FLAG_INTERLACED_DCT.
     pub fn codes_interlaced(self) -> bool {
         matches!(
             self.name().as_str(),
@@ -105,20 +105,14 @@ impl Encoder {
 /// All video encoders of this FFmpeg, in its own order.
 pub fn encoders() -> Vec<Encoder> {
     super::init();
-    let mut found = Vec::new();
     let mut state = std::ptr::null_mut();
-    loop {
+    let all = std::iter::from_fn(|| {
         // SAFETY: `state` starts as null, and is passed to each call.
         let codec = unsafe { ffi::av_codec_iterate(&mut state) };
-        if codec.is_null() {
-            return found;
-        }
         // SAFETY: a constant of the library.
-        let codec = unsafe { Codec::wrap(codec) };
-        if codec.is_encoder() && codec.is_video() {
-            found.push(Encoder(codec));
-        }
-    }
+        (!codec.is_null()).then(|| unsafe { Codec::wrap(codec) })
+    });
+    all.filter(|codec| codec.is_encoder() && codec.is_video()).map(Encoder).collect()
 }
 
 /// The one of `formats` that loses least of a picture in `format`: keeping colour comes first, then depth.

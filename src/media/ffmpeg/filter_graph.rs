@@ -21,6 +21,14 @@ pub struct GraphVideo {
     pub frame_rate: Option<Rational>,
 }
 
+impl GraphVideo {
+    /// Pictures like this one, with times in units of `time_base` (seconds), and this many a second.
+    pub fn of(picture: &Picture, time_base: Rational, frame_rate: Option<Rational>) -> Self {
+        let sample_aspect_ratio = picture.sample_aspect_ratio();
+        GraphVideo { format: picture.format(), size: picture.size(), sample_aspect_ratio, time_base, frame_rate }
+    }
+}
+
 /// A conversion between pixel formats inside a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
@@ -28,10 +36,10 @@ pub struct Conversion {
     pub from: RawFormat,
     /// The format behind it.
     pub to: RawFormat,
-    /// Is it behind the last filter of the chain?
+    /// Whether it is behind the last filter of the chain.
     pub is_last: bool,
-    /// Does a filter `format` of the chain request the format, that ahead of the conversion if it is the last one, else that
-    /// behind it?
+    /// Whether a filter `format` of the chain requests the format: the one ahead of the conversion if it is the last
+    /// one, else the one behind it.
     pub is_requested: bool,
 }
 
@@ -49,24 +57,24 @@ pub struct FilterGraph {
     from: GraphVideo,
     /// End of the last picture that was sent.
     end: i64,
-    /// Has a filter ended the video, as `trim` does? Later pictures are dropped.
+    /// Whether a filter has ended the video, as `trim` does. Later pictures are dropped.
     has_ended: bool,
 }
 
 impl FilterGraph {
-    /// Has this FFmpeg the filter of this name?
+    /// Whether this FFmpeg has the filter of this name.
     pub fn knows(name: &str) -> bool {
         super::init();
         filter::find(name).is_some()
     }
 
-    /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `from`. The output has one of `formats`, or any
-    /// format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours. A `still`
-    /// picture is a second input of the chain, called `cube`, which is there at all times.
+    /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `from`. The output has one of `formats`, or
+    /// any format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours. A
+    /// `still` picture is a second input of the chain, called `cube`, which is there at all times.
     ///
     /// # Errors
-    /// When a filter or an option does not exist, or the chain has other inputs and outputs than one video each. The last
-    /// message in the log tells more.
+    /// When a filter or an option does not exist, or the chain has other inputs and outputs than one video each. The
+    /// last message in the log has the details.
     pub fn open(
         chain: &str,
         from: GraphVideo,
@@ -106,11 +114,10 @@ impl FilterGraph {
         Ok(FilterGraph { graph, source, from, end: ffi::AV_NOPTS_VALUE, has_ended: false })
     }
 
-    /// Is it for pictures like this one?
+    /// Whether it is for pictures like this one.
     pub fn takes(&self, picture: &Picture) -> bool {
-        let (format, size) = (picture.format(), picture.size());
-        let sample_aspect_ratio = picture.sample_aspect_ratio();
-        self.source == arguments(&GraphVideo { format, size, sample_aspect_ratio, ..self.from }, Some(picture))
+        let video = GraphVideo::of(picture, self.from.time_base, self.from.frame_rate);
+        self.source == arguments(&video, Some(picture))
     }
 
     /// Sends a picture, or `None` at the end of the video. Receive all pictures before the next one.
@@ -163,11 +170,6 @@ impl FilterGraph {
         }
     }
 
-    /// The pictures that go in.
-    pub fn input(&self) -> GraphVideo {
-        self.from
-    }
-
     /// The pictures that come out.
     ///
     /// # Errors
@@ -191,8 +193,8 @@ impl FilterGraph {
 
     /// The conversions between pixel formats that libavfilter has inserted.
     pub fn conversions(&mut self) -> Vec<Conversion> {
-        // SAFETY: a configured graph has `nb_filters` filters, with names and links; a conversion has one link on each side,
-        // both with a format of FFmpeg.
+        // SAFETY: a configured graph has `nb_filters` filters, with names and links; a conversion has one link on each
+        // side, both with a format of FFmpeg.
         unsafe {
             let graph = &*self.graph.as_ptr();
             let filters = (0..graph.nb_filters as usize).map(|index| &**graph.filters.add(index));

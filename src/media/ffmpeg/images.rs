@@ -13,13 +13,13 @@ pub type OpenImage = Box<dyn FnMut(u64) -> io::Result<File> + Send>;
 pub struct Sequence {
     /// The numbers of the images that are there; at least one.
     numbers: Vec<u64>,
-    /// Where images that are missing have a place in the video, at which the one before is shown: how far numbers are apart.
+    /// The step between numbers, if missing images have a place in the video, at which the one before is shown.
     held: Option<u64>,
 }
 
 impl Sequence {
-    /// Images with these numbers, which grow; `None` if there are none. With `held`, numbers that far apart have a place each,
-    /// whether there is an image or not.
+    /// Images with these ascending numbers; `None` if there are none. With `held`, each number at that step has a
+    /// place, with an image or not.
     pub fn new(numbers: Vec<u64>, held: Option<u64>) -> Option<Self> {
         let held = held.filter(|&step| step > 0);
         (!numbers.is_empty()).then_some(Sequence { numbers, held })
@@ -59,7 +59,7 @@ impl Sequence {
         self.numbers[self.numbers.partition_point(|&there| there <= number).saturating_sub(1)]
     }
 
-    /// Is there an image with this number?
+    /// Whether there is an image with this number.
     pub fn has(&self, number: u64) -> bool {
         self.numbers.binary_search(&number).is_ok()
     }

@@ -63,7 +63,7 @@ impl Interrupt {
         self.0.cancelled_at.store(NEVER, Ordering::Relaxed);
     }
 
-    /// Must a blocking call return now?
+    /// Whether a blocking call must return now.
     pub fn is_due(&self) -> bool {
         let deadline = self.0.deadline.load(Ordering::Relaxed);
         self.0.cancelled.load(Ordering::Relaxed) && self.is_grace_over() || deadline != NEVER && now() > deadline

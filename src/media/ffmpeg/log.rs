@@ -1,11 +1,11 @@
-//! FFmpeg's log. It is not printed, but the last error message of each thread is kept, and the last one of the threads that
-//! FFmpeg starts itself, such as those of a decoder: it often names the cause, which the error code does not.
+//! FFmpeg's log. It is not printed, but the last error message of each thread is kept, and the last one of the threads
+//! that FFmpeg starts itself, such as those of a decoder: it often names the cause, which the error code does not.
 #![allow(unsafe_code, reason = "a C callback")]
 
 use crate::sys::{give_up, print_text, printable};
 use ffmpeg_next::ffi;
 use std::cell::{Cell, RefCell};
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 use std::ffi::CStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -31,23 +31,22 @@ pub(super) fn print_messages() {
     // SAFETY: sets an atomic integer, and a pointer to a function.
     unsafe {
         ffi::av_log_set_level(ffi::AV_LOG_INFO);
-        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        #[cfg(not(target_arch = "x86_64"))]
         ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
     }
 }
 
-/// Silences SVT-AV1, which prints on stderr itself, unless an environment variable forbids it. Call this before the first
-/// thread is started: once there are others, which may read the environment, it does nothing.
+/// Silences SVT-AV1, which prints on stderr itself, unless an environment variable forbids it. Call this before the
+/// first thread is started: once there are others, which may read the environment, it does nothing.
 pub fn silence_encoders() {
-    #[cfg(unix)]
     if is_only_thread() {
-        // SAFETY: both are texts that end with a zero, and this is the only thread of the process, so no other one accesses the
-        // environment. Without memory for it, SVT-AV1 prints.
+        // SAFETY: both are texts that end with a zero, and this is the only thread of the process, so no other one
+        // accesses the environment. Without memory for it, SVT-AV1 prints.
         unsafe { libc::setenv(c"SVT_LOG".as_ptr(), c"1".as_ptr(), 1) };
     }
 }
 
-/// Is the calling thread the only one of the process?
+/// Whether the calling thread is the only one of the process.
 pub fn is_only_thread() -> bool {
     #[cfg(target_os = "linux")]
     return std::fs::read_to_string("/proc/self/status")
@@ -62,13 +61,12 @@ pub fn is_only_thread() -> bool {
         let written = unsafe { libc::proc_pidinfo(libc::getpid(), libc::PROC_PIDTASKINFO, 0, to, size) };
         written == size && info.pti_threadnum == 1
     }
-    // Windows locks its environment itself.
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-    return cfg!(windows);
+    false
 }
 
-/// Takes the last error message that FFmpeg has logged on this thread since the last call, without its line end; if there is
-/// none, the last one of a thread that FFmpeg has started.
+/// Takes the last error message that FFmpeg has logged on this thread since the last call, without its line end; if
+/// there is none, the last one of a thread that FFmpeg has started.
 pub fn last_message() -> Option<String> {
     let [_, last] = take_messages()?;
     Some(last)
@@ -80,7 +78,7 @@ pub fn first_message() -> Option<String> {
     Some(first)
 }
 
-/// Has the last error message that is not taken yet this word in it?
+/// Whether the last error message that is not taken yet contains this word.
 pub(super) fn message_names(word: &str) -> bool {
     MESSAGES.with_borrow(|messages| messages.as_ref().is_some_and(|[_, last]| last.contains(word)))
 }
@@ -91,13 +89,14 @@ fn take_messages() -> Option<[String; 2]> {
     MESSAGES.take().or(of_others)
 }
 
-/// Whether a demuxer has found on this thread, since the last call, that its file ends too early. Matroska's only logs it.
+/// Whether a demuxer has found on this thread, since the last call, that its file ends too early. Matroska's only logs
+/// it.
 pub fn has_ended_early() -> bool {
     ENDED_EARLY.take()
 }
 
-/// Takes the last protocol that FFmpeg has refused to open on this thread since the last call, because it was not on the
-/// whitelist.
+/// Takes the last protocol that FFmpeg has refused to open on this thread since the last call, because it was not on
+/// the whitelist.
 pub(super) fn refused_protocol() -> Option<String> {
     REFUSED.take()
 }
@@ -117,20 +116,21 @@ pub(super) fn install() {
     // SAFETY: sets an atomic integer, and a callback that may run on any thread.
     unsafe {
         ffi::av_log_set_level(ffi::AV_LOG_ERROR);
-        #[cfg(all(target_arch = "x86_64", unix))]
+        #[cfg(target_arch = "x86_64")]
         ffi::av_log_set_callback(Some(remember));
-        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        #[cfg(not(target_arch = "x86_64"))]
         ffi::av_log_set_level(ffi::AV_LOG_QUIET);
     }
 }
 
-/// What a message begins with that FFmpeg logs once for each picture, or field, in which it has concealed damage. It is no error.
-#[cfg(all(target_arch = "x86_64", unix))]
+/// The beginning of the message that FFmpeg logs once for each picture or field in which it has concealed damage. Its
+/// level is not error.
+#[cfg(target_arch = "x86_64")]
 const CONCEALING: &[u8] = b"concealing ";
 
-/// What errors begin with that name a reference that is not there. Streams that are whole have them too, behind a place where
-/// decoding begins: later pictures list references from before it, which they need not use.
-#[cfg(all(target_arch = "x86_64", unix))]
+/// The beginnings of errors about a missing reference. Undamaged streams cause them, too, after a seek: later pictures
+/// list references from before it, which they need not use.
+#[cfg(target_arch = "x86_64")]
 const OF_REFERENCES: [&[u8]; 5] = [
     b"Could not find ref with POC",
     b"co located POCs unavailable",
@@ -139,7 +139,7 @@ const OF_REFERENCES: [&[u8]; 5] = [
     b"mmco: unref short failure",
 ];
 
-/// What FFmpeg logs of damage.
+/// A message of FFmpeg about damage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logged {
     /// An error.
@@ -148,17 +148,17 @@ pub(super) enum Logged {
     Concealed,
 }
 
-/// What is called with the context of such a message.
+/// The function that is called with the context of such a message.
 static DAMAGED: OnceLock<unsafe fn(*mut std::ffi::c_void, Logged)> = OnceLock::new();
 
-/// Calls `tell` whenever FFmpeg logs damage, with what it logs that for: null, or a structure that begins with its `AVClass`. The
-/// first call of this function decides.
-pub(super) fn tell_damage_to(tell: unsafe fn(*mut std::ffi::c_void, Logged)) {
-    let _ = DAMAGED.set(tell);
+/// Calls `report` whenever FFmpeg logs damage, with what it logs that for: null, or a structure that begins with its
+/// `AVClass`. The first call of this function decides.
+pub(super) fn report_damage_to(report: unsafe fn(*mut std::ffi::c_void, Logged)) {
+    let _ = DAMAGED.set(report);
 }
 
 // The type of a `va_list` differs by platform; only this one is supported.
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 unsafe extern "C" fn remember(
     context: *mut std::ffi::c_void,
     level: i32,
@@ -172,9 +172,9 @@ unsafe extern "C" fn remember(
         ffi::AV_LOG_INFO if begins_with(CONCEALING) => Some(Logged::Concealed),
         _ => None,
     };
-    if let (Some(logged), Some(tell)) = (logged, DAMAGED.get()) {
+    if let (Some(logged), Some(report)) = (logged, DAMAGED.get()) {
         // SAFETY: FFmpeg passes a context.
-        unsafe { tell(context, logged) };
+        unsafe { report(context, logged) };
     }
     // SAFETY: reads an atomic integer.
     let most = unsafe { ffi::av_log_get_level() };
@@ -216,7 +216,7 @@ unsafe extern "C" fn remember(
         give_up(&format!("FFmpeg gives up: {message} (the input may be damaged, or another version may take it)"));
     }
     if let Some(protocol) = refused_protocol_in(&message) {
-        // What a thread logs while it ends is not asked for.
+        // Messages of a thread that ends are ignored.
         let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));
     }
     if message.contains("ended prematurely") {

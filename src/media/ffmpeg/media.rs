@@ -1,7 +1,10 @@
 //! The description of an input by its demuxer: streams, chapters, metadata.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Colour, FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, microseconds, rescale, text};
+use super::{
+    Colour, Error, FieldOrder, MediaType, OUT_OF_MEMORY, OpenError, RawFormat, StreamSideData, microseconds, rescale,
+    text,
+};
 use crate::sys::out_of_memory;
 use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
@@ -62,7 +65,7 @@ pub struct Stream {
     pub cover: Option<Vec<u8>>,
 }
 
-/// The parameters of a codec. Those of the bindings do not check whether there is memory for them, or for a copy.
+/// The parameters of a codec. The bindings' own type does not check for failed allocations.
 pub struct CodecParameters(Parameters);
 
 impl CodecParameters {
@@ -86,6 +89,73 @@ impl CodecParameters {
             out_of_memory();
         }
         copy
+    }
+}
+
+/// The codec header (extradata) of parameters; empty if there is none.
+///
+/// # Safety
+/// The parameters are valid as long as the header is used.
+pub(super) unsafe fn header_of(parameters: &ffi::AVCodecParameters) -> &[u8] {
+    match usize::try_from(parameters.extradata_size) {
+        // SAFETY: valid parameters have `extradata_size` bytes at `extradata`.
+        Ok(size) if !parameters.extradata.is_null() => unsafe {
+            std::slice::from_raw_parts(parameters.extradata, size)
+        },
+        _ => &[],
+    }
+}
+
+/// Sets the codec header (extradata), in memory of FFmpeg with padding, which is freed with the parameters.
+///
+/// # Errors
+/// When memory runs out.
+///
+/// # Safety
+/// `parameters` points to valid parameters without a header.
+pub(super) unsafe fn set_header(parameters: *mut ffi::AVCodecParameters, header: &[u8]) -> Result<(), Error> {
+    if header.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: by the caller's promise; the new memory has room for the header.
+    unsafe {
+        (*parameters).extradata = ffi::av_mallocz(header.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize).cast();
+        if (*parameters).extradata.is_null() {
+            return Err(OUT_OF_MEMORY);
+        }
+        std::ptr::copy_nonoverlapping(header.as_ptr(), (*parameters).extradata, header.len());
+        (*parameters).extradata_size = header.len() as i32;
+    }
+    Ok(())
+}
+
+/// Range, primaries, transfer, matrix, and where chroma samples lie, by FFmpeg's numbers.
+pub(super) type Colours = [i32; 5];
+
+/// The colours of parameters.
+pub(super) fn colours_of(parameters: &ffi::AVCodecParameters) -> Colours {
+    [
+        parameters.color_range as i32,
+        parameters.color_primaries as i32,
+        parameters.color_trc as i32,
+        parameters.color_space as i32,
+        parameters.chroma_location as i32,
+    ]
+}
+
+/// Sets the colours, as numbers: FFmpeg takes any.
+///
+/// # Safety
+/// `parameters` points to valid parameters, whose colours are not read here.
+pub(super) unsafe fn set_colours(parameters: *mut ffi::AVCodecParameters, colours: Colours) {
+    let [range, primaries, transfer, matrix, chroma] = colours;
+    // SAFETY: by the caller's promise; an enumeration is as large as its number.
+    unsafe {
+        (&raw mut (*parameters).color_range).cast::<i32>().write(range);
+        (&raw mut (*parameters).color_primaries).cast::<i32>().write(primaries);
+        (&raw mut (*parameters).color_trc).cast::<i32>().write(transfer);
+        (&raw mut (*parameters).color_space).cast::<i32>().write(matrix);
+        (&raw mut (*parameters).chroma_location).cast::<i32>().write(chroma);
     }
 }
 
@@ -122,12 +192,12 @@ impl Stream {
         Stream { codec, parameters, time_base, frame_rate, sample_aspect_ratio, side_data, ..self.clone() }
     }
 
-    /// Is it cover art, rather than a video?
+    /// Whether it is cover art, rather than a video.
     pub fn is_attached_picture(&self) -> bool {
         self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0
     }
 
-    /// The colour of its pictures, as far as container and codec tell it.
+    /// The colour of its pictures, as far as container and codec signal it.
     pub fn colour(&self) -> Colour {
         // SAFETY: the parameters are valid.
         let parameters = unsafe { &*self.parameters.as_ptr() };
@@ -140,18 +210,20 @@ impl Stream {
         }
     }
 
-    /// Is it the text track in which an mp4 file stores its chapters?
+    /// Whether it is the text track in which an mp4 file stores its chapters.
     pub fn is_chapter_text(&self) -> bool {
-        // SAFETY: the parameters are valid.
-        let tag = unsafe { (*self.parameters.as_ptr()).codec_tag };
-        self.kind == MediaType::Data && tag == u32::from_le_bytes(*b"text")
+        self.is_data_of(*b"text")
     }
 
-    /// Is it the timecode track of a mov or mp4 file?
+    /// Whether it is the timecode track of a mov or mp4 file.
     pub fn is_timecode(&self) -> bool {
+        self.is_data_of(*b"tmcd")
+    }
+
+    fn is_data_of(&self, tag: [u8; 4]) -> bool {
         // SAFETY: the parameters are valid.
-        let tag = unsafe { (*self.parameters.as_ptr()).codec_tag };
-        self.kind == MediaType::Data && tag == u32::from_le_bytes(*b"tmcd")
+        let codec_tag = unsafe { (*self.parameters.as_ptr()).codec_tag };
+        self.kind == MediaType::Data && codec_tag == u32::from_le_bytes(tag)
     }
 
     /// The profile of DNxHR, as the encoder dnxhd counts them; `None` for all else, DNxHD among it.
@@ -186,24 +258,19 @@ impl Stream {
         (self.kind == MediaType::Audio && parameters.sample_rate > 0).then_some((parameters.sample_rate, channels))
     }
 
-    /// Has it a codec header (extradata)? Broadcasts repeat the header in their packets instead.
+    /// Whether it has a codec header (extradata). Broadcasts repeat the header in their packets instead.
     pub fn has_header(&self) -> bool {
         !self.header().is_empty()
     }
 
     /// The codec header (extradata); empty if there is none.
     pub fn header(&self) -> &[u8] {
-        // SAFETY: the parameters are valid as long as the stream, and have `extradata_size` bytes at `extradata`.
-        unsafe {
-            let parameters = &*self.parameters.as_ptr();
-            match usize::try_from(parameters.extradata_size) {
-                Ok(size) if !parameters.extradata.is_null() => std::slice::from_raw_parts(parameters.extradata, size),
-                _ => &[],
-            }
-        }
+        // SAFETY: the parameters are valid as long as the stream.
+        unsafe { header_of(&*self.parameters.as_ptr()) }
     }
 
-    /// Were packets of it found, so that its parameters are known? A broadcast may announce a stream and never send it.
+    /// Whether packets of it were found, so that its parameters are known. A broadcast may announce a stream and never
+    /// send it.
     pub fn is_known(&self) -> bool {
         // SAFETY: the parameters are valid.
         let parameters = unsafe { &*self.parameters.as_ptr() };
@@ -214,28 +281,26 @@ impl Stream {
         }
     }
 
-    /// Does each frame of its codec stand alone?
+    /// Whether each frame of its codec stands alone.
     pub fn is_intra_only(&self) -> bool {
-        // SAFETY: the descriptor is a constant or null.
-        unsafe {
-            let descriptor = ffi::avcodec_descriptor_get((*self.parameters.as_ptr()).codec_id);
-            !descriptor.is_null() && (*descriptor).props & ffi::AV_CODEC_PROP_INTRA_ONLY != 0
-        }
+        self.has_property(ffi::AV_CODEC_PROP_INTRA_ONLY)
     }
 
-    /// Has this FFmpeg a decoder for it?
+    fn has_property(&self, property: i32) -> bool {
+        // SAFETY: the parameters are valid, and the descriptor is a constant or null.
+        let descriptor = unsafe { ffi::avcodec_descriptor_get((*self.parameters.as_ptr()).codec_id).as_ref() };
+        descriptor.is_some_and(|descriptor| descriptor.props & property != 0)
+    }
+
+    /// Whether this FFmpeg has a decoder for it.
     pub fn has_decoder(&self) -> bool {
         // SAFETY: the parameters are valid.
         unsafe { !ffi::avcodec_find_decoder((*self.parameters.as_ptr()).codec_id).is_null() }
     }
 
-    /// Is it a text subtitle, which can be converted to other text subtitle codecs?
+    /// Whether it is a text subtitle, which can be converted to other text subtitle codecs.
     pub fn is_text_subtitle(&self) -> bool {
-        // SAFETY: the descriptor is a constant or null.
-        unsafe {
-            let descriptor = ffi::avcodec_descriptor_get((*self.parameters.as_ptr()).codec_id);
-            !descriptor.is_null() && (*descriptor).props & ffi::AV_CODEC_PROP_TEXT_SUB != 0
-        }
+        self.has_property(ffi::AV_CODEC_PROP_TEXT_SUB)
     }
 
     /// The value of a metadata key.
@@ -264,7 +329,7 @@ impl Stream {
 }
 
 /// The description of an input.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Media {
     /// The demuxer's name (`mov,mp4,m4a,3gp,3g2,mj2`).
     pub demuxer: String,
@@ -278,7 +343,7 @@ pub struct Media {
     pub start: Option<i64>,
     /// Length in microseconds, if known.
     pub duration: Option<i64>,
-    /// May its times jump from one packet to the next, as in a transport stream or an Ogg chain?
+    /// Whether its times may jump from one packet to the next, as in a transport stream or an Ogg chain.
     pub may_jump: bool,
 }
 
@@ -303,18 +368,15 @@ impl Media {
         let texts = self.streams.iter().map(|stream| &stream.metadata);
         let texts = texts.chain(self.chapters.iter().map(|chapter| &chapter.metadata)).chain([&self.metadata]);
         let texts = texts.flatten().map(|(key, value)| key.len() + value.len() + ENTRY).sum();
-        let attached = self.streams.iter().map(|stream| {
-            // SAFETY: the parameters are valid.
-            let header = unsafe { (*stream.parameters.as_ptr()).extradata_size };
-            usize::try_from(header).unwrap_or(0) + stream.cover.as_ref().map_or(0, Vec::len)
-        });
+        let cover = |stream: &Stream| stream.cover.as_ref().map_or(0, Vec::len);
+        let attached = self.streams.iter().map(|stream| stream.header().len() + cover(stream));
         for (there, most, what) in [
             (self.chapters.len(), MOST_CHAPTERS, "chapters"),
             (texts, MOST_METADATA, "bytes of metadata"),
             (attached.sum(), MOST_ATTACHED, "bytes of attached files"),
         ] {
             if there > most {
-                return Err(OpenError::TooMuch { most, what });
+                return Err(OpenError::too_much(most, what));
             }
         }
         Ok(())
@@ -343,23 +405,15 @@ impl Media {
             side_data: StreamSideData::default(),
             cover: None,
         };
-        Media {
-            demuxer: demuxer.to_owned(),
-            streams: vec![stream],
-            chapters: Vec::new(),
-            metadata: Metadata::new(),
-            start: Some(0),
-            duration: None,
-            may_jump: false,
-        }
+        Media { demuxer: demuxer.to_owned(), streams: vec![stream], start: Some(0), ..Media::default() }
     }
 
-    /// Is it raw video?
+    /// Whether it is raw video.
     pub fn is_raw(&self) -> bool {
         matches!(self.demuxer.as_str(), "rawvideo" | "yuv4mpegpipe")
     }
 
-    /// Do its times come from a broadcast clock, which may start at any value?
+    /// Whether its times come from a broadcast clock, which may start at any value.
     pub fn has_broadcast_clock(&self) -> bool {
         self.may_jump && self.demuxer != "ogg"
     }
@@ -372,7 +426,7 @@ impl Media {
         self.duration = i64::try_from(images).ok().map(|images| rescale(images, rate.invert(), microseconds()));
     }
 
-    /// Is it one still image, or a sequence of them?
+    /// Whether it is one still image, or a sequence of them.
     pub fn is_images(&self) -> bool {
         self.demuxer.starts_with("image2") || self.demuxer.ends_with("_pipe")
     }

@@ -1,6 +1,6 @@
-//! A safe layer over FFmpeg's C interface, for the parts that the crate `ffmpeg-next` lacks: demuxer, decoder, encoder and
-//! muxer contexts, pictures that share memory with frames, side data, log messages as causes of errors. All unsafe code
-//! for FFmpeg is in this module.
+//! A safe layer over FFmpeg's C interface, for the parts that the crate `ffmpeg-next` lacks: demuxer, decoder, encoder
+//! and muxer contexts, pictures that share memory with frames, side data, log messages as causes of errors. All unsafe
+//! code for FFmpeg is in this module.
 //!
 //! In the order in which a frame passes:
 //!
@@ -17,7 +17,7 @@
 //! | `shared_planes.rs` | picture to frame and back, without a copy |
 //! | `converter.rs`, `filter_graph.rs` | converts pictures, runs them through libavfilter's filters |
 //! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
-//! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes pictures; the encoders of this FFmpeg; what they make |
+//! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes; the encoders of this FFmpeg; encoded video |
 //! | `still.rs` | a frame as the bytes of an image file |
 //! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
 //! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
@@ -123,7 +123,7 @@ pub fn note_activity() {
     ACTIVITY.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What [`limit_allocations`] was called with; 0 before.
+/// The argument of [`limit_allocations`]; 0 before it is called.
 static ALLOCATION: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether FFmpeg's own messages are printed.
@@ -139,7 +139,7 @@ pub fn is_verbose() -> bool {
     IS_VERBOSE.load(Ordering::Relaxed)
 }
 
-/// Has FFmpeg refuse single allocations of more than `bytes` bytes, and, as it does by default, of more than 2 GiB.
+/// Makes FFmpeg refuse single allocations of more than `bytes` bytes, and, as it does by default, of more than 2 GiB.
 #[allow(unsafe_code, reason = "FFI")]
 pub fn limit_allocations(bytes: usize) {
     ALLOCATION.store(bytes, Ordering::Relaxed);
@@ -177,8 +177,8 @@ pub fn microseconds() -> Rational {
     Rational::new(1, 1_000_000)
 }
 
-/// The URL for FFmpeg of a file name or URL. A name with a colon (`12:30.mp4`) is a file if that file exists, or no protocol
-/// has the name before the colon. `pipe:3` is the open descriptor of this number, and never a file.
+/// The URL for FFmpeg of a file name or URL. A name with a colon (`12:30.mp4`) is a file if that file exists, or no
+/// protocol has the name before the colon. `pipe:3` is the open descriptor of this number, and never a file.
 fn location(name: &str) -> CString {
     let has_colon = name.contains(':') && !name.contains("://");
     let is_there = || !name.starts_with("pipe:") && std::path::Path::new(name).exists();
@@ -186,7 +186,8 @@ fn location(name: &str) -> CString {
     if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
 }
 
-/// Has this FFmpeg the protocol of this URL? `pipe:` is one with a number alone: FFmpeg would read `pipe:0.mkv` from a pipe.
+/// Whether this FFmpeg has the protocol of this URL. `pipe:` is one with a number alone: FFmpeg would read `pipe:0.mkv`
+/// from a pipe.
 #[allow(unsafe_code, reason = "FFI")]
 pub fn knows_protocol(url: &str) -> bool {
     if let Some(number) = url.strip_prefix("pipe:") {
@@ -196,7 +197,7 @@ pub fn knows_protocol(url: &str) -> bool {
     unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(url).as_ptr()).is_null() }
 }
 
-/// Does FFmpeg take this name for a URL, rather than for the name of a file?
+/// Whether FFmpeg takes this name for a URL, rather than for the name of a file.
 pub fn is_url(name: &str) -> bool {
     let may_be_file = !name.contains(':') || std::path::Path::new(name).exists();
     name.contains("://") || !may_be_file && knows_protocol(name)

@@ -1,7 +1,7 @@
 //! Writes packets into a container.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::media::{entries, set_entries};
+use super::media::{entries, set_entries, set_header};
 use super::{
     Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, Stream,
     StreamSideData, VideoEncoder, check, location, rescale, text,
@@ -12,14 +12,14 @@ use ffmpeg_next::{Rational, ffi};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-/// How long before its decoding time a packet may arrive at a receiver, in microseconds, as in the ffmpeg program. In MPEG,
-/// the system clock is late by this time.
+/// How long before its decoding time a packet may arrive at a receiver, in microseconds, as in the ffmpeg program. In
+/// MPEG, the system clock is late by this time.
 pub const MUX_DELAY: i64 = 700_000;
 
-/// The same for a live stream, for low latency. It also limits how long audio is collected for one packet.
+/// The delay for a live stream, for low latency. It also limits how long audio is collected for one packet.
 const LIVE_MUX_DELAY: i64 = 100_000;
 
-/// Codecs whose parameters stand in the index of mp4 and mov files, and that cannot be decoded without them.
+/// Codecs whose parameters are in the index of mp4 and mov files, and that cannot be decoded without them.
 const DESCRIBED: [ffi::AVCodecID; 5] = {
     use ffi::AVCodecID::{AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4};
     [AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4]
@@ -50,8 +50,8 @@ pub struct Muxer {
 
 /// Closes a file of a muxer that opens its own files, and keeps the error.
 unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi::AVIOContext) -> i32 {
-    // SAFETY: the context is the Muxer's, or one that copied its `opaque`, which points to a number that outlives both. The
-    // file is open, and not used afterwards.
+    // SAFETY: the context is the Muxer's, or one that copied its `opaque`, which points to a number that outlives both.
+    // The file is open, and not used afterwards.
     unsafe {
         ffi::avio_flush(pb);
         let error = (*pb).error;
@@ -68,37 +68,20 @@ unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi
 unsafe impl Send for Muxer {}
 
 impl Muxer {
-    /// Opens `url` for writing in this container format. A pipe comes with an interrupt: once it is cancelled, a reader that
-    /// reads nothing is not waited for.
+    /// Opens `url` for writing in this container format. A pipe comes with an interrupt: once it is cancelled, a
+    /// stalled reader is not waited for. A live stream, which is connected to, comes with an interrupt that ends all
+    /// waits, now and later, and with the options of the `protocol`.
     ///
     /// # Errors
-    /// When it cannot be opened.
-    pub fn create(container: Container, url: &str, pipe: Option<Interrupt>) -> Result<Self, Error> {
-        pipe.iter().for_each(|interrupt| interrupt.set_grace(PATIENCE));
-        Muxer::open(container, url, pipe.map(Box::new), false, &[])
-    }
-
-    /// Connects to `url` for a live stream in this container format. `interrupt` ends all waits, now and later. `options` are
-    /// those of the protocol.
-    ///
-    /// # Errors
-    /// When the connection fails.
-    pub fn connect(
+    /// When it cannot be opened, or the connection fails.
+    pub fn open(
         container: Container,
         url: &str,
-        interrupt: Interrupt,
-        options: &[(String, String)],
+        interrupt: Option<Interrupt>,
+        protocol: Option<&[(String, String)]>,
     ) -> Result<Self, Error> {
-        Muxer::open(container, url, Some(Box::new(interrupt)), true, options)
-    }
-
-    fn open(
-        container: Container,
-        url: &str,
-        interrupt: Option<Box<Interrupt>>,
-        is_network: bool,
-        options: &[(String, String)],
-    ) -> Result<Self, Error> {
+        let (is_network, interrupt) = (protocol.is_some(), interrupt.map(Box::new));
+        interrupt.iter().filter(|_| !is_network).for_each(|interrupt| interrupt.set_grace(PATIENCE));
         super::init();
         super::last_message();
         let url = location(url);
@@ -126,7 +109,7 @@ impl Muxer {
             if container.needs_file() {
                 let (write, callback) = (ffi::AVIO_FLAG_WRITE, &(*ptr).interrupt_callback);
                 let mut dictionary = std::ptr::null_mut();
-                set_entries(&mut dictionary, options);
+                set_entries(&mut dictionary, protocol.unwrap_or_default());
                 let opened = ffi::avio_open2(&mut (*ptr).pb, url.as_ptr(), write, callback, &mut dictionary);
                 ffi::av_dict_free(&mut dictionary);
                 check(opened)?;
@@ -140,7 +123,7 @@ impl Muxer {
         self.container
     }
 
-    /// Can what is written be read and changed again, as in a file, but not in a pipe?
+    /// Whether written bytes can be read and changed again, as in a file, but not in a pipe.
     pub fn is_seekable(&self) -> bool {
         // SAFETY: the context is valid; its output is open, or null where the muxer opens its own.
         unsafe { (*self.ptr).pb.as_ref().is_some_and(|pb| pb.seekable & ffi::AVIO_SEEKABLE_NORMAL != 0) }
@@ -158,8 +141,8 @@ impl Muxer {
         unsafe { (*self.ptr).output_ts_offset = offset };
     }
 
-    /// Adds the chapters, shifted by `shift` microseconds. Chapters that end before zero, or start at or after `end`, are left
-    /// out; others are cut at these times.
+    /// Adds the chapters, shifted by `shift` microseconds. Chapters that end before zero, or start at or after `end`,
+    /// are left out; others are cut at these times.
     pub fn set_chapters(&mut self, chapters: &[Chapter], shift: i64, end: Option<i64>) {
         let microseconds = super::microseconds();
         let mut array = Vec::new();
@@ -321,13 +304,7 @@ impl Muxer {
             let parameters = (*stream).codecpar;
             (*parameters).codec_type = ffi::AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
             (*parameters).codec_id = (*original.parameters.as_ptr()).codec_id;
-            let padded_len = picture.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
-            (*parameters).extradata = ffi::av_mallocz(padded_len).cast();
-            if (*parameters).extradata.is_null() {
-                return Err(OUT_OF_MEMORY);
-            }
-            std::ptr::copy_nonoverlapping(picture.as_ptr(), (*parameters).extradata, picture.len());
-            (*parameters).extradata_size = picture.len() as i32;
+            set_header(parameters, picture)?;
             set_entries(&mut (*stream).metadata, metadata);
             set_entries(&mut (*stream).metadata, &own);
         }
@@ -340,7 +317,8 @@ impl Muxer {
         unsafe { (**(*self.ptr).streams.add(stream.0)).avg_frame_rate = rate.into() };
     }
 
-    /// Says how long the last picture is shown, in microseconds, to muxers that know no packet after it: those of animated images.
+    /// Says how long the last picture is shown, in microseconds, to muxers that know no packet after it: those of
+    /// animated images.
     ///
     /// # Errors
     /// When the muxer does not take it.
@@ -391,8 +369,8 @@ impl Muxer {
         Ok(())
     }
 
-    /// Writes a packet whose times are in units of `time_base`; FFmpeg buffers it for interleaving. Decoding times that do
-    /// not increase are made later; returns by how many microseconds (mostly 0).
+    /// Writes a packet whose times are in units of `time_base`; FFmpeg buffers it for interleaving. Decoding times that
+    /// do not increase are made later; returns by how many microseconds (mostly 0).
     ///
     /// # Errors
     /// When writing fails.
@@ -430,8 +408,8 @@ impl Muxer {
         }
     }
 
-    /// Writes the buffered packets and the trailer, and closes the file. Returns how many bytes lie ahead of the end of what was
-    /// written last: all of the file, unless its index comes first.
+    /// Writes the buffered packets and the trailer, and closes the file. Returns the length of the file up to the end
+    /// of the last write: all of the file, unless its index comes first.
     ///
     /// # Errors
     /// When writing fails, or an earlier write failed without a report.
@@ -458,8 +436,8 @@ impl Muxer {
         }
     }
 
-    /// Reads the index of the file that has been written: FFmpeg's muxer of mp4 and mov leaves parts of it out where it has no
-    /// memory for them, without an error.
+    /// Reads the index of the file that has been written: FFmpeg's muxer of mp4 and mov leaves parts of it out where it
+    /// has no memory for them, without an error.
     ///
     /// # Errors
     /// When a stream of [`DESCRIBED`] codecs lacks frames, or the parameters of its codec.
@@ -467,8 +445,8 @@ impl Muxer {
     /// # Safety
     /// The file is closed, and its streams are still those of the context.
     unsafe fn check_index(&self) -> Result<()> {
-        // SAFETY: by the caller's promise, and the same for the context that is opened here: each has `nb_streams` streams with
-        // parameters. It is closed here, and nowhere else.
+        // SAFETY: by the caller's promise, and the same for the context that is opened here: each has `nb_streams`
+        // streams with parameters. It is closed here, and nowhere else.
         unsafe {
             let streams = |context: *const ffi::AVFormatContext| {
                 let of = (0..(*context).nb_streams as usize).map(|index| &**(*context).streams.add(index));
@@ -485,7 +463,7 @@ impl Muxer {
             };
             let (asked, found) = (streams(self.ptr), streams(written));
             ffi::avformat_close_input(&mut written);
-            // Where the index does not tell the frames, there are several: each fragment has one of its own.
+            // Without all frames in the index, there are several: each fragment has one.
             let is_there = |(&(frames, described), &(frames_found, described_found)): (&(i64, bool), &(i64, bool))| {
                 (frames_found == 0 || frames_found >= frames) && (described_found || !described)
             };
@@ -496,9 +474,9 @@ impl Muxer {
         Ok(())
     }
 
-    /// By how much the times of this stream have to be later than they are, in its time base. In Matroska, the times of Opus
-    /// count from the first sample that is decoded; the samples that are not heard are described beside it. FFmpeg reads that
-    /// so, but before 6.0 it does not write it so: each copy would be earlier by 6.5 ms than the one before.
+    /// By how much the times of this stream have to be later than they are, in its time base. In Matroska, the times of
+    /// Opus count from the first sample that is decoded; the samples that are not heard are described beside it. FFmpeg
+    /// reads that so, but before 6.0 it does not write it so: each copy would be earlier by 6.5 ms than the one before.
     ///
     /// # Safety
     /// The stream is one of this context, whose header is written.

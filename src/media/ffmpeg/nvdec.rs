@@ -1,5 +1,5 @@
-//! Decoding by NVDEC, the video decoder of an NVIDIA GPU: opens the device, finds the decoders that can use it, and sets
-//! them up. `surface` converts the decoded surfaces.
+//! Decoding by NVDEC, the video decoder of an NVIDIA GPU: opens the device, finds the decoders that can use it, and
+//! sets them up. `surface` converts the decoded surfaces.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::decoder_buffers::DecoderBuffers;
@@ -21,8 +21,8 @@ pub(super) struct Nvdec {
 unsafe impl Send for Nvdec {}
 
 impl Nvdec {
-    /// Opens the GPU with this index, in its primary context, which equalization on the same GPU shares. If FFmpeg does not
-    /// accept the flags of that context, it makes one of its own.
+    /// Opens the GPU with this index, in its primary context, which equalization on the same GPU shares. If FFmpeg does
+    /// not accept the flags of that context, it makes one of its own.
     pub fn open(gpu: usize) -> Result<Self, Error> {
         let name = c_string(&gpu.to_string());
         let kind = ffi::AVHWDeviceType::AV_HWDEVICE_TYPE_CUDA;
@@ -63,13 +63,13 @@ impl Nvdec {
         Ok(())
     }
 
-    /// Did NVDEC decode this picture?
+    /// Whether NVDEC decoded this picture.
     pub fn decoded(picture: &Picture) -> bool {
         picture.format().0 == AV_PIX_FMT_CUDA && !picture.get().hw_frames_ctx.is_null()
     }
 
-    /// Converts a surface that NVDEC has [decoded](Nvdec::decoded) to `format`, the pixel format of a decoder on the CPU.
-    /// `None` when the conversion from the surface's format is not supported.
+    /// Converts a surface that NVDEC has [decoded](Nvdec::decoded) to `format`, the pixel format of a decoder on the
+    /// CPU. `None` when the conversion from the surface's format is not supported.
     ///
     /// # Errors
     /// When memory runs out, or the GPU fails.
@@ -101,7 +101,7 @@ impl Drop for Nvdec {
     }
 }
 
-/// Can this decoder decode on an NVIDIA GPU?
+/// Whether this decoder can decode on an NVIDIA GPU.
 fn takes_cuda(codec: &ffi::AVCodec) -> bool {
     let by_device = ffi::AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX as c_int;
     // SAFETY: the list ends with null.
@@ -109,8 +109,8 @@ fn takes_cuda(codec: &ffi::AVCodec) -> bool {
     configurations.any(|config| config.pix_fmt == AV_PIX_FMT_CUDA && config.methods & by_device != 0)
 }
 
-/// The callback `AVCodecContext::get_format`, which chooses among the formats that the decoder offers: the GPU's if it is
-/// one of them.
+/// The callback `AVCodecContext::get_format`, which chooses among the formats that the decoder offers: the GPU's if it
+/// is one of them.
 unsafe extern "C" fn prefer_cuda(
     context: *mut ffi::AVCodecContext,
     formats: *const ffi::AVPixelFormat,

@@ -1,6 +1,6 @@
-//! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can name itself,
-//! and a server can describe more streams than there is memory for. FFmpeg's `concat` opens the files that it names by functions of its
-//! own: there the depth of the stack is the bound.
+//! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can
+//! name itself, and a server can describe more streams than there is memory for. FFmpeg's `concat` opens the files that
+//! it names by functions of its own: there the depth of the stack is the bound.
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::custom_io::{self, CustomIo};
@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The most streams of an input.
@@ -21,8 +21,8 @@ pub(super) const MOST_STREAMS: usize = 1000;
 /// The most files and addresses that are opened before the streams are known, and the most that are open at once.
 const MOST_OPENS: usize = 1000;
 
-/// The most bytes of stack between the call that opens an input, or reads it, and a read of FFmpeg's: each file that names another
-/// one takes some.
+/// The most bytes of stack between the call that opens an input, or reads it, and a read of FFmpeg's: each file that
+/// names another one takes some.
 const MOST_STACK: usize = 512 << 10;
 
 type IoOpen = unsafe extern "C" fn(
@@ -38,11 +38,11 @@ type IoClose = unsafe extern "C" fn(*mut ffi::AVFormatContext, *mut ffi::AVIOCon
 static DEFAULTS: OnceLock<(IoOpen, IoClose)> = OnceLock::new();
 
 thread_local! {
-    /// Where the stack of this thread was when it last began to open an input. 0 if it never did.
+    /// The stack pointer of this thread when it last began to open an input. 0 if it never did.
     static BASE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What an input has opened so far, and what ends its reads. Contexts within the input's own share it.
+/// What an input has opened so far, and its interrupt. Shared by the contexts that it opens.
 pub(super) struct Opens {
     interrupt: Interrupt,
     /// The input's context while it is opened, else null.
@@ -51,11 +51,35 @@ pub(super) struct Opens {
     count: AtomicUsize,
     /// How many are open.
     open: AtomicUsize,
-    has_too_many: AtomicBool,
-    has_too_many_streams: AtomicBool,
-    is_too_deep: AtomicBool,
+    /// The first limit that the input exceeds.
+    exceeded: OnceLock<Exceeded>,
     /// The file that is opened next, whatever its name is.
     served: Mutex<Option<File>>,
+}
+
+/// A limit that an input exceeds.
+#[derive(Clone, Copy)]
+enum Exceeded {
+    Opens,
+    Streams,
+    Depth,
+}
+
+impl From<Exceeded> for OpenError {
+    fn from(exceeded: Exceeded) -> Self {
+        match exceeded {
+            Exceeded::Opens => OpenError::Limit(format!(
+                "it opens more than {MOST_OPENS} files or addresses before the first frame, as a playlist does that \
+                 names itself (open the video that it names)"
+            )),
+            Exceeded::Streams => OpenError::too_much(MOST_STREAMS, "streams"),
+            Exceeded::Depth => OpenError::Limit(
+                "the files that it names nest too deeply, as in a playlist that names itself (open the video that it \
+                 names)"
+                    .to_owned(),
+            ),
+        }
+    }
 }
 
 impl Opens {
@@ -65,24 +89,22 @@ impl Opens {
             opening: AtomicPtr::new(ptr::null_mut()),
             count: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
-            has_too_many: AtomicBool::new(false),
-            has_too_many_streams: AtomicBool::new(false),
-            is_too_deep: AtomicBool::new(false),
+            exceeded: OnceLock::new(),
             served: Mutex::new(None),
         }
     }
 
-    /// Has the context read from `file` where it opens one next.
+    /// Makes the context read from `file` at its next open.
     pub fn serve(&self, file: File) {
         *self.served.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
     }
 
-    /// What reads from the file that is served, if one is.
+    /// The reader of the given file, if there is one.
     fn served(&self) -> Option<Result<CustomIo, Error>> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).take().map(CustomIo::of_file)
     }
 
-    /// Has `context` and those within it keep to the bounds. The calling thread opens it next.
+    /// Applies the bounds to `context` and those that it opens. The calling thread opens it next.
     ///
     /// # Safety
     /// The context was allocated and is not open yet. These `Opens` outlive it, and stay where they are.
@@ -94,7 +116,7 @@ impl Opens {
         // SAFETY: the context is valid.
         unsafe {
             (*context).interrupt_callback = ffi::AVIOInterruptCB { callback: Some(is_due), opaque: this };
-            // One more, so that an input with the most streams is told from one with more.
+            // One more, to recognize an input with more streams than allowed.
             (*context).max_streams = MOST_STREAMS as c_int + 1;
             if let (Some(open), Some(close)) = ((*context).io_open, (*context).io_close2) {
                 DEFAULTS.get_or_init(|| (open, close));
@@ -109,7 +131,7 @@ impl Opens {
     pub fn streams_are_known(&self) -> Option<OpenError> {
         self.look();
         self.forget_context();
-        self.exceeded()
+        self.exceeded.get().copied().map(OpenError::from)
     }
 
     /// The context is not looked at any more. FFmpeg frees it before it closes what it reads from, and asks meanwhile.
@@ -120,42 +142,27 @@ impl Opens {
     /// The error of a call while the input was opened: what there is too much of, if that was the reason.
     pub fn error(&self, error: Error) -> OpenError {
         // FFmpeg has refused more streams itself, and the context may be gone.
-        let has_too_many_streams = || message_names("max_streams");
-        let of_streams =
-            || has_too_many_streams().then_some(OpenError::TooMuch { most: MOST_STREAMS, what: "streams" });
-        self.exceeded().or_else(of_streams).unwrap_or(OpenError::Ffmpeg(error))
+        let of_streams = || message_names("max_streams").then_some(Exceeded::Streams);
+        self.exceeded.get().copied().or_else(of_streams).map_or(OpenError::Ffmpeg(error), OpenError::from)
     }
 
-    /// Must a call that waits return now?
+    /// Whether a call that waits must return now.
     pub fn is_due(&self) -> bool {
-        self.interrupt.is_due() || self.exceeded().is_some()
-    }
-
-    /// What the input has more of than it may.
-    pub fn exceeded(&self) -> Option<OpenError> {
-        let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        if is(&self.has_too_many) {
-            Some(OpenError::TooManyOpens { most: MOST_OPENS })
-        } else if is(&self.has_too_many_streams) {
-            Some(OpenError::TooMuch { most: MOST_STREAMS, what: "streams" })
-        } else if is(&self.is_too_deep) {
-            Some(OpenError::TooDeep)
-        } else {
-            None
-        }
+        self.interrupt.is_due() || self.exceeded.get().is_some()
     }
 
     /// Looks at how many streams there are, and how deep the calls are.
     fn look(&self) {
         let context = self.opening.load(Ordering::Relaxed);
-        // SAFETY: while the pointer is there, FFmpeg opens the context, on the thread that has asked for this, or that waits.
+        // SAFETY: while the pointer is there, FFmpeg opens the context, on the thread that has asked for this, or that
+        // waits.
         if !context.is_null() && unsafe { (*context).nb_streams } as usize > MOST_STREAMS {
-            self.has_too_many_streams.store(true, Ordering::Relaxed);
+            let _ = self.exceeded.set(Exceeded::Streams);
         }
         let here = 0_u8;
         let base = BASE.get();
         if base != 0 && base.saturating_sub(ptr::from_ref(&here).addr()) > MOST_STACK {
-            self.is_too_deep.store(true, Ordering::Relaxed);
+            let _ = self.exceeded.set(Exceeded::Depth);
         }
     }
 
@@ -165,7 +172,7 @@ impl Opens {
         let is_opening = !self.opening.load(Ordering::Relaxed).is_null();
         let count = if is_opening { self.count.fetch_add(1, Ordering::Relaxed) } else { 0 };
         if count >= MOST_OPENS || self.open.load(Ordering::Relaxed) >= MOST_OPENS {
-            self.has_too_many.store(true, Ordering::Relaxed);
+            let _ = self.exceeded.set(Exceeded::Opens);
         }
         !self.is_due()
     }
@@ -227,7 +234,7 @@ unsafe extern "C" fn io_close(context: *mut ffi::AVFormatContext, pb: *mut ffi::
     // SAFETY: as in `io_open`.
     unsafe {
         if let Some(opens) = of_context(context).filter(|_| !pb.is_null()) {
-            // What a context within opened by FFmpeg's own function was not counted.
+            // Files that an inner context opened by FFmpeg's own function were not counted.
             let less = |open: usize| Some(open.saturating_sub(1));
             let _ = opens.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         }

@@ -29,21 +29,26 @@ impl Packet {
         Packet { ptr, pinned: false }
     }
 
-    /// A packet with these bytes, times and duration; `is_key` says whether it is a key frame.
+    /// A packet with these bytes, times and duration; `is_key` if it is a key frame.
     pub fn of_bytes(bytes: &[u8], times: [i64; 2], duration: i64, is_key: bool) -> Self {
-        let mut packet = Packet::new();
         let size = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
-        // SAFETY: the packet is valid and empty.
-        if unsafe { ffi::av_new_packet(packet.ptr, size) } < 0 {
-            out_of_memory();
-        }
+        let mut packet = Packet::of_size(size, times, duration).unwrap_or_else(|_| out_of_memory());
         // SAFETY: the new bytes are the packet's own, and no more than those that are copied.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*packet.ptr).data, size as usize) };
+        packet.get_mut().flags = if is_key { ffi::AV_PKT_FLAG_KEY } else { 0 };
+        packet
+    }
+
+    /// A key frame of this many bytes, which are not written yet.
+    fn of_size(size: i32, times: [i64; 2], duration: i64) -> Result<Self, Error> {
+        let mut packet = Packet::new();
+        // SAFETY: the packet is valid and empty.
+        check(unsafe { ffi::av_new_packet(packet.ptr, size) })?;
         let fields = packet.get_mut();
         [fields.pts, fields.dts] = times;
         fields.duration = duration;
-        fields.flags = if is_key { ffi::AV_PKT_FLAG_KEY } else { 0 };
-        packet
+        fields.flags = ffi::AV_PKT_FLAG_KEY;
+        Ok(packet)
     }
 
     /// A key frame that is a whole file, with these times and this duration.
@@ -53,19 +58,14 @@ impl Packet {
     pub(super) fn of_file(mut file: &File, times: [i64; 2], duration: i64) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
         let size = i32::try_from(file.metadata().map_err(failed)?.len()).map_err(|_| super::OUT_OF_MEMORY)?;
-        let mut packet = Packet::new();
-        // SAFETY: the packet is valid and empty.
-        check(unsafe { ffi::av_new_packet(packet.ptr, size) })?;
-        // SAFETY: the packet has `size` bytes at `data`, which nothing else uses. The allocator has not written to them.
+        let packet = Packet::of_size(size, times, duration)?;
+        // SAFETY: the packet has `size` bytes at `data`, which nothing else uses. The allocator has not written to
+        // them.
         let bytes = unsafe {
             std::ptr::write_bytes((*packet.ptr).data, 0, size as usize);
             std::slice::from_raw_parts_mut((*packet.ptr).data, size as usize)
         };
         file.read_exact(bytes).map_err(failed)?;
-        let fields = packet.get_mut();
-        [fields.pts, fields.dts] = times;
-        fields.duration = duration;
-        fields.flags = ffi::AV_PKT_FLAG_KEY;
         Ok(packet)
     }
 
@@ -131,7 +131,7 @@ impl Packet {
         self.get_mut().stream_index = index as i32;
     }
 
-    /// Its presentation time, or else its decoding time, in its stream's time base.
+    /// Its presentation time, or its decoding time if it has none, in its stream's time base.
     pub fn time(&self) -> Option<i64> {
         let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
         known(self.get().pts).or(known(self.get().dts))
@@ -157,12 +157,12 @@ impl Packet {
         self.get_mut().duration = duration;
     }
 
-    /// Is it a key frame?
+    /// Whether it is a key frame.
     pub fn is_key(&self) -> bool {
         self.get().flags & ffi::AV_PKT_FLAG_KEY != 0
     }
 
-    /// Did the demuxer mark it as corrupt?
+    /// Whether the demuxer marked it as corrupt.
     pub fn is_corrupt(&self) -> bool {
         self.get().flags & ffi::AV_PKT_FLAG_CORRUPT != 0
     }
@@ -182,17 +182,17 @@ impl Packet {
         self.get().size as usize
     }
 
-    /// Has it no bytes?
+    /// Whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Does the input's edit list hide it? Decoders need it for later packets, but its own output is not presented.
+    /// Whether the input's edit list hides it. Decoders need it for later packets, but its own output is not presented.
     pub fn is_hidden(&self) -> bool {
         self.get().flags & ffi::AV_PKT_FLAG_DISCARD != 0
     }
 
-    /// Has it a new codec header, or other parameters, for the decoder?
+    /// Whether it has a new codec header, or other parameters, for the decoder.
     pub fn changes_decoder(&self) -> bool {
         use ffi::AVPacketSideDataType::{AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_DATA_PARAM_CHANGE};
         [AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_DATA_PARAM_CHANGE].into_iter().any(|kind| {
@@ -222,8 +222,8 @@ impl Packet {
         }
     }
 
-    /// Makes its decoding and its presentation time no earlier than `time`, in its stream's time base. Returns by how much the
-    /// decoding time has changed.
+    /// Makes its decoding and its presentation time no earlier than `time`, in its stream's time base. Returns by how
+    /// much the decoding time has changed.
     pub fn delay_to(&mut self, time: i64) -> i64 {
         let packet = self.get_mut();
         if packet.dts == ffi::AV_NOPTS_VALUE || packet.dts >= time {

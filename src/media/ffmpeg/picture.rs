@@ -180,8 +180,8 @@ impl Picture {
         frame.chroma_location = colour.chroma_location;
     }
 
-    /// Corrects its colour properties after libavfilter has converted it from RGB to another model, or to RGB. Up to FFmpeg 6
-    /// it leaves those of the input.
+    /// Corrects its colour properties after libavfilter has converted it from RGB to another model, or to RGB. Up to
+    /// FFmpeg 6 it leaves those of the input.
     pub(super) fn tag_converted(&mut self) {
         use ffi::{AVColorRange, AVColorSpace};
         let (format, colour) = (self.format(), self.colour());
@@ -194,7 +194,7 @@ impl Picture {
         }
     }
 
-    /// Has it full range?
+    /// Whether it has full range.
     pub fn is_full_range(&self) -> bool {
         self.colour().is_full_range(self.format())
     }
@@ -251,7 +251,7 @@ impl Picture {
         }
     }
 
-    /// Did the decoder mark it as damaged?
+    /// Whether the decoder marked it as damaged.
     pub fn is_damaged(&self) -> bool {
         self.get().decode_error_flags != 0 || self.get().flags & ffi::AV_FRAME_FLAG_CORRUPT != 0
     }
@@ -287,11 +287,6 @@ impl Picture {
         }
     }
 
-    /// Marks it as progressive.
-    pub(super) fn set_progressive(&mut self) {
-        self.set_interlaced(None);
-    }
-
     /// Marks it as interlaced, `Some(top field first?)`, or as progressive.
     pub(super) fn set_interlaced(&mut self, top_field_first: Option<bool>) {
         let frame = self.get_mut();
@@ -309,7 +304,7 @@ impl Picture {
         }
     }
 
-    /// Is it a key frame?
+    /// Whether it is a key frame.
     pub(super) fn is_key(&self) -> bool {
         #[cfg(not(ffmpeg_6_1))]
         return self.get().key_frame != 0;
@@ -317,7 +312,7 @@ impl Picture {
         return self.get().flags & ffi::AV_FRAME_FLAG_KEY as i32 != 0;
     }
 
-    /// Marks it as a key frame, or as none.
+    /// Sets or clears the mark of a key frame.
     pub(super) fn set_key(&mut self, is_key: bool) {
         let frame = self.get_mut();
         #[cfg(not(ffmpeg_6_1))]
@@ -375,23 +370,18 @@ impl Picture {
         }
     }
 
-    /// Has it dynamic metadata of HDR10+?
+    /// Whether it has dynamic metadata of HDR10+.
     pub fn has_hdr10_plus(&self) -> bool {
         self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_DYNAMIC_HDR_PLUS).is_some()
     }
 
-    /// Has it dynamic metadata of Dolby Vision?
+    /// Whether it has dynamic metadata of Dolby Vision.
     pub fn has_dolby_vision(&self) -> bool {
         use ffi::AVFrameSideDataType::{AV_FRAME_DATA_DOVI_METADATA, AV_FRAME_DATA_DOVI_RPU_BUFFER};
         [AV_FRAME_DATA_DOVI_METADATA, AV_FRAME_DATA_DOVI_RPU_BUFFER].iter().any(|kind| self.side_data(*kind).is_some())
     }
 
-    /// Has it an ICC profile?
-    pub fn has_icc_profile(&self) -> bool {
-        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_ICC_PROFILE).is_some()
-    }
-
-    /// What its decoder has found of EXIF, texts and the like.
+    /// The metadata that its decoder found: EXIF, texts and the like.
     pub fn metadata(&self) -> Metadata {
         // SAFETY: the dictionary is null or valid.
         unsafe { entries(self.get().metadata) }
@@ -417,7 +407,7 @@ impl Picture {
         self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)
     }
 
-    /// Is all of it opaque, whether it has alpha or not? Nothing is known of samples that are elsewhere.
+    /// Whether all of it is opaque, with or without alpha. Unknown for samples that are not in main memory.
     pub fn is_opaque(&self) -> bool {
         let format = self.format();
         if !format.has_alpha() {
@@ -457,7 +447,7 @@ impl Picture {
     }
 }
 
-/// Are all colours opaque that a picture of a palette shows?
+/// Whether all colours are opaque that a picture with a palette shows.
 fn has_opaque_palette(frame: &ffi::AVFrame) -> bool {
     let [pixels, colours, ..] = frame.data;
     if pixels.is_null() || colours.is_null() {

@@ -1,5 +1,5 @@
-//! The protocols that an input may open. A playlist, or a file that refers to others, must not open just anything: network
-//! streams may not read local files, local files may not use the network, and a pipe may open neither.
+//! The protocols that an input may open. A playlist, or a file that refers to others, must not open just anything:
+//! network streams may not read local files, local files may not use the network, and a pipe may open neither.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Error, c_string, text};
@@ -30,42 +30,9 @@ pub enum OpenError {
     /// The input is a playlist from a pipe. Holds the name of its demuxer.
     #[error("a playlist ({0}), which names other files: not read from a pipe (give its file or URL, or -f {0})")]
     Playlist(String),
-    /// The input describes itself with more than is kept in memory.
-    #[error(
-        "it has more than {most} {what}, which no video needs (leave them out: ffmpeg -i IN -map 0:v -map 0:a -map_chapters -1 \
-         -map_metadata -1 -c copy OUT)"
-    )]
-    TooMuch {
-        /// The most.
-        most: usize,
-        /// Of what.
-        what: &'static str,
-    },
-    /// The input opens more files or addresses than any video is made of.
-    #[error(
-        "it opens more than {most} files or addresses before the first frame, as a playlist does that names itself (open the video \
-         that it names)"
-    )]
-    TooManyOpens {
-        /// The most.
-        most: usize,
-    },
-    /// The input names a file, which names another one, and so on.
-    #[error(
-        "the files that it names nest too deeply, as in a playlist that names itself (open the video that it names)"
-    )]
-    TooDeep,
-    /// The frames of its video streams, one of each, do not fit into the memory for frames.
-    #[error(
-        "its {streams} video streams have frames of {needed} MiB, more than --max-memory (give more, or take one stream: ffmpeg -i \
-         IN -map 0:v:0 -map 0:a? -c copy OUT)"
-    )]
-    TooManyPictures {
-        /// Number of video streams.
-        streams: usize,
-        /// One frame of each, in MiB.
-        needed: usize,
-    },
+    /// The input is larger, or opens more, than any video does.
+    #[error("{0}")]
+    Limit(String),
     /// The input refers to a URL of a protocol that it may not open.
     #[error("it names a place of the protocol {protocol}, which {input} may not open (open that place itself)")]
     Protocol {
@@ -76,21 +43,28 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// The error of an input that describes itself with more than is kept in memory.
+    pub(super) fn too_much(most: usize, what: &str) -> Self {
+        OpenError::Limit(format!(
+            "it has more than {most} {what}, which no video needs (leave them out: ffmpeg -i IN -map 0:v -map 0:a \
+             -map_chapters -1 -map_metadata -1 -c copy OUT)"
+        ))
+    }
+}
+
 impl From<OpenError> for Error {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::Ffmpeg(error) => error,
-            OpenError::Playlist(_)
-            | OpenError::Protocol { .. }
-            | OpenError::TooMuch { .. }
-            | OpenError::TooManyOpens { .. }
-            | OpenError::TooDeep
-            | OpenError::TooManyPictures { .. } => Error::Other { errno: libc::EACCES },
+            OpenError::Playlist(_) | OpenError::Limit(_) | OpenError::Protocol { .. } => {
+                Error::Other { errno: libc::EACCES }
+            }
         }
     }
 }
 
-/// Does this demuxer open the files that its input refers to?
+/// Whether this demuxer opens the files that its input refers to.
 pub(super) fn is_playlist(demuxer: &str) -> bool {
     demuxer.split(',').any(|name| PLAYLISTS.contains(&name))
 }

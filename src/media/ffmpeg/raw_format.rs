@@ -18,6 +18,11 @@ impl RawFormat {
         (format != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(format))
     }
 
+    /// All native formats that this FFmpeg knows.
+    pub fn natives() -> Vec<Self> {
+        PixelFormat::ALL.iter().filter_map(|format| RawFormat::from_name(format.name())).collect()
+    }
+
     /// The format with the number in an AVFrame or in AVCodecParameters.
     ///
     /// # Safety
@@ -46,8 +51,8 @@ impl RawFormat {
         RawFormat::from_name(&format!("yuv444p{depth}"))
     }
 
-    /// For YUV whose chroma is subsampled in one direction more than in the other (4:2:2, 4:4:0, 4:1:1), the planar 4:4:4
-    /// format of this depth.
+    /// For YUV whose chroma is subsampled in one direction more than in the other (4:2:2, 4:4:0, 4:1:1), the planar
+    /// 4:4:4 format of this depth.
     pub(super) fn without_subsampling(self) -> Option<Self> {
         let name = self.name();
         let found = ["422", "440", "411"].into_iter().find(|sampling| name.contains(sampling))?;
@@ -60,28 +65,28 @@ impl RawFormat {
         RawFormat::from_name(&self.name().replacen("yuv", "yuvj", 1)).filter(|format| format.is_full_range_yuv())
     }
 
-    /// Does a conversion to `to` lose bits, chroma resolution or alpha?
+    /// Whether a conversion to `to` loses bits, chroma resolution or alpha.
     pub fn loses_in(self, to: RawFormat) -> bool {
         self.loses_colour_in(to) || self.has_alpha() && !to.has_alpha()
     }
 
-    /// The same, but for alpha.
+    /// Whether a conversion to `to` loses bits or chroma resolution. Alpha does not count.
     pub fn loses_colour_in(self, to: RawFormat) -> bool {
         to.depth() < self.depth() || to.chroma_resolution() < self.chroma_resolution()
     }
 
-    /// Is it one of the `yuvj` formats, which imply full range?
+    /// Whether it is one of the `yuvj` formats, which imply full range.
     pub fn is_full_range_yuv(self) -> bool {
         self.name().starts_with("yuvj")
     }
 
-    /// Is it RGB, or a palette of RGB colours?
+    /// Whether it is RGB, or a palette of RGB colours.
     pub fn is_rgb(self) -> bool {
         let rgb = ffi::AV_PIX_FMT_FLAG_RGB as u64 | ffi::AV_PIX_FMT_FLAG_PAL as u64;
         self.flags() & rgb != 0
     }
 
-    /// Has it luma only?
+    /// Whether it has luma only.
     pub fn is_gray(self) -> bool {
         self.descriptor().map_or(0, |d| d.nb_components) < 3 && !self.is_rgb()
     }
@@ -102,12 +107,12 @@ impl RawFormat {
         16 >> self.descriptor().map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h)
     }
 
-    /// Are its samples floating point numbers?
+    /// Whether its samples are floating point numbers.
     pub fn is_float(self) -> bool {
         self.flags() & ffi::AV_PIX_FMT_FLAG_FLOAT as u64 != 0
     }
 
-    /// Has it an alpha channel?
+    /// Whether it has an alpha channel.
     pub fn has_alpha(self) -> bool {
         self.flags() & ffi::AV_PIX_FMT_FLAG_ALPHA as u64 != 0
     }

@@ -1,4 +1,5 @@
-//! Rotates and mirrors pictures by libavfilter, as their metadata requests it, where the output cannot store the rotation.
+//! Rotates and mirrors pictures by libavfilter, as their metadata requests it, where the output cannot store the
+//! rotation.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::display_matrix::Rotation;
@@ -9,21 +10,25 @@ use histeq::frame::Frame;
 
 /// Rotates the pictures of a video as its metadata requests.
 pub struct AutoRotate {
-    /// Does the stream's metadata give the rotation? Then it holds for all pictures.
+    /// Whether the stream's metadata gives the rotation, which then holds for all pictures.
     is_of_stream: bool,
     rotation: Option<Rotation>,
-    rotator: Option<Rotator>,
+    /// The filters of the last rotation.
+    graph: Option<(Rotation, FilterGraph)>,
+    /// Converts to chroma that is subsampled equally in both directions.
+    even_chroma: Converter,
 }
 
 impl AutoRotate {
-    /// For pictures of `stream`. `is_stored` says whether the output stores the stream's rotation, so that pictures stay as
-    /// they are. A rotation in the pictures' own metadata, as in photos, is always applied.
+    /// For pictures of `stream`. `is_stored` if the output stores the stream's rotation: then pictures stay as they
+    /// are. A rotation in the pictures' own metadata, as in photos, is always applied.
     pub fn new(stream: &Stream, is_stored: bool) -> Self {
         let is_of_stream = stream.side_data.has_rotation();
-        AutoRotate { is_of_stream, rotation: stream.side_data.rotation().filter(|_| !is_stored), rotator: None }
+        let rotation = stream.side_data.rotation().filter(|_| !is_stored);
+        AutoRotate { is_of_stream, rotation, graph: None, even_chroma: Converter::default() }
     }
 
-    /// Was the last picture rotated?
+    /// Whether the last picture was rotated.
     pub fn rotates(&self) -> bool {
         self.rotation.is_some()
     }
@@ -37,11 +42,37 @@ impl AutoRotate {
             self.rotation = rotation_of(&picture);
         }
         let Some(rotation) = self.rotation else { return Ok(picture) };
-        let rotator = match self.rotator.take().filter(|rotator| rotator.rotation == rotation) {
-            Some(rotator) => rotator,
-            None => Rotator { rotation, graph: None, even_chroma: Converter::default() },
+        let is_quarter_turn = rotation.0.starts_with("transpose");
+        let picture = if is_quarter_turn { self.with_even_chroma(picture)? } else { picture };
+        let mut graph = match self.graph.take().filter(|(of, graph)| *of == rotation && graph.takes(&picture)) {
+            Some((_, graph)) => graph,
+            None => {
+                let video = GraphVideo::of(&picture, microseconds(), None);
+                FilterGraph::open(rotation.0, video, Some(&picture), None, &[])?
+            }
         };
-        self.rotator.insert(rotator).rotate(picture)
+        let time = picture.time();
+        graph.send(Some(picture))?;
+        let Decoded::Picture(mut rotated) = graph.receive()? else { return Err(Error::Bug) };
+        self.graph = Some((rotation, graph));
+        rotated.set_time(time);
+        if is_quarter_turn {
+            // The rows of the fields are columns now.
+            rotated.set_interlaced(None);
+        }
+        // SAFETY: a valid picture and a NUL-terminated key.
+        unsafe {
+            ffi::av_frame_remove_side_data(rotated.as_mut_ptr(), ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
+            ffi::av_dict_set(&mut rotated.get_mut().metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
+        }
+        Ok(rotated)
+    }
+
+    /// Converts a picture, before a quarter turn, to chroma that is subsampled equally in both directions. libavfilter
+    /// would do so itself, but would lose depth and range.
+    fn with_even_chroma(&mut self, picture: Picture) -> Result<Picture, Error> {
+        let Some(format) = picture.format().without_subsampling() else { return Ok(picture) };
+        self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::of(&picture) })
     }
 
     /// Rotates a frame.
@@ -60,56 +91,7 @@ impl AutoRotate {
     }
 }
 
-struct Rotator {
-    rotation: Rotation,
-    graph: Option<FilterGraph>,
-    /// Converts to chroma that is subsampled equally in both directions.
-    even_chroma: Converter,
-}
-
-impl Rotator {
-    fn rotate(&mut self, picture: Picture) -> Result<Picture, Error> {
-        let picture = self.with_even_chroma(picture)?;
-        let mut graph = match self.graph.take().filter(|graph| graph.takes(&picture)) {
-            Some(graph) => graph,
-            None => {
-                let video = GraphVideo {
-                    format: picture.format(),
-                    size: picture.size(),
-                    sample_aspect_ratio: picture.sample_aspect_ratio(),
-                    time_base: microseconds(),
-                    frame_rate: None,
-                };
-                FilterGraph::open(self.rotation.0, video, Some(&picture), None, &[])?
-            }
-        };
-        let time = picture.time();
-        graph.send(Some(picture))?;
-        let Decoded::Picture(mut rotated) = graph.receive()? else { return Err(Error::Bug) };
-        self.graph = Some(graph);
-        rotated.set_time(time);
-        if self.rotation.0.starts_with("transpose") {
-            // The rows of the fields are columns now.
-            rotated.set_progressive();
-        }
-        // SAFETY: a valid picture and a NUL-terminated key.
-        unsafe {
-            ffi::av_frame_remove_side_data(rotated.as_mut_ptr(), ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
-            ffi::av_dict_set(&mut rotated.get_mut().metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
-        }
-        Ok(rotated)
-    }
-
-    /// Converts a picture, before a quarter turn, to chroma that is subsampled equally in both directions. libavfilter would
-    /// do so itself, but would lose depth and range.
-    fn with_even_chroma(&mut self, picture: Picture) -> Result<Picture, Error> {
-        let even = picture.format().without_subsampling().filter(|_| self.rotation.0.starts_with("transpose"));
-        let Some(format) = even else { return Ok(picture) };
-        self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::of(&picture) })
-    }
-}
-
-/// Does a picture's own metadata ask for it to be turned?
+/// Whether the picture's own metadata asks for a rotation.
 pub fn is_to_be_turned(picture: &Picture) -> bool {
     rotation_of(picture).is_some()
 }

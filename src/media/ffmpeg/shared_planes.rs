@@ -12,8 +12,8 @@ use histeq::frame::{Frame, Memory, Model, Plane, Range};
 use std::sync::Arc;
 
 impl Picture {
-    /// A frame that shares these planes; `None` when the format is not native. Its attachment holds the other properties of
-    /// the picture, which [`Picture::from_frame`] restores.
+    /// A frame that shares these planes; `None` when the format is not native. Its attachment holds the other
+    /// properties of the picture, which [`Picture::from_frame`] restores.
     ///
     /// # Errors
     /// When the decoder's buffers are too small for its format and size.
@@ -58,8 +58,8 @@ impl Picture {
         for (index, plane) in frame.planes().iter().enumerate() {
             let bytes = plane.memory().bytes();
             let owner: *mut Plane = Box::into_raw(Box::new(plane.clone()));
-            // SAFETY: the plane keeps the bytes alive until `release` drops it. The buffer is marked read-only, so nothing
-            // writes through the pointer.
+            // SAFETY: the plane keeps the bytes alive until `release` drops it. The buffer is marked read-only, so
+            // nothing writes through the pointer.
             unsafe {
                 let start = bytes.as_ptr().cast_mut();
                 let read_only = ffi::AV_BUFFER_FLAG_READONLY;
@@ -101,8 +101,8 @@ impl Picture {
 
     /// The buffer of a plane, and the plane's offset in it.
     fn buffer_of(&self, index: usize) -> anyhow::Result<(Arc<dyn Memory>, u64)> {
-        // SAFETY: the frame is valid; `data[index]` points into the buffer, and the new reference keeps the buffer for as
-        // long as the plane lives.
+        // SAFETY: the frame is valid; `data[index]` points into the buffer, and the new reference keeps the buffer for
+        // as long as the plane lives.
         unsafe {
             let buffer = ffi::av_frame_get_plane_buffer(self.as_ptr().cast_mut(), index as i32);
             anyhow::ensure!(!buffer.is_null(), "the decoder's picture has no plane {index}");
@@ -121,8 +121,8 @@ unsafe extern "C" fn release(owner: *mut std::ffi::c_void, _data: *mut u8) {
     drop(unsafe { Box::from_raw(owner.cast::<Plane>()) });
 }
 
-/// A reference to an AVBuffer, which keeps its memory. Nothing writes to a decoded picture, which the decoder still needs for
-/// prediction.
+/// A reference to an AVBuffer, which keeps its memory. Nothing writes to a decoded picture, which the decoder still
+/// needs for prediction.
 struct BufferReference {
     reference: *mut ffi::AVBufferRef,
     pinned: bool,

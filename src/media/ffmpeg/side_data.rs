@@ -31,7 +31,7 @@ const ABOUT_DISPLAY: [(&str, ffi::AVPacketSideDataType); 5] = [
 /// The side data of a stream: entries of FFmpeg's type and its bytes.
 #[derive(Clone, Default)]
 pub struct StreamSideData {
-    entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>,
+    pub(super) entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>,
 }
 
 impl StreamSideData {
@@ -59,16 +59,6 @@ impl StreamSideData {
             })
             .collect();
         StreamSideData { entries }
-    }
-
-    /// These entries.
-    pub(super) fn of_entries(entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>) -> Self {
-        StreamSideData { entries }
-    }
-
-    /// All entries.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (ffi::AVPacketSideDataType, &[u8])> {
-        self.entries.iter().map(|(kind, bytes)| (*kind, bytes.as_slice()))
     }
 
     /// Adds all entries to the parameters of a stream, where FFmpeg keeps them there.
@@ -100,8 +90,8 @@ impl StreamSideData {
         }
     }
 
-    /// Adds the mastering display of the first picture, if the container has none. HEVC streams often have it only in the
-    /// bitstream, but players read it from the container.
+    /// Adds the mastering display of the first picture, if the container has none. HEVC streams often have it only in
+    /// the bitstream, but players read it from the container.
     pub fn add_from(&mut self, picture: &Picture) {
         let of_stream = ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA;
         if let Some(bytes) = picture.mastering_display().filter(|_| self.find(of_stream).is_none()) {
@@ -109,29 +99,29 @@ impl StreamSideData {
         }
     }
 
-    /// Is it said which part of a sphere the picture is?
+    /// Whether the video is spherical.
     pub fn is_spherical(&self) -> bool {
         self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_SPHERICAL).is_some()
     }
 
-    /// Is it said how the pictures for both eyes lie?
+    /// Whether the video is stereoscopic.
     pub fn is_stereo(&self) -> bool {
         self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_STEREO3D).is_some()
     }
 
-    /// Is the display of HDR described?
+    /// Whether the mastering display of HDR is described.
     pub fn has_mastering_display(&self) -> bool {
         self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA).is_some()
     }
 
-    /// The profile of Dolby Vision, and the number of what the video is without it; 0 for nothing that can be shown.
+    /// The profile of Dolby Vision, and its number for the video without Dolby Vision; 0 if that cannot be shown.
     pub fn dolby_vision(&self) -> Option<(u8, u8)> {
         // Two numbers of the version, profile, level, three flags, compatibility: a byte each.
         let record = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DOVI_CONF)?;
         Some((*record.get(2)?, *record.get(7)?))
     }
 
-    /// Drops what is said of the brightness of HDR.
+    /// Drops the brightness metadata of HDR.
     pub fn forget_hdr(&mut self) {
         use ffi::AVPacketSideDataType as Kind;
         let of_hdr = [
@@ -142,9 +132,9 @@ impl StreamSideData {
         self.entries.retain(|(kind, _)| !of_hdr.contains(kind));
     }
 
-    /// The entries that stay valid for pictures that are equalized and encoded: those about display, not those about coding.
-    /// MaxCLL and MaxFALL say how bright the brightest pixel and the brightest frame are. Both change, and are known only when
-    /// the last frame is, so they are left out: players then go by the mastering display.
+    /// The entries that stay valid for pictures that are equalized and encoded: those about display, not those about
+    /// coding. MaxCLL and MaxFALL are the brightness of the brightest pixel and frame. Both change, and are known only
+    /// when the last frame is, so they are left out: players then go by the mastering display.
     #[must_use]
     pub fn for_reencoding(&self) -> Self {
         let is_about_display = |kind| ABOUT_DISPLAY.iter().any(|(_, about)| *about == kind);
@@ -158,7 +148,7 @@ impl StreamSideData {
         self.entries.iter().filter_map(|(kind, bytes)| Some((name(*kind)?, bytes.clone()))).collect()
     }
 
-    /// The same from their names; unknown ones are left out.
+    /// The side data with these names; unknown ones are left out.
     pub(super) fn of_names(named: &[(String, Vec<u8>)]) -> Self {
         let kind = |name: &str| ABOUT_DISPLAY.iter().find(|(of, _)| *of == name).map(|(_, kind)| *kind);
         StreamSideData {
@@ -166,7 +156,7 @@ impl StreamSideData {
         }
     }
 
-    /// Must players rotate or mirror the pictures?
+    /// Whether players must rotate or mirror the pictures.
     pub fn has_rotation(&self) -> bool {
         let matrix = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
         matrix.is_some_and(|matrix| !Rotation::is_identity(matrix))
@@ -177,7 +167,7 @@ impl StreamSideData {
         self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(Rotation::of_matrix)
     }
 
-    /// Is the rotation by another angle than quarter turns?
+    /// Whether the rotation is by another angle than quarter turns.
     pub fn has_other_angle(&self) -> bool {
         self.has_rotation() && self.rotation().is_none()
     }

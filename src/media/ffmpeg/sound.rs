@@ -9,15 +9,15 @@ use std::collections::VecDeque;
 /// Bit rate for each channel, in bits a second.
 const BIT_RATE: usize = 96_000;
 
-/// The filter that follows the times of the packets: it fills gaps with silence, and stretches audio by up to 1000 samples a
-/// second.
+/// The filter that follows the times of the packets: it fills gaps with silence, and stretches audio by up to 1000
+/// samples a second.
 const ASYNC_RESAMPLE: &str = "aresample=async=1000";
 
 /// A decoder, a resampler and an encoder of audio.
 pub struct SoundTranscoder {
     decoder: decoder::Audio,
     resampler: Option<Resampler>,
-    encoder: encoder::Audio,
+    pub(super) encoder: encoder::Audio,
     encoded: VecDeque<Packet>,
     /// Unit of the times of input packets, in seconds.
     time_base: Rational,
@@ -32,8 +32,8 @@ struct Resampler {
 }
 
 impl SoundTranscoder {
-    /// Opens a decoder for `stream` and FFmpeg's encoder `name` (`aac`, say), in mono or stereo. `global_header` puts the
-    /// codec's header into the container's header.
+    /// Opens a decoder for `stream` and FFmpeg's encoder `name` (such as `aac`), in mono or stereo. `global_header`
+    /// puts the codec's header into the container's header.
     ///
     /// # Errors
     /// When this FFmpeg lacks the decoder or the encoder.
@@ -71,10 +71,6 @@ impl SoundTranscoder {
     /// Unit of the times of output packets, in seconds.
     pub fn time_base(&self) -> Rational {
         Rational::new(1, self.encoder.rate() as i32)
-    }
-
-    pub(super) fn encoder(&self) -> &encoder::Audio {
-        &self.encoder
     }
 
     /// Sends a packet, or `None` at the end.

@@ -1,7 +1,6 @@
 //! A frame as the bytes of an image file.
 
-use super::{Colour, Converter, Encoder, FieldOrder, Picture, RawFormat, StreamSideData, VideoFormat};
-use super::{VideoEncoder, VideoOptions};
+use super::{Converter, Encoder, Picture, RawFormat, VideoEncoder, VideoFormat, VideoOptions};
 use anyhow::{Context, Result};
 use ffmpeg_next::Rational;
 use histeq::frame::Frame;
@@ -29,25 +28,16 @@ impl Still {
         let format = RawFormat::from_name(format).context("a format of this FFmpeg")?;
         let mut picture = Picture::from_frame(frame)?;
         let from = VideoFormat::of(&picture);
-        let colour: Colour = from.colour.converted(from.format, format, false);
+        let to = VideoFormat { format, colour: from.colour.converted(from.format, format, false), ..from };
         if from.format != format {
-            picture = Converter::default().picture(&picture, VideoFormat { format, size: from.size, colour })?;
+            picture = Converter::default().picture(&picture, to)?;
         }
         picture.set_time(Some(0));
         let options = VideoOptions {
-            format,
-            size: from.size,
-            time_base: Rational::new(1, 25),
-            frame_rate: None,
-            colour,
-            sample_aspect_ratio: None,
-            interlaced: None,
-            field_order: FieldOrder::Progressive,
-            global_header: false,
             quantizer: matches!(self, Still::Jpeg).then_some(4.0),
             // Threads of its own cost more than one picture.
             options: vec![("threads".to_owned(), "1".to_owned())],
-            side_data: StreamSideData::default(),
+            ..VideoOptions::new(to, Rational::new(1, 25))
         };
         let mut encoder = VideoEncoder::open(encoder, &options)?;
         encoder.send(Some(&picture))?;

@@ -1,4 +1,4 @@
-//! Converts text subtitles from one codec to another (SubRip to mov_text, say).
+//! Converts text subtitles from one codec to another, for example SubRip to mov_text.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Error, OUT_OF_MEMORY, Packet, Stream, check, microseconds, rescale};
@@ -10,7 +10,7 @@ const LARGEST: usize = 1 << 20;
 /// A decoder and an encoder of text subtitles.
 pub struct SubtitleTranscoder {
     decoder: *mut ffi::AVCodecContext,
-    encoder: *mut ffi::AVCodecContext,
+    pub(super) encoder: *mut ffi::AVCodecContext,
     time_base: Rational,
 }
 
@@ -23,8 +23,8 @@ impl SubtitleTranscoder {
     /// # Errors
     /// When this FFmpeg lacks one of them.
     pub fn open(stream: &Stream, name: &str) -> Result<Self, Error> {
-        // SAFETY: both contexts are owned by `this` from the start. The header is copied to memory from FFmpeg, which frees
-        // it with the encoder.
+        // SAFETY: both contexts are owned by `this` from the start. The header is copied to memory from FFmpeg, which
+        // frees it with the encoder.
         unsafe {
             let from = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
             let to = ffi::avcodec_find_encoder_by_name(super::c_string(name).as_ptr());
@@ -56,10 +56,6 @@ impl SubtitleTranscoder {
             check(ffi::avcodec_open2(this.encoder, to, std::ptr::null_mut()))?;
             Ok(this)
         }
-    }
-
-    pub(super) fn encoder(&self) -> *const ffi::AVCodecContext {
-        self.encoder
     }
 
     /// Converts a packet, in the same time base; `None` when it holds no subtitle.
@@ -94,21 +90,10 @@ impl SubtitleTranscoder {
         }
         let size = encoded? as usize;
         let milliseconds = Rational::new(1, 1000);
-        let mut out = Packet::new();
-        let to = out.as_mut_ptr();
-        // SAFETY: the new packet has `size` bytes.
-        unsafe {
-            check(ffi::av_new_packet(to, size as i32))?;
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*to).data, size);
-            let start = packet.time().unwrap_or(0) + rescale(delay, milliseconds, self.time_base);
-            (*to).pts = start;
-            (*to).dts = start;
-            let known = packet.duration() > 0 && delay == 0;
-            let duration = if known { packet.duration() } else { rescale(shown, milliseconds, self.time_base) };
-            (*to).duration = duration;
-            (*to).flags |= ffi::AV_PKT_FLAG_KEY;
-        }
-        Ok(Some(out))
+        let start = packet.time().unwrap_or(0) + rescale(delay, milliseconds, self.time_base);
+        let is_known = packet.duration() > 0 && delay == 0;
+        let duration = if is_known { packet.duration() } else { rescale(shown, milliseconds, self.time_base) };
+        Ok(Some(Packet::of_bytes(&bytes[..size], [start; 2], duration, true)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Converts surfaces of NVDEC to pictures in the pixel format of a decoder on the CPU. They are copied at once, because
-//! NVDEC has few surfaces, which are read-only. If equalization runs on the same GPU, the pool copies luma within the GPU,
-//! and only chroma is downloaded; luma is downloaded after equalization. Else all planes are downloaded.
+//! NVDEC has few surfaces, which are read-only. If equalization runs on the same GPU, the pool copies luma within the
+//! GPU, and only chroma is downloaded; luma is downloaded after equalization. Else all planes are downloaded.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::decoder_buffers::{DecoderBuffers, luma_stride};
@@ -57,8 +57,8 @@ impl SampleConversion {
     }
 }
 
-/// A picture whose luma the pool has copied within the GPU. `None` without a pool, and when the pool needs all planes, or
-/// does not accept the surface.
+/// A picture whose luma the pool has copied within the GPU. `None` without a pool, and when the pool needs all planes,
+/// or does not accept the surface.
 ///
 /// # Safety
 /// As for [`Pool::adopt`](histeq::frame::Pool::adopt): the surface belongs to this context and this stream.
@@ -97,8 +97,8 @@ unsafe fn adopted(
     Some(picture)
 }
 
-/// The address of a surface's chroma. FFmpeg's pointer follows the rows of luma directly, but with an odd height the surface
-/// has one more row of luma.
+/// The address of a surface's chroma. FFmpeg's pointer follows the rows of luma directly, but with an odd height the
+/// surface has one more row of luma.
 fn chroma_of(surface: &Picture) -> *mut u8 {
     let frame = surface.get();
     let (chroma, pitch) = (frame.data[1], frame.linesize[0] as usize);
@@ -110,7 +110,8 @@ fn chroma_of(surface: &Picture) -> *mut u8 {
 /// A copy of a surface in host memory. The surface does not change.
 fn downloaded(surface: &mut Picture, packed: RawFormat, buffers: &DecoderBuffers) -> Result<Picture, Error> {
     let (width, height) = surface.size();
-    // With an odd height, FFmpeg would leave out the last row of chroma: copy the surface's additional row of luma, too.
+    // With an odd height, FFmpeg would leave out the last row of chroma: copy the surface's additional row of luma,
+    // too.
     let even = height.next_multiple_of(2);
     let mut down = buffers.picture(packed, (width, even)).ok_or(OUT_OF_MEMORY)?;
     let chroma_rows = chroma_of(surface);
@@ -167,7 +168,7 @@ unsafe fn row<'a>(frame: *mut ffi::AVFrame, plane: usize, y: usize, bytes: usize
 /// Fills both chroma planes from rows of interleaved samples.
 ///
 /// # Safety
-/// As for [`row`], of all rows of chroma of `picture`.
+/// As [`row`], for all chroma rows of `picture`.
 unsafe fn deinterleave_chroma<'a>(
     picture: &mut Picture,
     samples: SampleConversion,
@@ -220,8 +221,7 @@ fn copy_properties(picture: &mut Picture, surface: &Picture) -> Result<(), Error
 mod tests {
     use super::*;
     use crate::ffmpeg::{
-        ChromaLocation, Converter, Encoder, FieldOrder, PictureProperties, Rational, StreamSideData, VideoEncoder,
-        VideoFormat, VideoOptions,
+        ChromaLocation, Converter, Encoder, PictureProperties, Rational, VideoEncoder, VideoFormat, VideoOptions,
     };
     use histeq::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
     use std::ops::Range;
@@ -366,8 +366,8 @@ mod tests {
         }
     }
 
-    /// The picture as a surface of NVDEC: an even number of rows at a wide pitch, then chroma. As in FFmpeg, the pointer to
-    /// chroma follows the visible rows. The surface points into the bytes.
+    /// The picture as a surface of NVDEC: an even number of rows at a wide pitch, then chroma. As in FFmpeg, the
+    /// pointer to chroma follows the visible rows. The surface points into the bytes.
     fn surface(picture: &Picture, packed: &str, shift: u32) -> (Vec<u8>, Picture) {
         let (width, height) = picture.size();
         let (pitch, rows) = (1024 * width.div_ceil(512), height.next_multiple_of(2));
@@ -446,20 +446,8 @@ mod tests {
             interlaced: None,
             sample_aspect_ratio: None,
         });
-        let options = VideoOptions {
-            format,
-            size,
-            time_base: Rational::new(1, 25),
-            frame_rate: None,
-            colour: on_gpu.colour(),
-            sample_aspect_ratio: None,
-            interlaced: None,
-            field_order: FieldOrder::Unknown,
-            global_header: false,
-            quantizer: None,
-            options: Vec::new(),
-            side_data: StreamSideData::default(),
-        };
+        let video = VideoFormat { format, size, colour: on_gpu.colour() };
+        let options = VideoOptions::new(video, Rational::new(1, 25));
         let mut encoder = VideoEncoder::open(Encoder::find("mpeg4").unwrap(), &options).unwrap();
         for picture in [&on_gpu, &described] {
             let format = RawFormat::from_name("rgb24").unwrap();

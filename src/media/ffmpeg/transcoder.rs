@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// What a stream is converted to.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct TranscodeTo {
-    /// FFmpeg's encoder (`aac`, say).
+    /// FFmpeg's encoder, such as `aac`.
     pub encoder: String,
     /// Whether the codec's header belongs in the container's header.
     pub has_global_header: bool,
@@ -46,8 +46,8 @@ impl Transcoder {
     pub fn output(&self, original: &Stream) -> Result<Stream, Error> {
         let (encoder, time_base) = match self {
             // SAFETY: the pointer is read, not what it points to.
-            Transcoder::Sound(sound) => (unsafe { sound.encoder().as_ptr() }, sound.time_base()),
-            Transcoder::Subtitles(subtitles) => (subtitles.encoder(), original.time_base),
+            Transcoder::Sound(sound) => (unsafe { sound.encoder.as_ptr() }, sound.time_base()),
+            Transcoder::Subtitles(subtitles) => (subtitles.encoder.cast_const(), original.time_base),
         };
         let mut parameters = CodecParameters::new();
         // SAFETY: both are valid, and the encoder is open.
@@ -58,8 +58,8 @@ impl Transcoder {
         Ok(original.converted(codec, parameters, time_base))
     }
 
-    /// Converts a packet; `None` is the end. Answers with the packets that are complete, and with an error where this one could
-    /// not be decoded; the next one may be sent.
+    /// Converts a packet; `None` is the end. Returns the packets that are complete, and an error if this one could not
+    /// be decoded; the next one may be sent.
     pub fn send(&mut self, packet: Option<&Packet>) -> (Vec<Packet>, Result<(), Error>) {
         match (self, packet) {
             (Transcoder::Sound(sound), packet) => {

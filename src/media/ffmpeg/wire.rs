@@ -1,9 +1,9 @@
-//! The wire format of what a decoding process tells: streams, packets, and the properties of pictures as plain data. Who reads it
-//! trusts nothing: numbers of enumerations have to be known to FFmpeg, and side data has to be of a kind and size that FFmpeg's
-//! code may be given.
+//! The wire format of a decoding process: streams, packets, and the properties of pictures as plain data. The reader
+//! trusts nothing: numbers of enumerations must be known to FFmpeg, and side data must have a kind and size that are
+//! safe for FFmpeg's code.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::media::{CodecParameters, entries, set_entries};
+use super::media::{CodecParameters, Colours, colours_of, entries, header_of, set_colours, set_entries, set_header};
 use super::{
     Chapter, MediaType, Metadata, Packet, Picture, Rational, RawFormat, Stream, StreamSideData, c_string, text,
 };
@@ -11,9 +11,10 @@ use crate::sys::{at_most, out_of_memory};
 use ffmpeg_next::{FieldOrder, ffi};
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_int, c_void};
+use std::ops::RangeInclusive;
 use std::ptr;
 
-/// What was told is not so.
+/// A message of a decoding process that cannot be true.
 #[derive(Debug, thiserror::Error)]
 #[error("the decoder's process tells of {0} that cannot be")]
 pub struct Lie(pub &'static str);
@@ -25,7 +26,7 @@ const MOST_SIDE_DATA: usize = 64;
 /// The largest time and duration, in any unit. Damaged files have larger ones, but sums of them would not fit.
 const MOST_TIME: i64 = 1 << 60;
 
-/// A time, or none, as near to it as may be.
+/// An optional time, limited to the allowed range.
 fn time(of: i64) -> i64 {
     if of == ffi::AV_NOPTS_VALUE { of } else { of.clamp(-MOST_TIME, MOST_TIME) }
 }
@@ -41,8 +42,8 @@ const LONGEST_NAME: usize = 4096;
 /// Channels of a sound, at most.
 const MOST_CHANNELS: i32 = 1024;
 
-/// FFmpeg's functions that know the numbers of its enumerations, which take any number; the bindings' versions take known ones
-/// only.
+/// FFmpeg's functions that know the numbers of its enumerations, which take any number; the bindings' versions take
+/// known ones only.
 mod named {
     use super::{c_char, c_int, c_void, ffi};
     // SAFETY: the C functions of these names. A number is an `int` there, or an enumeration, which is passed as one.
@@ -55,16 +56,13 @@ mod named {
         pub fn av_get_pix_fmt_name(number: c_int) -> *const c_char;
         pub fn av_get_sample_fmt_name(number: c_int) -> *const c_char;
         pub fn avcodec_descriptor_get(number: c_int) -> *const c_void;
-        // Of structures that the bindings lack; each is allocated, and its size written.
+        // Functions that the bindings lack; each allocates a structure and returns its size.
         pub fn av_content_light_metadata_alloc(size: *mut usize) -> *mut c_void;
         pub fn av_dovi_alloc(size: *mut usize) -> *mut c_void;
         pub fn av_dynamic_hdr_plus_alloc(size: *mut usize) -> *mut c_void;
         pub fn av_mastering_display_metadata_create_side_data(frame: *mut ffi::AVFrame) -> *mut c_void;
     }
 }
-
-/// Range, primaries, transfer, matrix, and where chroma samples lie, by FFmpeg's numbers.
-type Colours = [i32; 5];
 
 /// Checks that FFmpeg knows these numbers.
 fn check_colours(colours: Colours) -> Result<(), Lie> {
@@ -78,18 +76,6 @@ fn check_colours(colours: Colours) -> Result<(), Lie> {
             && !named::av_chroma_location_name(chroma).is_null()
     };
     if are_known { Ok(()) } else { Err(Lie("a colour")) }
-}
-
-/// The five fields of a structure of FFmpeg's, from numbers that were [checked](check_colours).
-macro_rules! set_colours {
-    ($to:expr, $transfer:ident, $space:ident, $colours:expr) => {{
-        let [range, primaries, transfer, matrix, chroma] = $colours;
-        (&raw mut (*$to).color_range).cast::<i32>().write(range);
-        (&raw mut (*$to).color_primaries).cast::<i32>().write(primaries);
-        (&raw mut (*$to).color_trc).cast::<i32>().write(transfer);
-        (&raw mut (*$to).$space).cast::<i32>().write(matrix);
-        (&raw mut (*$to).chroma_location).cast::<i32>().write(chroma);
-    }};
 }
 
 /// A fraction, with any numbers.
@@ -112,21 +98,17 @@ fn ratio([num, den]: Fraction) -> Result<ffi::AVRational, Lie> {
 /// Side data: FFmpeg's number of its kind, and its bytes.
 type SideData = Vec<(u32, Vec<u8>)>;
 
-/// The sizes that side data of a kind may have.
-enum Size {
-    Any,
-    Least(usize),
-    Exact(usize),
+/// The sizes that side data of a kind may have, in bytes.
+type Sizes = RangeInclusive<usize>;
+
+const ANY: Sizes = 0..=usize::MAX;
+
+fn least(bytes: usize) -> Sizes {
+    bytes..=usize::MAX
 }
 
-impl Size {
-    fn allows(&self, len: usize) -> bool {
-        match *self {
-            Size::Any => true,
-            Size::Least(least) => len >= least,
-            Size::Exact(exact) => len == exact,
-        }
-    }
+fn exact(bytes: usize) -> Sizes {
+    bytes..=bytes
 }
 
 /// Bytes of structures of this FFmpeg, which grow with its versions.
@@ -143,8 +125,8 @@ struct Structures {
 impl Structures {
     fn of_this_ffmpeg() -> &'static Self {
         static SIZES: std::sync::OnceLock<Structures> = std::sync::OnceLock::new();
-        // SAFETY: each function allocates a structure and says how large it is; all are freed here. A frame takes side data that is
-        // made for it, and frees it.
+        // SAFETY: each function allocates a structure and returns its size; all are freed here. A frame takes side data
+        // that is made for it, and frees it.
         SIZES.get_or_init(|| unsafe {
             let mut sizes = [0_usize; 5];
             let made: [*mut c_void; 5] = [
@@ -174,64 +156,62 @@ impl Structures {
 /// Bytes of a display matrix.
 const MATRIX: usize = 36;
 
-/// The side data of streams and packets that may come from a decoding process: what muxers, and the decoders of sound and
-/// subtitles, read without a look at its size has to have that size.
-fn of_packets() -> [(ffi::AVPacketSideDataType, Size); 23] {
-    use Size::{Any, Exact, Least};
+/// The side data of streams and packets that may come from a decoding process: what muxers, and the decoders of sound
+/// and subtitles, read without a look at its size has to have that size.
+fn of_packets() -> [(ffi::AVPacketSideDataType, Sizes); 23] {
     use ffi::AVPacketSideDataType as Kind;
     let sizes = Structures::of_this_ffmpeg();
     [
-        (Kind::AV_PKT_DATA_PALETTE, Exact(1024)),
-        (Kind::AV_PKT_DATA_NEW_EXTRADATA, Any),
-        (Kind::AV_PKT_DATA_PARAM_CHANGE, Least(4)),
-        (Kind::AV_PKT_DATA_REPLAYGAIN, Exact(16)),
-        (Kind::AV_PKT_DATA_DISPLAYMATRIX, Exact(MATRIX)),
-        (Kind::AV_PKT_DATA_STEREO3D, Exact(sizes.stereo)),
-        (Kind::AV_PKT_DATA_AUDIO_SERVICE_TYPE, Exact(4)),
-        (Kind::AV_PKT_DATA_FALLBACK_TRACK, Exact(4)),
-        (Kind::AV_PKT_DATA_CPB_PROPERTIES, Exact(sizes.buffering)),
-        (Kind::AV_PKT_DATA_SKIP_SAMPLES, Exact(10)),
-        (Kind::AV_PKT_DATA_JP_DUALMONO, Exact(1)),
-        (Kind::AV_PKT_DATA_STRINGS_METADATA, Any),
-        (Kind::AV_PKT_DATA_SUBTITLE_POSITION, Exact(16)),
-        (Kind::AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, Least(8)),
-        (Kind::AV_PKT_DATA_WEBVTT_IDENTIFIER, Any),
-        (Kind::AV_PKT_DATA_WEBVTT_SETTINGS, Any),
-        (Kind::AV_PKT_DATA_METADATA_UPDATE, Any),
-        (Kind::AV_PKT_DATA_MPEGTS_STREAM_ID, Exact(1)),
-        (Kind::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, Exact(sizes.mastering)),
-        (Kind::AV_PKT_DATA_SPHERICAL, Exact(sizes.spherical)),
-        (Kind::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, Exact(sizes.light)),
-        (Kind::AV_PKT_DATA_DOVI_CONF, Exact(sizes.dolby_vision)),
-        (Kind::AV_PKT_DATA_ICC_PROFILE, Any),
+        (Kind::AV_PKT_DATA_PALETTE, exact(1024)),
+        (Kind::AV_PKT_DATA_NEW_EXTRADATA, ANY),
+        (Kind::AV_PKT_DATA_PARAM_CHANGE, least(4)),
+        (Kind::AV_PKT_DATA_REPLAYGAIN, exact(16)),
+        (Kind::AV_PKT_DATA_DISPLAYMATRIX, exact(MATRIX)),
+        (Kind::AV_PKT_DATA_STEREO3D, exact(sizes.stereo)),
+        (Kind::AV_PKT_DATA_AUDIO_SERVICE_TYPE, exact(4)),
+        (Kind::AV_PKT_DATA_FALLBACK_TRACK, exact(4)),
+        (Kind::AV_PKT_DATA_CPB_PROPERTIES, exact(sizes.buffering)),
+        (Kind::AV_PKT_DATA_SKIP_SAMPLES, exact(10)),
+        (Kind::AV_PKT_DATA_JP_DUALMONO, exact(1)),
+        (Kind::AV_PKT_DATA_STRINGS_METADATA, ANY),
+        (Kind::AV_PKT_DATA_SUBTITLE_POSITION, exact(16)),
+        (Kind::AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, least(8)),
+        (Kind::AV_PKT_DATA_WEBVTT_IDENTIFIER, ANY),
+        (Kind::AV_PKT_DATA_WEBVTT_SETTINGS, ANY),
+        (Kind::AV_PKT_DATA_METADATA_UPDATE, ANY),
+        (Kind::AV_PKT_DATA_MPEGTS_STREAM_ID, exact(1)),
+        (Kind::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, exact(sizes.mastering)),
+        (Kind::AV_PKT_DATA_SPHERICAL, exact(sizes.spherical)),
+        (Kind::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, exact(sizes.light)),
+        (Kind::AV_PKT_DATA_DOVI_CONF, exact(sizes.dolby_vision)),
+        (Kind::AV_PKT_DATA_ICC_PROFILE, ANY),
     ]
 }
 
 /// The side data of pictures, in the same way.
-fn of_pictures() -> [(ffi::AVFrameSideDataType, Size); 13] {
-    use Size::{Any, Exact, Least};
+fn of_pictures() -> [(ffi::AVFrameSideDataType, Sizes); 13] {
     use ffi::AVFrameSideDataType as Kind;
     let sizes = Structures::of_this_ffmpeg();
     [
-        (Kind::AV_FRAME_DATA_A53_CC, Any),
-        (Kind::AV_FRAME_DATA_STEREO3D, Exact(sizes.stereo)),
-        (Kind::AV_FRAME_DATA_DISPLAYMATRIX, Exact(MATRIX)),
-        (Kind::AV_FRAME_DATA_AFD, Exact(1)),
-        (Kind::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, Exact(sizes.mastering)),
-        (Kind::AV_FRAME_DATA_GOP_TIMECODE, Exact(8)),
-        (Kind::AV_FRAME_DATA_SPHERICAL, Exact(sizes.spherical)),
-        (Kind::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, Exact(sizes.light)),
-        (Kind::AV_FRAME_DATA_ICC_PROFILE, Any),
-        (Kind::AV_FRAME_DATA_S12M_TIMECODE, Exact(16)),
-        (Kind::AV_FRAME_DATA_SEI_UNREGISTERED, Least(16)),
-        (Kind::AV_FRAME_DATA_DOVI_RPU_BUFFER, Any),
-        (Kind::AV_FRAME_DATA_DYNAMIC_HDR_PLUS, Exact(sizes.hdr10_plus)),
+        (Kind::AV_FRAME_DATA_A53_CC, ANY),
+        (Kind::AV_FRAME_DATA_STEREO3D, exact(sizes.stereo)),
+        (Kind::AV_FRAME_DATA_DISPLAYMATRIX, exact(MATRIX)),
+        (Kind::AV_FRAME_DATA_AFD, exact(1)),
+        (Kind::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, exact(sizes.mastering)),
+        (Kind::AV_FRAME_DATA_GOP_TIMECODE, exact(8)),
+        (Kind::AV_FRAME_DATA_SPHERICAL, exact(sizes.spherical)),
+        (Kind::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, exact(sizes.light)),
+        (Kind::AV_FRAME_DATA_ICC_PROFILE, ANY),
+        (Kind::AV_FRAME_DATA_S12M_TIMECODE, exact(16)),
+        (Kind::AV_FRAME_DATA_SEI_UNREGISTERED, least(16)),
+        (Kind::AV_FRAME_DATA_DOVI_RPU_BUFFER, ANY),
+        (Kind::AV_FRAME_DATA_DYNAMIC_HDR_PLUS, exact(sizes.hdr10_plus)),
     ]
 }
 
 /// The kind with this number, for bytes of a size that it may have.
 fn packet_kind(number: u32, len: usize) -> Option<ffi::AVPacketSideDataType> {
-    of_packets().into_iter().find(|(kind, size)| *kind as u32 == number && size.allows(len)).map(|(kind, _)| kind)
+    of_packets().into_iter().find(|(kind, size)| *kind as u32 == number && size.contains(&len)).map(|(kind, _)| kind)
 }
 
 /// The parameters of a codec.
@@ -262,14 +242,10 @@ struct WireParameters {
 
 impl WireParameters {
     fn of(parameters: &CodecParameters) -> Self {
-        // SAFETY: the parameters are valid, have `extradata_size` bytes at `extradata`, and a valid layout of channels, which is
-        // written as text with an end into a buffer of this length.
+        // SAFETY: the parameters are valid, have `extradata_size` bytes at `extradata`, and a valid layout of channels,
+        // which is written as text with an end into a buffer of this length.
         unsafe {
             let of = &*parameters.as_ptr();
-            let header = match usize::try_from(of.extradata_size) {
-                Ok(size) if !of.extradata.is_null() => std::slice::from_raw_parts(of.extradata, size).to_vec(),
-                _ => Vec::new(),
-            };
             let mut channels = vec![0_u8; LONGEST_NAME];
             let described =
                 ffi::av_channel_layout_describe(&of.ch_layout, channels.as_mut_ptr().cast(), channels.len());
@@ -282,7 +258,7 @@ impl WireParameters {
                 kind: of.codec_type as i32,
                 codec: of.codec_id as i32,
                 tag: of.codec_tag,
-                header,
+                header: header_of(of).to_vec(),
                 format: of.format,
                 bit_rate: of.bit_rate,
                 bits: [of.bits_per_coded_sample, of.bits_per_raw_sample],
@@ -291,13 +267,7 @@ impl WireParameters {
                 size: [of.width, of.height],
                 sample_aspect_ratio: [of.sample_aspect_ratio.num, of.sample_aspect_ratio.den],
                 fields: of.field_order as i32,
-                colours: [
-                    of.color_range as i32,
-                    of.color_primaries as i32,
-                    of.color_trc as i32,
-                    of.color_space as i32,
-                    of.chroma_location as i32,
-                ],
+                colours: colours_of(of),
                 delay: of.video_delay,
                 channels,
                 sample_rate: of.sample_rate,
@@ -338,10 +308,10 @@ impl WireParameters {
             return Err(Lie("a codec"));
         }
         let shape = ratio(self.sample_aspect_ratio)?;
-        let header_size = c_int::try_from(self.header.len()).map_err(|_| Lie("a header"))?;
+        c_int::try_from(self.header.len()).map_err(|_| Lie("a header"))?;
         let mut parameters = CodecParameters::new();
-        // SAFETY: the parameters are valid and new. The header is allocated by FFmpeg, with padding, and freed with them. Numbers of
-        // enumerations are known to FFmpeg. The layout of channels comes from a text with an end.
+        // SAFETY: the parameters are valid and new. The header is allocated by FFmpeg, with padding, and freed with
+        // them. Numbers of enumerations are known to FFmpeg. The layout of channels comes from a text with an end.
         unsafe {
             let to = parameters.as_mut_ptr();
             (*to).codec_type = kind;
@@ -354,7 +324,7 @@ impl WireParameters {
             [(*to).width, (*to).height] = self.size;
             (*to).sample_aspect_ratio = shape;
             (&raw mut (*to).field_order).cast::<i32>().write(self.fields);
-            set_colours!(to, color_trc, color_space, self.colours);
+            set_colours(to, self.colours);
             (*to).video_delay = self.delay;
             (*to).sample_rate = self.sample_rate;
             (*to).block_align = self.block_align;
@@ -371,14 +341,8 @@ impl WireParameters {
                     return Err(Lie("channels"));
                 }
             }
-            if header_size > 0 {
-                let padded = self.header.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
-                (*to).extradata = ffi::av_mallocz(padded).cast();
-                if (*to).extradata.is_null() {
-                    out_of_memory();
-                }
-                ptr::copy_nonoverlapping(self.header.as_ptr(), (*to).extradata, self.header.len());
-                (*to).extradata_size = header_size;
+            if set_header(to, &self.header).is_err() {
+                out_of_memory();
             }
         }
         Ok(parameters)
@@ -421,7 +385,7 @@ impl WireStream {
             frames: stream.frames,
             metadata: stream.metadata.clone(),
             disposition: stream.disposition,
-            side_data: stream.side_data.entries().map(|(kind, bytes)| (kind as u32, bytes.to_vec())).collect(),
+            side_data: stream.side_data.entries.iter().map(|(kind, bytes)| (*kind as u32, bytes.clone())).collect(),
             cover: stream.cover.clone(),
         }
     }
@@ -436,7 +400,7 @@ impl WireStream {
         let (kind, order) = unsafe { ((*parameters.as_ptr()).codec_type, (*parameters.as_ptr()).field_order) };
         let known =
             self.side_data.into_iter().filter_map(|(kind, bytes)| Some((packet_kind(kind, bytes.len())?, bytes)));
-        let side_data = StreamSideData::of_entries(known.collect());
+        let side_data = StreamSideData { entries: known.collect() };
         side_data.add_to_parameters(&mut parameters);
         // SAFETY: FFmpeg knows the number of the codec, which was checked.
         let codec = unsafe { text(ffi::avcodec_get_name((*parameters.as_ptr()).codec_id)) };
@@ -543,7 +507,7 @@ impl WirePacket {
         let [pts, dts] = self.times;
         let mut packet = Packet::of_bytes(&self.data, [time(pts), time(dts)], duration(self.duration), false);
         packet.set_stream(stream);
-        // Not those that say how FFmpeg itself treats its bytes.
+        // Not the flags of how FFmpeg itself treats the bytes.
         let known =
             ffi::AV_PKT_FLAG_KEY | ffi::AV_PKT_FLAG_CORRUPT | ffi::AV_PKT_FLAG_DISCARD | ffi::AV_PKT_FLAG_DISPOSABLE;
         // SAFETY: the packet is valid and new; the new side data has room for exactly these bytes.
@@ -585,7 +549,8 @@ impl WireProperties {
     /// Those of `picture`.
     pub fn of(picture: &Picture) -> Self {
         let of = picture.get();
-        // SAFETY: the picture is valid, with `nb_side_data` entries, each with `size` bytes at `data`; its metadata is null or valid.
+        // SAFETY: the picture is valid, with `nb_side_data` entries, each with `size` bytes at `data`; its metadata is
+        // null or valid.
         let (side_data, metadata) = unsafe {
             let all = (0..of.nb_side_data.max(0) as usize).map(|index| &**of.side_data.add(index));
             let bytes = |side: &ffi::AVFrameSideData| std::slice::from_raw_parts(side.data, side.size).to_vec();
@@ -634,17 +599,23 @@ impl WireProperties {
         if self.is_damaged {
             picture.mark_damaged();
         }
-        // SAFETY: the picture is valid and new, and the numbers of its colours are known to FFmpeg. The new side data has room for
-        // exactly these bytes, and belongs to the picture, as its metadata does.
+        // SAFETY: the picture is valid and new, and the numbers of its colours are known to FFmpeg. The new side data
+        // has room for exactly these bytes, and belongs to the picture, as its metadata does.
         unsafe {
             let to = picture.as_mut_ptr();
             (*to).sample_aspect_ratio = shape;
             (*to).repeat_pict = self.repeats;
-            set_colours!(to, color_trc, colorspace, self.colours);
+            let [range, primaries, transfer, matrix, chroma] = self.colours;
+            (&raw mut (*to).color_range).cast::<i32>().write(range);
+            (&raw mut (*to).color_primaries).cast::<i32>().write(primaries);
+            (&raw mut (*to).color_trc).cast::<i32>().write(transfer);
+            (&raw mut (*to).colorspace).cast::<i32>().write(matrix);
+            (&raw mut (*to).chroma_location).cast::<i32>().write(chroma);
             set_entries(&mut (*to).metadata, &self.metadata);
             for (number, bytes) in self.side_data {
-                let known =
-                    of_pictures().into_iter().find(|(kind, size)| *kind as u32 == number && size.allows(bytes.len()));
+                let known = of_pictures()
+                    .into_iter()
+                    .find(|(kind, size)| *kind as u32 == number && size.contains(&bytes.len()));
                 // A timecode begins with how many there are, of three.
                 let counts = |kind| {
                     kind != ffi::AVFrameSideDataType::AV_FRAME_DATA_S12M_TIMECODE
@@ -655,7 +626,8 @@ impl WireProperties {
                 if side.is_null() {
                     out_of_memory();
                 }
-                // It does not fit what becomes of the picture: that it was there is all that is said. It counts in itself what it has.
+                // This metadata does not fit the equalized picture, so only its presence is sent. Its entries are
+                // counted in its own bytes.
                 if kind == ffi::AVFrameSideDataType::AV_FRAME_DATA_DYNAMIC_HDR_PLUS {
                     ptr::write_bytes((*side).data, 0, bytes.len());
                 } else {

@@ -1,5 +1,5 @@
-//! EXIF: lists of tags as in a TIFF file (TIFF 6.0, section 2; Exif 2.3). All that is read is checked, and no byte of a file is had
-//! twice.
+//! EXIF: lists of tags as in a TIFF file (TIFF 6.0, section 2; Exif 2.3). All that is read is checked, and no byte of a
+//! file is had twice.
 
 use std::collections::HashSet;
 
@@ -22,8 +22,8 @@ const TAG: usize = 12;
 /// The most tags of a list.
 const MOST: usize = 4096;
 
-/// Tags that say how samples are stored, and say nothing of another file; smaller versions and masks are other lists. What stands
-/// elsewhere in other files, too, is not here: the ICC profile, XMP.
+/// Tags of how samples are stored, which do not apply to another file; smaller versions and masks are other lists. The
+/// ICC profile and XMP, which other formats store elsewhere, are not here.
 const OF_SAMPLES: [u16; 45] = [
     254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 280, 281, 284, 288, 289, 290, 291, 292,
     293, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 332, 338, 339, 340, 341, 347, 512, 513, 514, 530,
@@ -38,6 +38,37 @@ const ORIENTATION: u16 = 274;
 const RESOLUTION: [u16; 2] = [282, 283];
 const UNIT: u16 = 296;
 const SIZE: [u16; 2] = [40962, 40963];
+
+/// The order of the bytes of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByteOrder {
+    is_big_endian: bool,
+}
+
+impl ByteOrder {
+    /// That of the TIFF file or EXIF that begins with these bytes; `None` for other bytes, and for a BigTIFF.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes.get(..4)? {
+            b"II*\0" => Some(ByteOrder { is_big_endian: false }),
+            b"MM\0*" => Some(ByteOrder { is_big_endian: true }),
+            _ => None,
+        }
+    }
+
+    /// A number of up to 4 bytes.
+    pub fn number(self, bytes: &[u8]) -> u32 {
+        let join = |value: u32, byte: &u8| value << 8 | u32::from(*byte);
+        if self.is_big_endian { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
+    }
+
+    /// A number in this many bytes.
+    pub fn bytes(self, number: u32, count: usize) -> Vec<u8> {
+        match self.is_big_endian {
+            true => number.to_be_bytes()[4 - count..].to_vec(),
+            false => number.to_le_bytes()[..count].to_vec(),
+        }
+    }
+}
 
 /// What a list is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,31 +92,27 @@ struct Tag {
 /// The tags of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exif {
-    is_big_endian: bool,
+    order: ByteOrder,
     tags: Vec<Tag>,
 }
 
 impl Exif {
     /// The tags in these bytes, which begin as a TIFF file does; `None` if they do not, or are damaged.
     pub fn of(bytes: &[u8]) -> Option<Self> {
-        let is_big_endian = match bytes.get(..4)? {
-            b"II*\0" => false,
-            b"MM\0*" => true,
-            _ => return None,
-        };
-        let mut exif = Exif { is_big_endian, tags: Vec::new() };
-        let first = exif.number(bytes.get(4..HEADER)?) as usize;
+        let order = ByteOrder::of(bytes)?;
+        let mut exif = Exif { order, tags: Vec::new() };
+        let first = order.number(bytes.get(4..HEADER)?) as usize;
         let (mut lists, mut seen, mut room) = (vec![(Part::Main, first)], HashSet::new(), bytes.len());
         while let Some((part, list)) = lists.pop() {
             if !seen.insert(list) {
                 continue;
             }
-            let count = exif.number(bytes.get(list..list.checked_add(2)?)?) as usize;
+            let count = order.number(bytes.get(list..list.checked_add(2)?)?) as usize;
             let tags = bytes.get(list + 2..(list + 2).checked_add(count.min(MOST) * TAG)?)?;
             for tag in tags.chunks_exact(TAG) {
-                let kind = exif.number(&tag[..2]) as u16;
+                let kind = order.number(&tag[..2]) as u16;
                 if let Some((part, _)) = LISTS.iter().find(|(_, leads)| *leads == kind) {
-                    lists.push((*part, exif.number(&tag[8..]) as usize));
+                    lists.push((*part, order.number(&tag[8..]) as usize));
                 } else if let Some(tag) = exif.tag(bytes, part, tag)
                     && tag.values.len() <= room
                 {
@@ -99,11 +126,11 @@ impl Exif {
 
     /// The tag in these bytes of a list; `None` if its values are outside of the file.
     fn tag(&self, bytes: &[u8], part: Part, tag: &[u8]) -> Option<Tag> {
-        let (kind, numeric_type) = (self.number(&tag[..2]) as u16, self.number(&tag[2..4]) as u16);
-        let count = self.number(&tag[4..8]);
+        let (kind, numeric_type) = (self.order.number(&tag[..2]) as u16, self.order.number(&tag[2..4]) as u16);
+        let count = self.order.number(&tag[4..8]);
         let each = *TYPE_BYTES.get(usize::from(numeric_type)).filter(|each| **each > 0)?;
         let length = each.checked_mul(count as usize)?;
-        let begin = if length <= 4 { None } else { Some(self.number(&tag[8..]) as usize) };
+        let begin = if length <= 4 { None } else { Some(self.order.number(&tag[8..]) as usize) };
         let values = match begin {
             None => &tag[8..8 + length],
             Some(begin) => bytes.get(begin..begin.checked_add(length)?)?,
@@ -111,7 +138,8 @@ impl Exif {
         Some(Tag { part, kind, numeric_type, count, values: values.to_vec() })
     }
 
-    /// The same without the tags that say how the samples of its own file are stored, and without those that are kept elsewhere.
+    /// Without the tags that describe how the samples of the original file are stored, and without those that are kept
+    /// elsewhere.
     pub fn without_samples(mut self) -> Self {
         let is_kept =
             |tag: &Tag| tag.part != Part::Main || !OF_SAMPLES.contains(&tag.kind) && !matches!(tag.kind, XMP | ICC);
@@ -119,9 +147,9 @@ impl Exif {
         self
     }
 
-    /// Does it say more than how the picture is stored and shown?
-    pub fn says_something(&self) -> bool {
-        // What each file has: the version of EXIF, and sizes.
+    /// Whether there are tags besides those of how the picture is stored and shown.
+    pub fn has_own_tags(&self) -> bool {
+        // Tags that each file has: the version of EXIF, and sizes.
         let usual = [ORIENTATION, RESOLUTION[0], RESOLUTION[1], UNIT, 305, 531, 529, 532];
         let of_exif = [36864, 37121, 40960, 40961, SIZE[0], SIZE[1]];
         self.tags.iter().any(|tag| match tag.part {
@@ -141,9 +169,9 @@ impl Exif {
         self.tags.iter().find(|tag| (tag.part, tag.kind) == (part, kind))
     }
 
-    /// Dots per inch, across and down, if it says so.
+    /// Dots per inch, across and down, if it is given.
     pub fn resolution(&self) -> Option<[f64; 2]> {
-        let unit = self.bytes_of(UNIT).map_or(2, |unit| self.number(unit));
+        let unit = self.bytes_of(UNIT).map_or(2, |unit| self.order.number(unit));
         let per_inch = match unit {
             2 => 1.0,
             3 => 2.54,
@@ -151,7 +179,7 @@ impl Exif {
         };
         let dots = |kind| {
             let values = self.find(Part::Main, kind).filter(|tag| tag.numeric_type == RATIONAL)?.values.as_slice();
-            let (over, under) = (self.number(values.get(..4)?), self.number(values.get(4..8)?));
+            let (over, under) = (self.order.number(values.get(..4)?), self.order.number(values.get(4..8)?));
             (over > 0 && under > 0).then(|| f64::from(over) / f64::from(under) * per_inch)
         };
         Some([dots(RESOLUTION[0])?, dots(RESOLUTION[1])?])
@@ -163,23 +191,23 @@ impl Exif {
             // To a thousandth, and whole where it is as good as that.
             let thousandths = (dots * 1000.0).round().clamp(1.0, f64::from(u32::MAX)) as u32;
             let of = if thousandths.is_multiple_of(1000) { [thousandths / 1000, 1] } else { [thousandths, 1000] };
-            self.set(Part::Main, kind, RATIONAL, 1, of.map(|number| self.bytes(number, 4)).concat());
+            self.set(Part::Main, kind, RATIONAL, 1, of.map(|number| self.order.bytes(number, 4)).concat());
         }
-        self.set(Part::Main, UNIT, SHORT, 1, self.bytes(2, 2));
+        self.set(Part::Main, UNIT, SHORT, 1, self.order.bytes(2, 2));
     }
 
-    /// The picture has been turned as it says: it is upright now.
+    /// Marks the picture as upright, after it was rotated.
     pub fn set_upright(&mut self) {
         if self.find(Part::Main, ORIENTATION).is_some() {
-            self.set(Part::Main, ORIENTATION, SHORT, 1, self.bytes(1, 2));
+            self.set(Part::Main, ORIENTATION, SHORT, 1, self.order.bytes(1, 2));
         }
     }
 
-    /// Has it the size, if it says one, of pictures of this many columns and rows.
+    /// Sets the size in pixels, if there is one.
     pub fn set_size(&mut self, (width, height): (usize, usize)) {
         for (kind, pixels) in SIZE.into_iter().zip([width, height]) {
             if self.find(Part::Exif, kind).is_some() {
-                self.set(Part::Exif, kind, LONG, 1, self.bytes(pixels as u32, 4));
+                self.set(Part::Exif, kind, LONG, 1, self.order.bytes(pixels as u32, 4));
             }
         }
     }
@@ -196,21 +224,22 @@ impl Exif {
 
     /// Its bytes, which begin as a TIFF file does.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = if self.is_big_endian { b"MM\0*".to_vec() } else { b"II*\0".to_vec() };
-        bytes.extend(self.bytes(HEADER as u32, 4));
+        let mut bytes = if self.order.is_big_endian { b"MM\0*".to_vec() } else { b"II*\0".to_vec() };
+        bytes.extend(self.order.bytes(HEADER as u32, 4));
         let main = self.lists(HEADER);
         bytes.extend(main);
         bytes
     }
 
-    /// Puts the tags of this into the TIFF file in `bytes`, in place of those that it has; `None` if it is damaged, or gets too large.
+    /// Puts the tags of this into the TIFF file in `bytes`, in place of those that it has; `None` if it is damaged, or
+    /// gets too large.
     pub fn put_into(&self, tiff: &[u8]) -> Option<Vec<u8>> {
         let own = Exif::of(tiff)?;
-        let mut all = Exif { is_big_endian: own.is_big_endian, tags: own.tags.clone() };
+        let mut all = Exif { order: own.order, tags: own.tags.clone() };
         for tag in &self.tags {
             let mut values = tag.values.clone();
             let each = NUMBER_BYTES[usize::from(tag.numeric_type)];
-            if self.is_big_endian != own.is_big_endian && each > 1 {
+            if self.order != own.order && each > 1 {
                 values.chunks_exact_mut(each).for_each(<[u8]>::reverse);
             }
             all.set(tag.part, tag.kind, tag.numeric_type, tag.count, values);
@@ -219,7 +248,7 @@ impl Exif {
         let mut bytes = tiff.to_vec();
         bytes.resize(bytes.len().next_multiple_of(2), 0);
         let begin = bytes.len();
-        bytes[4..HEADER].copy_from_slice(&own.bytes(u32::try_from(begin).ok()?, 4));
+        bytes[4..HEADER].copy_from_slice(&own.order.bytes(u32::try_from(begin).ok()?, 4));
         bytes.extend(all.lists(begin));
         u32::try_from(bytes.len()).ok().map(|_| bytes)
     }
@@ -248,36 +277,23 @@ impl Exif {
         tags.sort_by_key(|tag| tag.kind);
         tags.dedup_by_key(|tag| tag.kind);
         let list = bytes.len();
-        bytes.extend(self.bytes(tags.len() as u32, 2));
+        bytes.extend(self.order.bytes(tags.len() as u32, 2));
         bytes.resize(list + 2 + tags.len() * TAG + 4, 0);
         for (at, tag) in tags.iter().enumerate() {
-            let mut entry = [self.bytes(tag.kind.into(), 2), self.bytes(tag.numeric_type.into(), 2)].concat();
-            entry.extend(self.bytes(tag.count, 4));
+            let mut entry =
+                [self.order.bytes(tag.kind.into(), 2), self.order.bytes(tag.numeric_type.into(), 2)].concat();
+            entry.extend(self.order.bytes(tag.count, 4));
             if let Some((under, _)) = below.iter().find(|(_, kind)| *kind == tag.kind) {
-                entry.extend(self.bytes((begin + bytes.len()) as u32, 4));
+                entry.extend(self.order.bytes((begin + bytes.len()) as u32, 4));
                 self.append(*under, begin, bytes);
             } else if tag.values.len() <= 4 {
                 entry.extend(tag.values.iter().copied().chain([0; 4]).take(4));
             } else {
-                entry.extend(self.bytes((begin + bytes.len()) as u32, 4));
+                entry.extend(self.order.bytes((begin + bytes.len()) as u32, 4));
                 bytes.extend(&tag.values);
                 bytes.resize(bytes.len().next_multiple_of(2), 0);
             }
             bytes[list + 2 + at * TAG..list + 2 + (at + 1) * TAG].copy_from_slice(&entry);
-        }
-    }
-
-    /// A number of up to 4 bytes.
-    fn number(&self, bytes: &[u8]) -> u32 {
-        let join = |value: u32, byte: &u8| value << 8 | u32::from(*byte);
-        if self.is_big_endian { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
-    }
-
-    /// A number in this many bytes.
-    fn bytes(&self, number: u32, count: usize) -> Vec<u8> {
-        match self.is_big_endian {
-            true => number.to_be_bytes()[4 - count..].to_vec(),
-            false => number.to_le_bytes()[..count].to_vec(),
         }
     }
 }
@@ -298,7 +314,7 @@ mod tests {
             tag(Part::Compatibility, 1, 2, 4, b"R98\0"),
             tag(Part::Place, 1, 2, 2, b"N\0"),
         ];
-        Exif { is_big_endian, tags }
+        Exif { order: ByteOrder { is_big_endian }, tags }
     }
 
     /// Its tags in any order.
@@ -325,7 +341,7 @@ mod tests {
 
     #[test]
     fn tags_come_into_a_file_of_the_other_order_of_bytes() {
-        let mut file = Exif { is_big_endian: false, tags: vec![tag(Part::Main, 256, SHORT, 1, &[7, 0])] };
+        let mut file = Exif { order: ByteOrder::default(), tags: vec![tag(Part::Main, 256, SHORT, 1, &[7, 0])] };
         file.set_resolution([72.0, 72.0]);
         let mut other = some(true);
         other.set_resolution([300.0, 300.0]);

@@ -1,16 +1,18 @@
-//! What image files say of themselves beside their pictures, as FFmpeg's encoders do not write it: read from the bytes of a file,
-//! carried beside its picture, and written into the bytes of another file.
+//! The metadata of image files that FFmpeg's encoders do not write: read from the bytes of a file, carried beside its
+//! picture, and written into the bytes of another file.
 //!
-//! What is read here may have come from a decoding process that was taken over: it is bytes that are checked, or copied as they are.
+//! The bytes read here may come from a compromised decoding process: they are checked, or copied without
+//! interpretation.
 
 mod exif;
 mod tiff_stack;
 
-pub use tiff_stack::{NoPage, TiffStack};
+pub use tiff_stack::TiffStack;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use exif::Exif;
+pub use exif::{ByteOrder, TYPE_BYTES};
 use img_parts::jpeg::{Jpeg, JpegSegment, markers};
 use img_parts::png::{Png, PngChunk};
 use img_parts::riff::{RiffChunk, RiffContent};
@@ -18,7 +20,7 @@ use img_parts::webp::WebP;
 use img_parts::{Bytes, ImageEXIF, ImageICC};
 use serde::{Deserialize, Serialize};
 
-/// Where it stands among the metadata of a picture.
+/// Its key in the metadata of a picture.
 pub const ABOUT: &str = "histeq.about";
 
 /// The most bytes that are carried: more than cameras and programs write.
@@ -31,19 +33,19 @@ const MOST_OF_JPEG: usize = 65_527;
 const XMP_OF_JPEG: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 const XMP_OF_PNG: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
 
-/// Chunks of PNG files that say what colours are meant, and those with texts. The first ones come ahead of the palette.
+/// Chunks of PNG files about colours, and those with texts. The first ones come ahead of the palette.
 const COLOURS: [[u8; 4]; 3] = [*b"gAMA", *b"cHRM", *b"sBIT"];
 const TEXTS: [[u8; 4]; 4] = [*b"tEXt", *b"zTXt", *b"iTXt", *b"tIME"];
 
-/// The gamma of sRGB, in 1/100000, which says no more than nothing does.
+/// The gamma of sRGB, in 1/100000, which is the default.
 const USUAL_GAMMA: [u8; 4] = 45_455_u32.to_be_bytes();
 
-/// Dots per inch that mean nothing.
+/// Dots per inch that stand for an unknown resolution.
 const NO_RESOLUTION: [f64; 2] = [72.0, 72.0];
 
 const METRES_PER_INCH: f64 = 0.0254;
 
-/// What an image says of itself.
+/// The metadata of an image.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct About {
     /// EXIF, as a TIFF file without samples.
@@ -59,12 +61,12 @@ pub struct About {
     is_too_large: bool,
 }
 
-/// Something that an image says of itself.
+/// A kind of metadata of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SaidOfImage {
+pub enum ImageMetadata {
     /// Camera, date, place.
     Exif,
-    /// The same and more, as XML.
+    /// EXIF and more, as XML.
     Xmp,
     /// A profile of its colours.
     Icc,
@@ -77,7 +79,7 @@ pub enum SaidOfImage {
 }
 
 impl About {
-    /// What the image file with these bytes says; `None` if that is nothing.
+    /// The metadata of the image file with these bytes; `None` if it has none.
     pub fn read(file: &[u8]) -> Option<Self> {
         let bytes = || Bytes::copy_from_slice(file);
         let about = match file {
@@ -114,7 +116,7 @@ impl About {
                 && let Some(&[a, b, c, d, e, f, g, h, 1]) = bytes.first_chunk()
             {
                 let dots = [[a, b, c, d], [e, f, g, h]].map(u32::from_be_bytes);
-                // Whole dots per inch are no whole dots per metre.
+                // Whole dots per inch are not whole dots per metre.
                 about.set_resolution(dots.map(|dots| (f64::from(dots) * METRES_PER_INCH * 100.0).round() / 100.0));
             } else if let Some(xmp) = bytes.strip_prefix(XMP_OF_PNG).filter(|_| kind == *b"iTXt") {
                 about.xmp = xmp.to_vec();
@@ -151,21 +153,21 @@ impl About {
 
     fn set_tags(&mut self, tags: Exif) {
         tags.resolution().into_iter().for_each(|dots| self.set_resolution(dots));
-        if tags.says_something() {
+        if tags.has_own_tags() {
             self.exif = tags.to_bytes();
         }
     }
 
     fn set_resolution(&mut self, dots: [f64; 2]) {
-        let is_said = dots != NO_RESOLUTION && dots.iter().all(|dots| (1.0..1e6).contains(dots));
-        self.resolution = is_said.then_some(dots).or(self.resolution);
+        let is_valid = dots != NO_RESOLUTION && dots.iter().all(|dots| (1.0..1e6).contains(dots));
+        self.resolution = is_valid.then_some(dots).or(self.resolution);
     }
 
     fn bytes(&self) -> usize {
         self.exif.len() + self.xmp.len() + self.chunks.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
-    /// The picture is turned as its EXIF says.
+    /// Marks the picture as rotated by its EXIF.
     pub fn set_upright(&mut self) {
         if let Some(mut tags) = Exif::of(&self.exif) {
             tags.set_upright();
@@ -173,30 +175,25 @@ impl About {
         }
     }
 
-    /// Does the image say this? It is asked of all but an ICC profile, which FFmpeg has beside the picture.
-    pub fn says(&self, what: SaidOfImage) -> bool {
+    /// Whether the image carries this. Not for ICC profiles, which FFmpeg keeps beside the picture.
+    pub fn has(&self, what: ImageMetadata) -> bool {
         let has = |kinds: &[[u8; 4]]| self.chunks.iter().any(|(kind, _)| kinds.contains(kind));
         match what {
-            SaidOfImage::Exif => !self.exif.is_empty() || self.is_too_large,
-            SaidOfImage::Xmp => !self.xmp.is_empty(),
-            SaidOfImage::Icc => false,
-            SaidOfImage::Resolution => self.resolution.is_some(),
-            SaidOfImage::Gamma => has(&[*b"gAMA", *b"cHRM"]),
-            SaidOfImage::Texts => has(&TEXTS),
+            ImageMetadata::Exif => !self.exif.is_empty() || self.is_too_large,
+            ImageMetadata::Xmp => !self.xmp.is_empty(),
+            ImageMetadata::Icc => false,
+            ImageMetadata::Resolution => self.resolution.is_some(),
+            ImageMetadata::Gamma => has(&[*b"gAMA", *b"cHRM"]),
+            ImageMetadata::Texts => has(&TEXTS),
         }
     }
 
-    /// Was there more than is carried?
-    pub fn is_too_large(&self) -> bool {
-        self.is_too_large
-    }
-
-    /// As text, which may stand among the metadata of a picture.
+    /// As text, for the metadata of a picture.
     pub fn to_text(&self) -> String {
         BASE64_STANDARD_NO_PAD.encode(postcard::to_stdvec(self).unwrap_or_default())
     }
 
-    /// What [`About::to_text`] gave; `None` for any other text.
+    /// The inverse of [`About::to_text`]; `None` for any other text.
     pub fn of_text(text: &str) -> Option<Self> {
         // Base64 has four letters for three bytes.
         let is_short = text.len() <= 2 * MOST;
@@ -204,8 +201,8 @@ impl About {
         postcard::from_bytes(&bytes).ok()
     }
 
-    /// The image file in `file`, as an encoder has made it of a picture of this size, with all of this that its format holds, and
-    /// with this ICC profile; `None` if it holds nothing of it. `has_alpha` says whether the picture has alpha.
+    /// The image file in `file`, which an encoder made of a picture of this size, with the metadata that its format
+    /// holds and this ICC profile; `None` if it holds none of it. `has_alpha` if the picture has alpha.
     pub fn write(&self, file: &[u8], icc: Option<&[u8]>, size: (usize, usize), has_alpha: bool) -> Option<Vec<u8>> {
         let mut tags = Exif::of(&self.exif);
         let is_webp = file.starts_with(b"RIFF");
@@ -277,8 +274,8 @@ impl About {
             png.remove_chunks_by_type(*b"pHYs");
             put_ahead(&mut png, PngChunk::new(*b"pHYs", contents.into()));
         }
-        let says_gamma = self.says(SaidOfImage::Gamma);
-        if says_gamma {
+        let has_gamma = self.has(ImageMetadata::Gamma);
+        if has_gamma {
             // They would contradict it.
             for kind in [*b"sRGB", *b"gAMA", *b"cHRM", *b"cICP"] {
                 png.remove_chunks_by_type(kind);
@@ -316,12 +313,12 @@ impl About {
         Some(webp.encoder().bytes().to_vec())
     }
 
-    /// Does a file in this format, as FFmpeg's encoder of that name makes it, take it as [`About::write`] writes it? EXIF and XMP may
-    /// be too large for it.
-    pub fn fits(&self, what: SaidOfImage, encoder: &str) -> bool {
+    /// Whether a file from FFmpeg's encoder of that name can hold it as [`About::write`] writes it. EXIF and XMP may be
+    /// too large for it.
+    pub fn fits(&self, what: ImageMetadata, encoder: &str) -> bool {
         match (what, encoder) {
-            (_, "mjpeg") if matches!(what, SaidOfImage::Exif) => self.exif.len() <= MOST_OF_JPEG,
-            (_, "mjpeg") if matches!(what, SaidOfImage::Xmp) => self.xmp.len() + XMP_OF_JPEG.len() <= MOST_OF_JPEG,
+            (_, "mjpeg") if matches!(what, ImageMetadata::Exif) => self.exif.len() <= MOST_OF_JPEG,
+            (_, "mjpeg") if matches!(what, ImageMetadata::Xmp) => self.xmp.len() + XMP_OF_JPEG.len() <= MOST_OF_JPEG,
             _ => !self.is_too_large,
         }
     }

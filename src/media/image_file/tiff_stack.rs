@@ -1,6 +1,7 @@
 //! Joins TIFF files of one page, as FFmpeg's encoder makes them, to one of many.
 
 use super::exif::TYPE_BYTES;
+use anyhow::{Context, Result, ensure};
 
 /// Tags that lead to other lists, and the one with the places of strips.
 const LISTS: [u16; 3] = [34665, 34853, 40965];
@@ -12,40 +13,29 @@ const TAG: usize = 12;
 const COUNT: usize = 4;
 const VALUE: usize = 8;
 
-/// Why a page cannot be added.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-pub enum NoPage {
-    /// It has offsets of 32 bits.
-    #[error("a TIFF of more than 4 GiB is not written (write numbered images, as out%05d.tif)")]
-    TooLarge,
-    /// It is not what is expected.
-    #[error("what the encoder of TIFF has made cannot be joined (write numbered images, as out%05d.tif)")]
-    Unknown,
-}
-
 /// A file of pages that is being written.
 #[derive(Default)]
 pub struct TiffStack {
     /// The page that waits until it is known where the next one has its list of tags.
     waits: Option<Vec<u8>>,
-    /// Where in that page the place of the next list stands.
+    /// Where in that page the offset of the next list is stored.
     link: usize,
     /// Bytes ahead of the page that waits.
     before: usize,
 }
 
 impl TiffStack {
-    /// Adds a page, which is a TIFF file. Answers with the bytes that come next in the file of all.
+    /// Adds a page, which is a TIFF file. Returns the next bytes of the common file.
     ///
     /// # Errors
     /// When it is no such file, or the file of all gets too large.
-    pub fn push(&mut self, mut page: Vec<u8>) -> Result<Option<Vec<u8>>, NoPage> {
+    pub fn push(&mut self, mut page: Vec<u8>) -> Result<Option<Vec<u8>>> {
         page.resize(page.len().next_multiple_of(2), 0);
         let begin = self.before + self.waits.as_ref().map_or(0, Vec::len);
-        if begin.checked_add(page.len()).is_none_or(|end| u32::try_from(end).is_err()) {
-            return Err(NoPage::TooLarge);
-        }
-        let (list, link) = moved(&mut page, begin as u32).ok_or(NoPage::Unknown)?;
+        let fits = begin.checked_add(page.len()).is_some_and(|end| u32::try_from(end).is_ok());
+        ensure!(fits, "a TIFF of more than 4 GiB is not written (write numbered images, as out%05d.tif)");
+        let (list, link) = moved(&mut page, begin as u32)
+            .context("what the encoder of TIFF has made cannot be joined (write numbered images, as out%05d.tif)")?;
         let mut ready = self.waits.replace(page);
         if let Some(ready) = &mut ready {
             ready[self.link..self.link + 4].copy_from_slice(&list.to_le_bytes());
@@ -66,15 +56,15 @@ fn number(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
     Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
 }
 
-/// Adds `by` to the number of 4 bytes that stands there.
+/// Adds `by` to the number of 4 bytes at that offset.
 fn add(bytes: &mut [u8], at: usize, by: u32) -> Option<()> {
     let moved = number(bytes, at, 4)?.checked_add(by)?;
     bytes.get_mut(at..at + 4)?.copy_from_slice(&moved.to_le_bytes());
     Some(())
 }
 
-/// Has the page in these bytes begin at `by` of a file. Answers where its list of tags is then, and where in the page the place of the
-/// next list stands.
+/// Moves the page in these bytes to the offset `by` of a file. Returns the offset of its list of tags, and where in the
+/// page the offset of the next list is stored.
 fn moved(page: &mut [u8], by: u32) -> Option<(u32, usize)> {
     if page.get(..4)? != b"II*\0" {
         return None;

@@ -17,7 +17,8 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Requests a clean end: no more frames are read, and those that have been are finished as far as that takes little time.
+    /// Requests a clean end: no more frames are read, and those that have been are finished as far as that takes little
+    /// time.
     pub fn cancel(&self) {
         self.since.get_or_init(Instant::now);
         self.cancelled.store(true, Ordering::SeqCst);
@@ -25,8 +26,8 @@ impl Cancel {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Cancel::cancel);
     }
 
-    /// A flag for a part of the run: it is cancelled with this one, and can be cancelled by itself. To be called before this
-    /// one can be cancelled.
+    /// A flag for a part of the run: it is cancelled with this one, and can be cancelled by itself. To be called before
+    /// this one can be cancelled.
     pub fn part(&self) -> Self {
         let part = Cancel::default();
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part.clone());

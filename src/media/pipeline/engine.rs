@@ -1,7 +1,7 @@
 //! Runs the three stages, each on its thread. A run ends in one of three ways, and all threads end in each of them:
 //! * The source is at its end: all frames in flight are finished.
-//! * The run is cancelled: the source stops, frames in flight are finished for a moment, and then the encoder is emptied, for a
-//!   few seconds at most. Frames that wait for later ones are left out.
+//! * The run is cancelled: the source stops, frames in flight are finished for a moment, and then the encoder is
+//!   emptied, for a few seconds at most. Frames that wait for later ones are left out.
 //! * A stage fails: its channels close, so its neighbours stop, and the sink is dropped unfinished.
 
 use super::filtering::Filtering;
@@ -22,7 +22,7 @@ const QUEUED: usize = 4;
 /// How long frames go on to the encoder after the run was cancelled.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// How long the encoder may take from then on until it is empty. What it still has is left out.
+/// How long the encoder may take from then on until it is empty. Frames that it still has are dropped.
 const EMPTYING: Duration = Duration::from_secs(3);
 
 /// Interval of updates of the progress display.
@@ -41,8 +41,8 @@ pub struct Summary {
     pub equalizer: String,
 }
 
-/// Runs `source -> stage -> filters -> sink` to the end; there need be no filters. Calls `tick` every 100 ms on the calling
-/// thread.
+/// Runs `source -> stage -> filters -> sink` to the end; there need be no filters. Calls `tick` every 100 ms on the
+/// calling thread.
 ///
 /// # Errors
 /// The error of the stage that failed.
@@ -109,7 +109,8 @@ fn run_counted(
         }
         // The source may still wait for input, if the sink has failed.
         cancel.abandon();
-        // The error of the source comes last: an interrupted wait for input can make one after a failure of another stage.
+        // The error of the source comes last: an interrupted wait for input can make one after a failure of another
+        // stage.
         let (read, equalizer, written) = (joined(read), joined(equalize), joined(write));
         let (written, equalizer) = (written?, equalizer?);
         read?;
@@ -165,8 +166,8 @@ fn pass(
 /// The equalizing stage, between its channels.
 struct EqualizeThread<'a> {
     stage: EqualizeStage,
-    /// The packets of each frame in flight that is sent on. Frames behind the requested part have no entry: they are not
-    /// sent on.
+    /// The packets of each frame in flight that is sent on. Frames behind the requested part have no entry: they are
+    /// not sent on.
     packets: VecDeque<Vec<Packet>>,
     next: &'a Sender<Message>,
     cancel: &'a Cancel,
@@ -214,8 +215,8 @@ impl EqualizeThread<'_> {
         Ok(())
     }
 
-    /// The next message; `None` at the end. While there is no message, or no room for another frame, finished frames are
-    /// sent on, so that no frame waits for the next one to be read.
+    /// The next message; `None` at the end. While there is no message, or no room for another frame, finished frames
+    /// are sent on, so that no frame waits for the next one to be read.
     fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
         while self.has_output() {
             if self.cancel.is_over_for(MOMENT) {

@@ -2,45 +2,36 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Kinds of failures, of which docs/reliability.md has the list. Kinds may be added; none is renamed or taken away.
+/// Kinds of failures, of which docs/reliability.md has the list, with the exit code of each. Kinds may be added; none
+/// is renamed or taken away.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {
     /// None of the others.
     #[default]
-    Failed,
+    Failed = 1,
     /// The command line cannot be understood.
-    Usage,
+    Usage = 2,
     /// An input, or the folder of an output, is not there.
-    Missing,
+    Missing = 4,
     /// The system, a server or a camera does not allow it.
-    Refused,
+    Refused = 5,
     /// A GPU, a camera or another device is missing, or fails.
-    Device,
+    Device = 6,
     /// An input is no video, or is damaged.
-    Damage,
+    Damage = 7,
     /// A limit that the user has set, or that holds by default.
-    Limit,
+    Limit = 8,
     /// A disk is full, or does not take what is written.
-    Disk,
+    Disk = 9,
     /// An output exists, and is kept.
-    Exists,
+    Exists = 10,
 }
 
 impl FailureKind {
     /// The exit code of a run that ends with it.
     pub fn exit_code(self) -> u8 {
-        match self {
-            FailureKind::Failed => 1,
-            FailureKind::Usage => 2,
-            FailureKind::Missing => 4,
-            FailureKind::Refused => 5,
-            FailureKind::Device => 6,
-            FailureKind::Damage => 7,
-            FailureKind::Limit => 8,
-            FailureKind::Disk => 9,
-            FailureKind::Exists => 10,
-        }
+        self as u8
     }
 
     /// The kind of a system's error.
@@ -69,12 +60,12 @@ impl FailureKind {
     }
 }
 
-/// An error whose kind nothing else tells.
+/// An error with its kind, which its type does not show.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
     /// Its kind.
     pub kind: FailureKind,
-    /// What has failed, and the way out.
+    /// The failure, and its remedy.
     pub message: String,
 }

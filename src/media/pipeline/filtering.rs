@@ -42,8 +42,8 @@ impl Filtering {
         Ok((Filtering { equalized, filtered, end, flow }, input))
     }
 
-    /// Runs `equalize` on this thread, which sends messages to the channel that it is given, and the filters on another, which
-    /// send theirs to `next`.
+    /// Runs `equalize` on this thread, which sends messages to the channel that it is given, and the filters on
+    /// another, which send theirs to `next`.
     ///
     /// # Errors
     /// Those of both.
@@ -60,7 +60,7 @@ impl Filtering {
                         return Ok(());
                     }
                 }
-                // Without an end, the equalizer has failed.
+                // A missing end means that the equalizer failed.
                 end.get().into_iter().for_each(|&outcome| drop(next.send(Message::End(outcome))));
                 Ok(())
             })?;

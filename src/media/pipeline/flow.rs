@@ -1,5 +1,5 @@
-//! Holds the source back while as many bytes of frames are on their way to the sink as [`limits::under_way`] allows. Channels
-//! count frames, of which a few can fill the memory. There is always room for one frame.
+//! Holds the source back while as many bytes of frames are on their way to the sink as [`limits::under_way`] allows.
+//! Channels count frames, of which a few can fill the memory. There is always room for one frame.
 
 use histeq::frame::{Frame, limits};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -8,8 +8,8 @@ use std::time::Duration;
 /// How often the source looks whether there is room again. Frames that fill the memory take far longer.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// The frames between source and sink. Those that wait in the stage for later frames do not count: they move only if the source
-/// goes on.
+/// The frames between source and sink. Those that wait in the stage for later frames do not count: they move only if
+/// the source goes on.
 #[derive(Default)]
 pub(super) struct Flow {
     /// Frames in the channels and in the sink.

@@ -36,13 +36,13 @@ impl Notices {
         Notices { print: Arc::new(print), strict }
     }
 
-    /// The same, with `name` and a colon before each message.
+    /// These notices, with `name` and a colon before each message.
     pub fn of(&self, name: &str) -> Self {
         let (print, name) = (self.print.clone(), name.to_owned());
         Notices::new(self.strict, move |level, message| print(level, &format!("{name}: {message}")))
     }
 
-    /// The same for the core. Its warnings are no errors: what the core refuses is an error of its own.
+    /// Notices of the core, which never become errors: what the core refuses is an error of its own.
     pub fn for_core(&self) -> Notes {
         let print = self.print.clone();
         Notes::new(move |note| match note {

@@ -1,6 +1,7 @@
 //! Exponential back-off between attempts to open a camera, a microphone or a connection again.
 
-use super::Cancel;
+use super::{Cancel, Notices};
+use anyhow::Result;
 use std::time::{Duration, Instant};
 
 /// The first pause, and the longest.
@@ -23,6 +24,19 @@ impl Pauses {
     /// The longest pause.
     pub const LONGEST: Duration = LONGEST;
 
+    /// Calls `open` after each pause until it succeeds, and logs the errors of the attempts before. Returns its result
+    /// and the seconds that have passed; `None` when the run is cancelled.
+    pub fn until_open<T>(cancel: &Cancel, notices: &Notices, mut open: impl FnMut() -> Result<T>) -> Option<(T, f64)> {
+        let (begin, mut pauses) = (Instant::now(), Pauses::default());
+        while pauses.wait_at_most(Self::LONGEST, cancel) {
+            match open() {
+                Ok(open) => return Some((open, begin.elapsed().as_secs_f64())),
+                Err(error) => notices.detail(&format!("{error:#}")),
+            }
+        }
+        None
+    }
+
     /// The pause before the next attempt; doubles the one after it.
     pub fn longer(&mut self) -> Duration {
         let pause = self.0;
@@ -30,12 +44,7 @@ impl Pauses {
         pause
     }
 
-    /// Waits until the next attempt; false when the run is cancelled.
-    pub fn wait(&mut self, cancel: &Cancel) -> bool {
-        self.wait_at_most(Self::LONGEST, cancel)
-    }
-
-    /// The same, but for at most this long.
+    /// Waits until the next attempt, for at most this long; false when the run is cancelled.
     pub fn wait_at_most(&mut self, most: Duration, cancel: &Cancel) -> bool {
         let (begin, pause) = (Instant::now(), self.longer().min(most));
         while begin.elapsed() < pause {

@@ -17,7 +17,7 @@ pub enum Stage {
     Sink,
 }
 
-/// What is said of a video that equalization leaves as it is.
+/// The message for a video that equalization does not change.
 pub const UNCHANGED: &str = "the method changes no sample";
 
 /// Counters of one run.
@@ -35,14 +35,14 @@ pub struct Progress {
     busy: [AtomicU64; 3],
     /// And the share of it that was corrected.
     found: OnceLock<(Found, Strength)>,
-    /// What named its log curve, in words.
+    /// Where its log curve is named, in words.
     log: OnceLock<String>,
     /// No sample has changed.
     unchanged: OnceLock<()>,
 }
 
 impl Progress {
-    /// Number of frames decoded; where none is, of packets of the video.
+    /// Number of frames decoded; if nothing is decoded, of packets of the video.
     pub fn decoded(&self) -> u64 {
         self.decoded.load(Ordering::Relaxed)
     }
@@ -67,7 +67,7 @@ impl Progress {
         Some(self.latency.load(Ordering::Relaxed)).filter(|&latency| latency > 0).map(Duration::from_micros)
     }
 
-    /// The time since the last frame of a live input, while it gives none.
+    /// The time since the last frame of a live input, while no frames come.
     pub fn no_signal(&self) -> Option<Duration> {
         Some(self.silence.load(Ordering::Relaxed)).filter(|&silence| silence > 0).map(Duration::from_millis)
     }
@@ -82,12 +82,12 @@ impl Progress {
         Duration::from_nanos(self.busy[stage as usize].load(Ordering::Relaxed))
     }
 
-    /// What the video lacked, once that is known.
+    /// The findings about the video, once they are known.
     pub fn found(&self) -> Option<Found> {
         self.found.get().map(|(found, _)| *found)
     }
 
-    /// What the video was, and what it lacked, in words, as far as that is known.
+    /// The description of the video and the findings, in words, as far as they are known.
     pub fn found_in_words(&self) -> Option<String> {
         let unchanged = self.unchanged.get().map(|()| UNCHANGED.to_owned());
         let words = [self.log.get().cloned(), self.found().map(|found| found.to_string()), unchanged];
@@ -137,8 +137,8 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// This many frames are written in all, by other processes, and this many read, up to `position` microseconds from the
-    /// beginning; `damaged` frames and packets were.
+    /// This many frames are written in all, by other processes, and this many read, up to `position` microseconds from
+    /// the beginning; `damaged` frames and packets were.
     pub fn reach(&self, written: u64, decoded: u64, position: i64, damaged: u64) {
         self.decoded.store(decoded, Ordering::Relaxed);
         self.damaged.store(damaged, Ordering::Relaxed);
@@ -146,7 +146,8 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// A source elsewhere has decoded `decoded` frames in all, up to `position` microseconds; `damaged` frames and packets were.
+    /// A source elsewhere has decoded `decoded` frames in all, up to `position` microseconds; `damaged` frames and
+    /// packets were.
     pub fn follow(&self, decoded: u64, position: i64, damaged: u64) {
         self.decoded.store(decoded, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);

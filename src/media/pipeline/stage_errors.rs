@@ -1,5 +1,5 @@
-//! Errors between this program's code, which uses `anyhow`, and the stage of `histeq`, which has its own type. An error of an
-//! observer passes through the stage, and is itself again behind it.
+//! Errors between this program's code, which uses `anyhow`, and the stage of `histeq`, which has its own type. An error
+//! of an observer passes through the stage, and is itself again behind it.
 
 use histeq::CallerError;
 

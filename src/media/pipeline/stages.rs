@@ -1,5 +1,5 @@
-//! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage between
-//! them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
+//! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage
+//! between them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
 
 use super::transcoders::{InProcess, OpenTranscoders};
 use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream};
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The unit that passes from stage to stage: at most one frame, and the packets of other streams that were read before it.
+/// The unit that passes from stage to stage: at most one frame, and the packets of other streams that were read before
+/// it.
 #[derive(Default)]
 pub struct Delivery {
     /// Packets of copied streams, with the stream index and times of the input.
@@ -58,8 +59,8 @@ pub trait Source: Send {
     /// When the input cannot be read further, and the output would be useless without the rest.
     fn next(&mut self) -> Result<Option<Delivery>>;
 
-    /// Requests at least `before` frames before the requested part, and `behind` frames behind it, as far as they exist.
-    /// Call it before the first [`next`](Source::next).
+    /// Requests at least `before` frames before the requested part, and `behind` frames behind it, as far as they
+    /// exist. Call it before the first [`next`](Source::next).
     fn look_around(&mut self, _before: u32, _behind: u32) {}
 
     /// Stores frames in memory of `pool` from now on, if the source can choose its memory.
@@ -93,7 +94,7 @@ pub trait Sink: Send {
         None
     }
 
-    /// After the last frame: encodes one more of those that are left in the encoder. Answers whether there was one.
+    /// After the last frame: encodes one more of those that are left in the encoder. Returns whether there was one.
     ///
     /// # Errors
     /// When it cannot be encoded or written.
@@ -109,8 +110,8 @@ pub trait Sink: Send {
         0
     }
 
-    /// Completes the output. Returns its name; `None` if there was nothing to keep. A sink that is dropped without this call
-    /// leaves no output.
+    /// Completes the output. Returns its name; `None` if there was nothing to keep. A sink that is dropped without this
+    /// call leaves no output.
     ///
     /// # Errors
     /// When the rest cannot be encoded or written.
@@ -193,7 +194,7 @@ impl Input {
         self.skipped_frames_at(self.rate().unwrap_or(0.0))
     }
 
-    /// The same for video of `rate` frames a second.
+    /// The frames that are skipped, for video of `rate` frames a second.
     pub fn skipped_frames_at(&self, rate: f64) -> i32 {
         if self.shift == 0 {
             return 0;

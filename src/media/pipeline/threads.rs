@@ -29,3 +29,12 @@ pub fn joined<T>(stage: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
         Err(anyhow!("bug in the {name} stage: {text} (please report it)"))
     })
 }
+
+/// Calls a function when it is dropped.
+pub struct OnDrop<F: Fn()>(pub F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}

@@ -6,14 +6,14 @@ use anyhow::Result;
 
 /// Opens transcoders for the streams of an input, there where the input is decoded.
 pub trait OpenTranscoders: Send + Sync {
-    /// Opens one for each stream. Answers with what each stream becomes, or why it cannot.
+    /// Opens one for each stream. Returns the converted streams, or why they cannot be converted.
     ///
     /// # Errors
     /// When there is no place to run them in.
     fn open(&self, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Opened>;
 }
 
-/// What [`OpenTranscoders`] answers.
+/// The result of [`OpenTranscoders`].
 pub type Opened = (Box<dyn Transcoders>, Vec<Result<Stream, String>>);
 
 /// Open transcoders, by their places in the list that they were opened by.
@@ -25,7 +25,7 @@ pub trait Transcoders: Send {
     fn send(&mut self, place: usize, packet: Option<&Packet>) -> Result<Transcoded>;
 }
 
-/// What has become of a packet.
+/// The result for a packet.
 #[derive(Default)]
 pub struct Transcoded {
     /// Those that are complete.

@@ -1,10 +1,11 @@
 //! The header of a YUV4MPEG2 stream: `YUV4MPEG2 W1920 H1080 F30000:1001 Ip A1:1 C420jpeg XCOLORRANGE=LIMITED`.
 //!
-//! The tags are those of mjpegtools and of FFmpeg (libavformat/yuv4mpegdec.c and yuv4mpegenc.c). Samples of two bytes are
-//! little-endian.
+//! The tags are those of mjpegtools and of FFmpeg (libavformat/yuv4mpegdec.c and yuv4mpegenc.c). Samples of two bytes
+//! are little-endian.
 
 use super::RawVideo;
 use crate::ffmpeg::{ChromaLocation, Rational};
+use anyhow::{Result, anyhow, bail, ensure};
 use histeq::frame::{PixelFormat, Range};
 use std::fmt::Write;
 
@@ -20,28 +21,8 @@ pub const LONGEST_LINE: usize = 4096;
 /// The longest header that all readers accept, in bytes.
 const SHORT: usize = 96;
 
-/// Why a header cannot be read.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum HeaderError {
-    /// It does not begin with the magic word.
-    #[error("not a y4m stream")]
-    NotY4m,
-    /// An invalid parameter.
-    #[error("y4m header: {0} makes no sense")]
-    Nonsense(String),
-    /// No width or no height.
-    #[error("y4m header: no width or no height")]
-    NoSize,
-    /// A chroma tag with alpha.
-    #[error("y4m with alpha ({0}) is not supported (convert it to 444 first)")]
-    Alpha(String),
-    /// An unknown chroma tag.
-    #[error("y4m chroma {0} is not known")]
-    Chroma(String),
-}
-
-/// Chroma tags with their pixel format and chroma location. The first tag of a format is its default in writing. There is no
-/// mono14, which FFmpeg reads as mono.
+/// Chroma tags with their pixel format and chroma location. The first tag of a format is its default in writing. There
+/// is no mono14, which FFmpeg reads as mono.
 const TAGS: &[(&str, PixelFormat, ChromaLocation)] = {
     use ChromaLocation::{Center, Left, TopLeft, Unspecified};
     use PixelFormat::*;
@@ -76,7 +57,7 @@ const TAGS: &[(&str, PixelFormat, ChromaLocation)] = {
     ]
 };
 
-/// Can a y4m stream carry this format?
+/// Whether a y4m stream can carry this format.
 pub fn is_carried(format: PixelFormat) -> bool {
     TAGS.iter().any(|(_, carried, _)| *carried == format)
 }
@@ -85,12 +66,10 @@ pub fn is_carried(format: PixelFormat) -> bool {
 ///
 /// # Errors
 /// When it is not a header, or is not supported.
-pub fn parse(line: &[u8]) -> Result<RawVideo, HeaderError> {
+pub fn parse(line: &[u8]) -> Result<RawVideo> {
     let line = String::from_utf8_lossy(line);
     let mut words = line.split_ascii_whitespace();
-    if words.next().map(str::as_bytes) != Some(HEADER) {
-        return Err(HeaderError::NotY4m);
-    }
+    ensure!(words.next().map(str::as_bytes) == Some(HEADER), "not a y4m stream");
     let (mut width, mut height) = (None, None);
     let mut video = RawVideo {
         format: PixelFormat::Yuv420p,
@@ -103,7 +82,7 @@ pub fn parse(line: &[u8]) -> Result<RawVideo, HeaderError> {
     };
     for word in words {
         let (tag, value) = word.split_at_checked(1).unwrap_or((word, ""));
-        let nonsense = || HeaderError::Nonsense(word.to_owned());
+        let nonsense = || anyhow!("y4m header: {word} makes no sense");
         match tag {
             "W" => width = Some(value.parse::<u16>().map_err(|_| nonsense())?),
             "H" => height = Some(value.parse::<u16>().map_err(|_| nonsense())?),
@@ -130,15 +109,15 @@ pub fn parse(line: &[u8]) -> Result<RawVideo, HeaderError> {
     }
     match (width, height) {
         (Some(width @ 1..), Some(height @ 1..)) => Ok(RawVideo { size: (width.into(), height.into()), ..video }),
-        _ => Err(HeaderError::NoSize),
+        _ => bail!("y4m header: no width or no height"),
     }
 }
 
-fn chroma(tag: &str) -> Result<(PixelFormat, ChromaLocation), HeaderError> {
+fn chroma(tag: &str) -> Result<(PixelFormat, ChromaLocation)> {
     match TAGS.iter().find(|(known, ..)| *known == tag) {
         Some((_, format, location)) => Ok((*format, *location)),
-        None if tag.contains("alpha") => Err(HeaderError::Alpha(tag.to_owned())),
-        None => Err(HeaderError::Chroma(tag.to_owned())),
+        None if tag.contains("alpha") => bail!("y4m with alpha ({tag}) is not supported (convert it to 444 first)"),
+        None => bail!("y4m chroma {tag} is not known"),
     }
 }
 
@@ -201,7 +180,7 @@ mod tests {
                         RawVideo { format, size, rate, range, sample_aspect_ratio, interlaced, chroma_location };
                     let line = header(&video).unwrap();
                     assert!(line.len() <= SHORT, "{line}");
-                    assert_eq!(parse(line.trim_end().as_bytes()), Ok(video), "{line}");
+                    assert_eq!(parse(line.trim_end().as_bytes()).unwrap(), video, "{line}");
                 }
             }
         }
@@ -215,12 +194,16 @@ mod tests {
     }
 
     #[test]
-    fn bad_headers_say_what_is_wrong() {
-        assert_eq!(parse(b"RIFF"), Err(HeaderError::NotY4m));
-        assert_eq!(parse(b"YUV4MPEG2 W16"), Err(HeaderError::NoSize));
-        assert_eq!(parse(b"YUV4MPEG2 W0 H16"), Err(HeaderError::NoSize));
-        assert_eq!(parse(b"YUV4MPEG2 Wx H16"), Err(HeaderError::Nonsense("Wx".to_owned())));
-        assert_eq!(parse(b"YUV4MPEG2 W16 H16 C444alpha"), Err(HeaderError::Alpha("444alpha".to_owned())));
-        assert_eq!(parse(b"YUV4MPEG2 W16 H16 C999"), Err(HeaderError::Chroma("999".to_owned())));
+    fn the_error_names_the_fault_of_a_header() {
+        for (header, error) in [
+            (&b"RIFF"[..], "not a y4m stream"),
+            (b"YUV4MPEG2 W16", "y4m header: no width or no height"),
+            (b"YUV4MPEG2 W0 H16", "y4m header: no width or no height"),
+            (b"YUV4MPEG2 Wx H16", "y4m header: Wx makes no sense"),
+            (b"YUV4MPEG2 W16 H16 C444alpha", "y4m with alpha (444alpha) is not supported (convert it to 444 first)"),
+            (b"YUV4MPEG2 W16 H16 C999", "y4m chroma 999 is not known"),
+        ] {
+            assert_eq!(parse(header).unwrap_err().to_string(), error);
+        }
     }
 }

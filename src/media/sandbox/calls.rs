@@ -1,7 +1,7 @@
-//! Which system calls of a thread the kernel answers, by seccomp: those of a list, outside as inside. What no list has fails
-//! with ENOSYS, as on a kernel that does not know it: a C library that tries a newer call goes on with an older one, and what
-//! kernels to come add is refused from the beginning. What is refused for its arguments, and what [`REFUSED`] has, fails with
-//! EPERM.
+//! The system calls that a thread may use (seccomp): those of a list, in the program and in decoding processes. Calls
+//! that are not listed fail with ENOSYS, as on a kernel without them: a C library that tries a newer call falls back to
+//! an older one, and calls of future kernels are refused from the beginning. Calls that are refused for their
+//! arguments, and those in [`REFUSED`], fail with EPERM.
 
 use anyhow::{Context, Result};
 use libc::{c_int, c_long, *};
@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 /// Calls by number, each with the rules one of which it has to meet; a call without a rule is answered as it is.
 type Calls = BTreeMap<c_long, Vec<Rule>>;
 
-/// What has to be true of some arguments of a call.
+/// A condition on arguments of a call.
 type Rule = Vec<Check>;
 
-/// What the masked bits of one argument have to be. The kernel takes an `int` from the lower half of the argument alone, and a
-/// pointer from all of it: so the mask has to end with what the kernel reads.
+/// The value that the masked bits of one argument must have. The kernel reads an `int` from the lower half of the
+/// argument alone, and a pointer from all of it, so the mask must cover only what the kernel reads.
 #[derive(Clone, Copy)]
 struct Check {
     argument: u8,
@@ -50,7 +50,7 @@ macro_rules! of_x86_64 {
     ($($call:ident),* $(,)?) => { &[$(#[cfg(target_arch = "x86_64")] libc::$call),*] };
 }
 
-/// What demuxers, decoders, allocators and threads do.
+/// Calls of demuxers, decoders, allocators and threads.
 const OF_DECODERS: &[c_long] = &[
     // Open files, and places that Landlock has left open.
     SYS_read,
@@ -112,11 +112,12 @@ const OF_DECODERS: &[c_long] = &[
     SYS_sigaltstack,
     SYS_gettid,
     SYS_sched_yield,
-    // Of any thread: libdav1d and the C library ask for their own by its number. It tells on which cores one runs, no more.
+    // Of any thread: libdav1d and the C library ask for their own by its number. The answer is only on which cores the
+    // thread runs.
     SYS_sched_getaffinity,
     SYS_sched_get_priority_max,
     SYS_sched_get_priority_min,
-    // What the process and the system are.
+    // Facts about the process and the system.
     SYS_getpid,
     SYS_getppid,
     SYS_getuid,
@@ -137,14 +138,14 @@ const OF_DECODERS: &[c_long] = &[
     SYS_clock_nanosleep,
     SYS_nanosleep,
     SYS_gettimeofday,
-    // What closes the walls further.
+    // Calls that close the sandbox further.
     SYS_seccomp,
     SYS_landlock_create_ruleset,
     SYS_landlock_add_rule,
     SYS_landlock_restrict_self,
 ];
 
-/// What is said between the program and a process that decodes for it, on connections that both have from the beginning.
+/// Messages between the program and a process that decodes for it, on connections that both have from the beginning.
 const OF_CONNECTION: &[c_long] = &[SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg];
 
 /// Older calls, which newer systems do not have.
@@ -164,7 +165,7 @@ const OLDER_OF_DECODERS: &[c_long] = of_x86_64![
     SYS_arch_prctl,
 ];
 
-/// What encoders, muxers and the files of outputs take besides. Landlock, where it is up, knows the places of what has a name.
+/// Further calls of encoders, muxers and output files. Landlock, if available, restricts the paths.
 const OF_PROCESS: &[c_long] = &[
     SYS_pwrite64,
     SYS_pwritev,
@@ -189,7 +190,7 @@ const OF_PROCESS: &[c_long] = &[
 /// Older ones of this kind.
 const OLDER_OF_PROCESS: &[c_long] = of_x86_64![SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
 
-/// What uses connections.
+/// Calls for connections.
 const OF_NETWORK: &[c_long] = &[
     SYS_connect,
     SYS_bind,
@@ -219,8 +220,8 @@ const OF_NETWORK: &[c_long] = &[
 /// Older ones of this kind.
 const OLDER_OF_NETWORK: &[c_long] = of_x86_64![SYS_epoll_create, SYS_epoll_wait];
 
-/// What fails with EPERM whatever its arguments are, because of who reads the error: libsvtav1 has threads without a place in
-/// the queue of real time then, and ends at another error; people learn from it that something is not permitted.
+/// Calls that fail with EPERM for all arguments, because callers expect it: libsvtav1 then goes on without real-time
+/// threads, but ends at another error; users learn that something is not permitted.
 const REFUSED: &[c_long] = &[
     SYS_sched_setscheduler,
     SYS_sched_setparam,
@@ -237,7 +238,7 @@ const REFUSED: &[c_long] = &[
     SYS_accept4,
 ];
 
-/// From now on, the kernel answers only what demuxers and decoders need, to the calling thread and those that it starts.
+/// Restricts the calling thread, and those that it starts, to the system calls that demuxers and decoders need.
 ///
 /// # Errors
 /// When the kernel has no such filters.
@@ -245,7 +246,7 @@ pub fn answer_decoders(network: bool) -> Result<()> {
     answer(&of_decoders(network))
 }
 
-/// From now on, the kernel answers only what a run needs, to the calling thread and those that it starts.
+/// Restricts the calling thread, and those that it starts, to the system calls that a run needs.
 ///
 /// # Errors
 /// When the kernel has no such filters.
@@ -259,14 +260,15 @@ fn answer(calls: &Calls) -> Result<()> {
     close().context("--sandbox on: the kernel does not filter system calls (--sandbox auto goes on without)")
 }
 
-/// The filters by which the kernel answers these calls. Where two of them refuse a call, the error is that of the later one.
+/// The filters that allow these calls. If two of them refuse a call, the error is that of the later one.
 fn programs(calls: &Calls) -> Result<[BpfProgram; 2], BackendError> {
     let known = calls.keys().map(|&call| (call, Vec::new()));
     let refused = REFUSED.iter().map(|&call| (call, Vec::new()));
     Ok([program(calls, EPERM)?, program(&refused.chain(known).collect(), ENOSYS)?])
 }
 
-/// The filter that answers these calls, and others with this error. It ends the process at a call of another architecture.
+/// The filter that allows these calls, and refuses others with this error. It ends the process at a call of another
+/// architecture.
 fn program(calls: &Calls, error: c_int) -> Result<BpfProgram, BackendError> {
     let condition = |check: &Check| {
         let width = if check.mask <= INT { Dword } else { Qword };
@@ -313,7 +315,8 @@ fn of_process(network: bool, replaces: bool) -> Calls {
         calls.insert(SYS_fchown, Vec::new());
         calls.insert(SYS_fchmod, vec![vec![without(1, rights)]]);
     }
-    // libx265 takes its threads back behind others. Of one's own thread alone: 0 is the group with another first argument.
+    // libx265 lowers the priority of its threads. Only for the calling thread: with another first argument, 0 is the
+    // process group.
     calls.insert(SYS_setpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
     calls
 }
@@ -322,8 +325,9 @@ fn whole(lists: &[&[c_long]]) -> Calls {
     lists.iter().copied().flatten().map(|&call| (call, Vec::new())).collect()
 }
 
-/// What both walls leave of the calls that could reach others: new threads, but no new processes; signals to this process, and
-/// what is to be known of it; what descriptors are, but not who gets signals from them; and the network, if it is used.
+/// Restrictions in both sandboxes for calls that could reach other processes: new threads, but no new processes;
+/// signals to, and information about, this process only; no change of who gets signals from a descriptor; and the
+/// network only if it is used.
 fn of_own_process(network: bool) -> Calls {
     let own = i64::from(std::process::id());
     let thread = CLONE_THREAD as u64;
@@ -351,7 +355,7 @@ fn of_own_process(network: bool) -> Calls {
     // Whether calls wait, and whether another program would have it.
     ioctl.extend([FIONBIO as i64, FIOCLEX as i64, FIONCLEX as i64].map(|request| vec![int(1, request)]));
     calls.insert(SYS_ioctl, ioctl);
-    // O_ASYNC has the kernel send signals, to whom F_SETOWN says.
+    // O_ASYNC makes the kernel send signals to the receiver set by F_SETOWN.
     let mut commands = vec![vec![int(1, F_SETFL.into()), without(2, O_ASYNC)]];
     let kept = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GETPIPE_SZ, F_SETPIPE_SZ, F_GET_SEALS];
     let locks = [F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW];
@@ -359,7 +363,7 @@ fn of_own_process(network: bool) -> Calls {
     calls.insert(SYS_fcntl, commands);
     if network {
         calls.extend(whole(&[OF_NETWORK, OLDER_OF_NETWORK]));
-        // Of the internet alone, and what tells which addresses this machine has: by other sockets, services of the user are reached.
+        // Only sockets of the internet, and of the list of this machine's addresses: others reach services of the user.
         let kinds = [vec![int(0, AF_INET.into())], vec![int(0, AF_INET6.into())]];
         let addresses = vec![int(0, AF_NETLINK.into()), int(2, NETLINK_ROUTE.into())];
         calls.insert(SYS_socket, kinds.into_iter().chain([addresses]).collect());
@@ -374,8 +378,8 @@ fn of_own_process(network: bool) -> Calls {
 mod tests {
     use super::*;
 
-    /// How many bits of its arguments the kernel reads, of the calls that have rules: an `int` has 32, a pointer and a `long` 64.
-    /// Rules are about no others.
+    /// How many bits of its arguments the kernel reads, of the calls that have rules: an `int` has 32, a pointer and a
+    /// `long` 64. Rules are about no others.
     const WIDTHS: &[(c_long, &[u32])] = &[
         (SYS_clone, &[32]),
         (SYS_kill, &[32]),
@@ -404,7 +408,7 @@ mod tests {
 
     const NATIVE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
 
-    /// What a filter answers, as the kernel runs it.
+    /// The result of a filter, as the kernel runs it.
     fn run(program: &BpfProgram, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut words = vec![number, architecture, 0, 0];
         words.extend(arguments.iter().flat_map(|argument| [*argument as u32, (argument >> 32) as u32]));
@@ -435,7 +439,7 @@ mod tests {
     impl Wall {
         /// The error that a call fails with, if it does.
         fn error(&self, call: c_long, arguments: [u64; 6]) -> Option<c_int> {
-            // Of two errors the later filter's counts.
+            // Of two errors, that of the later filter counts.
             let answers = self.programs.iter().rev().map(|program| run(program, NATIVE, call as u32, arguments));
             let refused = answers.into_iter().find(|answer| *answer != SECCOMP_RET_ALLOW)?;
             assert_eq!(refused & SECCOMP_RET_ACTION_FULL, SECCOMP_RET_ERRNO, "{}: {call}", self.name);
@@ -459,7 +463,7 @@ mod tests {
         for wall in walls() {
             for (&call, rules) in wall.calls.iter().filter(|(_, rules)| !rules.is_empty()) {
                 let (_, widths) = WIDTHS.iter().find(|(other, _)| *other == call).expect("the widths of the arguments");
-                // Values of all rules for this argument, and what lies around them.
+                // Values of all rules for this argument, and values near them.
                 let values = |argument: u8| {
                     let checks = rules.iter().flatten().filter(move |check| check.argument == argument);
                     let values = checks.flat_map(|check| [check.value, check.value ^ 1, check.mask, !check.mask & INT]);
@@ -481,7 +485,8 @@ mod tests {
                                 [1, 7, INT >> 1, INT].into_iter().chain(values(argument)).filter(|high| *high != 0)
                             {
                                 let value = low | high << 32;
-                                // A pointer or a length passes as zero alone; of an int, the kernel does not see the upper half.
+                                // A pointer or a length passes as zero alone; of an int, the kernel does not see the
+                                // upper half.
                                 let expected = if widths[at] == 64 { Some(EPERM) } else { with(low) };
                                 assert_eq!(
                                     with(value),

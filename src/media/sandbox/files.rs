@@ -12,11 +12,11 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The newest rules that are known here. Of these, a kernel holds those that it knows.
+/// The newest Landlock version supported here. An older kernel applies the rules that it has.
 const RULES: ABI = ABI::V10;
 
-/// What libraries read while they run: other libraries, character sets, fonts, the time zone, and how much memory and how many
-/// cores there are. Every user can read these files, and they hold nothing of one.
+/// Files that libraries read while they run: other libraries, character sets, fonts, the time zone, and the amount of
+/// memory and cores. All users can read these files, and they contain no private data.
 const SYSTEM: [&str; 18] = [
     "/usr/lib",
     "/usr/lib32",
@@ -38,7 +38,7 @@ const SYSTEM: [&str; 18] = [
     "/sys/fs/cgroup",
 ];
 
-/// What tells of the names and certificates of the network.
+/// Files with the names and certificates of the network.
 const OF_NETWORK: [&str; 12] = [
     "/etc/resolv.conf",
     "/run/systemd/resolve",
@@ -60,10 +60,11 @@ const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir
 });
 
-/// From now on, the calling thread and those that it starts can open these places only, if there are any; they reach no process
-/// outside by signals or abstract sockets, nor, without `network`, by ports and sockets that have names. Open files stay open.
-/// Answers with the number of the kernel's rules: older kernels have fewer. Before 3 (Linux 6.2), open files could be truncated,
-/// before 4 (6.7), Landlock did not know of ports, before 5 (6.10) of devices, and before 6 (6.12) of signals.
+/// From now on, the calling thread and those that it starts can open these places only, if there are any; they reach no
+/// process outside by signals or abstract sockets, nor, without `network`, by ports and sockets that have names. Open
+/// files stay open. Answers with the number of the kernel's rules: older kernels have fewer. Before 3 (Linux 6.2), open
+/// files could be truncated, before 4 (6.7), Landlock did not know of ports, before 5 (6.10) of devices, and before 6
+/// (6.12) of signals.
 ///
 /// # Errors
 /// When the kernel has no Landlock, or it is off, or when a place cannot be opened though it is there.
@@ -71,7 +72,7 @@ pub fn close(places: Option<&Places>, network: bool) -> Result<i32> {
     restrict(places, &SYSTEM.map(PathBuf::from), network)
 }
 
-/// The same for decoders, which can open nothing; with `network`, what is needed to reach a server can be read.
+/// The wall for decoders, which can open nothing; with `network`, they can read what is needed to reach a server.
 ///
 /// # Errors
 /// Those of [`close`].
@@ -87,7 +88,7 @@ fn restrict(places: Option<&Places>, system: &[PathBuf], network: bool) -> Resul
             ruleset = ruleset.handle_access(AccessNet::from_all(RULES))?;
         }
         let Some(places) = places else { return Ok(ruleset.create()?.restrict_self()?) };
-        // What leads to no file, as the end of a pipe does, is open to all.
+        // Paths that lead to no file, such as the end of a pipe, need no rule.
         let resolved =
             |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().flat_map(|path| path.canonicalize()).collect() };
         let mut ruleset = ruleset.handle_access(AccessFs::from_all(RULES))?.create()?;
@@ -113,7 +114,8 @@ fn restrict(places: Option<&Places>, system: &[PathBuf], network: bool) -> Resul
     })?;
     ensure!(
         status.ruleset != RulesetStatus::NotEnforced,
-        "--sandbox on: this kernel has no Landlock, or it is off (Linux 5.13 or newer has it; --sandbox auto goes on without)"
+        "--sandbox on: this kernel has no Landlock, or it is off (Linux 5.13 or newer has it; --sandbox auto goes on \
+         without)"
     );
     Ok(match status.landlock {
         LandlockStatus::Available { effective_abi, kernel_abi } => kernel_abi.unwrap_or(effective_abi as i32),
@@ -121,13 +123,13 @@ fn restrict(places: Option<&Places>, system: &[PathBuf], network: bool) -> Resul
     })
 }
 
-/// Is it not the kernel that lacks a wall, but the process that has too few descriptors for it?
+/// Whether the process has too few descriptors for a wall that the kernel offers.
 pub fn lacks_descriptors(error: &Error) -> bool {
     let codes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
     codes.into_iter().any(|code| [EMFILE, ENFILE].contains(&code))
 }
 
-/// The place of this name; `None` where there is none, or none for this user.
+/// The place of this name; `None` if it does not exist, or this user cannot open it.
 fn open(path: &Path) -> Result<Option<File>> {
     match OpenOptions::new().read(true).custom_flags(O_PATH).open(path) {
         Ok(place) => Ok(Some(place)),

@@ -1,5 +1,5 @@
-//! Walls around what reads files of strangers: the kernel refuses what demuxing and decoding do not need. They cannot be taken
-//! down again, and threads that are started inside are inside, too.
+//! Walls around what reads files of strangers: the kernel refuses what demuxing and decoding do not need. They cannot
+//! be taken down again, and threads that are started inside are inside, too.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -17,16 +17,6 @@ pub use places::Places;
 
 use anyhow::Result;
 
-/// The wall around a process that demuxes and decodes one input. Inside, nothing can be opened; there is no other program and
-/// no other process, and no network unless the input comes from there: then what tells of names and certificates can be read.
-#[derive(Clone, Copy, Debug)]
-pub struct DecoderWall {
-    /// Whether the network can be used.
-    pub network: bool,
-    /// Whether it is an error that the kernel has no such wall.
-    pub is_required: bool,
-}
-
 /// The wall around the whole process. Put it up before the process starts threads.
 #[derive(Clone, Debug)]
 pub struct ProcessWall {
@@ -40,21 +30,21 @@ pub struct ProcessWall {
     pub is_required: bool,
 }
 
-impl DecoderWall {
-    /// Puts it up around the calling thread and those that it starts from now on.
-    ///
-    /// # Errors
-    /// When the kernel has no such wall, and it is required.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn close(self) -> Result<()> {
-        let unless_lacking = |error| unless_lacking(self.is_required, error);
-        files::close_to_decoders(self.network).map(drop).or_else(unless_lacking)?;
-        calls::answer_decoders(self.network).or_else(unless_lacking)
-    }
+/// Closes the sandbox of a process that demuxes and decodes one input, for the calling thread and those that it starts
+/// from now on. It can open no files, reach no other process, and use no network without `network`. With `network`, it
+/// can read the names and certificates of servers.
+///
+/// # Errors
+/// When the kernel has no such wall, and it is required.
+#[cfg(target_os = "linux")]
+pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<()> {
+    let unless_lacking = |error| unless_lacking(is_required, error);
+    files::close_to_decoders(network).map(drop).or_else(unless_lacking)?;
+    calls::answer_decoders(network).or_else(unless_lacking)
 }
 
 impl ProcessWall {
-    /// Puts it up, and answers what holds from now on.
+    /// Closes the sandbox, and returns which walls hold from now on.
     ///
     /// # Errors
     /// When the kernel has no such wall, and it is required.
@@ -80,7 +70,7 @@ impl ProcessWall {
         Ok(if holds.is_empty() { "is held by nothing: the kernel has no walls".to_owned() } else { holds.join(", ") })
     }
 
-    /// Other systems have none.
+    /// Other systems have no sandbox.
     ///
     /// # Errors
     /// When it is required.
@@ -90,8 +80,8 @@ impl ProcessWall {
     }
 }
 
-/// Passes over it that the kernel has no such wall, if none is required. Where the process has too few descriptors, a wall
-/// would be missing that the kernel has.
+/// Ignores that the kernel has no such wall, if none is required; but not a lack of descriptors, which would leave out
+/// a wall that the kernel offers.
 #[cfg(target_os = "linux")]
 fn unless_lacking(is_required: bool, error: anyhow::Error) -> Result<()> {
     if is_required || files::lacks_descriptors(&error) { Err(error) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! What a process behind a wall can open.
+//! The files that a sandboxed process can open.
 
 use std::path::PathBuf;
 

@@ -6,7 +6,8 @@ use anyhow::Result;
 use ffmpeg_next::codec::Id;
 use std::collections::VecDeque;
 
-/// The shortest delay that is reported, in microseconds. Where recordings were joined, audio overlaps by up to a packet.
+/// The shortest delay that is reported, in microseconds. Where recordings were joined, audio overlaps by up to a
+/// packet.
 pub const NOTICED: i64 = 100_000;
 
 /// The highest frame rate for a container without timestamps, in frames a second.
@@ -19,20 +20,22 @@ const MPEG_RATES: [(i32, i32); 8] =
 /// Gives frames their times in the encoder's time base, each later than the one before it.
 pub struct EncoderClock {
     from: Rational,
-    to: Rational,
-    rate: Rational,
+    /// The encoder's time base, in seconds.
+    pub time_base: Rational,
+    /// The encoder's frame rate, in frames a second.
+    pub rate: Rational,
     last: Option<i64>,
     /// Time and duration of each frame in the encoder: some encoders lose the duration.
     durations: VecDeque<(i64, i64)>,
-    /// Was the warning about late frames given?
+    /// Whether the warning about late frames was given.
     warned_late: bool,
     /// The name of a container that [loses gaps](Container::loses_gaps), until the warning was given.
     loses_gaps: Option<String>,
-    /// Is it an animation whose players slow down what is faster than [`FASTEST_GIF`], and was that not said yet?
+    /// Whether to warn about frames that are shorter than [`FASTEST_GIF`], which players slow down.
     slows_down: bool,
 }
 
-/// The shortest time that players of GIF show a picture, in microseconds. What is to be shown shorter, most show for 0.1 s.
+/// The shortest time that players of GIF show a picture, in microseconds. Most players show shorter frames for 0.1 s.
 const FASTEST_GIF: i64 = 20_000;
 
 impl EncoderClock {
@@ -51,7 +54,7 @@ impl EncoderClock {
         };
         // The time base of MPEG-4 part 2 is at most 1/65535 s. In 1/60000 s, common frame rates are exact.
         let too_fine = codec == Some(Id::MPEG4) && from.denominator() > 65535;
-        let to = match container.has_timestamps() && !is_mpeg {
+        let time_base = match container.has_timestamps() && !is_mpeg {
             false => rate.invert(),
             true if too_fine => Rational::new(1, 60_000),
             true => from,
@@ -60,7 +63,7 @@ impl EncoderClock {
         let slows_down = container.name() == "gif";
         EncoderClock {
             from,
-            to,
+            time_base,
             rate,
             last: None,
             durations: VecDeque::new(),
@@ -70,27 +73,17 @@ impl EncoderClock {
         }
     }
 
-    /// The encoder's time base, in seconds.
-    pub fn time_base(&self) -> Rational {
-        self.to
-    }
-
-    /// The encoder's frame rate, in frames a second.
-    pub fn rate(&self) -> Rational {
-        self.rate
-    }
-
     /// Sets time and duration of `picture` in the encoder's time base.
     ///
     /// # Errors
     /// A warning that frames come late, with `--strict`.
     pub fn set(&mut self, picture: &mut Picture, notices: &Notices) -> Result<()> {
-        let due = picture.time().map(|time| rescale(time, self.from, self.to));
+        let due = picture.time().map(|time| rescale(time, self.from, self.time_base));
         let next = self.last.map_or(i64::MIN, |last| last + 1);
         let time = due.unwrap_or(next.max(0)).max(next);
         let gap = self.last.filter(|&last| time > last + 1);
         // Half a millisecond is the rounding of other containers.
-        let is_fast = |last: i64| rescale(time - last, self.to, microseconds()) < FASTEST_GIF - 500;
+        let is_fast = |last: i64| rescale(time - last, self.time_base, microseconds()) < FASTEST_GIF - 500;
         if self.slows_down && self.last.is_some_and(is_fast) {
             self.slows_down = false;
             notices.warn(
@@ -100,21 +93,21 @@ impl EncoderClock {
         }
         self.last = Some(time);
         if let Some(name) = self.loses_gaps.take_if(|_| gap.is_some()) {
-            let at = rescale(time, self.to, microseconds()) as f64 / 1e6;
+            let at = rescale(time, self.time_base, microseconds()) as f64 / 1e6;
             notices.warn(&format!(
-                "frames at {at:.1} s are further apart than {name} can say: they come too early from there on (.mkv and .mp4 \
-                 files store timestamps)"
+                "frames at {at:.1} s are further apart than {name} can say: they come too early from there on (.mkv \
+                 and .mp4 files store timestamps)"
             ))?;
         }
-        let duration = rescale(picture.duration(), self.from, self.to);
+        let duration = rescale(picture.duration(), self.from, self.time_base);
         if picture.duration() > 0 {
             self.durations.push_back((time, duration));
         }
         picture.set_time(Some(time));
         picture.set_duration(duration);
-        let delay = rescale(time - due.unwrap_or(time), self.to, microseconds());
+        let delay = rescale(time - due.unwrap_or(time), self.time_base, microseconds());
         if delay > NOTICED && !std::mem::replace(&mut self.warned_late, true) {
-            let at = rescale(time, self.to, microseconds()) as f64 / 1e6;
+            let at = rescale(time, self.time_base, microseconds()) as f64 / 1e6;
             notices.warn(&format!(
                 "frames at {at:.1} s come late: timestamps are closer than the output can represent, or decrease \
                  (.mkv and .mp4 files store timestamps)"
@@ -144,7 +137,7 @@ pub struct KeyFrames {
 }
 
 impl KeyFrames {
-    /// Must the frame at `time` (microseconds) be a key frame, because the next one would be too late?
+    /// Whether the frame at `time` (microseconds) must be a key frame, because the next one would be too late.
     pub fn is_due(&mut self, time: i64) -> bool {
         let next = time + (time - std::mem::replace(&mut self.last, time));
         let is_due = self.key.is_none_or(|key| next > key + KEY_DISTANCE);
@@ -155,8 +148,8 @@ impl KeyFrames {
     }
 }
 
-/// The frame rate for a container without timestamps: `base`, the lowest rate that represents all timestamps, if it is higher
-/// than the average rate. A multiple of the average rate is not taken: twice the rate is that of fields.
+/// The frame rate for a container without timestamps: `base`, the lowest rate that represents all timestamps, if it is
+/// higher than the average rate. A multiple of the average rate is not taken: twice the rate is that of fields.
 fn constant_rate(average: Rational, base: Option<Rational>) -> Rational {
     let higher = |base: &Rational| {
         let times = f64::from(*base) / f64::from(average);
@@ -172,7 +165,7 @@ fn mpeg_rate(rate: Rational) -> Rational {
     rates.into_iter().find(enough).unwrap_or(rates[rates.len() - 1])
 }
 
-/// Is it an MPEG frame rate times 1 to 4, divided by 1 to 32, which MPEG-2 can signal?
+/// Whether it is an MPEG frame rate times 1 to 4, divided by 1 to 32, which MPEG-2 can signal.
 fn is_fraction_of_mpeg_rate(rate: Rational) -> bool {
     let same = |numerator: i64, denominator: i64| {
         i64::from(rate.numerator()) * denominator == i64::from(rate.denominator()) * numerator

@@ -22,7 +22,8 @@ pub struct EncoderChoice {
     pub usual_quality: Option<f32>,
     /// The encoder's own preset.
     pub preset: Option<String>,
-    /// The profile of an input in DNxHR, which says how many bits it has; without one, the encoder makes DNxHD, of few sizes.
+    /// The profile of an input in DNxHR, which determines its bit depth; without one, the encoder makes DNxHD, of few
+    /// sizes.
     pub dnxhr_profile: Option<i32>,
     /// One of two passes.
     pub pass: Option<Pass>,
@@ -65,8 +66,8 @@ pub struct EncoderSettings {
 
 impl EncoderChoice {
     /// The encoders to try for a video of codec `input` (`None` for still images and raw video) in this container, best
-    /// first, and the reason for a change of codec, if there is one to report. `on_gpu` returns whether there is a GPU; it is
-    /// called only if there is an encoder for it.
+    /// first, and the reason for a change of codec, if there is one to report. `on_gpu` returns whether there is a GPU;
+    /// it is called only if there is an encoder for it.
     ///
     /// # Errors
     /// When this FFmpeg lacks the requested encoder, or the container cannot hold its codec.
@@ -115,7 +116,7 @@ impl EncoderChoice {
         let mpeg2 = Encoder::find("mpeg2video").filter(|_| is_for_mpeg2);
         let suits = |codec: Id| match codec {
             Id::DNXHD => self.dnxhr_profile.is_some(),
-            // FFmpeg 9 writes it there, and nothing else reads it.
+            // FFmpeg 9 writes it there, and only FFmpeg reads it.
             Id::FFV1 => container.name() != "mp4",
             _ => true,
         };
@@ -159,7 +160,8 @@ impl EncoderChoice {
         })
     }
 
-    /// The settings of `encoder` for pictures of this size (`None` while it is unknown), in this container, at this pace.
+    /// The settings of `encoder` for pictures of this size (`None` while it is unknown), in this container, at this
+    /// pace.
     ///
     /// # Errors
     /// When the encoder lacks a quality or preset option that the user has given.

@@ -3,12 +3,12 @@
 use super::clock::{EncoderClock, KEY_DISTANCE};
 use super::encoder_choice::{EncoderChoice, Pace};
 use super::encoder_table::FOR_ALPHA;
-use super::fit::{PixelChoice, format_for};
-use crate::ffmpeg::{Container, Encoder, Picture, StreamSideData, VideoEncoder, VideoFormat, VideoOptions};
+use super::fit::{Fitter, PixelChoice, format_for};
+use crate::ffmpeg::{Container, Encoder, Picture, StreamSideData, VideoEncoder, VideoOptions};
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result};
 
-/// What an encoder is chosen by.
+/// The criteria for an encoder.
 pub(super) struct EncoderStart<'a> {
     pub input: &'a Input,
     pub container: Container,
@@ -23,19 +23,28 @@ pub(super) struct EncoderStart<'a> {
     pub notices: &'a Notices,
 }
 
+/// An encoder that is open, and what gives it its pictures.
+pub(super) struct Started {
+    pub encoder: VideoEncoder,
+    pub fitter: Fitter,
+    pub clock: EncoderClock,
+    pub side_data: StreamSideData,
+}
+
 impl EncoderStart<'_> {
-    /// The first of the candidates that opens, and the format that it takes. With `keys`, key frames come by a schedule.
+    /// Opens the first of the candidates that opens. `is_turned` if the pictures are rotated before. With `keys`, key
+    /// frames come by a schedule.
     ///
     /// # Errors
-    /// When none opens; with `--strict`, when bits or colour are lost.
-    pub fn open(
-        &self,
-        first: &Picture,
-        clock: &EncoderClock,
-        side_data: &StreamSideData,
-        keys: bool,
-    ) -> Result<(VideoEncoder, VideoFormat)> {
+    /// When no encoder opens; with `--strict`, when bits or colour are lost.
+    pub fn open(&self, first: &Picture, is_turned: bool, keys: bool) -> Result<Started> {
         let stream = self.input.video_stream();
+        let mut side_data = stream.side_data.for_reencoding();
+        side_data.add_from(first);
+        if is_turned {
+            side_data = side_data.without_rotation();
+        }
+        let clock = EncoderClock::new(self.input, self.container, self.candidates);
         for (index, &candidate) in self.candidates.iter().enumerate() {
             let format = match format_for(candidate, self.container, self.pixels, first, self.notices) {
                 Err(error) if index + 1 < self.candidates.len() => {
@@ -52,7 +61,7 @@ impl EncoderStart<'_> {
                 }
             }
             if keys {
-                let frames = f64::from(clock.rate()) * KEY_DISTANCE as f64 / 1e6;
+                let frames = f64::from(clock.rate) * KEY_DISTANCE as f64 / 1e6;
                 settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
             }
             let interlaced = first.interlaced();
@@ -71,8 +80,8 @@ impl EncoderStart<'_> {
             let options = VideoOptions {
                 format: format.format,
                 size: format.size,
-                time_base: clock.time_base(),
-                frame_rate: stream.frame_rate.map(|_| clock.rate()),
+                time_base: clock.time_base,
+                frame_rate: stream.frame_rate.map(|_| clock.rate),
                 colour: format.colour,
                 sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
                 interlaced: interlaced.filter(|_| candidate.codes_interlaced()),
@@ -87,7 +96,8 @@ impl EncoderStart<'_> {
                     if let Some(why) = self.codec_changes {
                         self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
                     }
-                    return Ok((encoder, format));
+                    let fitter = Fitter::new(format, first, encoder.fields, self.notices.clone());
+                    return Ok(Started { encoder, fitter, clock, side_data });
                 }
                 // FFmpeg lists GPU encoders even without a GPU: try the next candidate.
                 Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&format!("{error:#}")),

@@ -79,7 +79,7 @@ pub(super) const TABLE: &[EncoderRow] = &[
     row("gif", Lossless, None, None, &[]),
 ];
 
-/// What an encoder cannot do by itself for pictures with alpha.
+/// Special handling of alpha for an encoder.
 pub(super) const FOR_ALPHA: &[(&str, (&str, &str))] = &[("libvpx", ("auto-alt-ref", "0"))];
 
 /// Encoders that print an error for an unknown preset themselves, and their presets.

@@ -2,7 +2,7 @@
 
 use super::clock::{EncoderClock, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
-use super::encoder_start::EncoderStart;
+use super::encoder_start::{EncoderStart, Started};
 use super::fit::{Fitter, PixelChoice};
 use super::keeps;
 use super::metadata::{
@@ -54,7 +54,7 @@ pub struct OutputOptions {
 pub struct FileSink {
     pub(super) input: Input,
     pub(super) target: Target,
-    container: Container,
+    pub(super) container: Container,
     /// The user's options of the container.
     given: Vec<(String, String)>,
     choice: EncoderChoice,
@@ -102,11 +102,11 @@ struct Running {
     key_bytes: u64,
     /// End of the last frame, in microseconds.
     end: i64,
-    /// How long it is shown, in microseconds, if its source tells.
+    /// How long it is shown, in microseconds, if the source gives it.
     last_duration: Option<i64>,
     /// Whether the encoder knows that no more frames come.
     is_draining: bool,
-    /// What is left in the encoder stays there.
+    /// Frames that are left in the encoder are dropped.
     is_abandoned: bool,
     /// For a sequence of images.
     image: Image,
@@ -141,11 +141,12 @@ struct Beside {
 }
 
 impl FileSink {
-    /// Checks all that can be checked before the first frame, and opens the file unless it has to wait for the first frame.
-    /// `on_gpu` returns whether there is a GPU, which may be able to encode; it is called only if needed.
+    /// Checks all that can be checked before the first frame, and opens the file unless it has to wait for the first
+    /// frame. `on_gpu` returns whether there is a GPU, which may be able to encode; it is called only if needed.
     ///
     /// # Errors
-    /// When this FFmpeg lacks the container or the encoder, the container cannot hold the codec, or the file does not open.
+    /// When this FFmpeg lacks the container or the encoder, the container cannot hold the codec, or the file does not
+    /// open.
     pub fn create(
         input: Input,
         target: Target,
@@ -161,8 +162,8 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// As [`FileSink::create`], but opens nothing. With an interrupt, which ends all waits, the sink writes a live stream to a
-    /// server, and connects with the first frame.
+    /// As [`FileSink::create`], but opens nothing. With an interrupt, which ends all waits, the sink writes a live
+    /// stream to a server, and connects with the first frame.
     ///
     /// # Errors
     /// When this FFmpeg lacks the container or the encoder, or the container cannot hold the codec.
@@ -193,7 +194,7 @@ impl FileSink {
         let is_one = container.is_images() && !is_sequence(&name);
         let is_stack = is_long && is_one && candidates.iter().all(|encoder| encoder.codec() == Id::TIFF);
         let (container, stack) = match Container::guess(Some("image2pipe"), &name).filter(|_| is_stack) {
-            // What the pages become is written as it is.
+            // The converted pages are written unchanged.
             Some(joined) => (joined, Some(TiffStack::default())),
             None => (container, None),
         };
@@ -229,11 +230,6 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// Its container.
-    pub(super) fn container(&self) -> Container {
-        self.container
-    }
-
     /// The error of a second frame for one image.
     fn one_image(&self) -> String {
         let name = self.target.name();
@@ -248,8 +244,13 @@ impl FileSink {
             url = self.image.insert(image).location().to_string_lossy().into_owned();
         }
         let opened = match &self.interrupt {
-            Some(interrupt) => Muxer::connect(self.container, &url, interrupt.clone(), &protocol_options(&url)),
-            None => Muxer::create(self.container, &url, self.target.fifo().map(|_| self.target.cancel().flag().into())),
+            Some(interrupt) => {
+                Muxer::open(self.container, &url, Some(interrupt.clone()), Some(&protocol_options(&url)))
+            }
+            None => {
+                let interrupt = self.target.fifo().map(|_| self.target.cancel().flag().into());
+                Muxer::open(self.container, &url, interrupt, None)
+            }
         };
         let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
         muxer.set_time_offset(-zero_time(&self.input, self.container));
@@ -260,12 +261,6 @@ impl FileSink {
     fn start(&mut self, first: &Picture, about: Option<&About>) -> Result<()> {
         let stream = self.input.video_stream();
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
-        let mut side_data = stream.side_data.for_reencoding();
-        side_data.add_from(first);
-        if self.rotate.rotates() {
-            side_data = side_data.without_rotation();
-        }
-        let clock = EncoderClock::new(&self.input, self.container, &self.candidates);
         // The user's distance of key frames takes precedence.
         let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
         let start = EncoderStart {
@@ -278,14 +273,13 @@ impl FileSink {
             codec_changes: self.codec_changes,
             notices: &self.notices,
         };
-        let (encoder, format) = start.open(first, &clock, &side_data, keys)?;
+        let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), keys)?;
         let kind = Encoder::find(&encoder.name());
         keeps::check(&self.input, self.container, kind, Some((first, about)), self.target.name(), &self.notices)?;
         let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
         let Begun { video, routes, metadata, options } = self.begin_file(begin, add)?;
-        let fitter = Fitter::new(format, first, encoder.fields(), self.notices.clone());
         self.running = Some(Running {
             encoder,
             fitter,
@@ -332,7 +326,7 @@ impl FileSink {
         let skipped = timecode_rate.map_or(0, |rate| self.input.skipped_frames_at(f64::from(rate)));
         let metadata = begun_later(kept(&media.metadata), timecode_rate, skipped);
         let mut metadata = metadata;
-        if let Some(timecode) = timecode.filter(|_| keeps::Said::timecode_is_of_file(self.container))
+        if let Some(timecode) = timecode.filter(|_| keeps::FileMetadata::timecode_is_of_file(self.container))
             && super::metadata::timecode(&metadata).is_none()
         {
             let of_file = vec![("timecode".to_owned(), timecode.to_owned())];
@@ -366,7 +360,7 @@ impl FileSink {
         check_keys(self.container, &metadata, has_cover, &self.notices)?;
         let mut options = muxer_options(self.container, &metadata, has_cover, start);
         let of_pace = match self.pace {
-            // What is only measured cannot be read again, to make room for the index.
+            // An output that is only measured cannot be read again, to make room for the index.
             Pace::Offline if muxer.is_seekable() && !matches!(self.size, Some(SizeRule::Measure(_))) => {
                 file_options(self.container)
             }
@@ -399,8 +393,8 @@ impl FileSink {
 
     fn write_frame(&mut self, frame: &Frame) -> Result<()> {
         let mut picture = self.rotated(frame)?;
-        let told = picture.metadata().into_iter().find(|(key, _)| key == ABOUT);
-        let about = told.and_then(|(_, text)| About::of_text(&text));
+        let entry = picture.metadata().into_iter().find(|(key, _)| key == ABOUT);
+        let about = entry.and_then(|(_, text)| About::of_text(&text));
         // It is no text for people.
         picture.set_entry(ABOUT, None);
         if self.running.is_none() {
@@ -416,20 +410,20 @@ impl FileSink {
         let is_second = self.running.as_ref().is_some_and(|running| running.frames > 0);
         ensure!(!is_second || !self.container.is_images() || self.is_sequence(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
-        // An animation is one packet at the end, with what its first image says.
+        // An animation is one packet at the end, with the metadata of its first image.
         if keeps::is_of_images(self.container) && running.beside.len() < MOST_BESIDE {
             let icc = picture.icc_profile().filter(|_| !keeps::writes_icc(&running.encoder.name()));
             running.beside.push_back(Beside { about: about.unwrap_or_default(), icc });
         }
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;
-        let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base(), microseconds()));
+        let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base, microseconds()));
         if running.keys.as_mut().is_some_and(|keys| keys.is_due(time)) {
             picture.make_key();
         }
-        let told = Some(picture.duration()).filter(|&duration| duration > 0);
-        running.last_duration = told.map(|duration| rescale(duration, running.clock.time_base(), microseconds()));
-        let duration = rescale(1, running.clock.rate().invert(), microseconds());
+        let duration = Some(picture.duration()).filter(|&duration| duration > 0);
+        running.last_duration = duration.map(|duration| rescale(duration, running.clock.time_base, microseconds()));
+        let duration = rescale(1, running.clock.rate.invert(), microseconds());
         running.end = running.end.max(time + duration);
         running.frames += 1;
         let frame = running.frames - 1;
@@ -441,7 +435,7 @@ impl FileSink {
         Ok(())
     }
 
-    /// Writes the next packet that the encoder has ready. Answers whether there was one.
+    /// Writes the next packet that the encoder has ready. Returns whether there was one.
     fn write_encoded(&mut self) -> Result<bool> {
         let Some(running) = &mut self.running else { return Ok(false) };
         let name = self.target.name();
@@ -505,7 +499,7 @@ impl FileSink {
         self.write_encoded()
     }
 
-    /// Is the output numbered images?
+    /// Whether the output is numbered images.
     fn is_sequence(&self) -> bool {
         self.container.is_images() && is_sequence(self.target.name())
     }
@@ -586,7 +580,7 @@ impl FileSink {
                 let encoder = running.encoder.name();
                 let (video, key_frames, key_bytes) = (running.bytes, running.key_frames, running.key_bytes);
                 let (format, size) = running.encoder.picture();
-                let rate = self.input.rate().map(|_| f64::from(running.clock.rate()));
+                let rate = self.input.rate().map(|_| f64::from(running.clock.rate));
                 let all = Measured { encoder, format, size, rate, all, video, key_frames, key_bytes, seconds };
                 let _ = measured.set(all);
             }
@@ -595,7 +589,7 @@ impl FileSink {
         Ok(())
     }
 
-    /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and names a reader that reads nothing. With a server, a broken
+    /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and names a stalled reader. With a server, a broken
     /// pipe is a lost connection.
     fn map_error(&self, error: anyhow::Error) -> anyhow::Error {
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
@@ -649,9 +643,9 @@ impl Sink for FileSink {
     }
 }
 
-/// The time of the input, in microseconds, that becomes zero in the output. It is the input's start time if the container
-/// starts streams at zero, or if the input has a broadcast clock and the output has not: a file must not begin hours after
-/// zero. A start time of a few seconds is kept.
+/// The time of the input, in microseconds, that becomes zero in the output. It is the input's start time if the
+/// container starts streams at zero, or if the input has a broadcast clock and the output has not: a file must not
+/// begin hours after zero. A start time of a few seconds is kept.
 fn zero_time(input: &Input, container: Container) -> i64 {
     const KEPT: std::ops::Range<i64> = 0..10_000_000;
     let start = input.media.start.filter(|_| input.shift == 0).unwrap_or(0);
@@ -660,7 +654,7 @@ fn zero_time(input: &Input, container: Container) -> i64 {
     if moves { start } else { 0 }
 }
 
-/// Is this the pattern of an image sequence (`%05d.png`)?
+/// Whether this is the pattern of an image sequence (`%05d.png`).
 pub fn is_sequence(name: &str) -> bool {
     number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
 }

@@ -1,4 +1,5 @@
-//! Chooses the pixel format of the encoder, and converts pictures to the format and size that the encoder was opened with.
+//! Chooses the pixel format of the encoder, and converts pictures to the format and size that the encoder was opened
+//! with.
 
 use super::steady::Steady;
 use crate::ffmpeg::{Container, Converter, Encoder, Picture, RawFormat, VideoFormat, nearest_format};
@@ -12,17 +13,17 @@ pub enum PixelChoice {
     /// The encoder's format that is nearest to the input's.
     #[default]
     NearInput,
-    /// With codecs for players, 4:2:0 of limited range, and 8 bits with H.264: many browsers, phones and televisions do not
-    /// play other formats correctly.
+    /// With codecs for players, 4:2:0 of limited range, and 8 bits with H.264: many browsers, phones and televisions do
+    /// not play other formats correctly.
     ForPlayers,
-    /// The same, and 8 bits with all of these codecs.
+    /// As `ForPlayers`, but 8 bits with all of these codecs.
     ForBrowsers,
     /// This one.
     Exactly(RawFormat),
 }
 
-/// The format in which `encoder` gets pictures like `first`, for `container`, scaled down to fit into the size that is given
-/// with the choice of pixels, if one is.
+/// The format in which `encoder` gets pictures like `first`, for `container`, scaled down to fit into the size that is
+/// given with the choice of pixels, if one is.
 ///
 /// # Errors
 /// When the encoder takes no similar format; with `--strict`, when bits or colour are lost.
@@ -101,15 +102,15 @@ pub fn format_for(
         false => colour,
     };
     let loses = loses(first, format);
-    // That of pictures which are opaque is not missed.
+    // The loss of opaque alpha is not reported.
     let alpha_is_lost = from.has_alpha() && !format.has_alpha() && !first.is_opaque();
     let differs = format.native() != from.native() || format.native().is_none() && format != from;
     let bytes_swapped = |format: RawFormat| format.name().trim_end_matches("le").trim_end_matches("be").to_owned();
     if differs && !asked_for && bytes_swapped(from) != bytes_swapped(format) {
         if loses_alpha && alpha_is_lost {
             notices.warn(&format!(
-                "{name} does not carry the alpha of {codec}'s video: {from} becomes {format}, which is opaque (.mkv and .webm \
-                 files keep it)"
+                "{name} does not carry the alpha of {codec}'s video: {from} becomes {format}, which is opaque (.mkv \
+                 and .webm files keep it)"
             ))?;
         } else if alpha_is_lost {
             let keeps = match container.is_images() || encoder.codec() == Id::GIF {
@@ -117,7 +118,8 @@ pub fn format_for(
                 false => "--encoder ffv1 in an .mkv file and prores_ks in a .mov file keep it",
             };
             notices.warn(&format!(
-                "encoder {codec} does not take the alpha of {from}: the video becomes {format}, which is opaque ({keeps})"
+                "encoder {codec} does not take the alpha of {from}: the video becomes {format}, which is opaque \
+                 ({keeps})"
             ))?;
         } else if plays_anywhere && loses {
             notices.note(&format!(
@@ -152,7 +154,7 @@ pub fn format_for(
     Ok(VideoFormat { format, size, colour })
 }
 
-/// Does it lose bits, colour, or alpha that is not all opaque, if it becomes `to`?
+/// Whether the conversion to `to` loses bits, colour, or alpha that is not all opaque.
 fn loses(picture: &Picture, to: RawFormat) -> bool {
     let from = picture.format();
     from.loses_colour_in(to) || from.has_alpha() && !to.has_alpha() && !picture.is_opaque()
@@ -167,26 +169,26 @@ fn scaled_down(size: (usize, usize), fit: (usize, usize)) -> (usize, usize) {
     if share < 1.0 { (scaled(size.0), scaled(size.1)) } else { size }
 }
 
-/// The `yuvj` variant of a YUV format, if the encoder takes it and the picture is full range, or the encoder does not take
-/// the format itself.
+/// The `yuvj` variant of a YUV format, if the encoder takes it and the picture is full range, or the encoder does not
+/// take the format itself.
 fn full_range_variant(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
     let is_variant = |format: &RawFormat| format.is_full_range_yuv() && format.native() == from.native();
     formats.iter().copied().find(is_variant).filter(|_| full || !formats.contains(&from))
 }
 
-/// Is it H.264 or HEVC in a container for players and browsers, most of which decode only 4:2:0?
+/// Whether it is H.264 or HEVC in a container for players and browsers, most of which decode only 4:2:0.
 fn is_for_players(container: Container, encoder: Encoder) -> bool {
     let is_players = matches!(encoder.codec(), Id::H264 | Id::HEVC) && encoder.name() != "libx264rgb";
     is_players && matches!(container.name().as_str(), "mp4" | "mov" | "ipod" | "flv" | "mpegts" | "hls" | "dash")
 }
 
-/// Is its codec one that players and browsers decode in 4:2:0?
+/// Whether its codec is one that players and browsers decode only in 4:2:0.
 fn is_players_codec(encoder: Encoder) -> bool {
     let is_players = matches!(encoder.codec(), Id::H264 | Id::HEVC | Id::VP8 | Id::VP9 | Id::AV1 | Id::MPEG4);
     is_players && encoder.name() != "libx264rgb"
 }
 
-/// Does it refuse odd sizes with subsampled chroma?
+/// Whether it refuses odd sizes with subsampled chroma.
 fn takes_even_sizes(encoder: Encoder) -> bool {
     ["libx264", "libx265"].contains(&encoder.name().as_str())
 }
@@ -205,33 +207,33 @@ pub struct Fitter {
     converter: Converter,
     steady: Steady,
     notices: Notices,
-    /// Was it said that the matrix changes?
-    said_matrix: bool,
+    /// Whether the change of the matrix was reported.
+    warned_matrix: bool,
     /// The size of the first picture, until the size changes.
     first_size: Option<(usize, usize)>,
     first_format: RawFormat,
-    /// Do the encoder's pictures hold all bits and colours of those so far?
+    /// Whether the encoder's pictures hold all bits and colours of those so far.
     is_whole: bool,
 }
 
 impl Fitter {
-    /// Converts to the format `to`, which was chosen for `first`; `fields` is `Some(top field first?)` where fields are coded. A
-    /// picture of another size, or one with more bits or colour than `to` holds, causes a warning, as do those of which what is
-    /// said of all does not hold.
+    /// Converts to the format `to`, which was chosen for `first`; `fields` is `Some(top field first?)` where fields are
+    /// coded. A picture of another size, or one with more bits or colour than `to` holds, causes a warning, as do those
+    /// whose metadata differs from that of the whole video.
     pub fn new(to: VideoFormat, first: &Picture, fields: Option<bool>, notices: Notices) -> Self {
         Fitter {
             to,
             converter: Converter::default(),
             steady: Steady::new(first, fields, notices.clone()),
             notices,
-            said_matrix: false,
+            warned_matrix: false,
             first_size: Some(first.size()),
             first_format: first.format(),
             is_whole: !loses(first, to.format),
         }
     }
 
-    /// Makes what `picture` says of itself fit; answers whether format, range, matrix and size do.
+    /// Makes the metadata of `picture` fit; returns whether format, range, matrix and size do.
     ///
     /// # Errors
     /// A warning, with `--strict`.
@@ -245,7 +247,7 @@ impl Fitter {
             true => picture.colour().other_matrix(self.to.colour),
             false => None,
         };
-        if let Some((is, was)) = other_matrix.as_ref().filter(|_| !std::mem::replace(&mut self.said_matrix, true)) {
+        if let Some((is, was)) = other_matrix.as_ref().filter(|_| !std::mem::replace(&mut self.warned_matrix, true)) {
             self.notices
                 .note(&format!("the matrix changes from {was} to {is}: from there on, it is converted to {was}"));
         }
@@ -274,7 +276,8 @@ impl Fitter {
                     .warn(&format!("the video becomes transparent, which {to} is not: from there on alpha is lost"))?;
             } else {
                 self.notices.warn(&format!(
-                    "the video changes to {from}; from there on it is narrowed to {to} (--filter format={from} keeps all of it)"
+                    "the video changes to {from}; from there on it is narrowed to {to} (--filter format={from} keeps \
+                     all of it)"
                 ))?;
             }
         }

@@ -94,7 +94,7 @@ pub(super) fn joinable(
     Ok((encoder, options))
 }
 
-/// Is it the name of a file for encoded video?
+/// Whether it is the name of a file for encoded video.
 fn is_file(name: &str, options: &OutputOptions) -> bool {
     let is_other = name == "-" || name.contains("://") || is_sequence(name);
     !is_other && !OutputKind::of(name, options.format.as_deref()).takes_only_pictures()

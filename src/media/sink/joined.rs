@@ -1,5 +1,5 @@
-//! The file that is joined of pieces: video that was encoded before, with the other streams of the input, as one run writes
-//! them.
+//! The file that is joined of pieces: video that was encoded before, with the other streams of the input, as one run
+//! writes them.
 
 use super::file::{Begun, FileSink, OutputOptions};
 use super::keeps;
@@ -31,7 +31,8 @@ impl JoinedFile {
     /// Begins the file. Its video, which begins at `begin` (microseconds), was encoded like `video`.
     ///
     /// # Errors
-    /// When this FFmpeg lacks the container or the codec, the container cannot hold the codec, or the file does not open.
+    /// When this FFmpeg lacks the container or the codec, the container cannot hold the codec, or the file does not
+    /// open.
     pub fn create(
         input: Input,
         target: Target,
@@ -43,7 +44,7 @@ impl JoinedFile {
         // The same bytes each time: some containers have random numbers else.
         options.container.insert(0, ("fflags".to_owned(), "+bitexact".to_owned()));
         let mut file = FileSink::prepare(input, target, options, None, &mut || false, notices)?;
-        keeps::check(&file.input, file.container(), None, None, file.target.name(), &file.notices)?;
+        keeps::check(&file.input, file.container, None, None, file.target.name(), &file.notices)?;
         let begun = file.begin_file(begin, |muxer, stream, metadata| Ok(muxer.add_kept(video, stream, metadata)?))?;
         let Begun { video: stream, routes, .. } = begun;
         Ok(JoinedFile { file, video: stream, time_base: video.time_base(), routes, begin })

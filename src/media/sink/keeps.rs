@@ -1,14 +1,14 @@
-//! What each container keeps of what a file says of itself, beside its streams. This table is the one place that knows: the
-//! warning about what is lost, and the table in `docs/files.md`, come from it.
+//! The metadata of files that each container keeps. The warning about what is lost, and the table in `docs/files.md`,
+//! come from this table.
 
 use crate::ffmpeg::{Container, Encoder, Media, Picture, Stream};
-use crate::image_file::{About, SaidOfImage};
+use crate::image_file::{About, ImageMetadata};
 use crate::pipeline::{Input, Notices};
 use anyhow::Result;
 
-/// Something that a file says of itself.
+/// A kind of metadata of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum FileMetadata {
     /// Chapters.
     Chapters,
     /// The timecode of the first frame.
@@ -24,57 +24,58 @@ pub enum Said {
 }
 
 /// All of them, how they are called, and the containers that keep them, by FFmpeg's names.
-pub const KEPT: [(Said, &str, &[&str]); 6] = [
+pub const KEPT: [(FileMetadata, &str, &[&str]); 6] = [
     (
-        Said::Chapters,
+        FileMetadata::Chapters,
         "chapters",
         &["mp4", "mov", "ipod", "3gp", "3g2", "ismv", "f4v", "matroska", "webm", "nut", "asf"],
     ),
     (
-        Said::Timecode,
+        FileMetadata::Timecode,
         "timecode",
         &["mp4", "mov", "matroska", "webm", "nut", "mxf", "asf", "avi", "flv", "wtv", "ogg", "ogv", "dv"],
     ),
     (
-        Said::Place,
+        FileMetadata::Place,
         "place of the recording (GPS)",
         &[
             "mp4", "mov", "ipod", "3gp", "3g2", "ismv", "f4v", "matroska", "webm", "nut", "asf", "flv", "wtv", "ogg",
             "ogv",
         ],
     ),
-    (Said::Sphere, "360 degrees (spherical)", &["mp4", "matroska", "webm"]),
-    (Said::Stereo, "stereo 3D", &["mp4", "matroska", "webm"]),
-    (Said::MasteringDisplay, "mastering display of HDR", &["mp4", "mov", "matroska", "webm", "mxf"]),
+    (FileMetadata::Sphere, "360 degrees (spherical)", &["mp4", "matroska", "webm"]),
+    (FileMetadata::Stereo, "stereo 3D", &["mp4", "matroska", "webm"]),
+    (FileMetadata::MasteringDisplay, "mastering display of HDR", &["mp4", "mov", "matroska", "webm", "mxf"]),
 ];
 
-impl Said {
-    /// Does a file of a container keep the timecode of a video among what it says of all of the file, and nowhere else?
+impl FileMetadata {
+    /// Whether a container stores the timecode of a video only in the metadata of the whole file.
     pub(super) fn timecode_is_of_file(container: Container) -> bool {
         matches!(container.name().as_str(), "asf" | "avi" | "flv" | "wtv" | "ogg" | "ogv")
     }
 
-    /// Does a file of this container, whose video this encoder makes, say it?
+    /// Whether a file of this container stores it, if its video comes from this encoder.
     pub fn is_kept(self, container: Container, encoder: Option<Encoder>) -> bool {
         let name = container.name();
-        let row = KEPT.iter().find(|(said, ..)| *said == self);
+        let row = KEPT.iter().find(|(what, ..)| *what == self);
         // x265 writes it into the video.
-        let in_video = self == Said::MasteringDisplay && encoder.is_some_and(|encoder| encoder.name() == "libx265");
+        let in_video =
+            self == FileMetadata::MasteringDisplay && encoder.is_some_and(|encoder| encoder.name() == "libx265");
         container.discards() || in_video || row.is_some_and(|(_, _, by)| by.contains(&name.as_str()))
     }
 
-    fn is_said(self, media: &Media, video: &Stream, first: Option<&Picture>) -> bool {
+    fn is_present(self, media: &Media, video: &Stream, first: Option<&Picture>) -> bool {
         let has_key = |keys: &[&str]| {
             let entries = media.metadata.iter().chain(&video.metadata);
             entries.map(|(key, _)| key).any(|key| keys.iter().any(|known| known.eq_ignore_ascii_case(key)))
         };
         match self {
-            Said::Chapters => !media.chapters.is_empty(),
-            Said::Timecode => has_key(&["timecode"]),
-            Said::Place => has_key(&["location", "com.apple.quicktime.location.ISO6709"]),
-            Said::Sphere => video.side_data.is_spherical(),
-            Said::Stereo => video.side_data.is_stereo(),
-            Said::MasteringDisplay => {
+            FileMetadata::Chapters => !media.chapters.is_empty(),
+            FileMetadata::Timecode => has_key(&["timecode"]),
+            FileMetadata::Place => has_key(&["location", "com.apple.quicktime.location.ISO6709"]),
+            FileMetadata::Sphere => video.side_data.is_spherical(),
+            FileMetadata::Stereo => video.side_data.is_stereo(),
+            FileMetadata::MasteringDisplay => {
                 let of_picture = first.is_some_and(|first| first.mastering_display().is_some());
                 video.side_data.has_mastering_display() || of_picture
             }
@@ -82,7 +83,7 @@ impl Said {
     }
 }
 
-/// What tells cameras and programs how a picture is stored, and does not hold, or need not be said, of another file of it.
+/// Metadata of how a picture is stored, which does not apply to another file of it.
 const OF_STORAGE: [&str; 36] = [
     "Orientation",
     "XResolution",
@@ -109,7 +110,7 @@ const OF_STORAGE: [&str; 36] = [
     "ColorMap",
     "ExtraSamples",
     "SampleFormat",
-    // The same, by its number.
+    // Its tag by number.
     "0x0153",
     "RowsPerStrip",
     "StripOffsets",
@@ -126,13 +127,13 @@ const OF_STORAGE: [&str; 36] = [
 /// The gamma of sRGB and of no word about it.
 const USUAL_GAMMA: [&str; 2] = ["45455/100000", "0.454550"];
 
-/// Is it a container of images, or of animations?
+/// Whether it is a container of images or of animations.
 pub(super) fn is_of_images(container: Container) -> bool {
     container.is_images() || matches!(container.name().as_str(), "gif" | "apng" | "webp" | "image2pipe")
 }
 
-/// Warns, once, of all that the input says of itself and a file of this container does not. `first` is the first picture, and what it
-/// says of itself as an image.
+/// Warns, once, of all metadata of the input that a file of this container does not keep. `first` is the first picture,
+/// and its metadata as an image.
 ///
 /// # Errors
 /// The warning, with `--strict`.
@@ -148,13 +149,15 @@ pub(super) fn check(
     let picture = first.map(|(picture, _)| picture);
     let to_images = is_of_images(container);
     let mut lost = dynamic(video, picture);
-    // Pictures of a film are not expected to tell of its chapters.
-    let of_film = KEPT.iter().filter(|(said, ..)| !to_images || matches!(said, Said::Sphere | Said::Stereo));
-    let of_film = of_film.filter(|(said, ..)| said.is_said(media, video, picture) && !said.is_kept(container, encoder));
+    // For output to images, chapters are not missed.
+    let of_film =
+        KEPT.iter().filter(|(what, ..)| !to_images || matches!(what, FileMetadata::Sphere | FileMetadata::Stereo));
+    let of_film =
+        of_film.filter(|(what, ..)| what.is_present(media, video, picture) && !what.is_kept(container, encoder));
     lost.extend(of_film.map(|(_, name, _)| (*name).to_owned()));
     if media.is_images() && to_images {
         lost.extend(first.map(|(first, about)| of_image(first, about, encoder)).unwrap_or_default());
-        // What the header of a stack says.
+        // The metadata in the header of a stack.
         let of_file: Vec<&str> = media.metadata.iter().map(|(key, _)| key.as_str()).collect();
         lost.extend((!of_file.is_empty()).then(|| format!("texts{}", listed(&of_file))));
     }
@@ -164,12 +167,13 @@ pub(super) fn check(
     notices.warn(&format!("{output} does not say what {} says of itself: {}", input.name, lost.join("; ")))
 }
 
-/// What holds for the pictures as they were, and for no others.
+/// Metadata that applies only to the original pictures.
 fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
     let dolby = match video.side_data.dolby_vision() {
         // Its colours are of no kind that other players know.
         Some((profile, 0)) => Some(format!(
-            "Dolby Vision of profile {profile}, without which the colours are wrong (take a version of the video in HDR10, HLG or SDR)"
+            "Dolby Vision of profile {profile}, without which the colours are wrong (take a version of the video in \
+             HDR10, HLG or SDR)"
         )),
         Some((profile, _)) => Some(format!("Dolby Vision of profile {profile}, which does not fit equalized pictures")),
         None if first.is_some_and(Picture::has_dolby_vision) => {
@@ -182,18 +186,18 @@ fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
     [dolby, plus].into_iter().flatten().collect()
 }
 
-/// What images say of themselves, how it is called, and FFmpeg's encoders of the images that keep it: what they do not write, this
-/// program does.
-pub const KEPT_OF_IMAGES: [(SaidOfImage, &str, &[&str]); 6] = [
-    (SaidOfImage::Exif, "EXIF (camera, date, GPS)", &["png", "mjpeg", "tiff", "libwebp"]),
-    (SaidOfImage::Xmp, "XMP", &["png", "mjpeg", "tiff", "libwebp"]),
-    (SaidOfImage::Icc, "ICC profile", &["png", "mjpeg", "tiff", "libwebp", "libjxl", "apng"]),
-    (SaidOfImage::Resolution, "resolution (dpi)", &["png", "mjpeg", "tiff", "libwebp"]),
-    (SaidOfImage::Gamma, "gamma", &["png"]),
-    (SaidOfImage::Texts, "texts of PNG", &["png"]),
+/// The metadata of images, its name in messages, and FFmpeg's encoders of the images that keep it: this program writes
+/// what they do not.
+pub const KEPT_OF_IMAGES: [(ImageMetadata, &str, &[&str]); 6] = [
+    (ImageMetadata::Exif, "EXIF (camera, date, GPS)", &["png", "mjpeg", "tiff", "libwebp"]),
+    (ImageMetadata::Xmp, "XMP", &["png", "mjpeg", "tiff", "libwebp"]),
+    (ImageMetadata::Icc, "ICC profile", &["png", "mjpeg", "tiff", "libwebp", "libjxl", "apng"]),
+    (ImageMetadata::Resolution, "resolution (dpi)", &["png", "mjpeg", "tiff", "libwebp"]),
+    (ImageMetadata::Gamma, "gamma", &["png"]),
+    (ImageMetadata::Texts, "texts of PNG", &["png"]),
 ];
 
-/// Does FFmpeg's encoder of this name write the ICC profile of a picture itself?
+/// Whether FFmpeg's encoder of this name writes the ICC profile of a picture itself.
 pub(super) fn writes_icc(encoder: &str) -> bool {
     matches!(encoder, "png" | "apng" | "mjpeg" | "libjxl")
 }
@@ -207,7 +211,7 @@ fn listed(keys: &[&str]) -> String {
     }
 }
 
-/// What images of this encoder do not keep.
+/// The metadata that images of this encoder do not keep.
 fn of_image(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) -> Vec<String> {
     let metadata = first.metadata();
     let encoder = encoder.map(Encoder::name).unwrap_or_default();
@@ -215,26 +219,26 @@ fn of_image(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) ->
     let encoder = encoder.trim_end_matches("_anim").to_owned();
     // FFmpeg 9 names the list that a tag is of, too.
     let name_of = |key| str::rsplit(key, '/').next().unwrap_or_default();
-    let told = metadata.iter().map(|(key, _)| name_of(key)).filter(|key| !OF_STORAGE.contains(key));
-    let told: Vec<&str> = told.collect();
-    let list = listed(&told);
-    let is_lost = |what: SaidOfImage, by: &[&str]| match what {
-        SaidOfImage::Icc => first.has_icc_profile() && !by.contains(&encoder.as_str()),
+    let keys = metadata.iter().map(|(key, _)| name_of(key)).filter(|key| !OF_STORAGE.contains(key));
+    let keys: Vec<&str> = keys.collect();
+    let list = listed(&keys);
+    let is_lost = |what: ImageMetadata, by: &[&str]| match what {
+        ImageMetadata::Icc => first.icc_profile().is_some() && !by.contains(&encoder.as_str()),
         _ => about
-            .is_some_and(|about| about.says(what) && !(by.contains(&encoder.as_str()) && about.fits(what, &encoder))),
+            .is_some_and(|about| about.has(what) && !(by.contains(&encoder.as_str()) && about.fits(what, &encoder))),
     };
     let lost = KEPT_OF_IMAGES.iter().filter(|(what, _, by)| is_lost(*what, by));
     let mut lost: Vec<String> = lost
         .map(|(what, name, _)| match what {
-            SaidOfImage::Exif | SaidOfImage::Texts => format!("{name}{list}"),
+            ImageMetadata::Exif | ImageMetadata::Texts => format!("{name}{list}"),
             _ => (*name).to_owned(),
         })
         .collect();
-    // Of other images, FFmpeg tells.
+    // The metadata of other images comes from FFmpeg.
     if about.is_none() {
         let gamma = metadata.iter().find(|(key, value)| key == "gamma" && !USUAL_GAMMA.contains(&value.as_str()));
         lost.extend(gamma.map(|(_, value)| format!("gamma {value}")));
-        if !told.is_empty() {
+        if !keys.is_empty() {
             lost.push(format!("EXIF and texts{list}"));
         }
     }

@@ -1,5 +1,5 @@
-//! Kinds of output: what a name, and a container if one is given, stand for. Whoever treats one kind in a way of its own asks
-//! here; each answer is a `match` without a rest, so that the compiler names all that a new kind has to decide.
+//! Kinds of output, by name and optional container. Code that treats kinds differently asks here; each answer is an
+//! exhaustive `match`, so that the compiler lists all decisions for a new kind.
 
 use super::file::is_sequence;
 use super::raw::Framing;
@@ -52,7 +52,7 @@ impl OutputKind {
         }
     }
 
-    /// Whether the pictures of a video alone go into it, as they are: raw frames, or none at all.
+    /// Whether only the pictures of a video go into it, uncompressed: raw frames, or no output at all.
     pub fn takes_only_pictures(self) -> bool {
         match self {
             OutputKind::Raw(_) | OutputKind::Nowhere => true,

@@ -4,7 +4,7 @@ use crate::ffmpeg::{Container, MUX_DELAY, Media, Metadata, Rational, Stream, cou
 use crate::pipeline::Notices;
 use anyhow::Result;
 
-/// Facts about the old file that its demuxer tells as metadata, or statistics of its packets.
+/// Facts about the old file that its demuxer gives as metadata, or statistics of its packets.
 const OF_THE_OLD_FILE: &[&str] = &[
     "major_brand",
     "minor_version",
@@ -90,15 +90,15 @@ pub fn timecode(metadata: &Metadata) -> Option<&str> {
 const TIMECODE_RATES: [(i32, i32); 10] =
     [(24_000, 1001), (24, 1), (25, 1), (30_000, 1001), (30, 1), (48, 1), (50, 1), (60_000, 1001), (60, 1), (120, 1)];
 
-/// The rate at which this timecode of `video` counts: that of its track or that of the pictures, not the average of a rate that
-/// varies. `None` if there is none at which it can.
+/// The rate at which this timecode of `video` counts: that of its track or that of the pictures, not the average of a
+/// rate that varies. `None` if there is none at which it can.
 pub fn timecode_rate(timecode: &str, video: &Stream, media: &Media) -> Option<Rational> {
     let counts = |rate: &Rational| counts_timecode(timecode, *rate);
     let known: Vec<Rational> = TIMECODE_RATES.iter().map(|&(frames, seconds)| Rational::new(frames, seconds)).collect();
     let near =
         |rate: Rational| known.iter().copied().find(|other| (f64::from(*other) / f64::from(rate) - 1.0).abs() < 0.0004);
     let track = media.streams.iter().find(|stream| stream.is_timecode()).and_then(|stream| stream.frame_rate);
-    // The track may count whole frames a second of a rate that is none.
+    // The track may count whole frames a second although the rate is fractional.
     let per_second = track.map(|rate| f64::from(rate).round());
     let of_track = known.iter().copied().filter(|rate| per_second == Some(f64::from(*rate).round()));
     let of_pictures = [video.base_rate, video.frame_rate].into_iter().flatten().filter_map(near);
@@ -137,8 +137,8 @@ fn is_mp4(container: Container) -> bool {
     matches!(container.name().as_str(), "mp4" | "mov" | "ipod")
 }
 
-/// `own` options of a muxer, and those that the user gives, which replace them. Flags with a sign are added to, or taken from,
-/// those that are there.
+/// `own` options of a muxer, and those that the user gives, which replace them. Flags with a sign are added to, or
+/// taken from, those that are there.
 pub fn with_given(mut own: Vec<(String, String)>, given: &[(String, String)]) -> Vec<(String, String)> {
     for (key, value) in given {
         match own.iter_mut().find(|(other, _)| other == key) {
@@ -150,8 +150,8 @@ pub fn with_given(mut own: Vec<(String, String)>, given: &[(String, String)]) ->
     own
 }
 
-/// The muxer options for a file that is read only when it is whole: its index comes first, so that a player can begin before it
-/// has all of the file, and a pipe can carry it.
+/// The muxer options for a file that is read only when it is whole: its index comes first, so that a player can begin
+/// before it has all of the file, and a pipe can carry it.
 pub fn file_options(container: Container) -> Vec<(String, String)> {
     match container.name().as_str() {
         "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "f4v" => {
@@ -161,7 +161,7 @@ pub fn file_options(container: Container) -> Vec<(String, String)> {
     }
 }
 
-/// The muxer options without which something that the input says would be lost. Times begin at `start` (microseconds).
+/// The muxer options without which metadata of the input would be lost. Times begin at `start` (microseconds).
 pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool, start: i64) -> Vec<(String, String)> {
     let option = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
     match container.name().as_str() {
@@ -172,7 +172,7 @@ pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool,
         }
         // Its muxer would play it once; animations go on.
         "apng" => option("plays", "0"),
-        // Its muxer would keep the last five segments in the list, as for a broadcast that goes on.
+        // By default, its muxer keeps only the last five segments in the list, as for a continuing broadcast.
         "hls" => option("hls_list_size", "0"),
         // Its muxer would move all times by 1.4 s, which only those need that begin before its clock could.
         "mpegts" if start >= MUX_DELAY + LONGEST_REORDERING => option("mpegts_copyts", "1"),
@@ -201,7 +201,7 @@ pub fn protocol_options(url: &str) -> Vec<(String, String)> {
     match url.split_once("://").map_or("", |(scheme, _)| scheme) {
         // Seven packets of MPEG-TS.
         "udp" | "rtp" => vec![option("pkt_size", "1316")],
-        // What waits in a larger buffer would be seen late.
+        // Data in a larger buffer would arrive late.
         "tcp" | "rtmp" | "rtmps" => vec![option("tcp_nodelay", "1"), option("send_buffer_size", "262144")],
         _ => Vec::new(),
     }
@@ -213,7 +213,7 @@ pub fn live_options(container: Container) -> Vec<(String, String)> {
     let mut options = vec![option("flush_packets", "1")];
     match container.name().as_str() {
         "mp4" | "mov" | "ipod" => {
-            // The header waits for the first second, which tells how far picture and sound are apart.
+            // The header waits for the first second, which shows how far picture and sound are apart.
             options.push(option("movflags", "+frag_keyframe+delay_moov+default_base_moof+write_colr"));
             options.push(option("frag_duration", "1000000"));
         }

@@ -8,8 +8,8 @@
 //! | `open.rs` | opens one of that kind |
 //! | `file.rs` | encodes into a container |
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
-//! | `fit.rs`, `steady.rs`, `clock.rs` | the pixel format, size and times that the encoder is given; what is said of all pictures |
-//! | `streams.rs`, `stream_choice.rs`, `metadata.rs` | the other streams, which of them are kept, and what is said about the file |
+//! | `fit.rs`, `steady.rs`, `clock.rs` | pixel format, size and times for the encoder; properties of all pictures |
+//! | `streams.rs`, `stream_choice.rs`, `metadata.rs` | the other streams, which of them are kept, and the metadata |
 //! | `keeps.rs` | what each container keeps of what a file says of itself |
 //! | `encoder_start.rs` | opens the encoder |
 //! | `piece.rs`, `joinable.rs`, `piece_file.rs`, `joined.rs` | pieces of a video, and the file that is joined of them |
@@ -57,7 +57,7 @@ pub use file::{OutputOptions, is_sequence};
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};
-pub use keeps::{KEPT, KEPT_OF_IMAGES, Said};
+pub use keeps::{FileMetadata, KEPT, KEPT_OF_IMAGES};
 pub use kind::{OutputKind, VIRTUAL_CAMERA};
 pub use open::{live_target, open, target};
 pub use picture::write_drawn;

@@ -11,10 +11,11 @@ use super::virtual_camera::VirtualCameraSink;
 use crate::pipeline::{Input, Notices, Sink};
 use anyhow::{Result, bail};
 
-/// Where the output `name` is written, which is in this container if one is named. `input` is the file that it must not be.
+/// Where the output `name` is written, which is in this container if one is named. `input` is the file that it must not
+/// be.
 ///
 /// # Errors
-/// When nothing may, or can, be written there.
+/// When the output must not or cannot be written there.
 pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrite) -> Result<Target, TargetError> {
     match OutputKind::of(name, format) {
         OutputKind::Nowhere => Ok(Target::nowhere(name)),
@@ -33,8 +34,8 @@ pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Re
     }
 }
 
-/// Opens the output. `on_gpu` returns whether there is a GPU, which may be able to encode; it may be slow, and is called only
-/// if needed.
+/// Opens the output. `on_gpu` returns whether there is a GPU, which may be able to encode; it may be slow, and is
+/// called only if needed.
 ///
 /// # Errors
 /// When container or encoder are not here, do not go together, or the output cannot be opened.
@@ -67,7 +68,7 @@ pub fn open(
     })
 }
 
-/// Checks that nothing is asked for that raw frames have not.
+/// Checks that no option is given that raw frames do not support.
 fn check_raw(name: &str, options: &OutputOptions) -> Result<()> {
     if let PixelChoice::Exactly(_) = options.pixels {
         bail!("{name}: raw frames keep their pixel format (drop --output-pixel-format)");

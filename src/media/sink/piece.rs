@@ -2,7 +2,7 @@
 
 use super::clock::EncoderClock;
 use super::encoder_choice::Pace;
-use super::encoder_start::EncoderStart;
+use super::encoder_start::{EncoderStart, Started};
 use super::file::{OutputOptions, container};
 use super::fit::Fitter;
 use super::joinable::joinable;
@@ -83,19 +83,13 @@ impl PieceSink {
         })
     }
 
-    /// Has the piece say that these are the hashes of its measurements and of its curves.
+    /// Stores the hashes of the measurements and of the curves in the piece.
     pub fn set_records(&mut self, hashes: [Option<Hash>; 2]) {
         self.records = hashes;
     }
 
     fn start(&mut self, first: &Picture) -> Result<()> {
-        let mut side_data = self.input.video_stream().side_data.for_reencoding();
-        side_data.add_from(first);
-        if self.rotate.rotates() {
-            side_data = side_data.without_rotation();
-        }
         let candidates = [self.encoder];
-        let clock = EncoderClock::new(&self.input, self.container, &candidates);
         let start = EncoderStart {
             input: &self.input,
             container: self.container,
@@ -106,10 +100,9 @@ impl PieceSink {
             codec_changes: None,
             notices: &self.notices,
         };
-        let (encoder, format) = start.open(first, &clock, &side_data, false)?;
+        let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), false)?;
         let video = EncodedVideo::of(&encoder, &side_data);
         let writer = PieceWriter::create(self.target.take().context("the piece is open")?)?;
-        let fitter = Fitter::new(format, first, encoder.fields(), self.notices.clone());
         self.running = Some(Running { encoder, fitter, clock, video, writer });
         Ok(())
     }

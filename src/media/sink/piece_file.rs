@@ -4,7 +4,8 @@
 //! packets | description (JSON) | its hash | its length | HEQPIECE
 //! ```
 //!
-//! Hash and length have 8 bytes, the low one first. It gets its name when it is whole. So a file of this name is whole, whatever became of those who wrote it.
+//! Hash and length have 8 bytes, the low one first. It gets its name when it is whole. So a file of this name is whole,
+//! whatever became of those who wrote it.
 
 use super::target::Target;
 use crate::ffmpeg::{EncodedVideo, Packet};
@@ -37,7 +38,8 @@ pub struct PieceDescription {
     pub video: EncodedVideo,
     /// Its packets.
     pub packets: Vec<KeptPacket>,
-    /// How many packets come out of the encoder before the time at which the first frame is decoded is that at which it is shown.
+    /// How many packets come out of the encoder before the time at which the first frame is decoded is that at which it
+    /// is shown.
     pub delay: usize,
     /// The hash of all frames before encoding.
     pub frames: Hash,
@@ -84,7 +86,7 @@ impl PieceWriter {
         self.packets.len()
     }
 
-    /// Writes the description, and gives the file its name. Answers with that name.
+    /// Writes the description, and gives the file its name, which is returned.
     pub fn finish(
         mut self,
         (plan, piece): (Hash, usize),
@@ -118,8 +120,8 @@ fn delay(packets: &[KeptPacket], decoded: &[i64]) -> usize {
     // No frame is shown before it is decoded.
     let place = |time: i64| shown.partition_point(|other| *other < time);
     let least = packets.iter().enumerate().map(|(number, packet)| number.saturating_sub(place(packet.1))).max();
-    let told = decoded.iter().position(|time| shown.first().is_some_and(|first| time >= first));
-    least.unwrap_or(0).max(told.unwrap_or(0))
+    let signalled = decoded.iter().position(|time| shown.first().is_some_and(|first| time >= first));
+    least.unwrap_or(0).max(signalled.unwrap_or(0))
 }
 
 /// The file of a piece, open for reading.

@@ -26,7 +26,7 @@ const PROTOCOLS: &[(&str, &str)] = &[
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a server may take nothing before it counts as lost.
+/// How long a server may accept no data before it counts as lost.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long finishing the stream may take after cancellation.
@@ -54,7 +54,7 @@ pub struct Reconnecting {
     cancel: Cancel,
     notices: Notices,
     connection: Option<Connection>,
-    /// Was there ever a connection?
+    /// Whether there was ever a connection.
     was_connected: bool,
     /// When the connection was lost.
     lost_at: Option<Instant>,
@@ -214,12 +214,12 @@ impl Sink for Reconnecting {
     }
 }
 
-/// Does it wait for others to connect (`?mode=listener`, `?listen=1`)? Then it should be there when they do.
+/// Whether it waits for others to connect (`?mode=listener`, `?listen=1`), and so must be open before they do.
 fn listens(url: &str) -> bool {
     url.split_once('?').is_some_and(|(_, options)| options.contains("listen"))
 }
 
-/// Can the error pass with time?
+/// Whether the error can pass with time.
 fn may_pass(error: &anyhow::Error) -> bool {
     if error.is::<Unresolved>() {
         return true;
@@ -247,7 +247,7 @@ fn resolve(url: &str, cancel: &Cancel) -> Result<(), Unresolved> {
     let Some(host) = host(url).map(str::to_owned) else { return Ok(()) };
     let (answer, asked) = bounded(1);
     let name = host.clone();
-    // If the run is cancelled, the thread is left to end by itself: the system's resolver cannot be interrupted.
+    // If the run is cancelled, the thread is not waited for: the system's resolver cannot be interrupted.
     let ask = move || answer.send((name.as_str(), 0).to_socket_addrs().is_ok());
     if std::thread::Builder::new().name("resolve".to_owned()).spawn(ask).is_err() {
         return Err(Unresolved(host));

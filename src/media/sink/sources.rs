@@ -25,15 +25,15 @@ pub fn is_made_here(_path: &Path) -> Option<bool> {
     None
 }
 
-/// Whether the file `output` may be a source as `input` is: its name ends as that of the input does, it begins as that does, and
-/// nothing says that it was made here.
+/// Whether the file `output` may be a source as `input` is: its name ends as that of the input does, it begins as that
+/// does, and has no mark of a file made here.
 pub fn may_be_source(output: &str, input: &str) -> bool {
     let (output, input) = (Path::new(output), Path::new(input));
     let ends_alike = output.extension().zip(input.extension()).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
     ends_alike && begin_alike(output, input) && is_made_here(output) != Some(true)
 }
 
-/// Whether both are files of one container, as far as their first bytes tell: `ftyp` of an mp4 comes fifth.
+/// Whether both are files of one container, judged by their first bytes: `ftyp` of an mp4 comes fifth.
 fn begin_alike(a: &Path, b: &Path) -> bool {
     let begin = |path: &Path| {
         let mut bytes = [0; 8];
@@ -43,7 +43,8 @@ fn begin_alike(a: &Path, b: &Path) -> bool {
     begin(a).zip(begin(b)).is_some_and(|(a, b)| a[..4] == b[..4] || a[4..] == b[4..])
 }
 
-/// Whether `input` and `output` are all that the shell's pattern for such names stands for, and `output` was not made here.
+/// Whether `input` and `output` are all that the shell's pattern for such names stands for, and `output` was not made
+/// here.
 pub fn are_of_pattern(output: &str, input: &str) -> bool {
     let (output, input) = (Path::new(output), Path::new(input));
     if input >= output

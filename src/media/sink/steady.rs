@@ -1,5 +1,5 @@
-//! What an encoder and a container say once for all pictures, as the first one has it: order of fields, shape of pixels,
-//! colours, light. A picture that says something else is made to fit where that is exact, else there is a warning.
+//! The properties that an encoder and a container store once for all pictures, taken from the first: order of fields,
+//! shape of pixels, colours, light. A picture that differs is made to fit where that is exact, else there is a warning.
 
 use crate::ffmpeg::{Picture, Rational};
 use crate::pipeline::Notices;
@@ -8,7 +8,7 @@ use anyhow::Result;
 /// How far two shapes of a picture may be apart and count as one: less than a pixel in 500.
 const SAME_SHAPE: f64 = 0.002;
 
-/// What is said of all pictures.
+/// The properties that the output stores for all pictures.
 pub(super) struct Steady {
     /// Width to height of the shown picture.
     shape: f64,
@@ -17,13 +17,13 @@ pub(super) struct Steady {
     fields: Option<bool>,
     first: Picture,
     mastering_display: Option<Vec<u8>>,
-    /// What was said before.
-    said: Vec<&'static str>,
+    /// The properties of which a warning was given.
+    warned: Vec<&'static str>,
     notices: Notices,
 }
 
 impl Steady {
-    /// What is said as of `first`; `fields` is what is coded.
+    /// The properties of `first`; `fields` is what is coded.
     pub fn new(first: &Picture, fields: Option<bool>, notices: Notices) -> Self {
         Steady {
             shape: shape(first),
@@ -31,12 +31,12 @@ impl Steady {
             fields,
             first: first.without_samples(),
             mastering_display: first.mastering_display(),
-            said: Vec::new(),
+            warned: Vec::new(),
             notices,
         }
     }
 
-    /// Makes `picture` fit into what is said, but for its samples.
+    /// Makes `picture` fit the stored properties. Its samples stay as they are.
     ///
     /// # Errors
     /// A warning that it does not, with `--strict`.
@@ -80,8 +80,8 @@ impl Steady {
                 let (was, is, filter) = (order(top), order(!top), if top { "tff" } else { "bff" });
                 self.warn("order of fields", || {
                     format!(
-                        "the {is} field comes first from here on: the output says {was} of all pictures, so these move to and \
-                         fro (--filter fieldorder={filter} has one order)"
+                        "the {is} field comes first from here on: the output says {was} of all pictures, so these move \
+                         to and fro (--filter fieldorder={filter} has one order)"
                     )
                 })?;
                 picture.set_top_field_first(top);
@@ -91,8 +91,8 @@ impl Steady {
                 let filter = if top { "tff" } else { "bff" };
                 self.warn("fields", || {
                     format!(
-                        "the video becomes interlaced: the output says frames of all of it (--filter setfield={filter} says \
-                         fields, --filter bwdif=deint=interlaced makes frames)"
+                        "the video becomes interlaced: the output says frames of all of it (--filter setfield={filter} \
+                         says fields, --filter bwdif=deint=interlaced makes frames)"
                     )
                 })?;
             }
@@ -102,10 +102,10 @@ impl Steady {
 
     /// Warns, once of each property.
     fn warn(&mut self, property: &'static str, message: impl FnOnce() -> String) -> Result<()> {
-        if self.said.contains(&property) {
+        if self.warned.contains(&property) {
             return Ok(());
         }
-        self.said.push(property);
+        self.warned.push(property);
         self.notices.warn(&message())
     }
 }

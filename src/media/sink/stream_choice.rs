@@ -77,7 +77,8 @@ impl Entry {
 }
 
 impl StreamChoice {
-    /// Is `stream` of `streams` kept? All are that nothing is said of if the list begins with what is left out.
+    /// Whether `stream` of `streams` is kept. Streams that the list does not name are kept if it begins with one to
+    /// leave out.
     pub(super) fn keeps(&self, stream: &Stream, streams: &[Stream]) -> bool {
         let about = self.0.iter().rfind(|entry| entry.is_about(stream, streams));
         about.map_or_else(|| self.0.first().is_some_and(|first| !first.is_kept), |entry| entry.is_kept)

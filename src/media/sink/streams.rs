@@ -1,5 +1,5 @@
-//! The streams that are not equalized: they are copied. Text subtitles and audio that the container cannot hold are converted
-//! or re-encoded, and the rest is left out; re-encoding and leaving out cause a warning.
+//! The streams that are not equalized: they are copied. Text subtitles and audio that the container cannot hold are
+//! converted or re-encoded, and the rest is left out; re-encoding and leaving out cause a warning.
 
 use super::clock::NOTICED;
 use super::metadata::kept;
@@ -59,7 +59,7 @@ pub struct Routes {
     routes: Vec<Option<(Route, Rational)>>,
     /// `None` if no stream needs one.
     transcoders: Option<Box<dyn Transcoders>>,
-    /// Was the warning about decreasing times given?
+    /// Whether the warning about decreasing times was given.
     warned_of_times: bool,
     /// For each stream, whether a packet of it has been written.
     begun: Vec<bool>,
@@ -69,8 +69,8 @@ pub struct Routes {
 ///
 /// # Errors
 /// The warning, with `--strict`.
-pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notices) -> Result<()> {
-    if is_told || !video.side_data.has_other_angle() {
+pub fn check_rotation(video: &Stream, name: &str, is_stored: bool, notices: &Notices) -> Result<()> {
+    if is_stored || !video.side_data.has_other_angle() {
         return Ok(());
     }
     notices.warn(&format!(
@@ -79,8 +79,8 @@ pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notic
     ))
 }
 
-/// Warns of the streams that `container` cannot hold as they are, but for sound that is encoded anyway. `name` is that of the
-/// input.
+/// Warns of the streams that `container` cannot hold as they are, but for sound that is encoded anyway. `name` is that
+/// of the input.
 ///
 /// # Errors
 /// The warning, with `--strict`; when there is no stream that the user has chosen.
@@ -128,7 +128,7 @@ fn why_not_copied(stream: &Stream, container: Container) -> String {
     }
 }
 
-/// Does `container` get cover art as a stream?
+/// Whether `container` takes cover art as a stream.
 pub fn has_cover(streams: &[Stream], video: usize, container: Container, rules: &StreamRules) -> bool {
     let mut others = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
     others.any(|stream| matches!(treatment(stream, streams, container, rules), Treatment::Copy))
@@ -150,8 +150,8 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
         return Treatment::Attach(picture);
     }
     let is_sound = stream.kind == MediaType::Audio && stream.is_known() && stream.has_decoder();
-    // Uncompressed audio is as large as the video, and audio from a microphone has gaps to fill. AAC of a broadcast has no
-    // header, but a file that is playable while it grows needs the header at its beginning.
+    // Uncompressed audio is as large as the video, and audio from a microphone has gaps to fill. AAC of a broadcast has
+    // no header, but a file that is playable while it grows needs the header at its beginning.
     let needs_header = stream.codec == "aac" && !stream.has_header() && container.needs_global_header();
     let is_encoded_live = rules.live && is_sound && (is_uncompressed(stream) || needs_header);
     let is_other_codec = is_sound && rules.codec.is_some_and(|codec| codec != stream.codec);
@@ -167,8 +167,8 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
 }
 
 impl Routes {
-    /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized. A stream whose decoder
-    /// or encoder does not open is left out, with a warning.
+    /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized. A stream
+    /// whose decoder or encoder does not open is left out, with a warning.
     ///
     /// # Errors
     /// When a stream cannot be added; the warning, with `--strict`.
@@ -247,8 +247,8 @@ impl Routes {
         if is_first && begin > start + NOTICED && container.starts_at_zero() {
             let (name, seconds) = (container.name(), (begin - start) as f64 / 1e6);
             notices.warn(&format!(
-                "stream #{index} begins {seconds:.2} s after the picture, which {name} cannot say: it is early (.mkv and \
-                 .mp4 files store timestamps)"
+                "stream #{index} begins {seconds:.2} s after the picture, which {name} cannot say: it is early (.mkv \
+                 and .mp4 files store timestamps)"
             ))?;
         }
         let delay = match route {

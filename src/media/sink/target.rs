@@ -12,6 +12,8 @@ use crate::sys::{
 };
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Whether an existing output is replaced.
@@ -39,10 +41,10 @@ pub enum TargetError {
     /// It exists, and may be a source as the input is.
     #[error("{0} exists, and may be a source (-o NAME names another output; --output-dir DIR takes many inputs)")]
     MayBeSource(String),
-    /// The same, where it was to be replaced.
+    /// An existing name of that kind, with `-y`.
     #[error(
-        "{0} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does not replace it \
-         (remove it first; --output-dir DIR takes many inputs)"
+        "{0} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does not \
+         replace it (remove it first; --output-dir DIR takes many inputs)"
     )]
     IsOfPattern(String),
     /// It exists, and nothing is to be done then.
@@ -81,7 +83,7 @@ pub enum TargetError {
         name: String,
         /// The name that it has.
         kept: String,
-        /// What the system says.
+        /// The error of the system.
         error: String,
     },
 }
@@ -98,7 +100,7 @@ pub enum Files {
 }
 
 /// An output and where it is written. Dropping it removes an unfinished temporary file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Target {
     /// The name as the user gave it, less its passwords.
     name: String,
@@ -109,19 +111,19 @@ pub struct Target {
     temporary: Option<Temporary>,
     /// The folder of its own that it lies in, if it does. `file` leads through it.
     folder: Option<PrivateFolder>,
-    /// Is it written under its own name, from the first frame on?
+    /// Whether it is written under its own name, from the first frame on.
     is_direct: bool,
-    /// May what lies there be replaced?
+    /// Whether an existing file there may be replaced.
     may_replace: bool,
     /// Whether images of a sequence that are there are kept.
     keeps: bool,
-    /// Is it the list of segments?
+    /// Whether it is the list of segments.
     is_list: bool,
     /// An open FIFO, which has a reader, or stdout, if that is a pipe.
     fifo: Option<File>,
     /// A file that is written under its own name, once it is open.
     direct: Option<File>,
-    /// Was that file not there before?
+    /// Whether that file is new.
     is_new: bool,
     /// Ends the wait for a reader.
     cancel: Cancel,
@@ -133,7 +135,7 @@ impl Target {
     /// Looks at the place where `name` should be written. `input` is the file that it must not be.
     ///
     /// # Errors
-    /// When nothing may, or can, be written there.
+    /// When the output must not or cannot be written there.
     pub fn new(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
             return Ok(Target::at(name));
@@ -150,7 +152,8 @@ impl Target {
         Ok(target)
     }
 
-    /// The file `name` of a folder, in which it takes the place of what has this name. A link is replaced, and not followed.
+    /// The file `name` of a folder, in which it takes the place of what has this name. A link is replaced, and not
+    /// followed.
     ///
     /// # Errors
     /// When the folder takes no new files.
@@ -164,11 +167,11 @@ impl Target {
         Ok(target)
     }
 
-    /// A place that is written to directly from the first frame on, because a live recording should be there even after a
-    /// crash.
+    /// A place that is written to directly from the first frame on, because a live recording should be there even after
+    /// a crash.
     ///
     /// # Errors
-    /// When nothing may, or can, be written there.
+    /// When the output must not or cannot be written there.
     pub fn direct(name: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
             return Ok(Target::at(name));
@@ -195,7 +198,7 @@ impl Target {
         if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(target);
         }
-        // What a link leads to is replaced as a whole, too.
+        // The file that a link leads to is replaced as a whole, too.
         target.file = resolve_links(Path::new(name));
         target.is_direct = true;
         let folder = folder_of(&target.file);
@@ -243,28 +246,13 @@ impl Target {
         target
     }
 
-    /// Is it a server in the network?
+    /// Whether it is a server in the network.
     pub fn is_network(&self) -> bool {
         self.url.is_some()
     }
 
     fn at(name: &str) -> Self {
-        Target {
-            name: name.to_owned(),
-            url: None,
-            file: PathBuf::from(name),
-            temporary: None,
-            folder: None,
-            is_direct: false,
-            may_replace: false,
-            keeps: false,
-            is_list: false,
-            fifo: None,
-            direct: None,
-            is_new: false,
-            cancel: Cancel::default(),
-            together: None,
-        }
+        Target { name: name.to_owned(), file: PathBuf::from(name), ..Target::default() }
     }
 
     /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
@@ -279,7 +267,7 @@ impl Target {
         self
     }
 
-    /// What ends all waiting.
+    /// Ends all waits.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }
@@ -313,13 +301,13 @@ impl Target {
         self.fifo.as_ref()
     }
 
-    /// Is it a file that stays as it is until there is a first frame?
+    /// Whether it is a file that stays as it is until there is a first frame.
     pub fn waits_for_frame(&self) -> bool {
         self.is_direct
     }
 
-    /// Removes a file that was written under its own name and was not there before: what failed before its first frame would only
-    /// be in the way of the next run.
+    /// Removes a file that was written under its own name and was not there before: what failed before its first frame
+    /// would only be in the way of the next run.
     pub fn discard(&mut self) {
         if self.direct.take().is_some() && self.is_new {
             let _ = std::fs::remove_file(&self.file);
@@ -358,7 +346,7 @@ impl Target {
     pub fn writer(&mut self) -> Result<File, TargetError> {
         self.wait_for_reader()?;
         self.begin()?;
-        let temporary = self.temporary.as_ref().map(Temporary::file);
+        let temporary = self.temporary.as_ref().map(|temporary| &temporary.file);
         let file = match self.fifo.as_ref().or(temporary).or(self.direct.as_ref()) {
             Some(file) => file.try_clone(),
             None if self.name == "-" => stdout(),
@@ -367,7 +355,7 @@ impl Target {
         file.map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))
     }
 
-    /// The same, for small writes: a FIFO that has no room is waited for until the run is interrupted.
+    /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
     ///
     /// # Errors
     /// As for [`writer`](Self::writer).
@@ -377,9 +365,7 @@ impl Target {
 
     /// The name to write to.
     pub fn url(&self) -> String {
-        #[cfg(unix)]
         if let Some(file) = &self.fifo {
-            use std::os::fd::AsRawFd;
             return format!("pipe:{}", file.as_raw_fd());
         }
         if let Some(url) = &self.url {
@@ -393,8 +379,8 @@ impl Target {
         }
     }
 
-    /// What is opened for it: the folder of its file, in which it is made and named, or the device or FIFO that it is; `None`
-    /// for stdout and servers.
+    /// The path that the process opens for it: the folder of its file, or the device or FIFO; `None` for stdout and
+    /// servers.
     pub fn place(&self) -> Option<PathBuf> {
         if let Some(folder) = &self.folder {
             return Some(folder.place());
@@ -404,7 +390,8 @@ impl Target {
         (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
     }
 
-    /// Is a file there that it may replace, and whose owner and mode it takes over? Of numbered images, any may be there.
+    /// Whether a file is there that it may replace, and whose owner and mode it takes over. With numbered images, any
+    /// of them may be there.
     pub fn replaces_file(&self) -> bool {
         self.may_replace && (self.file.exists() || self.temporary.is_none())
     }
@@ -418,7 +405,7 @@ impl Target {
     /// the name that it got, or will get [with the others](Self::named_with).
     ///
     /// # Errors
-    /// When the disk does not take it, or it cannot get that name; the error tells which it has.
+    /// When writing fails, or it cannot get that name; the error names the one that it has.
     pub fn end(mut self, outcome: Outcome) -> Result<String, TargetError> {
         let name = self.name.clone();
         let not_written = |error: std::io::Error| TargetError::NotWritten(name.clone(), reason(&error));
@@ -479,7 +466,7 @@ impl Target {
 
     /// The length of the file in the making, if there is one.
     pub fn bytes(&self) -> Option<u64> {
-        self.temporary.as_ref().and_then(|temporary| Some(temporary.file().metadata().ok()?.len()))
+        self.temporary.as_ref().and_then(|temporary| Some(temporary.file.metadata().ok()?.len()))
     }
 
     /// The temporary file's name, for removal on an abort.
@@ -499,7 +486,7 @@ pub(super) struct WholeFile {
     folder: Option<PrivateFolder>,
     temporary: Temporary,
     may_replace: bool,
-    /// What lies there and is replaced.
+    /// The existing file that is replaced.
     old: Option<Metadata>,
 }
 
@@ -507,8 +494,8 @@ impl WholeFile {
     /// Gives each of them its name: first all that may fail is done for all of them.
     ///
     /// # Errors
-    /// When one cannot get its name. What had the names of all of them has them still, as far as the file system can exchange
-    /// names, and the new files are kept under others, which the error tells.
+    /// When one cannot get its name. As far as the file system can exchange names, all old files keep theirs, and the
+    /// error names the files in which the new output is kept.
     pub(super) fn name_all(mut files: Vec<WholeFile>) -> Result<(), TargetError> {
         let mut namings = Vec::with_capacity(files.len());
         for WholeFile { name, file, temporary, may_replace, old, .. } in &files {
@@ -568,20 +555,21 @@ impl WholeFile {
     }
 }
 
-/// Is it stdout or a URL, where no file is?
+/// Whether it is stdout or a URL, where no file is.
 fn is_stream(name: &str) -> bool {
     name == "-" || name.contains("://")
 }
 
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
-/// Answers whether there are such files, which may be replaced.
+/// Returns whether such files exist, which may be replaced.
 fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
     Target::differs(name, input)?;
     let metadata = std::fs::metadata(name).ok();
     if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
         return Err(TargetError::Folder(name.to_owned()));
     }
-    let is_file = metadata.is_some_and(|metadata| metadata.is_file() || is_disk(&metadata));
+    // The content of a block device is protected like that of a file.
+    let is_file = metadata.is_some_and(|metadata| metadata.is_file() || metadata.file_type().is_block_device());
     let itself = is_file.then(|| name.to_owned());
     let written = match files {
         Files::One => itself.into_iter().collect(),
@@ -592,7 +580,7 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     for other in written.iter().filter(|_| files != Files::One) {
         Target::differs(other, input)?;
     }
-    // Of two sequences, the first images tell whether they are one.
+    // Two sequences are compared by their first images.
     if let Some((read, written)) = read.first().zip(written.iter().find(|_| files == Files::Sequence)) {
         Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.to_owned()))?;
     }
@@ -608,18 +596,6 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
         }
         None => Ok(!written.is_empty()),
     }
-}
-
-/// Is it a block device? Its content is protected like a file.
-#[cfg(unix)]
-fn is_disk(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    metadata.file_type().is_block_device()
-}
-
-#[cfg(not(unix))]
-fn is_disk(_metadata: &Metadata) -> bool {
-    false
 }
 
 /// Existing segments that would be overwritten with the playlist `name`.
@@ -672,7 +648,7 @@ mod tests {
         std::fs::create_dir(path("record.csv")).expect("a folder");
         let whole = |name: &str, text: &str| {
             let temporary = Temporary::beside(&path(name)).expect("a file");
-            temporary.file().write_all(text.as_bytes()).expect("a disk");
+            (&temporary.file).write_all(text.as_bytes()).expect("a disk");
             let old = std::fs::metadata(path(name)).ok();
             let (name, file) = (name.to_owned(), path(name));
             WholeFile { name, file, folder: None, temporary, may_replace: true, old }

@@ -1,19 +1,20 @@
-//! Temporary files for incomplete output, whose names other users cannot guess: without a name where the system supports
-//! that, else with a hidden, random name in the folder of the output.
+//! Temporary files for incomplete output, whose names other users cannot guess: without a name where the system
+//! supports that, else with a hidden, random name in the folder of the output.
 
 use super::file_names::{folder_of, shortened};
 use super::sources::mark;
 #[cfg(target_os = "linux")]
 use std::ffi::CString;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, Permissions};
 use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, PathPersistError, TempPath};
 
 /// A temporary file, open for reading and writing. It is removed when dropped.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    file: File,
+    pub(super) file: File,
     /// Its name, if it has one.
     path: Option<TempPath>,
 }
@@ -36,8 +37,8 @@ impl Leftover {
 }
 
 impl Temporary {
-    /// Creates one in the folder of `place`, its later name. If a file is there, only the owner may open the new one, until it
-    /// gets the mode of the old one.
+    /// Creates one in the folder of `place`, its later name. If a file is there, only the owner may open the new one,
+    /// until it gets the mode of the old one.
     ///
     /// # Errors
     /// When the folder takes no new files.
@@ -71,19 +72,9 @@ impl Temporary {
     fn named(place: &Path, mode: u32) -> io::Result<Self> {
         let [prefix, suffix] = hidden(place);
         let mut builder = Builder::new();
-        builder.prefix(&prefix).suffix(&suffix);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(mode));
-        }
+        builder.prefix(&prefix).suffix(&suffix).permissions(Permissions::from_mode(mode));
         let (file, path) = builder.tempfile_in(folder_of(place))?.into_parts();
         Ok(Temporary { file, path: Some(path) })
-    }
-
-    /// The open file.
-    pub(super) fn file(&self) -> &File {
-        &self.file
     }
 
     /// The path by which FFmpeg can open it.
@@ -117,7 +108,8 @@ impl Temporary {
         sync(&self.file)
     }
 
-    /// Gives it the name `place`, which may be taken only if `replace` says so, and owner and mode of `old`.
+    /// Gives it the name `place` (an existing file there is replaced only with `replace`), and the owner and mode of
+    /// `old`.
     ///
     /// # Errors
     /// When the system refuses; nothing has changed then.
@@ -143,8 +135,8 @@ impl Temporary {
     }
 }
 
-/// A temporary file on its way to its name. Several files get theirs together by taking each step with all of them before the
-/// next.
+/// A temporary file on its way to its name. Several files get theirs together by taking each step with all of them
+/// before the next.
 #[derive(Debug)]
 pub(super) struct Naming {
     /// Only renaming replaces a file, so that a file without a name needs a hidden one before.
@@ -167,8 +159,8 @@ pub(super) enum NameState {
 }
 
 impl Naming {
-    /// Does what may fail where the folder takes no new files. No memory is allocated from here to the end, unless something
-    /// fails: a program that runs out of memory ends there, and would leave a hidden name.
+    /// Does what may fail where the folder takes no new files. No memory is allocated from here to the end, unless
+    /// something fails: a program that runs out of memory ends there, and would leave a hidden name.
     ///
     /// # Errors
     /// When the system refuses; nothing has changed then.
@@ -200,8 +192,8 @@ impl Naming {
         Ok(())
     }
 
-    /// Gives the name back to the file that had it before, if that is still there. Answers with whether the new file can be kept
-    /// under another name: it cannot give up a name whose old file is gone.
+    /// Gives the name back to the file that had it before, if that still exists. Returns whether the new file can be
+    /// kept under another name, which is not so if the old file is gone.
     pub(super) fn undo(&mut self) -> bool {
         if self.state == NameState::Exchanged && self.hidden.as_mut().is_some_and(|hidden| hidden.exchange().is_ok()) {
             self.state = NameState::Unnamed;
@@ -222,7 +214,8 @@ impl Naming {
     }
 }
 
-/// The hidden name that a file without a name gets before it replaces another file. The name is removed when this is dropped.
+/// The hidden name that a file without a name gets before it replaces another file. The name is removed when this is
+/// dropped.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 struct HiddenName {
@@ -353,8 +346,8 @@ fn hidden(place: &Path) -> [String; 2] {
     [format!(".{stem}."), extension]
 }
 
-/// Renames the file without replacing another one, on file systems with neither exclusive renames nor hard links: an empty
-/// file reserves the name first.
+/// Renames the file without replacing another one, on file systems with neither exclusive renames nor hard links: an
+/// empty file reserves the name first.
 fn claim(refused: PathPersistError, place: &Path) -> Result<(), PathPersistError> {
     let PathPersistError { error, path } = refused;
     if error.kind() == io::ErrorKind::AlreadyExists {
@@ -381,34 +374,26 @@ pub(super) fn by_descriptor(file: &File) -> Option<PathBuf> {
     }
 }
 
-/// Does `path` lead to this file, without following links?
+/// Whether `path` leads to this file, without following links.
 fn leads_to(path: &Path, file: &File) -> bool {
     is_same(std::fs::symlink_metadata(path), file)
 }
 
-/// Does `path` lead to this file, following links?
+/// Whether `path` leads to this file, following links.
 #[cfg(target_os = "linux")]
 fn leads_to_same(path: &Path, file: &File) -> bool {
     is_same(std::fs::metadata(path), file)
 }
 
-#[cfg(unix)]
+/// Whether `there` is the metadata of this file.
 fn is_same(there: io::Result<Metadata>, file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
     let id = |metadata: Metadata| (metadata.dev(), metadata.ino());
     there.ok().map(id).is_some_and(|there| file.metadata().is_ok_and(|ours| id(ours) == there))
 }
 
-#[cfg(not(unix))]
-fn is_same(there: io::Result<Metadata>, _file: &File) -> bool {
-    there.is_ok()
-}
-
-/// Gives the file owner and mode of `old`, as far as that is permitted. If the group cannot be set, the new group gets no more
-/// rights than all users.
-#[cfg(unix)]
+/// Gives the file owner and mode of `old`, as far as that is permitted. If the group cannot be set, the new group gets
+/// no more rights than all users.
 fn resemble(file: &File, old: &Metadata) {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let mut mode = old.mode() & 0o777;
     // Only root gives files away; others may still give them to a group of theirs.
     let owned = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
@@ -416,11 +401,8 @@ fn resemble(file: &File, old: &Metadata) {
         mode &= 0o707 | (mode & 0o007) << 3;
     }
     // On file systems without modes, all files have the same.
-    let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
+    let _ = file.set_permissions(Permissions::from_mode(mode));
 }
-
-#[cfg(not(unix))]
-fn resemble(_file: &File, _old: &Metadata) {}
 
 /// Syncs the file to the disk. Does nothing for devices, which cannot be synced.
 pub(super) fn sync(file: &File) -> io::Result<()> {
@@ -444,7 +426,7 @@ mod tests {
     /// Where the system has no files without a name.
     fn named(place: &Path, bytes: &[u8]) -> (Temporary, PathBuf) {
         let temporary = Temporary::named(place, 0o600).expect("a file");
-        temporary.file().write_all(bytes).expect("a disk");
+        (&temporary.file).write_all(bytes).expect("a disk");
         let path = temporary.path.as_ref().expect("a name").to_path_buf();
         (temporary, path)
     }
@@ -478,13 +460,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_taken_over_only_when_told_so() {
+    fn an_existing_file_is_replaced_only_on_request() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("out.mkv");
         for temporary in [|place: &Path| Temporary::named(place, 0o600), Temporary::beside] {
             std::fs::write(&place, "precious").expect("a disk");
             let mut temporary = temporary(&place).expect("a file");
-            temporary.file().write_all(b"new").expect("a disk");
+            (&temporary.file).write_all(b"new").expect("a disk");
             let error = temporary.take(&place, false, None).expect_err("it is there");
             assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
             assert_eq!(std::fs::read(&place).expect("a file"), b"precious");

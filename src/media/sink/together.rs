@@ -3,8 +3,8 @@
 use super::target::{TargetError, WholeFile};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Outputs of one run, which get their names together, once all of them are whole: where one cannot be written, what lies
-/// under the names of all of them stays as it is.
+/// Outputs of one run, which get their names together once all of them are whole: if one cannot be written, the
+/// existing files of all names stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Together(Arc<Mutex<Vec<WholeFile>>>);
 
@@ -16,7 +16,8 @@ impl Together {
     /// Gives those that are whole their names.
     ///
     /// # Errors
-    /// When one cannot get its name; the error tells which it has. Unless its name has been taken meanwhile, none has changed.
+    /// When one cannot get its name; the error names the one that it has. Nothing has changed then, unless its name was
+    /// taken meanwhile.
     pub fn name(&self) -> Result<(), TargetError> {
         let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         WholeFile::name_all(files)

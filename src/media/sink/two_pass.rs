@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 /// One of two passes of an encoder.
 #[derive(Clone, Debug)]
 pub struct Pass {
-    /// The file by which the first tells the second what each frame needs.
+    /// The file in which the first pass stores what each frame needs, for the second.
     pub stats: PathBuf,
     /// Bits a second for the video, in the second pass.
     pub bit_rate: Option<u64>,

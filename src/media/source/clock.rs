@@ -1,11 +1,11 @@
-//! Times of live frames and audio: the camera's timestamps, which are even, mapped to the wall clock, which goes on while the
-//! camera is lost.
+//! Times of live frames and audio: the camera's timestamps, which are even, mapped to the wall clock, which goes on
+//! while the camera is lost.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// The largest difference between mapped timestamp and wall clock, in microseconds, before the mapping is set again. A network
-/// stream begins with up to a second of buffered frames, whose timestamps are right.
+/// The largest difference between mapped timestamp and wall clock, in microseconds, before the mapping is set again. A
+/// network stream begins with up to a second of buffered frames, whose timestamps are right.
 const MOST_DRIFT: i64 = 1_500_000;
 
 /// When the first frame was captured, which is time 0 of the run; set once. Clones share it.

@@ -1,6 +1,5 @@
 //! A source whose frames pass filters of libavfilter.
 
-use super::filters::{Filters, to_sdr};
 use super::log::{Cubes, LogChoice, NamedBy, NamedLog, chain, forget, named_in};
 use crate::ffmpeg::{
     Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
@@ -22,19 +21,18 @@ const MOST_SENT: usize = 1024;
 /// The size that filters are tried with while the size of the input is unknown.
 const TYPICAL_SIZE: (usize, usize) = (1920, 1080);
 
-/// `source` with its frames filtered, and the description of what comes out of it.
+/// `source` with its frames filtered by a chain in the syntax of `ffmpeg -vf`, and the description of what comes out of
+/// it. `option` is the option that the chain comes from.
 ///
 /// # Errors
 /// When the filters do not exist, or do not fit the input; with `--strict`, also when they lose bits or colour.
 pub fn filtered(
-    (mut source, mut input): (Box<dyn Source>, Input),
-    filters: &Filters,
+    (source, input): (Box<dyn Source>, Input),
+    option: &'static str,
+    chain: &str,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    if let Some(chain) = &filters.chain {
-        (source, input) = FilteredSource::open(source, input, "--filter", chain.clone().into(), Scope::Part, notices)?;
-    }
-    Ok((source, input))
+    FilteredSource::open(source, input, option, chain.to_owned().into(), Scope::Part, notices)
 }
 
 /// `source` with frames of this size, in pixels, which is smaller: as from further away.
@@ -66,21 +64,36 @@ pub(super) fn in_sdr(
     let missing = ["zscale", "tonemap", "sidedata"].into_iter().find(|name| !FilterGraph::knows(name));
     if let Some(name) = missing {
         bail!(
-            "{}: HDR video becomes SDR for the web by the filter {name}, which this FFmpeg lacks (take one that is built with \
-             libzimg, or keep HDR with --for quality)",
+            "{}: HDR video becomes SDR for the web by the filter {name}, which this FFmpeg lacks (take one that is \
+             built with libzimg, or keep HDR with --for quality)",
             input.name
         );
     }
     notices.note("HDR video becomes SDR, which all browsers show (--for quality keeps HDR)");
     stream.side_data.forget_hdr();
     let scope = Scope::Whole;
-    FilteredSource::open(source, input, "--for web", to_sdr(colour.is_told()).into(), scope, notices)
+    FilteredSource::open(source, input, "--for web", to_sdr(colour.has_primaries_and_matrix()).into(), scope, notices)
+}
+
+/// The filters from HDR to SDR: zscale makes linear light, in multiples of the white of an SDR picture in HDR (203
+/// cd/m2, ITU-R BT.2408). Up to 0.6 it is unchanged; the range above, up to 1,000 cd/m2, is compressed into the rest.
+/// Unspecified primaries and matrix are taken for those of HDR.
+fn to_sdr([has_primaries, has_matrix]: [bool; 2]) -> String {
+    let primaries = if has_primaries { "" } else { "setparams=color_primaries=bt2020," };
+    let matrix = if has_matrix { "" } else { "setparams=colorspace=bt2020nc," };
+    let forgotten = ["MASTERING_DISPLAY_METADATA", "CONTENT_LIGHT_LEVEL", "DYNAMIC_HDR_PLUS"];
+    let forgotten = forgotten.map(|kind| format!("sidedata=mode=delete:type={kind},")).concat();
+    format!(
+        "{primaries}{matrix}{forgotten}zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,\
+         tonemap=mobius:param=0.6:peak=4.926,zscale=t=bt709:m=bt709:r=tv,format=yuv420p10le"
+    )
 }
 
 /// `source` with frames for displays, where those of `input` are log; and what named the curve.
 ///
 /// # Errors
-/// When the curve was asked for and this FFmpeg lacks the filter for it, or the pictures have alpha, which it would lose.
+/// When the curve was asked for and this FFmpeg lacks the filter for it, or the pictures have alpha, which it would
+/// lose.
 pub fn developed(
     (source, mut input): (Box<dyn Source>, Input),
     choice: LogChoice,
@@ -105,30 +118,19 @@ pub fn developed(
         return Ok((source, input, None));
     }
     notices.note(&format!("{named}: brought to BT.709 first (--log off leaves it as it is)"));
-    let [_, tells_matrix] = input.media.streams[input.video].colour().is_told();
+    let [_, has_matrix] = input.media.streams[input.video].colour().has_primaries_and_matrix();
     forget(&mut input.media, input.video);
-    let chain = Chain { text: chain(format, tells_matrix), cubes: Some(Cubes::of(named.curve)) };
+    let chain = Chain { text: chain(format, has_matrix), cubes: Some(Cubes::of(named.curve)) };
     let scope = Scope::Whole;
     let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
     Ok((source, input, Some(named)))
 }
 
-/// `source` of equalized frames, and the description of what comes out of the filters behind it.
-///
-/// # Errors
-/// As for [`filtered`].
-pub fn filtered_after(
-    (source, input): (Box<dyn Source>, Input),
-    chain: &str,
-    notices: &Notices,
-) -> Result<(Box<dyn Source>, Input)> {
-    FilteredSource::open(source, input, "--filter-after", chain.to_owned().into(), Scope::Part, notices)
-}
-
 /// The frames that pass through one graph.
 #[derive(Clone, Copy)]
 enum Scope {
-    /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of their own.
+    /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of
+    /// their own.
     Part,
     /// All. Each comes out with its own time, and depends on no other.
     Whole,
@@ -161,13 +163,13 @@ struct FilteredSource {
     scope: Scope,
     /// The frames of `source`: their unit of time and their rate.
     from: (Rational, Option<Rational>),
-    /// The same of the frames that come out.
+    /// The unit of time and the rate of the frames that come out.
     to: (Rational, Option<Rational>),
     /// The filters, built for frames of one format.
     graph: Option<FilterGraph>,
     /// Position of the frames in the graph, with [`Scope::Part`].
     position: PartPosition,
-    /// Is the graph to give out its last frames?
+    /// Whether the graph is asked for its last frames.
     closing: bool,
     /// A frame for the next graph.
     waiting: Option<(Picture, Sent)>,
@@ -182,7 +184,7 @@ struct FilteredSource {
     delivered: u64,
 }
 
-/// What the filters do not keep of a frame.
+/// The properties of a frame that filters do not keep.
 #[derive(Clone, Copy)]
 struct Sent {
     time: Option<i64>,
@@ -214,8 +216,8 @@ impl FilteredSource {
             let unknown = unknown_filter(&chain.text).filter(|_| reason.starts_with("No option name"));
             let reason = unknown.map_or_else(|| reason.to_owned(), |name| format!("No such filter: '{name}'"));
             anyhow!(
-                "{option} {chain}: {reason} (it takes what ffmpeg -vf takes: video filters, with one input and one output; \
-                 `ffmpeg -filters` lists them)"
+                "{option} {chain}: {reason} (it takes what ffmpeg -vf takes: video filters, with one input and one \
+                 output; `ffmpeg -filters` lists them)"
             )
         };
         let is_full = stream.colour().is_full_range(format);
@@ -349,13 +351,7 @@ impl FilteredSource {
 
     /// Builds a graph for `picture`, and sends the picture into it.
     fn begin(&mut self, picture: Picture, sent: Sent) -> Result<()> {
-        let video = GraphVideo {
-            format: picture.format(),
-            size: picture.size(),
-            sample_aspect_ratio: picture.sample_aspect_ratio(),
-            time_base: self.from.0,
-            frame_rate: self.from.1,
-        };
+        let video = GraphVideo::of(&picture, self.from.0, self.from.1);
         let graph = open_graph(&self.chain, video, Some(&picture), picture.is_full_range());
         let graph = graph.map_err(|error| self.failed(error))?;
         self.position = sent.position;
@@ -432,15 +428,14 @@ impl Source for FilteredSource {
 
 /// The format in which a source delivers pictures that are decoded in `format`.
 fn delivered_format(format: RawFormat) -> RawFormat {
-    let native: Vec<RawFormat> = PixelFormat::ALL.iter().map(|&format| format.into()).collect();
     match format.native() {
         Some(_) => format,
-        None => nearest_format(&native, format).unwrap_or(format),
+        None => nearest_format(&RawFormat::natives(), format).unwrap_or(format),
     }
 }
 
-/// A graph whose output is native and has no fewer bits than its input. Where the filters give no such format, or change from YUV
-/// to RGB or back without a request for it, the output has the format of the input.
+/// A graph whose output is native and has no fewer bits than its input. Where the filters give no such format, or
+/// change from YUV to RGB or back without a request for it, the output has the format of the input.
 fn open_graph(
     Chain { text: chain, cubes }: &Chain,
     from: GraphVideo,
@@ -451,8 +446,8 @@ fn open_graph(
         let cube = cubes.as_ref().map(|cubes| Picture::from_frame(cubes.get(is_full))).transpose()?;
         FilterGraph::open(chain, from, like, cube, formats)
     };
-    let native = PixelFormat::ALL.iter().map(|&format| RawFormat::from(format));
-    let mut formats: Vec<RawFormat> = native.filter(|format| format.depth() >= from.format.depth()).collect();
+    let mut formats = RawFormat::natives();
+    formats.retain(|format| format.depth() >= from.format.depth());
     if from.format.is_full_range_yuv() {
         formats = formats.iter().filter_map(|format| format.full_range_yuv()).chain(formats.iter().copied()).collect();
     }

@@ -44,15 +44,16 @@ pub struct LiveSource {
     delivered: u64,
 }
 
-/// What a live input is opened by.
+/// The options of a live input.
 pub(super) enum Found {
     /// The options: it is searched for.
     Options,
-    /// What was found, and what it is read from if that is a pipe or a file.
+    /// The input that was found, and its reader if it is a pipe or a file.
     Input(Box<LiveInput>, Option<FileInput>),
 }
 
-/// Opens a live input, in a process of its own if the options say so and it is not a device. Its first frame sets `start`.
+/// Opens a live input, in a process of its own if the options ask for one and it is not a device. Its first frame sets
+/// `start`.
 ///
 /// # Errors
 /// When there is no camera, or the input does not open.
@@ -64,7 +65,7 @@ pub fn open_live(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     if options.isolation != Isolation::Off && isolated::is_ready() {
-        // A camera is found, and said, where it is opened, which may be later.
+        // A camera is found and reported when it is opened, which may be later.
         let found = LiveInput::find(&options, &Notices::silent());
         if let Some(input) = found.ok().filter(LiveInput::is_isolated) {
             let name = input.name.clone();
@@ -186,26 +187,19 @@ impl LiveSource {
 
     /// Tries to open the input until it is back; `false` when the run is cancelled.
     fn wait_for_return(&mut self) -> bool {
-        let lost_at = Instant::now();
-        let mut pauses = Pauses::default();
-        while pauses.wait(&self.cancel) {
-            match self.open_again() {
-                Ok(mut open) => {
-                    self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
-                    open.select(&self.sounds);
-                    let seconds = lost_at.elapsed().as_secs_f64();
-                    self.notices.back(&format!("{}: back after {seconds:.1} s", self.live_input.name));
-                    self.open = Some(open);
-                    return true;
-                }
-                Err(error) => self.notices.detail(&format!("{error:#}")),
-            }
-        }
-        false
+        let (cancel, notices) = (self.cancel.clone(), self.notices.clone());
+        let Some((mut open, seconds)) = Pauses::until_open(&cancel, &notices, || self.open_again()) else {
+            return false;
+        };
+        self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
+        open.select(&self.sounds);
+        notices.back(&format!("{}: back after {seconds:.1} s", self.live_input.name));
+        self.open = Some(open);
+        true
     }
 }
 
-/// Finds and opens the input for the first time, and waits for it as long as `options.wait` says, unless no attempt can succeed.
+/// Finds and opens the input for the first time, and waits up to `options.wait` for it, unless no attempt can succeed.
 fn open_first(
     options: &CameraOptions,
     found: Found,
@@ -217,7 +211,7 @@ fn open_first(
         Found::Input(input, from) => (Some(*input), from),
     };
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
-    // An attempt that the end of the wait cuts short says only that nothing came.
+    // The error of an attempt that was cut short by the end of the wait is only a timeout.
     let mut before: Option<anyhow::Error> = None;
     let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
     loop {
@@ -274,7 +268,7 @@ impl Source for LiveSource {
                 continue;
             };
             let event = open.video.next();
-            if let Some(format) = open.video.unsupported() {
+            if let Some(format) = open.video.decoder.unsupported {
                 let (name, stream) = (&self.live_input.name, open.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
@@ -282,7 +276,7 @@ impl Source for LiveSource {
                 Ok(ReaderEvent::Picture(_)) if open.video.packets.stale > 0 => open.video.packets.stale -= 1,
                 Ok(ReaderEvent::Picture(picture)) => {
                     open.begun = true;
-                    let (at, time_base) = (open.video.packets.read_at, open.video.time_base());
+                    let (at, time_base) = (open.video.packets.read_at, open.video.time_base);
                     return self.take(picture, at, time_base);
                 }
                 Ok(ReaderEvent::Packet(packet)) => {

@@ -1,7 +1,7 @@
-//! Finds a live input and the options to open it with: a camera of this machine in one of its modes, a network stream, a
-//! pipe, a file in real time, or a filter source.
+//! Finds a live input and the options to open it with: a camera of this machine in one of its modes, a network stream,
+//! a pipe, a file in real time, or a filter source.
 
-use super::options::{Isolation, names_others};
+use super::options::{Isolation, names_others, rate};
 use crate::camera::{INPUT, NotOpened, Wanted, cameras, choose, modes, other_than_camera};
 use crate::ffmpeg::{DecodeOn, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
@@ -13,8 +13,8 @@ use std::time::Duration;
 /// The time-out for a reply of an RTSP server. The connection is then tried again.
 const RTSP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The options of a live input.
-#[derive(Clone, Debug, Default)]
+/// The options of a live input. A decoding process gets all but what is skipped.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CameraOptions {
     /// A camera, a URL, or `-` for stdin; the first camera if not given.
     pub camera: Option<String>,
@@ -23,6 +23,7 @@ pub struct CameraOptions {
     /// Pixels in a row and rows.
     pub size: Option<(usize, usize)>,
     /// Frames a second.
+    #[serde(with = "rate")]
     pub rate: Option<Rational>,
     /// Pixel format, or codec, that the camera sends.
     pub pixel_format: Option<String>,
@@ -37,6 +38,7 @@ pub struct CameraOptions {
     /// Where to decode.
     pub decode_on: DecodeOn,
     /// Whether what is not a device is opened and decoded in a process of its own.
+    #[serde(skip)]
     pub isolation: Isolation,
 }
 
@@ -51,13 +53,13 @@ pub struct LiveInput {
     pub format: Option<String>,
     /// The options of demuxer and protocol.
     pub options: Vec<(String, String)>,
-    /// Is it stdin or a FIFO?
+    /// Whether it is stdin or a FIFO.
     pub is_pipe: bool,
-    /// Is it waited for after it was lost? Files and filters are not.
+    /// Whether it is waited for after it was lost. Files and filters are not.
     pub comes_back: bool,
-    /// Is it a camera of this machine? Its modes may differ when it comes back.
+    /// Whether it is a camera of this machine. Its modes may differ when it comes back.
     pub is_camera: bool,
-    /// Is it a file, whose frames are delivered in real time?
+    /// Whether it is a file, whose frames are delivered in real time.
     pub is_paced: bool,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
@@ -127,7 +129,8 @@ impl LiveInput {
 }
 
 impl LiveInput {
-    /// Can it be opened and decoded in a process of its own? A device cannot, nor what makes pictures of nothing or names other files.
+    /// Whether it can be opened and decoded in a process of its own. Devices, generators of pictures and inputs that
+    /// name other files cannot.
     pub fn is_isolated(&self) -> bool {
         let opens_more = self.format.as_deref().is_some_and(opens_more);
         let is_on_cpu = !matches!(self.decode_on, DecodeOn::Nvdec(_));

@@ -6,7 +6,7 @@ use crate::ffmpeg::{
     Demuxer, Error, Interrupt, Packet, Rational, ReadFrom, Stream, last_message, microseconds, rescale,
 };
 use crate::pipeline::{Cancel, Delivery, Notices, Pauses, Source};
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A microphone that sends no data for this long is lost.
@@ -70,25 +70,17 @@ impl MicrophoneSource {
     }
 
     fn wait_for_return(&mut self) -> bool {
-        let lost_at = Instant::now();
-        let mut pauses = Pauses::default();
-        while pauses.wait(&self.cancel) {
-            match open(&self.device, &self.interrupt) {
-                Ok(open) if open.media().streams[0].sound() == self.stream.sound() => {
-                    self.time_base = open.media().streams[0].time_base;
-                    self.open = Some(open);
-                    self.notices.back(&format!(
-                        "{}: back after {:.1} s",
-                        self.device.name,
-                        lost_at.elapsed().as_secs_f64()
-                    ));
-                    return true;
-                }
-                Ok(_) => self.notices.detail(&format!("{}: back with another rate", self.device.name)),
-                Err(error) => self.notices.detail(&format!("{}: {error}", self.device.name)),
-            }
-        }
-        false
+        let name = &self.device.name;
+        let opened = Pauses::until_open(&self.cancel, &self.notices, || {
+            let open = open(&self.device, &self.interrupt).map_err(|error| anyhow!("{name}: {error}"))?;
+            ensure!(open.media().streams[0].sound() == self.stream.sound(), "{name}: back with another rate");
+            Ok(open)
+        });
+        let Some((open, seconds)) = opened else { return false };
+        self.notices.back(&format!("{name}: back after {seconds:.1} s"));
+        self.time_base = open.media().streams[0].time_base;
+        self.open = Some(open);
+        true
     }
 }
 

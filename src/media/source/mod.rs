@@ -8,11 +8,11 @@
 //! | `isolated` | an input that a process of its own opens and decodes |
 //! | `failure.rs` | the kinds of errors |
 //! | `raw.rs` | raw frames and y4m |
-//! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again when they are lost, timestamped |
+//! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again, timestamped |
 //! | `sound.rs`, `microphone.rs` | the audio of a live input, and of a microphone |
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `packets.rs` | packets that are known before they are decoded |
-//! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
+//! | `filtered.rs` | filters that frames pass before they are equalized |
 //! | `log` | log footage: curves of cameras, what names them, how they are shown |
 //! | `stack` | stacks of pictures that FFmpeg does not read: TIFF of all kinds, FITS, SER |
 //! | `picture.rs` | reads a single picture |
@@ -22,7 +22,6 @@ mod clock;
 mod failure;
 mod file;
 mod filtered;
-mod filters;
 #[cfg_attr(not(target_os = "linux"), path = "not_isolated.rs")]
 pub mod isolated;
 mod live;
@@ -44,8 +43,7 @@ mod video_reader;
 pub use clock::{LiveClock, StartTime};
 pub use failure::kind_of_cause;
 pub use file::sequence_of;
-pub use filtered::{developed, filtered, filtered_after, shrunk};
-pub use filters::Filters;
+pub use filtered::{developed, filtered, shrunk};
 pub use live::open_live;
 pub use live_input::CameraOptions;
 pub use log::{LogChoice, LogCurve, NamedLog};

@@ -11,13 +11,13 @@ pub struct ToNative {
     converter: Converter,
     /// The format of the last picture that was not native, and its conversion.
     conversion: Option<(RawFormat, VideoFormat)>,
-    /// Has a picture with alpha none in truth? FFmpeg gives JPEG files of four inks an alpha, which is opaque.
+    /// Whether alpha is to be ignored: FFmpeg gives JPEG files of four inks an alpha, which is opaque.
     is_jpeg: bool,
-    /// Has there been a picture, of which something was to be said?
+    /// Whether the notices about the first picture were given.
     begun: bool,
-    /// Are the pictures stored as they are, so that samples may be above their depth?
+    /// Whether the pictures are stored uncompressed, so that samples may be above their depth.
     is_raw: bool,
-    /// Were such samples lowered?
+    /// Whether such samples were lowered.
     has_clamped: bool,
     /// For pictures with such samples.
     pool: HostPool,
@@ -38,7 +38,7 @@ impl ToNative {
         }
     }
 
-    /// The same, without a word about HDR video.
+    /// Without a notice about HDR video.
     pub fn for_sdr(self) -> Self {
         ToNative { begun: true, ..self }
     }
@@ -61,17 +61,16 @@ impl ToNative {
         let to = match self.conversion {
             Some((known, to)) if (known, to.size) == (from, size) && opaque.is_none_or(|of| of == to.format) => to,
             known => {
-                let native: Vec<RawFormat> =
-                    PixelFormat::ALL.iter().filter_map(|format| RawFormat::from_name(format.name())).collect();
-                let Some(format) = opaque.or(nearest_format(&native, from)) else {
+                let Some(format) = opaque.or(nearest_format(&RawFormat::natives(), from)) else {
                     bail!("pixel format {from} cannot be equalized");
                 };
                 if known.is_none_or(|(known, _)| known != from) && !self.is_jpeg {
                     let message = format!("pixel format {from} is converted to {format} to be equalized");
                     match from.is_float() {
                         true => self.notices.warn(&format!(
-                            "{message}: what lies below 0 or above 1 is cut off (ImageMagick's `convert IN -evaluate divide 8 OUT` \
-                             brings an image that is too bright into that, and one number for all images keeps them alike)"
+                            "{message}: what lies below 0 or above 1 is cut off (ImageMagick's `convert IN -evaluate \
+                             divide 8 OUT` brings an image that is too bright into that, and one number for all images \
+                             keeps them alike)"
                         ))?,
                         false => self.notices.note(&message),
                     }
@@ -85,7 +84,8 @@ impl ToNative {
         converted.to_frame()?.context("a conversion gave a format that is not native")
     }
 
-    /// The format without alpha that a picture is to have which shows no alpha: of a palette whose colours are opaque, or of four inks.
+    /// The format without alpha that a picture is to have which shows no alpha: of a palette whose colours are opaque,
+    /// or of four inks.
     fn opaque(&self, picture: &Picture) -> Option<RawFormat> {
         let from = picture.format();
         let name = match from.name().as_str() {

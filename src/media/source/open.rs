@@ -51,7 +51,7 @@ fn open_by_kind(
     if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
         return open_file(options, name, None, cancel, notices, progress);
     }
-    // What is wrong with the options is said before a pipe is waited for.
+    // Wrong options are reported before the wait for a pipe.
     let video = if format == Some("rawvideo") { Some(described(name, &options.raw)?) } else { None };
     let mut reader = Reader::open(&options.url, cancel.flag()).with_context(|| name.to_owned())?;
     if reader.peek(1).with_context(|| name.to_owned())?.is_empty() {
@@ -70,7 +70,7 @@ fn open_by_kind(
     open_file(options, name, Some(reader), cancel, notices, progress)
 }
 
-/// The error of an input from a pipe that FFmpeg does not recognize, which most likely is raw frames. `is_named` says whether its
+/// The error of an input from a pipe that FFmpeg does not recognize, which most likely is raw frames. `is_named` if its
 /// format was given.
 pub(super) fn with_hint(error: anyhow::Error, is_named: bool) -> anyhow::Error {
     let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
@@ -78,7 +78,7 @@ pub(super) fn with_hint(error: anyhow::Error, is_named: bool) -> anyhow::Error {
     if may_be_raw { FailureKind::Damage.error(format!("{error:#} ({hint})")) } else { error }
 }
 
-/// Opens what FFmpeg reads, from `reader` if there is one; in a process of its own if the options say so.
+/// Opens what FFmpeg reads, from `reader` if there is one; in a process of its own if the options ask for one.
 fn open_file(
     options: &InputOptions,
     name: &str,
@@ -115,7 +115,7 @@ fn open_file(
     Ok((Box::new(source), input))
 }
 
-/// Does this file begin as a playlist does?
+/// Whether this file begins as a playlist does.
 fn is_playlist(path: &Path) -> bool {
     let mut begin = [0; 8];
     let read = open_regular(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();

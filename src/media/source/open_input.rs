@@ -28,7 +28,7 @@ pub struct OpenInput {
     pub video: VideoReader<LivePackets>,
     /// The audio streams that are passed on.
     pub sound_routes: Vec<SoundRoute>,
-    /// Was a picture decoded?
+    /// Whether a picture was decoded.
     pub begun: bool,
 }
 
@@ -36,7 +36,7 @@ impl OpenInput {
     /// Opens the input, or what it is read from if that is open, `within` this time where it is given less than usual.
     ///
     /// # Errors
-    /// When it does not open, holds no video, or none that can be decoded.
+    /// When it does not open, or holds no video that can be decoded.
     pub fn open(input: &LiveInput, from: Option<FileInput>, cancel: &Cancel, within: Duration) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
         let from = match from {
@@ -109,7 +109,7 @@ pub struct LivePackets {
     pub read_at: Instant,
     /// How many of the next pictures may be buffered ones, which are decoded, but not delivered.
     pub stale: u32,
-    /// Has a read timed out?
+    /// Whether a read has timed out.
     timed_out: bool,
 }
 

@@ -7,11 +7,12 @@ use crate::pipeline::{FailureKind, Notices};
 use crate::sys::{is_pipe, number_pattern, numbered, numbers_there};
 use anyhow::Result;
 use histeq::frame::limits;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The input, and the part of it to read.
-#[derive(Clone, Debug, Default)]
+/// The input, and the part of it to read. A decoding process gets all but what is skipped.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct InputOptions {
     /// A file name or a URL.
     pub url: String,
@@ -29,12 +30,14 @@ pub struct InputOptions {
     pub to_sdr: bool,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
-    /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for long
-    /// files that can be cut at key frames; 0 and 1 are one.
+    /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for
+    /// long files that can be cut at key frames; 0 and 1 are one.
     pub decoders: usize,
     /// Whether FFmpeg opens and decodes it in a process of its own.
+    #[serde(skip)]
     pub isolation: Isolation,
     /// The image that was named, where `url` is the pattern of the sequence that it begins.
+    #[serde(skip)]
     pub named: Option<String>,
 }
 
@@ -50,8 +53,8 @@ pub enum Gaps {
     Error,
 }
 
-/// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and those of a
-/// numbered sequence are out of reach there, and so are devices: playlists, cameras and NVDEC need to do without.
+/// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and those
+/// of a numbered sequence are out of reach there, and so are devices: playlists, cameras and NVDEC need to do without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
     /// In this process.
@@ -77,7 +80,8 @@ impl InputOptions {
         let found = match std::fs::metadata(name) {
             Ok(found) if found.is_dir() => {
                 return Err(FailureKind::Usage.error(format!(
-                    "{name} is a folder (--output-dir DIR {name} equalizes the videos in it; {}/%05d.png is numbered images)",
+                    "{name} is a folder (--output-dir DIR {name} equalizes the videos in it; {}/%05d.png is numbered \
+                     images)",
                     name.trim_end_matches('/')
                 )));
             }
@@ -103,7 +107,8 @@ impl InputOptions {
         }
     }
 
-    /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence lead to.
+    /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence
+    /// lead to.
     pub fn readable(&self) -> Vec<PathBuf> {
         let path = Path::new(&self.url);
         if number_pattern(&self.url).is_none() || path.exists() {
@@ -116,24 +121,41 @@ impl InputOptions {
 }
 
 /// The properties of raw frames, as given by the user.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RawOptions {
     /// Pixels in a row and rows.
     pub size: Option<(usize, usize)>,
     /// FFmpeg's name of the pixel format.
     pub pixel_format: Option<String>,
     /// Frames a second.
+    #[serde(with = "rate")]
     pub rate: Option<Rational>,
     /// For image sequences: what is done where a number is missing.
+    #[serde(skip)]
     pub gaps: Gaps,
     /// For stacks of TIFF, FITS and SER: the samples that become 0 and 65535.
     pub sample_range: Option<(f64, f64)>,
 }
 
-/// Names of files that name other files.
+/// Frames a second, on their way to a decoding process.
+pub(super) mod rate {
+    use super::{Deserialize, Rational, Serialize};
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(rate: &Option<Rational>, to: S) -> Result<S::Ok, S::Error> {
+        rate.map(|rate| (rate.numerator(), rate.denominator())).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rational>, D::Error> {
+        let pair = Option::<(i32, i32)>::deserialize(from)?;
+        Ok(pair.map(|(numerator, denominator)| Rational::new(numerator, denominator)))
+    }
+}
+
+/// Extensions of files that name other files.
 const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
 
-/// Does a file of this name name other files? What comes from the network does not name files of this machine.
+/// Whether a file of this name names other files. What comes from the network does not name files of this machine.
 pub(super) fn names_others(name: &str) -> bool {
     let extension = Path::new(name).extension().map(|text| text.to_string_lossy().to_lowercase());
     !is_url(name) && extension.is_some_and(|extension| LISTS.contains(&extension.as_str()))

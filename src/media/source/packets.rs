@@ -1,5 +1,5 @@
-//! Packets of a video that are known from a first reading: what a part of a file is decoded from, on any machine, with the same
-//! frames.
+//! Packets of a video that are known from a first reading: what a part of a file is decoded from, on any machine, with
+//! the same frames.
 //!
 //! ```text
 //! all packets -> PacketSurvey: times of all frames, chunks of packets with their hashes
@@ -7,21 +7,26 @@
 //! ```
 
 use crate::sys::Hash;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 /// What is done with an input.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub enum Reading {
     /// The requested part is decoded.
     #[default]
     Decoded,
-    /// Nothing is decoded. Packets of other streams are delivered as ever, up to this moment if it is given (microseconds of
-    /// the input's clock), with a delivery for about each second of the video; what they tell is added up here.
-    Packets(Option<i64>, Arc<Mutex<PacketSurvey>>),
+    /// Nothing is decoded. Packets of other streams are delivered as usual, up to this moment if it is given
+    /// (microseconds of the input's clock), with a delivery for about each second of the video. The survey collects the
+    /// facts of the packets in the process that reads them.
+    Packets(Option<i64>, #[serde(skip)] Arc<Mutex<PacketSurvey>>),
     /// A part whose packets are known is decoded; other streams are left out.
-    Planned(Arc<PlannedPart>),
+    Planned(#[serde(serialize_with = "PlannedPart::serialize", deserialize_with = "shared")] Arc<PlannedPart>),
+}
+
+fn shared<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<PlannedPart>, D::Error> {
+    PlannedPart::deserialize(from).map(Arc::new)
 }
 
 /// Packets of the video that follow each other in the file.
@@ -30,14 +35,14 @@ pub enum Reading {
 pub struct Chunk {
     /// How many there are.
     pub packets: u32,
-    /// The time of the key frame that it begins with, in the time base of the video, if a decoder can begin there: it gives the
-    /// same frames, from that time on, as one that has read everything before.
+    /// The time of the key frame that it begins with, in the time base of the video, if a decoder can begin there: it
+    /// gives the same frames, from that time on, as one that has read everything before.
     pub start: Option<i64>,
     /// The hash of their bytes and times.
     pub hash: Hash,
 }
 
-/// What all packets of an input tell.
+/// What is collected from all packets of an input.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct PacketSurvey {
     /// The times of all frames that are shown, in the time base of the video, in the order of the file.

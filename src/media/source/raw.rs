@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct RawSource {
     reader: Reader,
     video: RawVideo,
-    /// Is it y4m, with a header before each frame?
+    /// Whether it is y4m, with a header before each frame.
     is_y4m: bool,
     input: Input,
     pool: Arc<dyn Pool>,
@@ -26,7 +26,7 @@ pub struct RawSource {
     most_ahead: Option<usize>,
     /// The frames that are being read, oldest first; `None` for the end of the stream.
     ahead: VecDeque<Result<Option<Filling>>>,
-    /// Were samples lowered that were above their depth?
+    /// Whether samples were lowered that were above their depth.
     has_clamped: bool,
     /// Number of frames read, from the beginning of the input.
     read: u64,

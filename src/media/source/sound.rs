@@ -44,8 +44,8 @@ impl SoundStreams {
         numbered.map(output).collect()
     }
 
-    /// Maps the streams of an input that was opened again to the first ones with the same codec, sample rate and channels.
-    /// `first` is the index of the first audio stream in the output.
+    /// Maps the streams of an input that was opened again to the first ones with the same codec, sample rate and
+    /// channels. `first` is the index of the first audio stream in the output.
     pub fn found_in(&self, streams: &[Stream], first: usize) -> Vec<SoundRoute> {
         let is_same = |a: &Stream, b: &Stream| a.codec == b.codec && a.sound() == b.sound();
         let mut free: Vec<&Stream> = streams.iter().filter(|stream| stream.kind == MediaType::Audio).collect();

@@ -1,9 +1,8 @@
 //! The decode loop of files and live inputs: reads packets by a [`ReadPackets`], decodes those of one video stream, and
 //! passes on those of all others.
 
-use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational, RawFormat};
+use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational};
 use histeq::frame::Pool;
-use histeq::frame::limits::NoRoom;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -56,11 +55,12 @@ pub(super) enum ReaderEvent {
 /// Reads the packets of an input and decodes one of its video streams.
 pub(super) struct VideoReader<P> {
     pub packets: P,
-    decoder: Decoder,
+    pub decoder: Decoder,
     /// Index of the stream that is decoded.
     stream: usize,
-    time_base: Rational,
-    /// What was read before, and is to be decoded yet.
+    /// Unit of the times of its pictures, in seconds.
+    pub time_base: Rational,
+    /// Packets that were read before, and are still to be decoded.
     returned: VecDeque<Result<Option<Packet>, Error>>,
     /// A damaged packet of the video, which is decoded next.
     pending: Option<Packet>,
@@ -95,30 +95,15 @@ impl<P: ReadPackets> VideoReader<P> {
         })
     }
 
-    /// Unit of the times of its pictures, in seconds.
-    pub fn time_base(&self) -> Rational {
-        self.time_base
-    }
-
     /// Puts pictures, and the packets of a device, into memory of `pool` from now on.
     pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
         self.packets.demuxer().use_pool(pool.clone());
         self.decoder.use_pool(pool);
     }
 
-    /// As [`Decoder::unsupported`].
-    pub fn unsupported(&self) -> Option<RawFormat> {
-        self.decoder.unsupported()
-    }
-
     /// Returns results of [`ReadPackets::read`], which come next.
     pub fn put_back(&mut self, read: impl IntoIterator<Item = Result<Option<Packet>, Error>>) {
         self.returned.extend(read);
-    }
-
-    /// As [`Decoder::refused`].
-    pub fn refused(&self) -> Option<NoRoom> {
-        self.decoder.refused()
     }
 
     /// Stops reading. The decoder's remaining pictures come next.

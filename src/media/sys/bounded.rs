@@ -1,4 +1,5 @@
-//! Lists of which no more is taken in than makes sense: what a stranger sends could become much more memory than it has bytes.
+//! Lists of which no more is taken in than makes sense: what a stranger sends could become much more memory than it has
+//! bytes.
 
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, de};

@@ -1,5 +1,5 @@
-//! Files that are read by their names. What has the name is looked at first: a FIFO is not waited for, and a device, which may
-//! have no end, is not read.
+//! Files that are read by their names. The type of the file is checked first, so that a FIFO is not waited for, and a
+//! device, which may have no end, is not read.
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// Opens the regular file of this name for reading.
 ///
 /// # Errors
-/// When it cannot be opened, or is something else than a regular file.
+/// When it cannot be opened, or is not a regular file.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     open_at(CWD, path.as_ref(), Links::Followed, OFlags::RDONLY)
 }

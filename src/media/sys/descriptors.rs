@@ -1,4 +1,4 @@
-//! Closes descriptors that nothing owns.
+//! Closes descriptors without an owner.
 #![allow(unsafe_code, reason = "closes descriptors that nothing owns")]
 
 use std::os::fd::RawFd;
@@ -26,12 +26,13 @@ fn close(first: RawFd, last: RawFd) {
     let entries = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
     let open: Vec<RawFd> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for descriptor in open.into_iter().filter(|descriptor| (first..=last).contains(descriptor)) {
-        // SAFETY: by the promise of `close_but`, nothing in this process owns it. The one that has read the folder is closed.
+        // SAFETY: by the promise of `close_but`, nothing in this process owns it. The one that has read the folder is
+        // closed.
         unsafe { libc::close(descriptor) };
     }
 }
 
-/// Does the kernel close them all at once?
+/// Whether the kernel closes them all at once.
 #[cfg(target_os = "linux")]
 fn close_range(first: RawFd, last: RawFd) -> bool {
     // SAFETY: by the promise of `close_but`, nothing in this process owns them; no memory is touched.

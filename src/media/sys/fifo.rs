@@ -1,35 +1,28 @@
 //! FIFOs and pipes: detects them, and opens them for writes that do not wait for the reader.
 
+use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::os::unix::fs::FileTypeExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Is it stdin or a FIFO? FFmpeg cannot be interrupted while it waits for such an input, so it is read by [`super::Reader`].
+/// Whether it is stdin or a FIFO. FFmpeg cannot be interrupted while it waits for such an input, so it is read by
+/// [`super::Reader`].
 pub fn is_pipe(name: &str) -> bool {
     name == "-" || is_fifo(name)
 }
 
-/// Is it a FIFO?
-#[cfg(unix)]
+/// Whether it is a FIFO.
 pub fn is_fifo(name: &str) -> bool {
-    use std::os::unix::fs::FileTypeExt;
     std::fs::metadata(name).is_ok_and(|file| file.file_type().is_fifo())
 }
 
-/// Is it a FIFO?
-#[cfg(not(unix))]
-pub fn is_fifo(_name: &str) -> bool {
-    false
-}
-
-/// Opens a FIFO for writing as soon as it has a reader; `None` when `interrupt` is set before. Writes do not wait for room.
+/// Opens a FIFO for writing as soon as it has a reader; `None` when `interrupt` is set before. Writes do not wait for
+/// room.
 ///
 /// # Errors
 /// When it cannot be opened.
-#[cfg(unix)]
 pub fn open_for_reader(name: &str, interrupt: &AtomicBool) -> io::Result<Option<File>> {
-    use rustix::fs::{Mode, OFlags};
-    use std::sync::atomic::Ordering;
     while !interrupt.load(Ordering::Relaxed) {
         // Without NONBLOCK, the call waits for a reader, and signal handlers do not end it.
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -45,19 +38,11 @@ pub fn open_for_reader(name: &str, interrupt: &AtomicBool) -> io::Result<Option<
     Ok(None)
 }
 
-/// Opens a file for writing. This system has no FIFOs.
-///
-/// # Errors
-/// When it cannot be opened.
-#[cfg(not(unix))]
-pub fn open_for_reader(name: &str, _interrupt: &AtomicBool) -> io::Result<Option<File>> {
-    File::create(name).map(Some)
-}
-
-/// Stdout, if it is a pipe, opened once more so that writes do not wait for room: the programs that share it do not notice.
+/// Stdout, if it is a pipe, opened once more so that writes do not wait for room: the programs that share it do not
+/// notice.
 #[cfg(target_os = "linux")]
 pub fn stdout_pipe() -> Option<File> {
-    use rustix::fs::{FileType, Mode, OFlags};
+    use rustix::fs::FileType;
     let is_pipe =
         rustix::fs::fstat(std::io::stdout()).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Fifo);
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;

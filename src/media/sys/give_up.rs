@@ -13,7 +13,7 @@ pub fn end_is_explained() {
     IS_EXPLAINED.store(true, Ordering::Relaxed);
 }
 
-/// Whether stderr has lines of JSON and nothing else.
+/// Whether stderr is for lines of JSON only.
 static IS_AN_EVENT: AtomicBool = AtomicBool::new(false);
 
 /// From now on, [`give_up`] writes its error as an event of `--progress json`.
@@ -21,13 +21,13 @@ pub fn give_up_with_an_event() {
     IS_AN_EVENT.store(true, Ordering::Relaxed);
 }
 
-/// Whether stderr has lines of JSON and nothing else.
+/// Whether stderr is for lines of JSON only.
 pub fn stderr_has_events() -> bool {
     IS_AN_EVENT.load(Ordering::Relaxed)
 }
 
-/// Ends the program at once, with exit code 1 and this error on stderr. Outputs that are not whole have no names, so that nothing
-/// of them stays.
+/// Ends the program at once, with exit code 1 and this error on stderr. Incomplete outputs have no names, so they
+/// disappear.
 pub fn give_up(error: &str) -> ! {
     give_up_with(error, "failed", 1)
 }
@@ -50,8 +50,8 @@ pub fn give_up_with(error: &str, kind: &str, code: i32) -> ! {
         line.add(error.as_bytes());
         line.end(b"\n");
     }
-    // SAFETY: the first call waits for the end; the second reads as many bytes as there are; after the third no more code of the
-    // process runs. None takes memory, or runs exit handlers, which might.
+    // SAFETY: the first call waits for the end; the second reads as many bytes as there are; after the third no more
+    // code of the process runs. None takes memory, or runs exit handlers, which might.
     unsafe {
         while HAS_BEGUN.swap(true, Ordering::Relaxed) {
             libc::pause();
@@ -92,8 +92,8 @@ pub fn out_of_memory() -> ! {
     give_up("out of memory: the system gives no more (smaller frames, or a higher `ulimit -v`)")
 }
 
-/// The system's allocator, with an end in [`out_of_memory`] instead of an abort, which would leave exit code 134 and a core dump
-/// as large as the process.
+/// The system's allocator, with an end in [`out_of_memory`] instead of an abort, which would leave exit code 134 and a
+/// core dump as large as the process.
 pub struct Allocator;
 
 impl Allocator {
@@ -102,7 +102,8 @@ impl Allocator {
     }
 }
 
-// SAFETY: `System` does all of it, and its promises are those that are made here; the program ends where it has no memory.
+// SAFETY: `System` does all of it, and its promises are those that are made here; the program ends where it has no
+// memory.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: by the caller's promise.

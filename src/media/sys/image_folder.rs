@@ -11,7 +11,7 @@ const IMAGES: [&str; 29] = [
     "pgm", "png", "pnm", "ppm", "psd", "qoi", "ras", "sgi", "tga", "tif", "tiff", "webp", "xbm",
 ];
 
-/// Does the name end as those of images do?
+/// Whether the name ends as those of images do.
 pub fn is_image_name(name: &Path) -> bool {
     let extension = name.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     extension.is_some_and(|extension| IMAGES.contains(&extension.as_str()))
@@ -57,8 +57,7 @@ impl ImageFolder {
         })
     }
 
-    /// The pattern of the sequence of which `first` is the first image, and another one has the next number; `None` if it is the
-    /// first of none.
+    /// The pattern of the sequence that begins with the image `first`; `None` if no image has the next number.
     pub fn begun_by(first: &Path) -> Option<String> {
         let folder = first.parent()?;
         let in_folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -75,7 +74,7 @@ impl ImageFolder {
 
     /// Sorts names of files into sequences: in each name, the number counts in which most others differ from it.
     fn of_names(names: &[String]) -> Self {
-        // Names that are alike but for the number that lies there.
+        // Names that differ only in the number at this place.
         let mut alike: HashMap<(&str, &str), usize> = HashMap::new();
         for (name, digits) in names.iter().flat_map(|name| numbers_in(name).map(move |digits| (name, digits))) {
             *alike.entry((&name[..digits.start], &name[digits.end..])).or_default() += 1;

@@ -2,8 +2,7 @@
 
 use std::io;
 
-/// What has kept the system from it, in parentheses; empty where the error says it all.
-#[cfg(unix)]
+/// Why the system refused it, in parentheses; empty where the error has all.
 pub fn limit_of(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::EAGAIN) => " (`ulimit -u`, `ulimit -v` or a control group limits it)",
@@ -11,12 +10,6 @@ pub fn limit_of(error: &io::Error) -> &'static str {
         Some(libc::EMFILE) => " (`ulimit -n` limits open files)",
         _ => "",
     }
-}
-
-/// This system has no such limits.
-#[cfg(not(unix))]
-pub fn limit_of(_error: &io::Error) -> &'static str {
-    ""
 }
 
 /// The error of a thread that is not started.

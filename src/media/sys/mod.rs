@@ -1,9 +1,9 @@
-//! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also names of
-//! numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of formats.
+//! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also
+//! names of numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of
+//! formats.
 
 mod bounded;
 mod by_name;
-#[cfg(unix)]
 mod descriptors;
 mod fifo;
 mod give_up;
@@ -23,7 +23,6 @@ mod writer;
 
 pub use bounded::at_most;
 pub use by_name::{open_regular, read_regular, read_whole};
-#[cfg(unix)]
 pub use descriptors::close_but;
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
 pub use give_up::{
@@ -37,20 +36,18 @@ pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling, read_at};
 pub use reader::Reader;
 pub use resident::Resident;
-#[cfg(unix)]
-pub use terminal::silence_libraries;
-pub use terminal::{one_line, print_line, print_text, printable, stderr_is_terminal};
+pub use terminal::{one_line, print_line, print_text, printable, silence_libraries, stderr_is_terminal};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;
 pub use writer::{PlaneWriter, stdout};
 
-/// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger buffer,
-/// the programs at both ends switch less often.
+/// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger
+/// buffer, the programs at both ends switch less often.
 #[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 1 << 20;
 
-/// Enlarges a pipe's buffer. Does nothing if the file is no pipe, or the system refuses.
+/// Enlarges a pipe's buffer. No effect if the file is not a pipe, or the system refuses.
 #[cfg(target_os = "linux")]
 fn enlarge_pipe(file: &impl std::os::fd::AsFd) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_SIZE);

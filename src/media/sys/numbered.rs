@@ -1,5 +1,5 @@
-//! Patterns for names of numbered files (`in%05d.png`), in FFmpeg's syntax. Only the last part of a path is a pattern; per
-//! cent signs in folders have no meaning.
+//! Patterns for names of numbered files (`in%05d.png`), in FFmpeg's syntax. Only the last part of a path is a pattern;
+//! per cent signs in folders have no meaning.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stand_where_the_pattern_says() {
+    fn the_pattern_gives_the_place_of_the_number() {
         assert_eq!(numbered("a%03d.png", 7), "a007.png");
         assert_eq!(numbered("a%d.png", 1234), "a1234.png");
         assert_eq!(numbered("plain.png", 7), "plain.png");

@@ -1,6 +1,7 @@
-//! A folder that this program makes for its own files. It lies beside an output, perhaps in /tmp or in a folder that several users
-//! share. Nobody else may write in it. Its files are opened relative to the open folder, and links among them are not followed. So
-//! another user who replaces the folder, or puts links into it, cannot make the program read, write or remove other files.
+//! A folder that this program makes for its own files. It lies beside an output, perhaps in /tmp or in a folder that
+//! several users share. Nobody else may write in it. Its files are opened relative to the open folder, and links among
+//! them are not followed. So another user who replaces the folder, or puts links into it, cannot make the program read,
+//! write or remove other files.
 
 use super::by_name::{Links, open_at};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, Stat, fstat, mkdirat, openat, statat, unlinkat};
@@ -67,7 +68,7 @@ impl PrivateFolder {
         Ok(Some(folder))
     }
 
-    /// The same, and makes the folder if there is none.
+    /// Opens the folder, and makes it if there is none.
     ///
     /// # Errors
     /// As for [`open`](Self::open), and when it cannot be made.
@@ -121,7 +122,8 @@ impl PrivateFolder {
         }
     }
 
-    /// Opens a file of it that a process can lock, and makes it, empty, if there is none; `None` if the folder has been removed.
+    /// Opens a file of it that a process can lock, and makes it, empty, if there is none; `None` if the folder has been
+    /// removed.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -163,10 +165,10 @@ impl PrivateFolder {
 
 const NOT_MINE: &str = "another user's folder (remove it, or give the output another folder)";
 
-/// What is against a folder with these properties, which lies in the folder `above`.
+/// Why a folder with these properties, in the folder `above`, is not private; `None` if it is.
 fn objection(there: &Stat, above: &Stat, user: u32) -> Option<&'static str> {
     let (mode, group, mode_above) = (there.st_mode, there.st_gid, above.st_mode);
-    // Where files are not their owners' alone to remove, those who may write above it could put anything in its place.
+    // Without the sticky bit, those who may write to the folder above could replace it.
     let above_it = if mode_above & STICKY == 0 { mode_above & (GROUP | OTHERS) } else { 0 };
     let is_group = group == above.st_gid && above_it & GROUP != 0;
     let may_write = match above_it & OTHERS != 0 {
@@ -174,7 +176,7 @@ fn objection(there: &Stat, above: &Stat, user: u32) -> Option<&'static str> {
         false if is_group => GROUP,
         false => 0,
     };
-    // Of a group that works together, one makes the folder and lets the others in.
+    // In a group that works together, one user makes the folder and lets the others in.
     let is_shared = is_group && may_write == GROUP && mode & GROUP != 0;
     if ![user, 0, above.st_uid].contains(&there.st_uid) && !is_shared {
         return Some(NOT_MINE);

@@ -15,8 +15,8 @@ const MOST_THREADS: usize = 6;
 /// The least bytes of a buffer that is worth waking a thread for.
 const LEAST: usize = 256 << 10;
 
-/// The most bytes of buffers that are filled ahead, if they are more than two; two of them fill no more than an eighth of the
-/// [memory](limits::under_way) for frames.
+/// The most bytes of buffers that are filled ahead, if they are more than two; two of them fill no more than an eighth
+/// of the [memory](limits::under_way) for frames.
 const MOST_AHEAD: usize = 64 << 20;
 
 /// The most bytes that are read before samples are looked at.
@@ -51,9 +51,9 @@ impl Filling {
     }
 }
 
-/// What fills buffers: a read of the bytes from a place in them on, which answers with their number, 0 at the end.
+/// Fills buffers: a read of bytes from an offset on, which returns their number, 0 at the end.
 ///
-/// Of samples that may exceed their depth, it reads so few at once that they are still in the cache when they are looked at.
+/// Samples that may exceed their depth are read in blocks that are still in the cache when they are checked.
 pub(super) fn fill(
     buffer: &mut [u8],
     sample: Option<Sample>,
@@ -85,8 +85,9 @@ pub(super) struct ReadAhead {
     position: u64,
     /// The end of what was taken out.
     taken: Option<u64>,
-    most: usize,
-    /// `None` once the threads are told to end.
+    /// How many buffers are to be filled at once.
+    pub most: usize,
+    /// `None` once the threads have to end.
     jobs: Option<Sender<Job>>,
     queued: Receiver<Job>,
     threads: Vec<JoinHandle<()>>,
@@ -104,8 +105,8 @@ struct Job {
 }
 
 impl ReadAhead {
-    /// Threads that read `file` from `position` on, into buffers of `len` bytes; `None` where they would gain nothing, because
-    /// buffers are small or cores few, or cannot be had.
+    /// Threads that read `file` from `position` on, into buffers of `len` bytes; `None` where they would gain nothing,
+    /// because buffers are small or cores few, or cannot be had.
     pub fn new(file: &File, position: u64, len: usize) -> Option<Self> {
         let threads = (limits::threads() / 3).min(MOST_THREADS);
         let wins = threads > 1 && len >= LEAST && len <= limits::under_way() / 16;
@@ -129,11 +130,6 @@ impl ReadAhead {
         })
     }
 
-    /// How many buffers are to be filled at once.
-    pub fn most(&self) -> usize {
-        self.most
-    }
-
     /// Reads the next bytes on this thread.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let (count, _) = fill_at(&self.file, buffer, None, self.position)?;
@@ -141,7 +137,7 @@ impl ReadAhead {
         Ok(count)
     }
 
-    /// Has a buffer of `pool` filled with the next `len` bytes, which are such samples, if they are any.
+    /// Fills a buffer of `pool` with the next `len` bytes, which are checked if `sample` is given.
     pub fn begin(
         &mut self,
         pool: &Arc<dyn Pool>,
@@ -205,16 +201,9 @@ fn fill_at(file: &File, buffer: &mut [u8], sample: Option<Sample>, position: u64
     })
 }
 
-/// Reads from this place in the file on, as [`std::io::Read::read`] does. The file's own position may change.
-#[cfg(unix)]
+/// Reads from this place in the file on, as [`std::io::Read::read`] does. The file's own position stays.
 pub fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, position)
-}
-
-/// Reads from this place in the file on, as [`std::io::Read::read`] does. The file's own position may change.
-#[cfg(windows)]
-pub fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, position)
 }
 
 #[cfg(test)]

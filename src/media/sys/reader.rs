@@ -3,8 +3,10 @@
 use super::read_ahead::{Filled, Filling, ReadAhead, fill};
 use anyhow::Result;
 use histeq::frame::{Pool, Sample};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::fd::AsFd;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -41,8 +43,8 @@ impl Reader {
         self.file
     }
 
-    /// The file that it reads, opened again to be read alone, if nothing has been read of it but what was peeked: of a file, any part
-    /// can be had, such as an index at its end.
+    /// The file that it reads, opened a second time, if only peeked bytes were read so far: a file can be read in any
+    /// order, such as an index at its end.
     pub fn whole_file(&mut self) -> Option<File> {
         let is_whole = self.file.metadata().is_ok_and(|metadata| metadata.is_file())
             && self.file.stream_position().is_ok_and(|position| position == self.peeked.len() as u64);
@@ -96,8 +98,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// Has a regular file read by several threads from now on, if buffers of `len` bytes are worth it, and answers how many of
-    /// them are to be [begun](Reader::begin) at once: 1 if it is read as before.
+    /// Lets several threads read a regular file from now on, if buffers of `len` bytes are worth it. Returns how many
+    /// of them are to be [begun](Reader::begin) at once: 1 if it is read as before.
     ///
     /// # Errors
     /// When the file's position cannot be had.
@@ -109,11 +111,11 @@ impl Reader {
                 self.peeked.clear();
             }
         }
-        Ok(self.ahead.as_ref().map_or(1, ReadAhead::most))
+        Ok(self.ahead.as_ref().map_or(1, |ahead| ahead.most))
     }
 
-    /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills it. Such
-    /// samples that are above their depth are lowered to their highest code.
+    /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills
+    /// it. Such samples that are above their depth are lowered to their highest code.
     ///
     /// # Errors
     /// When reading fails, or the pool has no memory.
@@ -138,7 +140,7 @@ impl Reader {
         Ok(filled)
     }
 
-    /// Was reading interrupted?
+    /// Whether reading was interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
@@ -159,9 +161,7 @@ impl Reader {
     }
 
     /// Waits for data; `false` when interrupted.
-    #[cfg(unix)]
     fn wait(&self) -> io::Result<bool> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
         // Short enough for a prompt reaction to Ctrl-C.
         let poll_interval = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         loop {
@@ -175,11 +175,6 @@ impl Reader {
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-
-    #[cfg(not(unix))]
-    fn wait(&self) -> io::Result<bool> {
-        Ok(!self.is_interrupted())
     }
 }
 
@@ -211,15 +206,7 @@ fn open_at_once(name: &str) -> io::Result<File> {
     File::open(name)
 }
 
-#[cfg(unix)]
 fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd;
     // The file descriptor itself, without the buffer of `std::io::stdin`.
     Ok(File::from(std::io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(std::io::stdin().as_handle().try_clone_to_owned()?))
 }

@@ -1,20 +1,19 @@
 //! The memory that the process has.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 
-/// What tells how much memory of the process is resident: its pages in the memory of the machine, those of libraries too.
+/// Reads how much memory of the process is resident: its pages in main memory, those of libraries too.
 pub struct Resident(File);
 
 impl Resident {
-    /// Opens it, which a wall around the process may forbid later. `None` where the system does not tell.
+    /// Opens it early, because the sandbox may forbid it later. `None` where the system does not provide it.
     pub fn open() -> Option<Self> {
         File::open("/proc/self/status").ok().map(Resident).filter(|resident| resident.bytes().is_some())
     }
 
     /// The bytes that are resident now. This allocates nothing.
-    #[cfg(unix)]
     pub fn bytes(&self) -> Option<usize> {
-        use std::os::unix::fs::FileExt;
         let mut text = [0; 4096];
         let len = self.0.read_at(&mut text, 0).ok()?;
         // The name of the program, in another line, need not be text.
@@ -22,11 +21,5 @@ impl Resident {
         let number = str::from_utf8(resident).ok()?.split_whitespace().next()?;
         // In KiB.
         number.parse::<usize>().ok()?.checked_mul(1024)
-    }
-
-    /// Other systems do not tell.
-    #[cfg(not(unix))]
-    pub fn bytes(&self) -> Option<usize> {
-        None
     }
 }

@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{IsTerminal, Write, stderr};
+use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 
 /// Stderr, once libraries have another one.
 static OWN: OnceLock<File> = OnceLock::new();
 
-/// From now on, stderr has the program's own lines only: what libraries write there is lost, as libjxl and SVT-AV1 do. Call it before
-/// the first thread is started.
+/// From now on, stderr has the program's own lines only: what libraries write there is lost, as libjxl and SVT-AV1 do.
+/// Call it before the first thread is started.
 ///
 /// # Errors
 /// When the system has no room for another descriptor.
-#[cfg(unix)]
 pub fn silence_libraries() -> std::io::Result<()> {
     let own = rustix::io::fcntl_dupfd_cloexec(stderr(), 3)?;
     rustix::stdio::dup2_stderr(&File::options().write(true).open("/dev/null")?)?;
@@ -25,13 +25,10 @@ pub fn silence_libraries() -> std::io::Result<()> {
 
 /// The number of stderr's descriptor, as far as it is the program's own.
 pub fn own_stderr() -> i32 {
-    #[cfg(unix)]
-    return OWN.get().map_or(2, std::os::fd::AsRawFd::as_raw_fd);
-    #[cfg(not(unix))]
-    2
+    OWN.get().map_or(2, AsRawFd::as_raw_fd)
 }
 
-/// Is stderr a terminal?
+/// Whether stderr is a terminal.
 pub fn stderr_is_terminal() -> bool {
     OWN.get().map_or_else(|| stderr().is_terminal(), File::is_terminal)
 }

@@ -9,9 +9,9 @@ use std::io::Result;
 /// V4L2's number for the direction in which pictures are written.
 const OUTPUT: std::ffi::c_int = 2;
 
-/// A virtual camera that is held open. With `exclusive_caps=1`, its driver does not release the device when a program that
-/// uses `write`, as FFmpeg does, closes it. It does release the device when a streaming writer, which this is, closes it after
-/// FFmpeg.
+/// A virtual camera that is held open. With `exclusive_caps=1`, its driver does not release the device when a program
+/// that uses `write`, as FFmpeg does, closes it. It does release the device when a streaming writer, which this is,
+/// closes it after FFmpeg.
 pub struct HeldVirtualCamera {
     _file: File,
 }

@@ -1,8 +1,10 @@
 //! Writes headers and planes to a file, a FIFO or stdout, without a buffer in between.
 
 use histeq::frame::Plane;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -31,7 +33,7 @@ impl PlaneWriter {
         stdout().map(|stdout| PlaneWriter::new(stdout, interrupt))
     }
 
-    /// Writes to an open file. Once `interrupt` is set, a reader that reads nothing is not waited for, if writes to the file do
+    /// Writes to an open file. Once `interrupt` is set, it does not wait for a stalled reader, if writes to the file do
     /// not block.
     pub fn new(file: File, interrupt: Arc<AtomicBool>) -> Self {
         super::enlarge_pipe(&file);
@@ -99,10 +101,8 @@ impl Write for PlaneWriter {
     }
 }
 
-/// Waits for a while until a pipe accepts data, and answers whether it does.
-#[cfg(unix)]
+/// Waits for a while until a pipe accepts data, and returns whether it does.
 fn has_room(file: &File) -> io::Result<bool> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let interval = Timespec { tv_sec: 0, tv_nsec: INTERVAL.as_nanos() as i64 };
     match poll(&mut [PollFd::new(file, PollFlags::OUT)], Some(&interval)) {
         Ok(count) => Ok(count > 0),
@@ -111,28 +111,10 @@ fn has_room(file: &File) -> io::Result<bool> {
     }
 }
 
-#[cfg(not(unix))]
-fn has_room(_file: &File) -> io::Result<bool> {
-    std::thread::sleep(INTERVAL / 10);
-    Ok(true)
-}
-
 /// Stdout, unbuffered.
 ///
 /// # Errors
 /// When the system gives no other descriptor for it.
-#[cfg(unix)]
 pub fn stdout() -> io::Result<File> {
-    use std::os::fd::AsFd;
     Ok(File::from(std::io::stdout().as_fd().try_clone_to_owned()?))
-}
-
-/// Stdout, unbuffered.
-///
-/// # Errors
-/// When the system gives no other handle for it.
-#[cfg(windows)]
-pub fn stdout() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(std::io::stdout().as_handle().try_clone_to_owned()?))
 }

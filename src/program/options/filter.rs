@@ -4,7 +4,7 @@ use super::equalize::EqualizeOptions;
 use super::values::AnyCase;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use histeq_media::source::{Filters, LogChoice, LogCurve};
+use histeq_media::source::{LogChoice, LogCurve};
 
 /// Filters ahead of equalization, as typed.
 #[derive(Args, Debug)]
@@ -27,7 +27,7 @@ pub struct FilterArgs {
 }
 
 fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
-    let curves = LogCurve::ALL.map(|curve| (curve.names().0, LogChoice::Curve(curve)));
+    let curves = LogCurve::all().map(|curve| (curve.names().0, LogChoice::Curve(curve)));
     let choices: Vec<_> = [("auto", LogChoice::Auto), ("off", LogChoice::Off)].into_iter().chain(curves).collect();
     let names = AnyCase(PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)));
     names.map(move |given| {
@@ -50,11 +50,6 @@ impl FilterArgs {
 }
 
 impl FilterOptions {
-    /// Whether there are filters whose reach is not known.
-    pub fn has_chain(&self) -> bool {
-        self.chain.is_some()
-    }
-
     /// What is taken for log.
     pub fn log(&self, equalize: &EqualizeOptions) -> LogChoice {
         match self.log {
@@ -63,8 +58,8 @@ impl FilterOptions {
         }
     }
 
-    /// The filters.
-    pub fn filters(&self) -> Filters {
-        Filters { chain: self.chain.clone() }
+    /// The chain of filters, in the syntax of `ffmpeg -vf`.
+    pub fn chain(&self) -> Option<&str> {
+        self.chain.as_deref()
     }
 }

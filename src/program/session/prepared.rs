@@ -46,7 +46,10 @@ pub fn prepare(
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
     let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
-    let (mut source, input) = source::filtered((source, input), &filters.filters(), notices)?;
+    let (mut source, input) = match filters.chain() {
+        Some(chain) => source::filtered((source, input), "--filter", chain, notices)?,
+        None => (source, input),
+    };
     let settings = equalize.resolve(&input, on_settings)?;
     limits::note_look_ahead(settings.look_ahead() as usize);
     builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;

@@ -4,11 +4,11 @@ use crate::support::documents::read;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 use histeq_media::ffmpeg::{Container, Encoder};
-use histeq_media::sink::{KEPT, KEPT_OF_IMAGES, Said};
+use histeq_media::sink::{FileMetadata, KEPT, KEPT_OF_IMAGES};
 use std::sync::Mutex;
 
 /// A video of everything in the table, and one of HDR, which does not go with the rest.
-fn films(dir: &Dir) -> Vec<(&'static str, Vec<Said>)> {
+fn films(dir: &Dir) -> Vec<(&'static str, Vec<FileMetadata>)> {
     let name = "tests/data/spherical-stereo.mkv";
     dir.write("plain.mkv", &std::fs::read(name).unwrap_or_else(|error| panic!("{name}: {error}")));
     dir.write("chapters.txt", b";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=1000\ntitle=the first\n");
@@ -16,7 +16,13 @@ fn films(dir: &Dir) -> Vec<(&'static str, Vec<Said>)> {
         "-i plain.mkv -i chapters.txt -map 0 -map_chapters 1 -c copy -metadata location=+48.1+011.5/ \
          -metadata timecode=01:02:03:04 film.mkv",
     );
-    let of_film = vec![Said::Chapters, Said::Timecode, Said::Place, Said::Sphere, Said::Stereo];
+    let of_film = vec![
+        FileMetadata::Chapters,
+        FileMetadata::Timecode,
+        FileMetadata::Place,
+        FileMetadata::Sphere,
+        FileMetadata::Stereo,
+    ];
     let mut films = vec![("film.mkv", of_film)];
     if encoder_is_here("HDR10", "libx265") {
         dir.ffmpeg(
@@ -24,20 +30,20 @@ fn films(dir: &Dir) -> Vec<(&'static str, Vec<Said>)> {
              log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:master-display=G(13250,34500)B(7500,3000)\
              R(34000,16000)WP(15635,16450)L(10000000,50) hdr.mkv",
         );
-        films.push(("hdr.mkv", vec![Said::MasteringDisplay]));
+        films.push(("hdr.mkv", vec![FileMetadata::MasteringDisplay]));
     }
     films
 }
 
 /// Does a program that knows nothing but the file find it there?
-fn is_there(said: Said, described: &str) -> bool {
+fn is_there(said: FileMetadata, described: &str) -> bool {
     described.contains(match said {
-        Said::Chapters => "the first",
-        Said::Timecode => "01:02:03:04",
-        Said::Place => "48.1",
-        Said::Sphere => "Spherical Mapping",
-        Said::Stereo => "Stereo 3D",
-        Said::MasteringDisplay => "Mastering display metadata",
+        FileMetadata::Chapters => "the first",
+        FileMetadata::Timecode => "01:02:03:04",
+        FileMetadata::Place => "48.1",
+        FileMetadata::Sphere => "Spherical Mapping",
+        FileMetadata::Stereo => "Stereo 3D",
+        FileMetadata::MasteringDisplay => "Mastering display metadata",
     })
 }
 
@@ -80,10 +86,10 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
                 let is_named = warning.len() == 1 && warning[0].contains(called);
                 assert!(is_named != is_kept, "{input} as {name}, of which {called} is kept: {is_kept}: {}", run.stderr);
                 // x265 says it in the video, where ffprobe finds it in the frames.
-                let in_video = *one == Said::MasteringDisplay && codec.is_some();
+                let in_video = *one == FileMetadata::MasteringDisplay && codec.is_some();
                 assert!(!is_kept || in_video || is_there(*one, &described), "{name} keeps no {called}: {described}");
                 // Its muxer keeps chapters of some files, and of others not.
-                let may_be_there = name.starts_with("og") && *one == Said::Chapters;
+                let may_be_there = name.starts_with("og") && *one == FileMetadata::Chapters;
                 let is_old = described.contains("Lavf59");
                 assert!(is_kept || may_be_there || !is_old || !is_there(*one, &described), "{name} keeps {called}");
             }

@@ -73,17 +73,4 @@ impl<T> DropOldestQueue<T> {
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
-
-    /// Closes the queue when the returned guard is dropped.
-    pub fn close_after(&self) -> impl Drop + '_ {
-        CloseGuard(self)
-    }
-}
-
-struct CloseGuard<'a, T>(&'a DropOldestQueue<T>);
-
-impl<T> Drop for CloseGuard<'_, T> {
-    fn drop(&mut self) {
-        self.0.close();
-    }
 }

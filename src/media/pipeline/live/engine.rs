@@ -1,12 +1,12 @@
-//! The live engine: it runs until the camera ends or the run is cancelled. Then every frame in the queue of an output is
-//! written, and every output is finished.
+//! The live engine: it runs until the camera ends or the run is cancelled. Then every frame in the queue of an output
+//! is written, and every output is finished.
 
 use super::equalize_stage::LiveEqualizer;
-use super::output_queue::{CloseAfter, OutputQueue};
+use super::output_queue::OutputQueue;
 use super::signal::Signal;
 use super::viewer_stats::ViewerStats;
 use super::{Captured, DropOldestQueue, LiveParts, LiveSummary, Shown, Status, Viewer, ViewerReply, Written};
-use crate::pipeline::threads::{joined, start};
+use crate::pipeline::threads::{OnDrop, joined, start};
 use crate::pipeline::{Cancel, Delivery, Outcome, Progress, ReaderGone, Sink, Source, Stage};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
@@ -43,7 +43,7 @@ pub fn run(
     let queues: Vec<OutputQueue> = outputs.iter().map(OutputQueue::before).collect();
     let (captured, shown, queues) = (&captured, shown.as_ref(), queues.as_slice());
     // A viewer alone shows the newest frame at any time.
-    let warm_up = warming_up.of_all();
+    let warm_up = warming_up.all.clone();
     let warming_up = Some(warming_up).filter(|_| !queues.is_empty());
     let waits = move || !queues.is_empty() && warm_up.goes_on(begin) && !cancel.is_cancelled();
     let (running, over) = bounded::<()>(0);
@@ -77,7 +77,7 @@ pub fn run(
             let alive = running.clone();
             writers.push(start(scope, "output", stop, move || {
                 let _alive = alive;
-                let _close = CloseAfter(queue);
+                let _close = OnDrop(|| queue.close());
                 let written = write(queue, output.sink, progress);
                 if written.is_err() || queues.len() == 1 && shown.is_none() {
                     cancel.cancel();
@@ -116,7 +116,7 @@ fn capture(
     cancel: &Cancel,
     (progress, signal): (&Progress, &Signal),
 ) -> Result<()> {
-    let _close = captured.close_after();
+    let _close = OnDrop(|| captured.close());
     while !cancel.is_cancelled() {
         let Some(delivery) = progress.measure(Stage::Source, || source.next())? else { break };
         let Delivery { packets, frame, read_at, .. } = delivery;
@@ -137,8 +137,8 @@ fn listen(mut microphone: Box<dyn Source>, queues: &[OutputQueue]) -> Result<()>
     Ok(())
 }
 
-/// Shows frames until all threads have ended (`over` is disconnected). `dropped` returns the numbers of frames that were not
-/// equalized and not written. Returns the statistics of the viewer, and its error if it failed.
+/// Shows frames until all threads have ended (`over` is disconnected). `dropped` returns the numbers of frames that
+/// were not equalized and not written. Returns the statistics of the viewer, and its error if it failed.
 fn show(
     mut viewer: Option<(&mut dyn Viewer, &ShownQueue)>,
     over: &Receiver<()>,

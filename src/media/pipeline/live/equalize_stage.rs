@@ -24,8 +24,8 @@ pub(super) struct LiveEqualizer<'a> {
 }
 
 impl LiveEqualizer<'_> {
-    /// Equalizes until the queue of captured frames is closed. Another frame is submitted before the oldest is collected only
-    /// if it has been captured already.
+    /// Equalizes until the queue of captured frames is closed. Another frame is submitted before the oldest is
+    /// collected only if it has been captured already.
     pub(super) fn run(mut self) -> Result<(String, Latency)> {
         let mut settings = self.shared_settings.get();
         let mut under_way: VecDeque<Captured> = VecDeque::new();

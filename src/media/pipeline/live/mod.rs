@@ -1,5 +1,5 @@
-//! The live engine: it prefers low latency to complete output. After the [warm-up](WarmUp), no stage waits for the next one;
-//! if that one is too slow, a new frame replaces the oldest one that waits, and the dropped frame is counted.
+//! The live engine: it prefers low latency to complete output. After the [warm-up](WarmUp), no stage waits for the next
+//! one; if that one is too slow, a new frame replaces the oldest one that waits, and the dropped frame is counted.
 //!
 //! ```text
 //! camera -> DropOldestQueue -> LiveEqualizer -> DropOldestQueue -> Viewer      each but the viewer on its own thread

@@ -114,12 +114,3 @@ impl QueueState {
         }
     }
 }
-
-/// Closes the queue when it is dropped.
-pub(super) struct CloseAfter<'a>(pub(super) &'a OutputQueue);
-
-impl Drop for CloseAfter<'_> {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}

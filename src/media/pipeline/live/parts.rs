@@ -47,7 +47,7 @@ pub struct Status {
     pub dropped: u64,
     /// Number of frames that were dropped before an output.
     pub unwritten: u64,
-    /// The time since the last frame, while the source gives none.
+    /// The time since the last frame, while no frames come.
     pub no_signal: Option<Duration>,
 }
 

@@ -6,8 +6,9 @@ use anyhow::Result;
 use crossbeam_channel::{RecvTimeoutError, unbounded};
 use std::thread::scope;
 
-/// Does each of `works` on a thread of its own, until all have ended: one that ends or fails leaves the others alone. `ended`
-/// gets the index and the result of each as soon as it has ended. Calls `tick` every 100 ms. Both are called on this thread.
+/// Does each of `works` on a thread of its own, until all have ended: one that ends or fails leaves the others alone.
+/// `ended` gets the index and the result of each as soon as it has ended. Calls `tick` every 100 ms. Both are called on
+/// this thread.
 pub fn run_several<T: Send>(
     works: impl IntoIterator<Item = impl FnOnce() -> Result<T> + Send>,
     mut ended: impl FnMut(usize, Result<T>),

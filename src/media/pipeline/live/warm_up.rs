@@ -1,6 +1,6 @@
-//! The warm-up of runs on one GPU. It makes room for the first frames of each, some 0.1 s for a frame, and holds up all runs
-//! while it does. Until it is over, no captured frame is dropped: camera or network keep what comes meanwhile. What they have
-//! kept comes in one go then, so for as long again nothing is dropped either.
+//! The warm-up of runs on one GPU. It makes room for the first frames of each, some 0.1 s for a frame, and holds up all
+//! runs while it does. Until it is over, no captured frame is dropped: camera or network keep what comes meanwhile.
+//! What they have kept comes in one go then, so for as long again nothing is dropped either.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -23,12 +23,13 @@ pub struct WarmUp {
 
 /// One run in its warm-up, until it is dropped.
 pub struct WarmingUp {
-    all: WarmUp,
+    /// The warm-up of this run and of the others.
+    pub(super) all: WarmUp,
 }
 
 impl WarmUp {
-    /// Begins the warm-up of a run. Begin all before the first source is opened: sources open one after the other, and those
-    /// that are there wait for the rest.
+    /// Begins the warm-up of a run. Begin all before the first source is opened: sources open one after the other, and
+    /// those that are there wait for the rest.
     pub fn begin(&self) -> WarmingUp {
         self.runs.fetch_add(1, Ordering::Relaxed);
         WarmingUp { all: self.clone() }
@@ -40,13 +41,6 @@ impl WarmUp {
             None => begin.elapsed() < LONGEST,
             Some(over) => over.elapsed() < over.saturating_duration_since(begin).min(LONGEST),
         }
-    }
-}
-
-impl WarmingUp {
-    /// The warm-up of this run and of the others.
-    pub(super) fn of_all(&self) -> WarmUp {
-        self.all.clone()
     }
 }
 

@@ -14,12 +14,12 @@ const LEAST: u32 = 12;
 const MOST: u32 = 600;
 const MOST_BYTES: usize = 64 << 20;
 
-/// Codecs whose frames do not all stand alone, but whose marked key frames are clean.
+/// Codecs with dependent frames, whose marked key frames are clean.
 const CLEAN_KEYS: [&str; 7] = ["ffv1", "mpeg1video", "mpeg2video", "mpeg4", "ffvhuff", "huffyuv", "theora"];
 
 /// Surveys the packets of an input, in their order.
 pub struct Surveyor {
-    /// `None` where key frames are what the container says.
+    /// `None` where the container marks the key frames.
     key_frames: Option<KeyFrames>,
     parameter_sets: Option<Vec<u8>>,
     current: Current,
@@ -119,7 +119,8 @@ pub struct ChunkCheck {
     due: VecDeque<Chunk>,
     read: u32,
     hash: Hasher,
-    differs: bool,
+    /// Whether a packet was read that is not as it was.
+    pub differs: bool,
 }
 
 impl ChunkCheck {
@@ -143,34 +144,24 @@ impl ChunkCheck {
         }
     }
 
-    /// Was a packet read that is not as it was?
-    pub fn differs(&self) -> bool {
-        self.differs
-    }
-
-    /// Are packets left of the chunk that is read?
+    /// Whether packets are left of the chunk that is read.
     pub fn is_inside(&self) -> bool {
         self.read > 0
     }
 
-    /// Is it the end of the video?
+    /// Whether the video ends here.
     pub fn is_over(&self) -> bool {
         self.due.is_empty()
     }
 }
 
-/// All packets of a file, of which none is decoded.
+/// All packets of a file, without decoding.
 pub struct Survey {
     pub surveyor: Surveyor,
     pub found: Arc<Mutex<PacketSurvey>>,
 }
 
 impl Survey {
-    /// Adds what the packets tell to `found`.
-    pub fn new(surveyor: Surveyor, found: Arc<Mutex<PacketSurvey>>) -> Self {
-        Survey { surveyor, found }
-    }
-
     /// Notes how many frames were asked for beside the part.
     pub fn look_around(&self, before: u32, behind: u32) {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).around = (before, behind);
@@ -182,18 +173,6 @@ pub struct Planned {
     pub part: Arc<PlannedPart>,
     /// How many of its frames have come.
     pub arrived: usize,
-}
-
-impl Planned {
-    /// None of its frames has come.
-    pub fn new(part: Arc<PlannedPart>) -> Self {
-        Planned { part, arrived: 0 }
-    }
-
-    /// Has the decoder given none of its frames?
-    pub fn has_not_begun(&self) -> bool {
-        self.arrived == 0
-    }
 }
 
 /// Adds what decoders get of a packet. Decoding times are left out: after a seek, demuxers may not know them.

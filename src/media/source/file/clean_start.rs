@@ -1,11 +1,12 @@
-//! Finds packets that a decoder can begin with: it then gives the same pictures as a decoder that has read everything before.
+//! Finds packets that a decoder can begin with: it then gives the same pictures as a decoder that has read everything
+//! before.
 
 use crate::ffmpeg::Stream;
 
-/// What the beginning of a packet says.
+/// What the beginning of a packet shows.
 #[derive(Default)]
 pub struct Start {
-    /// Does nothing from this packet on depend on earlier pictures, but those that are shown before its own?
+    /// Whether no picture from this packet on depends on earlier ones, except those that are shown before its own.
     pub is_clean: bool,
     /// The parameter sets in it.
     pub parameter_sets: Vec<u8>,
@@ -22,7 +23,7 @@ pub enum KeyFrames {
     Vp8,
     /// VP9.
     Vp9,
-    /// AV1: only the container tells.
+    /// AV1: only the container marks key frames.
     Av1,
 }
 
@@ -44,12 +45,12 @@ impl KeyFrames {
         }
     }
 
-    /// May pictures that are shown before a key frame follow it in the file?
+    /// Whether pictures that are shown before a key frame may follow it in the file.
     pub fn may_be_open(self) -> bool {
         matches!(self, KeyFrames::H264(_) | KeyFrames::Hevc(_))
     }
 
-    /// What a packet that is marked as a key frame, or another one, begins with.
+    /// The first picture in a packet, which the container may mark as a key frame.
     pub fn start(self, packet: &[u8]) -> Start {
         let mut start = Start::default();
         match self {
@@ -119,7 +120,8 @@ fn bounded(unit: &[u8]) -> &[u8] {
     &unit[..unit[..end].iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1)]
 }
 
-/// Says this H.264 message (SEI) that from its picture on, in the order of display, everything is decoded exactly?
+/// Whether this H.264 message (SEI) promises that everything is decoded exactly from its picture on, in the order of
+/// display.
 fn is_exact_recovery_point(message: &[u8]) -> bool {
     let mut zeros = 0;
     // After two zeros, a 3 is inserted.

@@ -1,8 +1,8 @@
 //! Continuous times across jumps of a broadcast clock.
 //!
-//! In transport and program streams, and in chained Ogg files, the clock starts again wherever two recordings were joined. A
-//! step of the clock that is too large for a gap is taken for such a jump: all later packets are shifted, so that the stream
-//! with the jump continues without a gap. The rule and its ten seconds are those of the ffmpeg program
+//! In transport and program streams, and in chained Ogg files, the clock starts again wherever two recordings were
+//! joined. A step of the clock that is too large for a gap is taken for such a jump: all later packets are shifted, so
+//! that the stream with the jump continues without a gap. The rule and its ten seconds are those of the ffmpeg program
 //! (`-dts_delta_threshold`), except that a gap in one stream stays if other streams have none.
 
 use crate::ffmpeg::{MediaType, Packet, Stream, microseconds, rescale};
@@ -13,8 +13,8 @@ const GAP: u64 = 10_000_000;
 /// A longer step back is a jump, too (microseconds).
 const BACK: i64 = 100_000;
 
-/// A packet that fits the clock before the last jump within this time, and does not fit the current clock, belongs to the
-/// clock before the jump (microseconds).
+/// A packet that fits the clock before the last jump within this time, and does not fit the current clock, belongs to
+/// the clock before the jump (microseconds).
 const LATE: u64 = 500_000;
 
 /// The position of each stream, in microseconds, and the current shift.
@@ -37,8 +37,8 @@ struct Position {
 }
 
 impl Continuity {
-    /// Shifts `packet`, the next one of `stream`. Returns the jump of the clock, in microseconds, if the clock has jumped just
-    /// before this packet.
+    /// Shifts `packet`, the next one of `stream`. Returns the jump of the clock, in microseconds, if the clock has
+    /// jumped just before this packet.
     pub fn follow(&mut self, packet: &mut Packet, stream: &Stream) -> Option<i64> {
         let in_microseconds = |time| rescale(time, stream.time_base, microseconds());
         let is_timed = matches!(stream.kind, MediaType::Video | MediaType::Audio) && !stream.is_attached_picture();

@@ -1,7 +1,7 @@
 //! Cuts a video at key frames into gops: one or more groups of pictures that a decoder can decode on its own.
 //!
-//! In an open group of pictures, some pictures that follow the key frame in the file are shown before it and need the group
-//! before. So a gop has an overlap: the beginning of the next gop, up to the last such picture.
+//! In an open group of pictures, some pictures that follow the key frame in the file are shown before it and need the
+//! group before. So a gop has an overlap: the beginning of the next gop, up to the last such picture.
 
 use super::clean_start::{KeyFrames, Start};
 use crate::ffmpeg::Packet;
@@ -57,8 +57,8 @@ impl Splitter {
         }
     }
 
-    /// Adds the next packet, and returns a gop if one is complete. `lengths` are the least packets of a gop, and the most
-    /// between two places to cut at.
+    /// Adds the next packet, and returns a gop if one is complete. `lengths` are the least packets of a gop, and the
+    /// most between two places to cut at.
     ///
     /// # Errors
     /// When the packets from here on cannot be cut. [`rest`](Splitter::rest) has them.

@@ -1,6 +1,7 @@
 //! A check that a JPEG image is complete. Decoders fill in a missing end without an error.
 
-/// Has the image its end marker (ITU T.81, B.1.1)? Data after it, such as the videos of some phones, is ignored.
+/// Whether the image has its end marker (ITU T.81, B.1.1). Data after it, such as the videos of some phones, is
+/// ignored.
 pub fn is_whole(image: &[u8]) -> bool {
     let mut at = 2;
     loop {

@@ -5,7 +5,7 @@
 //! | `open.rs`, `sequence.rs`, `pages.rs` | opens the input; numbered images; the pages of a TIFF |
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
-//! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; the groups of pictures that they decode, and where these may begin |
+//! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; its groups of pictures |
 //! | `chunks.rs`, `planned.rs` | packets that are surveyed first, and decoded as planned |
 //! | `other_streams.rs` | the packets of the other streams |
 
@@ -45,8 +45,8 @@ use several::Several;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much further the input is read after the last frame of the part, for packets of other streams that belong to it, in
-/// microseconds. Containers interleave more tightly than this.
+/// How much further the input is read after the last frame of the part, for packets of other streams that belong to it,
+/// in microseconds. Containers interleave more tightly than this.
 const INTERLEAVE: i64 = 10_000_000;
 
 /// Reading fails after this many errors without a frame between them.
@@ -60,7 +60,7 @@ pub struct FileSource {
     input: Input,
     options: InputOptions,
     to_native: ToNative,
-    /// Is it a pipe, which cannot seek?
+    /// Whether it is a pipe, which cannot seek.
     is_pipe: bool,
     /// Bytes of the file that it is; `None` if it is something else.
     size: Option<u64>,
@@ -76,7 +76,7 @@ pub struct FileSource {
     look_ahead: u32,
     state: FileState,
     others: OtherStreams,
-    /// Reads packets and decodes none of them.
+    /// Reads packets without decoding.
     survey: Option<Survey>,
     /// Decodes a part whose packets are known.
     planned: Option<Planned>,
@@ -127,11 +127,11 @@ impl FileSource {
                 FileState::Reading => {}
             }
             let event = self.next_event();
-            if let Some(format) = self.video.unsupported() {
+            if let Some(format) = self.video.decoder.unsupported {
                 let (name, stream) = (&self.input.name, self.input.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
-            if let Some(no_room) = self.video.refused() {
+            if let Some(no_room) = self.video.decoder.refused() {
                 return Err(no_room).with_context(|| format!("{}: frame {}", self.input.name, self.delivered));
             }
             self.check_chunks()?;
@@ -144,7 +144,7 @@ impl FileSource {
                 }
                 Ok(ReaderEvent::Packet(_)) if self.planned.is_some() => {}
                 // Pictures that are shown before the first key frame can miss others.
-                Ok(ReaderEvent::Damaged(_)) if self.planned.as_ref().is_some_and(Planned::has_not_begun) => {}
+                Ok(ReaderEvent::Damaged(_)) if self.planned.as_ref().is_some_and(|planned| planned.arrived == 0) => {}
                 Ok(ReaderEvent::LastPacket) if self.planned.is_some() => {}
                 Ok(ReaderEvent::End) if self.planned.is_some() && !self.is_cancelled() => {
                     return Err(self.planned_frames_are_missing());
@@ -155,7 +155,7 @@ impl FileSource {
                         return Ok(Some(self.delivery(None)));
                     }
                 }
-                // What is lost for lack of memory is no damage of the input.
+                // Frames that are lost for lack of memory are no damage of the input.
                 Ok(ReaderEvent::Damaged(Damage::Packet(OUT_OF_MEMORY) | Damage::Picture(OUT_OF_MEMORY)))
                 | Err(OUT_OF_MEMORY) => bail!("{}: frame {}: {OUT_OF_MEMORY}", self.input.name, self.delivered),
                 Ok(ReaderEvent::Damaged(damage)) => self.damaged(&damage.to_string())?,
@@ -201,7 +201,8 @@ impl FileSource {
                 let why = last_message().unwrap_or_default();
                 let way_out = match self.input.video_stream().codec.as_str() {
                     "webp" if why == "image data not found" => {
-                        " (if it is animated, FFmpeg cannot read it: ImageMagick's `convert IN OUT.apng` makes a file that it can)"
+                        " (if it is animated, FFmpeg cannot read it: ImageMagick's `convert IN OUT.apng` makes a file \
+                         that it can)"
                     }
                     "tiff" if self.is_pipe => " (FFmpeg reads no TIFF from a pipe: name the file)",
                     _ => "",
@@ -250,7 +251,7 @@ impl FileSource {
         picture.set_time(Some(time));
         let duration = Some(picture.duration()).filter(|&duration| duration > 0);
         self.next_time = Some(time + duration.unwrap_or_else(|| self.frame_duration()));
-        let moment = rescale(time, self.video.time_base(), microseconds());
+        let moment = rescale(time, self.video.time_base, microseconds());
         if self.bounds.begin.is_some_and(|begin| moment < begin) {
             if self.warm_up == 0 {
                 return Ok(None);
@@ -321,11 +322,11 @@ impl FileSource {
     /// The duration of a frame without one, in the video's time base.
     fn frame_duration(&self) -> i64 {
         let rate = self.input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
-        rescale(1, rate.invert(), self.video.time_base()).max(1)
+        rescale(1, rate.invert(), self.video.time_base).max(1)
     }
 
     fn shift(&self) -> i64 {
-        rescale(self.input.shift, microseconds(), self.video.time_base())
+        rescale(self.input.shift, microseconds(), self.video.time_base)
     }
 
     /// Keeps a packet of another stream, if it is in the requested part.
@@ -364,7 +365,7 @@ impl FileSource {
     fn delivery(&mut self, frame: Option<Frame>) -> Delivery {
         // With a number of frames, the end is known only when the frame after the last one is decoded.
         let may_end = self.options.part.frames.is_some() && self.bounds.end.is_none() && self.state != FileState::Over;
-        let over = self.next_time.map(|time| rescale(time, self.video.time_base(), microseconds()) + self.input.shift);
+        let over = self.next_time.map(|time| rescale(time, self.video.time_base, microseconds()) + self.input.shift);
         let until = over.filter(|_| may_end);
         Delivery { packets: self.others.take(&self.input.media.streams, until), frame, ..Delivery::default() }
     }

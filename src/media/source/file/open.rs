@@ -13,17 +13,16 @@ use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress};
 use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
-use crate::source::stack::{Of, Stack};
+use crate::source::stack::Stack;
 use crate::source::video_reader::VideoReader;
 use crate::sys::{Reader, limit_of, numbered};
 use anyhow::{Result, anyhow};
 use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 /// What a [`FileSource`] reads from.
 pub enum FileInput {
-    /// What its name, a file or a URL, leads to.
+    /// The file or URL of its name.
     Url,
     /// A pipe.
     Pipe(Reader),
@@ -82,11 +81,11 @@ impl FileSource {
             Reading::Packets(end, found) => {
                 bounds.end = end.or(bounds.end);
                 let surveyor = Surveyor::new(input.video_stream()).map_err(|why| anyhow!("{}: {why}", input.name))?;
-                survey = Some(Survey::new(surveyor, found.clone()));
+                survey = Some(Survey { surveyor, found: found.clone() });
             }
             Reading::Planned(part) => {
                 input.frames = Some(part.within as u64);
-                planned = Some(Planned::new(part.clone()));
+                planned = Some(Planned { part: part.clone(), arrived: 0 });
             }
         }
         let to_native = ToNative::new(input.video_stream(), notices.clone());
@@ -148,7 +147,7 @@ fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<Vid
     VideoReader::open(packets, input.video, Delay::Any, on).map_err(|error| no_decoder(error, name, stream, on))
 }
 
-/// That the video `stream` of the input `name` cannot be decoded there, and the way out.
+/// The error that the video `stream` of the input `name` cannot be decoded there, with a remedy.
 pub(in crate::source) fn no_decoder(error: Error, name: &str, stream: &Stream, on: DecodeOn) -> anyhow::Error {
     match on {
         DecodeOn::Cpu | DecodeOn::Threads(_) => {
@@ -174,52 +173,17 @@ pub(in crate::source) fn no_decoder(error: Error, name: &str, stream: &Stream, o
 /// The errors of some demuxers for a header that ends too early.
 const CUT_OFF: [Error; 2] = [Error::Eof, Error::Other { errno: libc::EIO }];
 
-/// The stack that the input is, or else what is read from.
-fn stack_of(
-    options: &InputOptions,
-    name: &str,
-    from: FileInput,
-    cancel: &Cancel,
-    notices: &Notices,
-) -> Result<std::result::Result<Stack, FileInput>> {
-    let range = options.raw.sample_range;
-    let is_free = options.format.is_none();
-    let is_url = matches!(from, FileInput::Url);
-    let of = match from {
-        FileInput::File(file) if is_free => Of::File(file),
-        FileInput::Images(sequence, open) if is_free => Of::Files(sequence, open),
-        // What cannot be opened, FFmpeg says.
-        FileInput::Url if is_free && Path::new(&options.url).is_file() => match File::open(&options.url) {
-            Ok(file) => Of::File(file),
-            Err(_) => return Ok(Err(FileInput::Url)),
-        },
-        other => return Ok(Err(other)),
-    };
-    let found = Stack::open(of, name, range, cancel, notices)?;
-    if let (Err(_), Some(_)) = (&found, range) {
-        notices.warn(&format!("--sample-range is ignored: {name} is no TIFF, FITS or SER"))?;
-    }
-    Ok(found.map_err(|of| match of {
-        Of::File(_) if is_url => FileInput::Url,
-        Of::File(file) => FileInput::File(file),
-        Of::Files(sequence, open) => FileInput::Images(sequence, open),
-    }))
-}
-
 fn open_demuxer(
     options: &InputOptions,
     name: &str,
-    from: FileInput,
+    mut from: FileInput,
     size: Option<u64>,
     cancel: &Cancel,
     notices: &Notices,
 ) -> Result<Demuxer> {
-    let (stack, from) = match stack_of(options, name, from, cancel, notices)? {
-        Ok(stack) => (Some(stack), None),
-        Err(from) => (None, Some(from)),
-    };
-    let metadata = stack.as_ref().map(Stack::metadata).unwrap_or_default();
-    let rate = options.raw.rate.or(stack.as_ref().and_then(Stack::rate));
+    let stack = Stack::open(&mut from, options, name, cancel, notices)?;
+    let metadata = stack.as_ref().map(|stack| stack.found.metadata.clone()).unwrap_or_default();
+    let rate = options.raw.rate.or(stack.as_ref().and_then(|stack| stack.found.rate));
     let rate = rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
     // An existing file is not a pattern, even if its folders have a per cent sign.
     let is_plain = size.is_some() && options.url.contains('%');
@@ -232,16 +196,16 @@ fn open_demuxer(
     let mut first = None;
     let from = match (stack, from) {
         (Some(stack), _) => {
-            let demuxer = stack.demuxer;
+            let demuxer = stack.found.demuxer;
             ReadFrom::Frames(Box::new(stack), demuxer)
         }
-        (None, Some(FileInput::Pipe(reader))) => ReadFrom::Reader(Box::new(reader)),
-        (None, Some(FileInput::File(file))) => ReadFrom::File(file),
-        (None, Some(FileInput::Images(sequence, open))) => {
+        (None, FileInput::Pipe(reader)) => ReadFrom::Reader(Box::new(reader)),
+        (None, FileInput::File(file)) => ReadFrom::File(file),
+        (None, FileInput::Images(sequence, open)) => {
             first = Some(numbered(&options.url, sequence.first()));
             ReadFrom::Images(sequence, open)
         }
-        (None, Some(FileInput::Url) | None) => ReadFrom::Url,
+        (None, FileInput::Url) => ReadFrom::Url,
     };
     let opened =
         Demuxer::open(first.as_ref().unwrap_or(&options.url), from, options.format.as_deref(), &given, cancel.flag());
@@ -262,7 +226,7 @@ fn open_demuxer(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
                 options.format.as_deref().unwrap_or_default()
             ),
-            // A file name that is not allowed in a playlist, say, or more streams than FFmpeg takes.
+            // For example, a file name that is not allowed in a playlist, or more streams than FFmpeg takes.
             Error::Other { errno: libc::EPERM | libc::ENOMEM } => anyhow!("{name}: {error}{detail}"),
             Error::Other { errno } => FailureKind::of_errno(errno).error(format!("{name}: {error}")),
             error => anyhow!("{name}: {error}"),

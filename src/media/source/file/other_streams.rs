@@ -38,8 +38,8 @@ impl OtherStreams {
             let (first, last) = (in_microseconds(time), in_microseconds(time + packet.duration()));
             self.begun[index] |= packet.is_key() && bounds.begin.is_none_or(|begin| first >= begin);
             if let Some(begin) = bounds.begin.filter(|&begin| first < begin) {
-                // In most containers, a time before zero would shift all others. A subtitle that is still visible at the
-                // beginning is cut.
+                // In most containers, a time before zero would shift all others. A subtitle that is still visible at
+                // the beginning is cut.
                 if stream.kind != MediaType::Subtitle || last <= begin {
                     return;
                 }
@@ -67,18 +67,18 @@ impl OtherStreams {
         self.packets.push(packet);
     }
 
-    /// Are they too many to wait for the next frame?
+    /// Whether they are too many to wait for the next frame.
     pub fn are_many(&self) -> bool {
         self.bytes > MOST_BYTES
     }
 
-    /// Has all audio reached the end of the requested part?
+    /// Whether all audio has reached the end of the requested part.
     pub fn sound_has_ended(&self, streams: &[Stream]) -> bool {
         streams.iter().zip(&self.ended).all(|(stream, &ended)| ended || stream.kind != MediaType::Audio)
     }
 
-    /// Takes the packets out: those before `until` (microseconds from the part's beginning) if it is given, unless they are
-    /// [many](Self::are_many); else all.
+    /// Takes the packets out: those before `until` (microseconds from the part's beginning) if it is given, unless they
+    /// are [many](Self::are_many); else all.
     pub fn take(&mut self, streams: &[Stream], until: Option<i64>) -> Vec<Packet> {
         let is_due = |packet: &Packet| {
             let time_base = streams[packet.stream()].time_base;

@@ -37,11 +37,11 @@ pub struct FilePackets {
     jumps: u32,
     /// The packets of the video that are to come, if they are known.
     check: Option<ChunkCheck>,
-    /// Was the first packet read already?
+    /// Whether the first packet was read already.
     first: Option<Packet>,
     /// The pages of the TIFF file that is read.
     pages: Option<Pages>,
-    /// What the images say of themselves that were read last, and when they are shown.
+    /// The metadata of the images that were read last, and when they are shown.
     about: VecDeque<(Option<i64>, About)>,
 }
 
@@ -118,13 +118,13 @@ impl FilePackets {
         }
     }
 
-    /// What the image says of itself that is shown at this time.
+    /// The metadata of the image that is shown at this time.
     pub fn about(&mut self, time: Option<i64>) -> Option<About> {
         let at = self.about.iter().position(|(of, _)| *of == time)?;
         self.about.drain(..=at).next_back().map(|(_, about)| about)
     }
 
-    /// Has all pages of the TIFF file read that the input is. Answers with their number; 1 if that cannot be known.
+    /// Makes the input, a TIFF file, read all of its pages. Returns their number; 1 if it is unknown.
     pub fn read_pages(&mut self) -> usize {
         // The next reading finds an error, too.
         let Ok(Some(file)) = self.demuxer.read() else { return 1 };
@@ -156,23 +156,23 @@ impl FilePackets {
         self.check = Some(check);
     }
 
-    /// Was a packet read that is not as expected?
+    /// Whether a packet was read that differs from the expected one.
     pub fn differs(&self) -> bool {
-        self.check.as_ref().is_some_and(ChunkCheck::differs)
+        self.check.as_ref().is_some_and(|check| check.differs)
     }
 
-    /// Are packets left of the expected chunk that is read?
+    /// Whether packets are left of the expected chunk that is read.
     pub fn is_inside_chunk(&self) -> bool {
         self.check.as_ref().is_some_and(ChunkCheck::is_inside)
     }
 
-    /// Has the clock jumped?
+    /// Whether the clock has jumped.
     pub fn has_jumped(&self) -> bool {
         self.jumps > 0
     }
 
-    /// The actual and the stored number of frames of the video, at the end of an input that was read from its beginning;
-    /// `None` where none are missing, or the container stores no number.
+    /// The actual and the stored number of frames of the video, at the end of an input that was read from its
+    /// beginning; `None` where none are missing, or the container stores no number.
     pub fn too_few_frames(&self) -> Option<(u64, u64)> {
         let (last, end) = self.last_of_video?;
         let media = self.demuxer.media();

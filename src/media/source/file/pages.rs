@@ -1,32 +1,33 @@
-//! The pages of a TIFF file, each as a file of its own: FFmpeg decodes the first page of a file, and does not tell of others.
+//! The pages of a TIFF file, each as a file of its own: FFmpeg decodes only the first page of a file.
 //!
-//! A page is a list of tags (TIFF 6.0, section 2). What does not fit into a tag lies elsewhere in the file, and so do the samples,
-//! in strips.
+//! A page is a list of tags (TIFF 6.0, section 2). Values that do not fit into a tag are elsewhere in the file, and so
+//! are the samples, in strips.
 
 use crate::ffmpeg::Packet;
+use crate::image_file::{ByteOrder, TYPE_BYTES};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The tag that says what an image of the file is, and the bits in it of a smaller version and of a mask, which are no pages.
+/// The tag with the kind of an image in the file, and its bits for a smaller version and for a mask, which are no
+/// pages.
 const KIND: u16 = 254;
 const NO_PAGE: u32 = 1 | 4;
 
 /// Tags with the offsets of samples, and those with their lengths: of strips, of a JPEG file.
 const SAMPLES: [(u16, u16); 2] = [(273, 279), (513, 514)];
 
-/// The tag with the offsets of tiles, which FFmpeg makes noise of, and the one that cameras' raw files have, whose tiles it reads.
+/// The tag with the offsets of tiles, which FFmpeg makes noise of, and the one that cameras' raw files have, whose
+/// tiles it reads.
 const TILES: u16 = 324;
 const DNG: u16 = 50706;
 
-/// The tag that says what the samples are: unsigned integers, or undefined. FFmpeg takes all others for them.
+/// The tag with the type of the samples: unsigned integers, or undefined. FFmpeg decodes all other types as these.
 const SAMPLE_FORMAT: u16 = 339;
 const UNSIGNED: [usize; 2] = [1, 4];
 
-/// Tags that lead to other lists of tags, which say nothing of how a page is decoded: smaller versions, and what cameras tell.
+/// Tags that lead to other lists of tags, which do not affect how a page is decoded: smaller versions, and notes of
+/// cameras.
 const OTHER_LISTS: [u16; 3] = [330, 34665, 34853];
-
-/// The bytes of a value of each type, from 0 on.
-const TYPE_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 
 /// The type of offsets: 4 bytes.
 const LONG: u16 = 4;
@@ -50,7 +51,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The pages of the file in this packet; the packet as it is, if FFmpeg reads all that is in it, or nothing.
+    /// The pages of the file in this packet; the unchanged packet, if FFmpeg reads all pages of it, or it cannot be
+    /// read.
     pub fn of(file: Packet) -> Result<Self, Packet> {
         let lists =
             Tiff::of(file.data()).map_or(Vec::new(), |tiff| if tiff.is_read() { Vec::new() } else { tiff.pages() });
@@ -62,7 +64,7 @@ impl Pages {
         self.lists.len()
     }
 
-    /// The next page as a file of its own. One that cannot be read has nothing but the beginning of a file.
+    /// The next page as a file of its own. A page that cannot be read becomes a file with a header only.
     pub fn next(&mut self) -> Option<Packet> {
         let list = *self.lists.get(self.next)?;
         let number = i64::try_from(self.next).ok()?;
@@ -92,17 +94,13 @@ struct Tag<'a> {
 /// The bytes of a file.
 struct Tiff<'a> {
     bytes: &'a [u8],
-    is_big_endian: bool,
+    order: ByteOrder,
 }
 
 impl<'a> Tiff<'a> {
     /// `None` for what is no TIFF, or a BigTIFF, which FFmpeg does not read.
     fn of(bytes: &'a [u8]) -> Option<Self> {
-        match bytes.get(..4)? {
-            b"II*\0" => Some(Tiff { bytes, is_big_endian: false }),
-            b"MM\0*" => Some(Tiff { bytes, is_big_endian: true }),
-            _ => None,
-        }
+        Some(Tiff { bytes, order: ByteOrder::of(bytes)? })
     }
 
     /// Where the lists of tags of all pages are. The last one may be missing, where the file is cut off.
@@ -114,7 +112,8 @@ impl<'a> Tiff<'a> {
                 pages.push(list);
                 break;
             };
-            let is_page = |tag: &'a [u8]| self.number(&tag[..2]) != u32::from(KIND) || self.first(tag) & NO_PAGE == 0;
+            let is_page =
+                |tag: &'a [u8]| self.order.number(&tag[..2]) != u32::from(KIND) || self.first(tag) & NO_PAGE == 0;
             if tags.chunks_exact(TAG).all(is_page) {
                 pages.push(list);
             }
@@ -147,8 +146,8 @@ impl<'a> Tiff<'a> {
         self.tags(list).is_some_and(|tags| tags.chunks_exact(TAG).any(|other| self.kind(other) == tag))
     }
 
-    /// The page with this list of tags, as a file: samples, values that do not fit into tags, tags. `None` if it is damaged, or
-    /// FFmpeg does not read it.
+    /// The page with this list of tags, as a file: samples, values that do not fit into tags, tags. `None` if it is
+    /// damaged, or FFmpeg does not read it.
     fn page(&self, list: usize) -> Option<Vec<u8>> {
         if !self.is_decoded(list) {
             return None;
@@ -169,26 +168,26 @@ impl<'a> Tiff<'a> {
             tags.extend([self.longs(offsets, &places)?, self.longs(lengths, &copied)?]);
         }
         tags.sort_by_key(|tag| tag.kind);
-        let mut end = self.bytes_of(u32::try_from(tags.len()).ok()?, 2);
+        let mut end = self.order.bytes(u32::try_from(tags.len()).ok()?, 2);
         for Tag { kind, numeric_type, count, values } in &tags {
-            end.extend([self.bytes_of((*kind).into(), 2), self.bytes_of((*numeric_type).into(), 2)].concat());
-            end.extend(self.bytes_of(*count, 4));
+            end.extend([self.order.bytes((*kind).into(), 2), self.order.bytes((*numeric_type).into(), 2)].concat());
+            end.extend(self.order.bytes(*count, 4));
             if values.len() > 4 {
-                end.extend(self.bytes_of(u32::try_from(page.len()).ok()?, 4));
+                end.extend(self.order.bytes(u32::try_from(page.len()).ok()?, 4));
                 page.extend(values.iter());
                 self.check(&page)?;
             } else {
                 end.extend(values.iter().copied().chain([0; 4]).take(4));
             }
         }
-        let place = self.bytes_of(u32::try_from(page.len()).ok()?, 4);
+        let place = self.order.bytes(u32::try_from(page.len()).ok()?, 4);
         page[4..VALUE].copy_from_slice(&place);
         page.extend(end);
         page.extend([0; 4]);
         Some(page)
     }
 
-    /// No byte of a file stands for two: not more than twice as many are had from it.
+    /// Refuses a page of more than twice the size of the file.
     fn check(&self, page: &[u8]) -> Option<()> {
         (page.len() <= 2 * self.bytes.len()).then_some(())
     }
@@ -202,14 +201,14 @@ impl<'a> Tiff<'a> {
 
     /// The tag in these bytes; `None` if its values are outside of the file.
     fn tag(&self, bytes: &'a [u8]) -> Option<Tag<'a>> {
-        let (kind, numeric_type) = (self.kind(bytes), self.number(&bytes[2..COUNT]) as u16);
-        let count = self.number(&bytes[COUNT..VALUE]);
+        let (kind, numeric_type) = (self.kind(bytes), self.order.number(&bytes[2..COUNT]) as u16);
+        let count = self.order.number(&bytes[COUNT..VALUE]);
         let each = TYPE_BYTES.get(usize::from(numeric_type)).copied().unwrap_or(0);
         let length = each.checked_mul(count as usize)?;
         let values = if length <= 4 {
             &bytes[VALUE..VALUE + length]
         } else {
-            let offset = self.number(&bytes[VALUE..]) as usize;
+            let offset = self.order.number(&bytes[VALUE..]) as usize;
             self.bytes.get(offset..offset.checked_add(length)?)?
         };
         Some(Tag { kind, numeric_type, count, values: values.into() })
@@ -217,21 +216,23 @@ impl<'a> Tiff<'a> {
 
     /// A tag with these numbers.
     fn longs(&self, kind: u16, numbers: &[usize]) -> Option<Tag<'a>> {
-        let bytes = |number: &usize| u32::try_from(*number).ok().map(|number| self.bytes_of(number, 4));
+        let bytes = |number: &usize| u32::try_from(*number).ok().map(|number| self.order.bytes(number, 4));
         let values: Option<Vec<Vec<u8>>> = numbers.iter().map(bytes).collect();
         Some(Tag { kind, numeric_type: LONG, count: numbers.len() as u32, values: values?.concat().into() })
     }
 
-    /// The numbers of 2 or 4 bytes of a tag; none of a tag with others.
+    /// The numbers of a tag, if they have 2 or 4 bytes; else empty.
     fn numbers(&self, tag: &Tag<'_>) -> Vec<usize> {
         match TYPE_BYTES.get(usize::from(tag.numeric_type)) {
-            Some(&each @ (2 | 4)) => tag.values.chunks_exact(each).map(|value| self.number(value) as usize).collect(),
+            Some(&each @ (2 | 4)) => {
+                tag.values.chunks_exact(each).map(|value| self.order.number(value) as usize).collect()
+            }
             _ => Vec::new(),
         }
     }
 
-    /// How far it is from each strip to the next one, or to the end of the file: some writers leave the lengths out. Without
-    /// any, a decoder takes those of the page before.
+    /// How far it is from each strip to the next one, or to the end of the file: some writers leave the lengths out.
+    /// Without any, a decoder takes those of the page before.
     fn up_to_next(&self, strips: &[usize]) -> Vec<usize> {
         let mut sorted = strips.to_vec();
         sorted.sort_unstable();
@@ -241,12 +242,12 @@ impl<'a> Tiff<'a> {
 
     /// The tags of the list that begins there.
     fn tags(&self, list: usize) -> Option<&'a [u8]> {
-        let count = self.number(self.bytes.get(list..list.checked_add(2)?)?) as usize;
+        let count = self.order.number(self.bytes.get(list..list.checked_add(2)?)?) as usize;
         self.bytes.get(list + 2..list + 2 + count * TAG)
     }
 
     fn kind(&self, tag: &[u8]) -> u16 {
-        self.number(&tag[..2]) as u16
+        self.order.number(&tag[..2]) as u16
     }
 
     /// The first number of a tag.
@@ -256,20 +257,6 @@ impl<'a> Tiff<'a> {
 
     /// The offset that is written at `at`.
     fn long(&self, at: usize) -> Option<usize> {
-        self.bytes.get(at..at.checked_add(4)?).map(|bytes| self.number(bytes) as usize)
-    }
-
-    /// A number of up to 4 bytes.
-    fn number(&self, bytes: &[u8]) -> u32 {
-        let join = |value: u32, byte: &u8| value << 8 | u32::from(*byte);
-        if self.is_big_endian { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
-    }
-
-    /// A number in this many bytes.
-    fn bytes_of(&self, number: u32, count: usize) -> Vec<u8> {
-        match self.is_big_endian {
-            true => number.to_be_bytes()[4 - count..].to_vec(),
-            false => number.to_le_bytes()[..count].to_vec(),
-        }
+        self.bytes.get(at..at.checked_add(4)?).map(|bytes| self.order.number(bytes) as usize)
     }
 }

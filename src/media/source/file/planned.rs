@@ -10,8 +10,8 @@ use crate::source::video_reader::ReadPackets;
 use anyhow::{Context, Result, ensure};
 use std::sync::PoisonError;
 
-/// The most packets of the video between two deliveries of a survey. With a delivery for each, the threads on both sides of a
-/// wall would do little else than wake each other.
+/// The most packets of the video between two deliveries of a survey. With a delivery for each packet, the threads of
+/// both processes would mostly wake each other.
 const GROUP: u32 = 100;
 
 impl FileSource {
@@ -22,14 +22,14 @@ impl FileSource {
         }
         let found = survey.found.clone();
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        let second = rescale(1_000_000, microseconds(), self.video.time_base());
+        let second = rescale(1_000_000, microseconds(), self.video.time_base);
         let (mut packets, mut first) = (0, None);
         loop {
             match self.video.packets.read() {
                 Ok(Some(packet)) if packet.stream() == self.input.video => {
                     survey.surveyor.add(&packet, &mut found);
                     let time = packet.pts().unwrap_or(0);
-                    self.progress.count_decoded(rescale(time, self.video.time_base(), microseconds()));
+                    self.progress.count_decoded(rescale(time, self.video.time_base, microseconds()));
                     packets += 1;
                     if packets == GROUP || time.abs_diff(*first.get_or_insert(time)) >= second.unsigned_abs() {
                         break;
@@ -70,14 +70,15 @@ impl FileSource {
         let time = first.start.with_context(|| self.changed("it cannot be cut where it was"))?;
         let name = self.input.name.clone();
         if part.skipped > 0 && part.can_seek {
-            let moment = rescale(time, self.video.time_base(), microseconds());
+            let moment = rescale(time, self.video.time_base, microseconds());
             if self.video.packets.demuxer.seek(moment).is_ok() {
                 let packets = self.first_chunk(&first, |packet| packet.is_key() && packet.pts() == Some(time))?;
                 if let Some(packets) = packets {
                     return self.go_on(packets, &part);
                 }
             }
-            // An index that is wrong, or times that depend on what was read before: all packets are read, and not decoded.
+            // An index that is wrong, or times that depend on what was read before: all packets are read, and not
+            // decoded.
             self.notices
                 .detail(&format!("{name}: read from its beginning: a seek does not lead to the planned packet"));
             self.video.packets.demuxer.rewind().with_context(|| name.clone())?;
@@ -93,7 +94,8 @@ impl FileSource {
         self.go_on(packets, &part)
     }
 
-    /// The packets of this chunk, from the first packet of the video on that `is_first` takes; `None` if they are others.
+    /// The packets of this chunk, from the first packet of the video on that `is_first` takes; `None` if they are
+    /// others.
     fn first_chunk(&mut self, chunk: &Chunk, mut is_first: impl FnMut(&Packet) -> bool) -> Result<Option<Vec<Packet>>> {
         let mut check = ChunkCheck::new(&[*chunk]);
         let mut packets = Vec::new();
@@ -110,7 +112,7 @@ impl FileSource {
             check.add(&packet);
             packets.push(packet);
         }
-        Ok((!check.differs()).then_some(packets))
+        Ok((!check.differs).then_some(packets))
     }
 
     /// Decodes these packets of the first chunk, and then those behind them.
@@ -120,7 +122,7 @@ impl FileSource {
         Ok(())
     }
 
-    /// The delivery of a decoded picture of a planned part; `None` when it is none of its frames.
+    /// The delivery of a decoded picture of a planned part; `None` if it is not one of its frames.
     pub(super) fn take_planned(&mut self, picture: &Picture) -> Result<Option<Delivery>> {
         let Some(Planned { part, arrived }) = &mut self.planned else { return Ok(None) };
         let time = picture.time();
@@ -134,7 +136,8 @@ impl FileSource {
         let (name, number, begin) = (&self.input.name, *arrived, part.times.get(part.before).copied());
         ensure!(
             time == Some(*due),
-            "{name}: frames do not come at the times of their packets ({} instead of {due}): it cannot be cut (leave --jobs out)",
+            "{name}: frames do not come at the times of their packets ({} instead of {due}): it cannot be cut (leave \
+             --jobs out)",
             time.map_or("none".to_owned(), |time| time.to_string())
         );
         *arrived += 1;
@@ -156,7 +159,7 @@ impl FileSource {
         if is_within {
             self.delivered += 1;
             let since = time.zip(begin).map_or(0, |(time, begin)| time - begin);
-            self.progress.count_decoded(rescale(since, self.video.time_base(), microseconds()));
+            self.progress.count_decoded(rescale(since, self.video.time_base, microseconds()));
         }
         Ok(Some(Delivery { frame: Some(frame), position, ..Delivery::default() }))
     }

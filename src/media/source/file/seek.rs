@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 const READ_THROUGH: u64 = 256 << 20;
 
 impl FileSource {
-    /// Seeks to the key frame before the requested part, or so much earlier that there are enough frames for the warm-up.
+    /// Seeks to the key frame before the requested part, or so much earlier that there are enough frames for the
+    /// warm-up.
     pub(super) fn seek_to_start(&mut self) -> Result<()> {
         let origin = self.input.media.start.unwrap_or(0);
         // Seeking fails in pipes and in streams without timestamps: decode these from the beginning.
@@ -54,14 +55,14 @@ impl FileSource {
         }
     }
 
-    /// Is the part after the container's end time, and so after a jump of the clock?
+    /// Whether the part begins after the container's end time, and so after a jump of the clock.
     fn is_after_jump(&self) -> bool {
         let media = &self.input.media;
         let end = media.start.zip(media.duration).map(|(start, duration)| start + duration);
         media.may_jump && self.bounds.begin.zip(end).is_some_and(|(begin, end)| begin >= end)
     }
 
-    /// Does the input's clock jump? Large files are not searched. Leaves the demuxer at the beginning.
+    /// Whether the input's clock jumps. Large files are not searched. Leaves the demuxer at the beginning.
     fn clock_jumps(&mut self) -> Result<bool> {
         if !self.input.media.may_jump || self.size.is_none_or(|size| size > READ_THROUGH) {
             return Ok(false);
@@ -78,7 +79,7 @@ impl FileSource {
 
     /// Counts decodable frames from here to `begin`, up to the number for the warm-up.
     fn frames_before(&mut self, begin: i64) -> u32 {
-        let (video, time_base) = (self.input.video, self.video.time_base());
+        let (video, time_base) = (self.input.video, self.video.time_base);
         let moment = |time| rescale(time, time_base, microseconds());
         let (mut first, mut count) = (None, 0);
         while let Ok(Some(packet)) = self.video.packets.demuxer.read() {

@@ -48,7 +48,7 @@ pub fn sequence_of(options: &InputOptions, notices: &Notices) -> Result<Option<S
     Ok(Sequence::new(numbers, (gaps == Gaps::Hold).then_some(step)))
 }
 
-/// How far numbers are apart, where none is missing.
+/// The step between numbers without a gap.
 fn step_of(numbers: &[u64]) -> u64 {
     if numbers.len() < FEW {
         return 1;

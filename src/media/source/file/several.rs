@@ -1,9 +1,9 @@
-//! Several decoders for one video: they decode consecutive groups of pictures (gops) at the same time, and the pictures come in the order
-//! and with the times that one decoder gives.
+//! Several decoders for one video: they decode consecutive groups of pictures (gops) at the same time, and the pictures
+//! come in the order and with the times that one decoder gives.
 //!
-//! Each gop is checked while it is decoded: its pictures have to be whole, alike, and of exactly the times that its packets
-//! announce. From the first gop that is not, one decoder goes on, and begins a gop earlier, so that damage looks the same
-//! and is reported the same.
+//! Each gop is checked while it is decoded: its pictures have to be whole, alike, and of exactly the times that its
+//! packets announce. From the first gop that is not, a single decoder takes over, one gop earlier, so that damage looks
+//! and is reported as with one decoder.
 
 use super::clean_start::KeyFrames;
 use super::gops::{CannotCut, Gop, Splitter};
@@ -65,7 +65,7 @@ pub struct Several {
     look: Option<Look>,
     /// The time of the last picture that was delivered.
     delivered: Option<i64>,
-    /// `Some` once one decoder goes on.
+    /// `Some` once a single decoder has taken over.
     handed_over: Option<HandedOver>,
     jobs: Option<(Sender<DecodeJob>, Receiver<DecodeJob>)>,
     threads: Vec<JoinHandle<()>>,
@@ -114,16 +114,17 @@ struct Begun {
 /// Format, size, colour and shape of pixels.
 type Look = (RawFormat, (usize, usize), Colour, Option<Rational>);
 
-/// One decoder decodes again what is delivered, and then goes on.
+/// A single decoder decodes the delivered part again, and then continues.
 struct HandedOver {
-    /// Errors are not reported before the picture of this time: up to there, pictures are missing that were decoded before.
+    /// Errors are not reported before the picture of this time: up to there, pictures are missing that were decoded
+    /// before.
     quiet_before: Option<i64>,
     is_over: bool,
 }
 
 impl Several {
-    /// As many as the options say, for the video of this input; `None` where they would gain nothing, or would need to know
-    /// more of the video.
+    /// The number from the options, for the video of this input; `None` where several decoders gain nothing, or too
+    /// little is known of the video.
     pub fn new(input: &Input, options: &InputOptions, is_file: bool, notices: &Notices) -> Option<Self> {
         let InputOptions { decoders, decode_on: on, part, .. } = *options;
         let bounds = part.bounds(input.media.start.unwrap_or(0));
@@ -171,7 +172,7 @@ impl Several {
         (self.pool, self.room) = (pool, None);
     }
 
-    /// The next event, of packets that `reader` reads; `None` when `reader` goes on by itself.
+    /// The next event, from packets of `reader`; `None` when `reader` continues with a single decoder.
     ///
     /// # Errors
     /// When reading fails before the end of the input.
@@ -278,7 +279,7 @@ impl Several {
             let queued = queued.clone();
             self.threads.extend(Builder::new().name("decode".to_owned()).spawn(move || worker.run(&queued)));
         }
-        // Without a thread the job is dropped, as it is by a thread that fails: one decoder goes on then.
+        // Without a thread the job is dropped, as when a thread fails: a single decoder takes over then.
         if !self.threads.is_empty() {
             let _ = jobs.send(job);
         }
@@ -358,15 +359,14 @@ struct Worker {
     stop: Arc<AtomicBool>,
 }
 
-/// A gop to decode. Its pictures are sent, and `None` behind the last one if all of them are right; else the channel
-/// closes without.
+/// A gop to decode. Its pictures are sent, then `None` if all of them are right; else the channel closes without it.
 struct DecodeJob {
     gop: Gop,
     pool: Arc<dyn Pool>,
     pictures: Sender<Option<Picture>>,
 }
 
-/// The error of a gop that is not as its packets announce, or that nothing waits for any more.
+/// The error of a gop that differs from what its packets announce, or whose receiver is gone.
 struct Unfit;
 
 impl Worker {
@@ -409,7 +409,7 @@ impl Worker {
             check(decoder.send(packet), due.len() < times.len())?;
             loop {
                 match decoder.receive() {
-                    Ok(Decoded::Picture(picture)) if decoder.unsupported().is_none() => job.give(picture, &mut due)?,
+                    Ok(Decoded::Picture(picture)) if decoder.unsupported.is_none() => job.give(picture, &mut due)?,
                     Ok(Decoded::Picture(_)) => return Err(Unfit),
                     Ok(Decoded::NeedsInput | Decoded::End) => break,
                     Err(error) => check(Err(error), due.len() < times.len())?,

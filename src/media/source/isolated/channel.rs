@@ -81,8 +81,8 @@ impl Channel {
         self.receive_bytes(MOST_BYTES, || Ok(()))
     }
 
-    /// As [`receive`](Channel::receive), of a message of which a part is there: the rest has to come soon, and to be no longer than
-    /// `most` bytes.
+    /// As [`receive`](Channel::receive), of a message of which a part is there: the rest has to come soon, and to be no
+    /// longer than `most` bytes.
     pub fn receive_begun<T: DeserializeOwned>(&self, most: usize) -> io::Result<T> {
         let begin = Instant::now();
         let wait = || match self.wait(REST.saturating_sub(begin.elapsed()))? {
@@ -121,7 +121,7 @@ impl Channel {
         if length > most || descriptors.len() > MOST_DESCRIPTORS {
             return Err(ErrorKind::InvalidData.into());
         }
-        // What a length only claims takes no memory.
+        // Memory is taken for received bytes only, not for a claimed length.
         let (mut bytes, mut filled) = (Vec::new(), 0);
         while filled < length {
             wait()?;
@@ -139,7 +139,7 @@ impl Channel {
         }
     }
 
-    /// Waits this long for the beginning of a message, or for the other side to go; answers whether it came.
+    /// Waits this long for the beginning of a message, or for the other side to go; returns whether it came.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
         let mut polled = [PollFd::new(&self.0, PollFlags::IN)];

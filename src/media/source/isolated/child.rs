@@ -1,4 +1,4 @@
-//! What runs in a decoding process: it opens the input behind walls, and delivers what it is asked for.
+//! The code of a decoding process: it opens the input in the sandbox, and delivers what is requested.
 
 use super::channel::Channel;
 use super::failure::WireError;
@@ -8,11 +8,11 @@ use super::shared_memory::{Pieces, SharedPool, ask};
 use super::transcoders;
 use crate::ffmpeg;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
-use crate::sandbox::DecoderWall;
+use crate::sandbox::close_around_decoder;
 use crate::source::file::{FileInput, FileSource};
 use crate::source::live::{Found, LiveSource};
 use crate::source::open::with_hint;
-use crate::source::packets::PacketSurvey;
+use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread};
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 /// How many frames have to fit into the memory for those that are under way, before one is decoded ahead.
 const AHEAD: usize = 16;
 
-/// How often the process tells that it gets on.
+/// How often the process reports that it makes progress.
 const PULSE: Duration = Duration::from_secs(1);
 
 /// The most threads, beside four for each core: decoders of several streams start some each.
@@ -39,13 +39,13 @@ const THREADS: u64 = 256;
 /// Bytes of its own memory that a thread takes.
 const THREAD: u64 = 12 << 20;
 
-/// What is said to the other process, by any thread.
+/// Sends messages to the other process, from any thread.
 #[derive(Clone)]
 struct Events(Arc<Mutex<Channel>>);
 
 impl Events {
     /// # Errors
-    /// When the message is too long, or the other process is gone; then what is said does not matter.
+    /// When the message is too long, or the other process is gone, which can be ignored.
     fn send(&self, event: &Event) -> io::Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).send(event, &[])
     }
@@ -74,7 +74,7 @@ pub fn run(channel: Channel, requests: Channel, has_own_users: bool, leave: impl
     if let Err(error) = ran {
         events.fail(&error);
     }
-    // The other process ends this one when it has read what was said.
+    // The other process ends this one when it has read the message.
     loop {
         std::thread::park();
     }
@@ -92,14 +92,14 @@ struct Child {
     held: VecDeque<(u64, Vec<Arc<dyn Memory>>)>,
 }
 
-/// Has the process keep to the limits, and puts up the walls; `has_own_users` says that it is in a name space of its own for users.
+/// Sets the limits of the process and closes its sandbox; `has_own_users` if it is in a user name space of its own.
 fn confine(start: &Start, has_own_users: bool) -> Result<()> {
     let limits = &start.limits;
     limits::set(limits.pixels, limits.memory);
     limits.threads.into_iter().for_each(limits::set_threads);
     ffmpeg::set_verbose(limits.is_verbose);
     limits.allocation.into_iter().for_each(ffmpeg::limit_allocations);
-    // What is written counts, not what is reserved.
+    // Only written memory counts, not reserved.
     let own = limits.own_memory.map(|own| own.saturating_add(THREAD * limits::threads() as u64));
     own.into_iter().try_for_each(|own| lower(Resource::Data, own))?;
     lower(Resource::Core, 0)?;
@@ -115,7 +115,7 @@ fn confine(start: &Start, has_own_users: bool) -> Result<()> {
     let none = CapabilitySet::empty();
     let dropped = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
     dropped.or_else(|error| if start.needs_walls { Err(error) } else { Ok(()) })?;
-    DecoderWall { network: start.uses_network, is_required: start.needs_walls }.close()
+    close_around_decoder(start.uses_network, start.needs_walls)
 }
 
 /// Limits the process to so much of a resource, or to less, where whoever started the program has allowed less.
@@ -146,29 +146,31 @@ fn opened(
         leave();
     };
     Builder::new().name("orders".to_owned()).spawn(listen).map_err(|error| no_thread(&error))?;
-    let (said, mut before) = (events.clone(), 0);
-    let tell = move || {
+    let (pulse, mut before) = (events.clone(), 0);
+    let send_pulse = move || {
         loop {
             std::thread::sleep(PULSE);
             let now = ffmpeg::activity();
             if std::mem::replace(&mut before, now) != now {
-                let _ = said.send(&Event::Works);
+                let _ = pulse.send(&Event::Works);
             }
         }
     };
-    Builder::new().name("pulse".to_owned()).spawn(tell).map_err(|error| no_thread(&error))?;
-    let said = events.clone();
+    Builder::new().name("pulse".to_owned()).spawn(send_pulse).map_err(|error| no_thread(&error))?;
+    let messages = events.clone();
     let notices = Notices::new(start.is_strict, move |level, message| {
-        let _ = said.send(&Event::Message(level, message.to_owned()));
+        let _ = messages.send(&Event::Message(level, message.to_owned()));
     });
     let requests = Arc::new(Mutex::new(requests));
     let of_images = requests.clone();
-    let (progress, survey) = (Arc::<Progress>::default(), Arc::default());
+    let (progress, mut survey) = (Arc::<Progress>::default(), None);
     let mut descriptors = descriptors.into_iter();
     let mut next = || descriptors.next().context("a descriptor is missing");
     let (mut source, input): (Box<dyn Source>, Input) = match start.what {
         What::File { options, name, from } => {
-            let options = options.options(&survey);
+            if let Reading::Packets(_, found) = &options.reading {
+                survey = Some(found.clone());
+            }
             let is_named = options.format.is_some();
             let from = match from {
                 WireFrom::Url => FileInput::Url,
@@ -180,7 +182,7 @@ fn opened(
                 ),
             };
             let is_pipe = matches!(from, FileInput::Pipe(_));
-            let source = FileSource::open(options, &name, from, &cancel, notices, progress.clone());
+            let source = FileSource::open(*options, &name, from, &cancel, notices, progress.clone());
             let source = source.map_err(|error| if is_pipe { with_hint(error, is_named) } else { error })?;
             let input = source.input().clone();
             (Box::new(source), input)
@@ -191,9 +193,9 @@ fn opened(
                 (true, false) => Some(FileInput::Pipe(Reader::of(File::from(next()?), cancel.flag()))),
                 (false, _) => None,
             };
-            let options = options.options(&input);
             let found = Found::Input(Box::new(input), from);
-            let (source, input) = LiveSource::open(options, found, Arc::default(), &cancel, notices, progress.clone())?;
+            let (source, input) =
+                LiveSource::open(*options, found, Arc::default(), &cancel, notices, progress.clone())?;
             (Box::new(source), input)
         }
         What::Transcoders(_) => bail!("there is no input"),
@@ -201,7 +203,7 @@ fn opened(
     let pool = SharedPool::new(Pieces::asked_of(requests));
     source.use_pool(Arc::new(pool.clone()));
     events.send(&Event::Opened(Box::new(WireInput::of(&input))))?;
-    Ok(Child { source, orders, events: events.clone(), pool, progress, survey: Some(survey), held: VecDeque::new() })
+    Ok(Child { source, orders, events: events.clone(), pool, progress, survey, held: VecDeque::new() })
 }
 
 impl Child {
@@ -237,8 +239,8 @@ impl Child {
         }
     }
 
-    /// Sends the delivery of this number, and answers whether its frame is so small that there is room for another one ahead of
-    /// those that the engine lets be under way; `None` after the end.
+    /// Sends the delivery of this number, and returns whether its frame is so small that another one can be sent ahead,
+    /// beside those that the engine allows; `None` after the end.
     fn deliver(&mut self, delivery: Option<Delivery>, number: u64) -> Result<Option<bool>> {
         let Some(Delivery { packets, frame, position, read_at }) = delivery else {
             let survey = self

@@ -1,5 +1,5 @@
-//! Frames on their way from one process to the other: where their rows lie in shared memory, and the copy that this program works
-//! on. The copy is what makes them its own: what was checked of them stays so.
+//! Frames sent from one process to the other: the place of their rows in shared memory, and the copy that this program
+//! works on. Checks are made on the copy, which the other process cannot change.
 
 use super::messages::{Place, Planes, WireFrame, checked_size};
 use super::shared_memory::{Pieces, SharedPool};
@@ -18,8 +18,8 @@ const TRANSFERS: [Transfer; 3] = [Transfer::Sdr, Transfer::Pq, Transfer::Hlg];
 /// Bytes behind the last row of a buffer, which vectors may read.
 const SPARE: usize = PlaneMut::ALIGNMENT;
 
-/// Describes `frame`, whose planes lie in memory of `pool`, or are copied there. What is returned besides has to be kept until the
-/// other process has copied it.
+/// Describes `frame`, whose planes lie in memory of `pool`, or are copied there. The other results must be kept until
+/// the other process has copied the frame.
 pub fn described(frame: &Frame, pool: &SharedPool) -> (WireFrame, Vec<Arc<dyn Memory>>) {
     let shared: Option<(Vec<Place>, _)> =
         frame.planes().iter().map(|plane| in_place(plane, pool).or_else(|| copied_to(plane, pool))).collect();
@@ -69,7 +69,7 @@ fn near(usual: usize, stride: i64) -> usize {
         .unwrap_or(usual)
 }
 
-/// The most bytes that rows of a copy lie further apart than they need.
+/// The most padding between rows of a copy, in bytes.
 const MOST_PADDING: usize = 256;
 
 /// Memory for frames that come from another process.
@@ -112,7 +112,7 @@ impl FramePool {
             return Err(Lie("planes").into());
         }
         limits::check_room(shapes.iter().map(bytes).sum())?;
-        // Rows lie as far apart as the decoder has them, if that is not much further than they need.
+        // Rows keep the decoder's pitch, if it has not much padding.
         let usual = shapes.iter().map(|(row_bytes, _)| PlaneMut::stride_for(*row_bytes));
         let strides: Vec<usize> = match &wire.planes {
             Planes::Shared(places) => usual.zip(places).map(|(usual, place)| near(usual, place.stride)).collect(),
@@ -160,7 +160,7 @@ impl FramePool {
         Ok(frame)
     }
 
-    /// A buffer of `pool`, or of the host where that has none left.
+    /// A buffer of `pool`, or an ordinary one if the pool is exhausted.
     fn buffer(&self, pool: &dyn Pool, len: usize) -> Result<Box<dyn Buffer>, MemoryError> {
         pool.buffer(len).or_else(|error| match error.inner().is::<NoRoom>() {
             true => Err(error),

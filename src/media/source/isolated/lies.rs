@@ -1,5 +1,5 @@
-//! A decoding process that lies: whatever it says, the program neither crashes, nor waits for ever, nor reads or writes outside
-//! of what is its own.
+//! A decoding process that lies: whatever it sends, the program neither crashes, nor waits for ever, nor accesses
+//! memory that is not its own.
 
 use super::channel::Channel;
 use super::frames::described;
@@ -44,9 +44,9 @@ impl Numbers {
     }
 }
 
-/// What a process says of a small video that tells the truth, and the memory that its frames are in.
+/// The messages of an honest process about a small video, and the memory of its frames.
 struct Truth {
-    told: Vec<Event>,
+    events: Vec<Event>,
     pieces: Pieces,
     _held: Vec<Arc<dyn Memory>>,
 }
@@ -61,9 +61,9 @@ impl Truth {
         let given = pieces.clone();
         let pool = SharedPool::new(Box::new(move |len| given.make(len as u64)));
         source.use_pool(Arc::new(pool.clone()));
-        let mut told = vec![Event::Opened(Box::new(WireInput::of(source.input())))];
+        let mut events = vec![Event::Opened(Box::new(WireInput::of(source.input())))];
         let mut held = Vec::new();
-        while let (..=TRUE, Ok(Some(delivery))) = (told.len(), source.next()) {
+        while let (..=TRUE, Ok(Some(delivery))) = (events.len(), source.next()) {
             let frame = delivery.frame.map(|frame| {
                 let (wire, kept) = described(&frame, &pool);
                 held.extend(kept);
@@ -71,17 +71,17 @@ impl Truth {
             });
             let packets = delivery.packets.iter().map(WirePacket::of).collect();
             let (age, progress, position) = (None, (1, 0, 0), PartPosition::Within);
-            told.push(Event::Delivery(Box::new(WireDelivery { packets, frame, position, age, progress })));
+            events.push(Event::Delivery(Box::new(WireDelivery { packets, frame, position, age, progress })));
         }
-        assert_eq!(told.len(), TRUE + 1);
-        Truth { told, pieces, _held: held }
+        assert_eq!(events.len(), TRUE + 1);
+        Truth { events, pieces, _held: held }
     }
 }
 
-/// Listens to a process that says all this, as the program does; answers with the frames that it believes.
-fn believed(said: &[Vec<u8>], pieces: &Pieces) -> usize {
+/// Receives these messages as the program does; returns how many frames it accepts.
+fn believed(sent: &[Vec<u8>], pieces: &Pieces) -> usize {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
-    said.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[]).expect("room in the socket"));
+    sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[]).expect("room in the socket"));
     drop((its, its_watch));
     let (cancel, notices) = (Cancel::default(), Notices::silent());
     let mut process = Process::of(channel, watch);
@@ -89,7 +89,7 @@ fn believed(said: &[Vec<u8>], pieces: &Pieces) -> usize {
     let mut source =
         IsolatedSource::new(Opens::File, (process, pieces.clone()), input, &cancel, notices, Arc::default());
     let mut frames = 0;
-    // What comes after the first error is not asked for.
+    // Nothing is read after the first error.
     while let (..10, Ok(Some(delivery))) = (frames, source.next()) {
         delivery.packets.iter().for_each(|packet| assert!(packet.stream() < 1000));
         let Some(frame) = delivery.frame else { continue };
@@ -108,7 +108,7 @@ fn bytes(event: &Event) -> Vec<u8> {
     postcard::to_extend(event, vec![0; 4]).expect("a message")
 }
 
-/// Changes one thing that is said.
+/// Changes one of the messages.
 fn lie(numbers: &mut Numbers, event: &mut Event) {
     let Event::Delivery(delivery) = event else { return };
     let Some(frame) = &mut delivery.frame else { return };
@@ -134,13 +134,13 @@ fn lie(numbers: &mut Numbers, event: &mut Event) {
 }
 
 /// Bytes that are changed, cut or mixed up.
-fn spoil(numbers: &mut Numbers, said: &mut Vec<Vec<u8>>) {
-    let at = numbers.below(said.len());
+fn spoil(numbers: &mut Numbers, sent: &mut Vec<Vec<u8>>) {
+    let at = numbers.below(sent.len());
     match numbers.below(3) {
         // Any byte may be any other one, or be missing.
         0 | 1 => {
             for _ in 0..=numbers.below(4) {
-                let bytes = &mut said[at];
+                let bytes = &mut sent[at];
                 let place = 4 + numbers.below(bytes.len() - 4);
                 bytes[place] = match numbers.below(3) {
                     0 => bytes[place] ^ (1 << numbers.below(8)),
@@ -149,46 +149,47 @@ fn spoil(numbers: &mut Numbers, said: &mut Vec<Vec<u8>>) {
                 };
             }
             if numbers.below(8) == 0 {
-                let length = said[at].len();
-                said[at].truncate(4 + numbers.below(length - 4));
+                let length = sent[at].len();
+                sent[at].truncate(4 + numbers.below(length - 4));
             }
         }
         // In another order, or twice.
         _ => {
-            let (other, repeated) = (numbers.below(said.len()), numbers.below(said.len()));
-            said.swap(at, other);
-            let repeated = said[repeated].clone();
-            said.insert(numbers.below(said.len()), repeated);
+            let (other, repeated) = (numbers.below(sent.len()), numbers.below(sent.len()));
+            sent.swap(at, other);
+            let repeated = sent[repeated].clone();
+            sent.insert(numbers.below(sent.len()), repeated);
         }
     }
 }
 
 #[test]
-fn whatever_a_decoding_process_says_the_program_goes_on() {
-    let Truth { told, pieces, _held } = Truth::new();
-    let whole: Vec<Vec<u8>> = told.iter().map(bytes).collect();
+fn the_program_goes_on_whatever_a_decoding_process_sends() {
+    let Truth { events, pieces, _held } = Truth::new();
+    let whole: Vec<Vec<u8>> = events.iter().map(bytes).collect();
     assert_eq!(believed(&whole, &pieces), TRUE, "the truth is believed");
     let (mut numbers, mut refused) = (Numbers(2026), 0);
     for _ in 0..LIES {
-        let mut said = whole.clone();
+        let mut sent = whole.clone();
         if numbers.below(4) == 0 {
             let at = numbers.below(whole.len());
             let (mut event, _) = postcard::take_from_bytes::<Event>(&whole[at][4..]).expect("a message");
             lie(&mut numbers, &mut event);
-            said[at] = bytes(&event);
+            sent[at] = bytes(&event);
         } else {
-            spoil(&mut numbers, &mut said);
+            spoil(&mut numbers, &mut sent);
         }
-        refused += usize::from(believed(&said, &pieces) < TRUE);
+        refused += usize::from(believed(&sent, &pieces) < TRUE);
     }
-    // Many lies do not matter: the text of a tag, say.
+    // Many lies do not matter, such as the text of a tag.
     assert!(refused as u64 > LIES / 4, "{refused} lies were refused");
 }
 
-/// Has transcoders convert three packets, of which another process says this, and has the rest muxed; answers whether all was believed.
-fn converted(said: &[Vec<u8>], sound: &Stream, to: &TranscodeTo) -> bool {
+/// Lets transcoders convert three packets, with these answers of the other process, and muxes the result; returns
+/// whether all was accepted.
+fn converted(sent: &[Vec<u8>], sound: &Stream, to: &TranscodeTo) -> bool {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
-    said.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[]).expect("room in the socket"));
+    sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[]).expect("room in the socket"));
     drop((its, its_watch));
     let of = InOwnProcess { name: "lies".to_owned(), isolation: Isolation::Auto };
     let process = Process::of(channel, watch);
@@ -208,7 +209,7 @@ fn converted(said: &[Vec<u8>], sound: &Stream, to: &TranscodeTo) -> bool {
 }
 
 #[test]
-fn whatever_a_process_with_transcoders_says_the_program_goes_on() {
+fn the_program_goes_on_whatever_a_process_with_transcoders_sends() {
     let name = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/lies.mkv");
     let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
     let source = FileSource::open(options, name, FileInput::Url, &Cancel::default(), Notices::silent(), Arc::default());
@@ -225,9 +226,9 @@ fn whatever_a_process_with_transcoders_says_the_program_goes_on() {
     assert!(converted(&whole, &sound, &to), "the truth is believed");
     let (mut numbers, mut refused) = (Numbers(11), 0);
     for _ in 0..LIES {
-        let mut said = whole.clone();
-        spoil(&mut numbers, &mut said);
-        refused += u64::from(!converted(&said, &sound, &to));
+        let mut sent = whole.clone();
+        spoil(&mut numbers, &mut sent);
+        refused += u64::from(!converted(&sent, &sound, &to));
     }
     assert!(refused > LIES / 4, "{refused} lies were refused");
 }

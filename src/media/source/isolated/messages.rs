@@ -1,20 +1,17 @@
-//! What the two processes say to each other. Orders come from this program and are taken as they are; what the decoding process
-//! says is data of a stranger until it is `checked`.
+//! The messages between the two processes. Orders come from this program and are trusted; events of the decoding
+//! process are untrusted until they are `checked`.
 
 use super::failure::WireError;
 use crate::ffmpeg::{
-    DecodeOn, Lie, Media, Metadata, Rational, RawFormat, Sequence, TranscodeTo, WireChapter, WirePacket,
-    WireProperties, WireStream,
+    Lie, Media, Metadata, RawFormat, Sequence, TranscodeTo, WireChapter, WirePacket, WireProperties, WireStream,
 };
 use crate::pipeline::{Input, Level, PartPosition};
 use crate::source::live_input::{CameraOptions, LiveInput};
-use crate::source::options::{InputOptions, RawOptions};
-use crate::source::packets::{PacketSurvey, PlannedPart, Reading};
-use crate::source::part::Part;
+use crate::source::options::InputOptions;
+use crate::source::packets::PacketSurvey;
 use crate::sys::at_most;
 use histeq::frame::limits;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What a new process decodes, and within which limits.
@@ -24,7 +21,7 @@ pub struct Start {
     pub limits: Limits,
     /// Warnings are errors.
     pub is_strict: bool,
-    /// Without walls of the kernel, nothing is decoded.
+    /// Decodes nothing without the kernel's sandbox.
     pub needs_walls: bool,
     /// The input is a connection.
     pub uses_network: bool,
@@ -47,14 +44,14 @@ pub struct Limits {
 #[derive(Deserialize, Serialize)]
 pub enum What {
     File {
-        options: Box<WireOptions>,
+        options: Box<InputOptions>,
         name: String,
         from: WireFrom,
     },
-    /// `is_open` says that a descriptor comes beside it: of a pipe, or of a file.
+    /// `is_open` if the descriptor of a pipe or file is sent with it.
     Live {
         input: LiveInput,
-        options: WireCamera,
+        options: Box<CameraOptions>,
         is_open: bool,
     },
     /// Streams of an input that are converted.
@@ -70,117 +67,7 @@ pub enum WireFrom {
     Images(Sequence),
 }
 
-/// [`InputOptions`].
-#[derive(Deserialize, Serialize)]
-pub struct WireOptions {
-    url: String,
-    format: Option<String>,
-    size: Option<(usize, usize)>,
-    pixel_format: Option<String>,
-    rate: Option<(i32, i32)>,
-    sample_range: Option<(f64, f64)>,
-    video_stream: Option<usize>,
-    part: Part,
-    reading: WireReading,
-    to_sdr: bool,
-    decode_on: DecodeOn,
-    decoders: usize,
-}
-
-/// [`Reading`].
-#[derive(Deserialize, Serialize)]
-enum WireReading {
-    Decoded,
-    Packets(Option<i64>),
-    Planned(PlannedPart),
-}
-
-fn pair(of: Rational) -> (i32, i32) {
-    (of.numerator(), of.denominator())
-}
-
-impl WireOptions {
-    pub fn of(options: &InputOptions) -> Self {
-        let RawOptions { size, pixel_format, rate, sample_range, .. } = options.raw.clone();
-        WireOptions {
-            url: options.url.clone(),
-            format: options.format.clone(),
-            size,
-            pixel_format,
-            rate: rate.map(pair),
-            sample_range,
-            video_stream: options.video_stream,
-            part: options.part,
-            reading: match &options.reading {
-                Reading::Decoded => WireReading::Decoded,
-                Reading::Packets(end, _) => WireReading::Packets(*end),
-                Reading::Planned(part) => WireReading::Planned(PlannedPart::clone(part)),
-            },
-            to_sdr: options.to_sdr,
-            decode_on: options.decode_on,
-            decoders: options.decoders,
-        }
-    }
-
-    /// The options; what packets tell is added up in `survey`.
-    pub fn options(self, survey: &Arc<Mutex<PacketSurvey>>) -> InputOptions {
-        let rate = self.rate.map(|(num, den)| Rational::new(num, den));
-        InputOptions {
-            url: self.url,
-            format: self.format,
-            raw: RawOptions {
-                size: self.size,
-                pixel_format: self.pixel_format,
-                rate,
-                sample_range: self.sample_range,
-                ..RawOptions::default()
-            },
-            video_stream: self.video_stream,
-            part: self.part,
-            reading: match self.reading {
-                WireReading::Decoded => Reading::Decoded,
-                WireReading::Packets(end) => Reading::Packets(end, survey.clone()),
-                WireReading::Planned(part) => Reading::Planned(Arc::new(part)),
-            },
-            to_sdr: self.to_sdr,
-            decode_on: self.decode_on,
-            decoders: self.decoders,
-            ..InputOptions::default()
-        }
-    }
-}
-
-/// [`CameraOptions`], without what the [`LiveInput`] has taken over.
-#[derive(Deserialize, Serialize)]
-pub struct WireCamera {
-    rate: Option<(i32, i32)>,
-    duration: Option<i64>,
-    frames: Option<u64>,
-    wait: Option<Duration>,
-    with_sound: bool,
-}
-
-impl WireCamera {
-    pub fn of(options: &CameraOptions) -> Self {
-        let CameraOptions { rate, duration, frames, wait, with_sound, .. } = *options;
-        WireCamera { rate: rate.map(pair), duration, frames, wait, with_sound }
-    }
-
-    pub fn options(self, input: &LiveInput) -> CameraOptions {
-        CameraOptions {
-            camera: Some(input.url.clone()),
-            rate: self.rate.map(|(num, den)| Rational::new(num, den)),
-            duration: self.duration,
-            frames: self.frames,
-            wait: self.wait,
-            with_sound: self.with_sound,
-            decode_on: input.decode_on,
-            ..CameraOptions::default()
-        }
-    }
-}
-
-/// What a decoding process is told to do.
+/// An order for a decoding process.
 #[derive(Deserialize, Serialize)]
 pub enum Order {
     /// The next delivery is wanted. The first `copied` deliveries have been copied, and their memory is free.
@@ -195,24 +82,25 @@ pub enum Order {
     Cancel { is_request: bool },
 }
 
-/// What a decoding process says.
+/// An event from a decoding process.
 #[derive(Deserialize, Serialize)]
 pub enum Event {
     Message(Level, String),
-    /// It gets on, though there is nothing to deliver yet.
+    /// It makes progress, but has nothing to deliver yet.
     Works,
     Opened(Box<WireInput>),
     Delivery(Box<WireDelivery>),
-    /// The end, and what all packets tell, if that was asked for.
+    /// The end, and what was collected from all packets, if requested.
     End(Option<PacketSurvey>),
     Failed(WireError),
-    /// What the streams become that are to be converted, or why they cannot.
+    /// The converted streams, or why they cannot be converted.
     Transcoders(#[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")] Vec<Result<WireStream, String>>),
-    /// What a packet has become, and why it could not be decoded.
+    /// The converted packet, or why it could not be decoded.
     Transcoded(#[serde(deserialize_with = "at_most::<_, _, MOST_PACKETS>")] Vec<WirePacket>, Option<String>),
 }
 
-/// What the decoding process asks for, on a connection of its own. The answer is an error of the system, or none and a descriptor.
+/// A request of the decoding process, on a connection of its own. The answer is an error of the system, or none and a
+/// descriptor.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Wants {
     /// The image with this number.
@@ -224,7 +112,6 @@ pub enum Wants {
 /// [`Input`].
 #[derive(Deserialize, Serialize)]
 pub struct WireInput {
-    name: String,
     demuxer: String,
     #[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")]
     streams: Vec<WireStream>,
@@ -252,15 +139,14 @@ const MOST_KEYS: usize = 100_000;
 const MOST_PACKETS: usize = 100_000;
 const MOST_PLANES: usize = 8;
 
-/// The largest time, in microseconds, and the largest number of frames that are believed: times are added up by those who read
-/// them.
+/// The largest time, in microseconds, and the largest number of frames that are believed: times are added up by those
+/// who read them.
 pub const MOST: u64 = 1 << 60;
 
 impl WireInput {
     pub fn of(input: &Input) -> Self {
         let Media { demuxer, streams, chapters, metadata, start, duration, may_jump } = &input.media;
         WireInput {
-            name: input.name.clone(),
             demuxer: demuxer.clone(),
             streams: streams.iter().map(WireStream::of).collect(),
             chapters: chapters.iter().map(WireChapter::of).collect(),
@@ -363,6 +249,7 @@ pub struct WireFrame {
 #[derive(Deserialize, Serialize)]
 pub enum Planes {
     Shared(#[serde(deserialize_with = "at_most::<_, _, MOST_PLANES>")] Vec<Place>),
-    /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not be as large.
+    /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not
+    /// be as large.
     Sent(#[serde(with = "serde_bytes")] Vec<u8>),
 }

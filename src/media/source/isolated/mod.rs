@@ -1,5 +1,5 @@
-//! Decoding in a process of its own: demuxers and decoders are C code that reads bytes of strangers. What takes one over has its
-//! process, which can do nothing but decode, and no memory of the program.
+//! Decoding in a process of its own: demuxers and decoders are C code that reads untrusted bytes. An attacker who takes
+//! one over controls only its process, which can do nothing but decode, and has no access to the memory of the program.
 //!
 //! ```text
 //! program                                    decoding process, behind walls

@@ -1,5 +1,6 @@
-//! Frames in memory that two processes share, in pieces of the size of a picture. The program makes each on request, and counts it;
-//! the decoding process writes there; the program reads, and copies what it reads: from then on nothing can change.
+//! Frames in memory that two processes share, in pieces of the size of a picture. The program makes each on request,
+//! and counts it; the decoding process writes there; the program reads, and copies what it reads: from then on nothing
+//! can change.
 #![allow(unsafe_code, reason = "maps memory that another process writes")]
 
 use super::channel::Channel;
@@ -32,7 +33,7 @@ struct Mapping {
     len: usize,
 }
 
-// SAFETY: an address of the process, which nothing ties to a thread.
+// SAFETY: an address of the process, not tied to a thread.
 unsafe impl Send for Mapping {}
 // SAFETY: as above; what reads and writes there is up to its owner.
 unsafe impl Sync for Mapping {}
@@ -56,7 +57,7 @@ impl Drop for Mapping {
 /// Asks the program for a piece of this length, in bytes.
 pub type Ask = Box<dyn Fn(usize) -> io::Result<OwnedFd> + Send + Sync>;
 
-/// The pool of the decoding process. What it has been given it keeps.
+/// The pool of the decoding process. It keeps all memory that it was given.
 #[derive(Clone)]
 pub struct SharedPool(Arc<Shared>);
 
@@ -64,7 +65,7 @@ struct Shared {
     state: Mutex<State>,
     /// Held while a piece is asked for, so that the numbers on both sides are the same.
     ask: Mutex<Ask>,
-    /// Bytes of frames that may wait, as the other side says.
+    /// Bytes of frames that may wait, set by the other side.
     room: AtomicUsize,
 }
 
@@ -190,8 +191,8 @@ impl Drop for SharedBuffer {
     }
 }
 
-/// The pieces of a decoding process as the program sees them. Their bytes may change at any time: they are copied by address, and no
-/// reference leads there.
+/// The pieces of a decoding process as the program sees them. Their bytes may change at any time: they are copied by
+/// address, and no reference leads there.
 #[derive(Clone, Default)]
 pub struct Pieces(Arc<Mutex<Given>>);
 
@@ -205,7 +206,7 @@ impl Pieces {
     /// Makes a piece of `len` bytes. The process that gets the returned descriptor writes there.
     ///
     /// # Errors
-    /// When that process has had as much as it may have, or the system has none.
+    /// When that process has reached its limit, or the system has no memory.
     pub fn make(&self, len: u64) -> io::Result<OwnedFd> {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let len = usize::try_from(len).map_err(Error::other)?;
@@ -222,12 +223,13 @@ impl Pieces {
         Ok(descriptor)
     }
 
-    /// Asks for pieces over this connection, which the program answers; for the decoding process.
+    /// Requests pieces from the program over this connection; for the decoding process.
     pub fn asked_of(channel: Arc<Mutex<Channel>>) -> Ask {
         Box::new(move |len| ask(&channel, Wants::Memory(len as u64)))
     }
 
-    /// Copies rows of `row_bytes` bytes from this place, one after the other, to rows of `to` that begin `stride` bytes apart.
+    /// Copies rows of `row_bytes` bytes from this place, one after the other, to rows of `to` that begin `stride` bytes
+    /// apart.
     pub fn copy(&self, place: Place, row_bytes: usize, to: &mut [u8], stride: usize) -> Result<(), Lie> {
         let given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Mapping { start, len: length } = given.mappings.get(place.slot as usize).ok_or(Lie("memory"))?;
@@ -237,13 +239,13 @@ impl Pieces {
         let mut from = i64::try_from(place.start).map_err(|_| Lie("a row"))?;
         let (rows, whole) = (to.len() / stride, to.len() - to.len() % stride);
         if i64::try_from(stride) == Ok(place.stride) && rows > 0 {
-            // Rows that lie in the same way are copied as one, with what is between them.
+            // Rows with the same pitch are copied at once, with their padding.
             let (begin, len) = (from as usize, whole - stride + row_bytes);
             if begin.checked_add(len).is_none_or(|end| end > *length) {
                 return Err(Lie("a row"));
             }
-            // SAFETY: the rows lie in the mapping, as was just checked, and in `to`, which is memory of this process alone. What the
-            // other process writes meanwhile changes what is copied, and nothing else.
+            // SAFETY: the rows lie in the mapping, as was just checked, and in `to`, which is memory of this process
+            // alone. Concurrent writes of the other process change only the copied bytes.
             unsafe { ptr::copy_nonoverlapping(start.as_ptr().add(begin), to.as_mut_ptr(), len) };
             return Ok(());
         }
@@ -252,8 +254,8 @@ impl Pieces {
             if begin.checked_add(row_bytes).is_none_or(|end| end > *length) || row.len() < row_bytes {
                 return Err(Lie("a row"));
             }
-            // SAFETY: the row lies in the mapping, as was just checked, and in `row`, which is memory of this process alone. What the
-            // other process writes meanwhile changes what is copied, and nothing else.
+            // SAFETY: the row lies in the mapping, as was just checked, and in `row`, which is memory of this process
+            // alone. Concurrent writes of the other process change only the copied bytes.
             unsafe { ptr::copy_nonoverlapping(start.as_ptr().add(begin), row.as_mut_ptr(), row_bytes) };
             from = from.checked_add(place.stride).ok_or(Lie("a row"))?;
         }

@@ -2,9 +2,7 @@
 
 use super::channel::{Channel, MOST_BYTES};
 use super::frames::FramePool;
-use super::messages::{
-    Event, Limits, MOST, Order, Start, Wants, What, WireCamera, WireDelivery, WireFrom, WireOptions,
-};
+use super::messages::{Event, Limits, MOST, Order, Start, Wants, What, WireDelivery, WireFrom};
 use super::shared_memory::Pieces;
 use super::transcoders::InOwnProcess;
 use super::zygote::{HowEnded, Process, spawn};
@@ -16,7 +14,7 @@ use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread, print_text, printable, stderr_has_events};
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, bail, ensure};
 use histeq::frame::{Pool, host_room, limits};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fs::File;
@@ -30,11 +28,10 @@ use std::time::{Duration, Instant};
 /// How often a wait looks whether the run is to end, and how busy the process is.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long a process may take to end what it does after the run was told to end.
+/// How long a process may take to finish after the run was asked to end.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Time of processors, and by the clock, in which nothing is read or decoded, after which a decoder hangs: this much, and more for
-/// each pixel.
+/// A decoder counts as hung after this much CPU time, and time by the clock, without progress; more for each pixel.
 const HANGS_AFTER: Duration = Duration::from_secs(10);
 const OF_PIXEL: Duration = Duration::from_nanos(500);
 
@@ -43,7 +40,7 @@ const SILENT_AFTER: Duration = Duration::from_secs(60);
 
 /// The most messages of a process, bytes on its stderr that are printed, and bytes of a line there.
 const MOST_MESSAGES: u32 = 100_000;
-const MOST_SAID: usize = 1 << 20;
+const MAX_PRINTED: usize = 1 << 20;
 const LONGEST_LINE: u64 = 1 << 16;
 
 /// Bytes of packets that may come at once.
@@ -75,21 +72,21 @@ pub struct IsolatedSource {
     pieces: Pieces,
     pool: FramePool,
     input: Input,
-    /// Adds up what packets tell, if that is asked for.
+    /// Collects what is known from packets, if requested.
     survey: Option<Arc<Mutex<PacketSurvey>>>,
     /// An end that comes too early is an error.
     needs_all: bool,
     cancel: Cancel,
     notices: Notices,
     progress: Arc<Progress>,
-    /// When the process was told that the run is to end.
+    /// When the process was asked to end the run.
     cancelled: Option<Instant>,
     /// Deliveries that were copied, of this process.
     copied: u64,
     /// Frames delivered and damaged by processes before this one, and delivered in all.
     before: (u64, u64),
     frames: u64,
-    /// Was one of them within the requested part?
+    /// Whether one of them was within the requested part.
     is_within: bool,
     /// The time of the last frame, in its stream's time base.
     last: Option<i64>,
@@ -100,7 +97,8 @@ pub struct IsolatedSource {
 /// Opens a file, a pipe, numbered images or a URL in a process of its own.
 ///
 /// # Errors
-/// Those of [`FileSource::open`](crate::source::file::FileSource::open); when the input is attacked, or no process begins.
+/// Those of [`FileSource::open`](crate::source::file::FileSource::open); when the input is attacked, or no process
+/// begins.
 pub fn open_file(
     options: &InputOptions,
     name: &str,
@@ -123,7 +121,7 @@ pub fn open_file(
             (WireFrom::Images(sequence), Vec::new())
         }
     };
-    let what = What::File { options: Box::new(WireOptions::of(options)), name: name.to_owned(), from };
+    let what = What::File { options: Box::new(options.clone()), name: name.to_owned(), from };
     let (survey, needs_all) = match &options.reading {
         Reading::Decoded => (None, false),
         Reading::Packets(_, survey) => (Some(survey.clone()), true),
@@ -190,7 +188,8 @@ fn begin_live(
         None => Vec::new(),
     };
     let is_open = !descriptors.is_empty();
-    let what = What::Live { input: input.clone(), options: WireCamera::of(options), is_open };
+    let sent = CameraOptions { camera: Some(input.url.clone()), ..options.clone() };
+    let what = What::Live { input: input.clone(), options: Box::new(sent), is_open };
     begin(what, (descriptors, None), input.comes_back, options.isolation, &input.name, cancel, notices)
 }
 
@@ -233,7 +232,7 @@ fn begin(
     Ok((process, pieces, input))
 }
 
-/// Begins a process that is to do this; nothing serves its requests yet.
+/// Starts a process with this task; its requests are not served yet.
 pub(super) fn begin_process(
     what: What,
     descriptors: &[OwnedFd],
@@ -266,7 +265,7 @@ pub(super) fn begin_process(
         uses_network,
     };
     let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-    // Where it cannot be sent, the process is gone, and the next message tells.
+    // If this cannot be sent, the process is gone; reading the next message shows that.
     let _ = process.channel.send(&start, &descriptors);
     Ok(process)
 }
@@ -291,14 +290,14 @@ pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices
     }
 }
 
-/// Prints what libraries write on stderr in a decoding process, as far as that is text and has a measure; nothing where stderr has
-/// lines of JSON alone.
+/// Prints what libraries write on stderr in a decoding process, if it is text, and up to a limit; nothing if stderr is
+/// for lines of JSON only.
 fn pass_on(stderr: File) {
     let (mut lines, mut line, mut bytes) = (BufReader::new(stderr), Vec::new(), 0);
-    // What is no text may have no end.
+    // Data that is not text may have no end of line.
     while Read::take(&mut lines, LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
         bytes += line.len();
-        if bytes <= MOST_SAID && !stderr_has_events() {
+        if bytes <= MAX_PRINTED && !stderr_has_events() {
             print_text(&format!("{}\n", printable(String::from_utf8_lossy(&line).trim_end())));
         }
         line.clear();
@@ -336,7 +335,7 @@ pub(super) fn most_time(base: Rational) -> i64 {
     most.clamp(1, i128::from(MOST)) as i64
 }
 
-/// That something was told that cannot be.
+/// The error of a message that cannot be true.
 pub(super) fn attacked(name: &str, lie: &Lie) -> Error {
     FailureKind::Damage.error(format!("{name}: {lie}: it may be under attack by the input"))
 }
@@ -351,12 +350,12 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Of a process that may wait for its input.
+    /// For a process that may wait for its input.
     fn of_input(busy: Duration) -> Self {
         Patience { busy, clock: None }
     }
 
-    /// Of one that has all that it needs to answer.
+    /// For a process that can answer without waiting for input.
     pub(super) fn of_answers() -> Self {
         Patience { busy: HANGS_AFTER, clock: Some(SILENT_AFTER) }
     }
@@ -366,11 +365,11 @@ impl Patience {
 pub(super) enum Lost {
     /// The run is to end, and the process does not.
     Cancelled,
-    /// It works, and nothing comes.
+    /// It is busy, but sends nothing.
     Hangs(Duration),
-    /// It does not work, and nothing comes.
+    /// It is idle, and sends nothing.
     Silent,
-    /// It says what is no message.
+    /// It sends something that is no message.
     Garbled,
     Gone,
 }
@@ -430,7 +429,8 @@ pub(super) fn next_event(
         if process.channel.wait(TICK).map_err(|_| Lost::Gone)? {
             break;
         }
-        // One that waits for its input does not compute, and one that shares the processors with others gets less of them.
+        // One that waits for its input does not compute, and one that shares the processors with others gets less of
+        // them.
         if begin.elapsed() > Duration::from_secs(1) {
             let Some(busy) = process.busy() else { continue };
             let spent = busy.saturating_sub(*busy_before.get_or_insert(busy));
@@ -481,7 +481,7 @@ impl IsolatedSource {
     }
 
     fn order(&mut self, order: &Order) {
-        // If the process is gone, the next delivery tells.
+        // If the process is gone, the next delivery shows it.
         let _ = self.process.as_ref().map(|process| process.channel.send(order, &[]));
     }
 
@@ -490,7 +490,7 @@ impl IsolatedSource {
         Patience::of_input(HANGS_AFTER + OF_PIXEL.saturating_mul(u32::try_from(pixels).unwrap_or(u32::MAX)))
     }
 
-    /// What a delivery tells, checked.
+    /// A delivery, checked.
     fn take(&mut self, wire: WireDelivery) -> Result<Delivery> {
         let count = self.input.media.streams.len();
         let packets = wire.packets.into_iter().map(|packet| packet.checked(count));
@@ -564,25 +564,19 @@ impl IsolatedSource {
     fn open_again(&mut self) -> Result<()> {
         let Opens::Live(opens) = &self.opens else { return Ok(()) };
         let OpensLive { input, options, .. } = &**opens;
-        let (lost_at, mut pauses) = (Instant::now(), Pauses::default());
-        while pauses.wait(&self.cancel) {
+        let opened = Pauses::until_open(&self.cancel, &self.notices, || {
+            let (process, pieces, found) = begin_live(input, options, &self.cancel, &self.notices)?;
             // Its streams are those of before, as far as it has them.
-            match begin_live(input, options, &self.cancel, &self.notices) {
-                Ok((process, pieces, found)) if found.media.streams.len() <= self.input.media.streams.len() => {
-                    let seconds = lost_at.elapsed().as_secs_f64();
-                    self.notices.back(&format!("{}: back after {seconds:.1} s", input.name));
-                    self.process = Some(process);
-                    self.pieces = pieces;
-                    self.copied = 0;
-                    self.before = (self.progress.decoded(), self.progress.damaged());
-                    self.shift = None;
-                    self.order(&Order::Next { copied: 0 });
-                    return Ok(());
-                }
-                Ok(_) => self.notices.detail(&format!("{}: it has other streams now", input.name)),
-                Err(error) => self.notices.detail(&format!("{error:#}")),
-            }
-        }
+            let streams = self.input.media.streams.len();
+            ensure!(found.media.streams.len() <= streams, "{}: it has other streams now", input.name);
+            Ok((process, pieces))
+        });
+        let Some(((process, pieces), seconds)) = opened else { return Ok(()) };
+        self.notices.back(&format!("{}: back after {seconds:.1} s", input.name));
+        (self.process, self.pieces) = (Some(process), pieces);
+        (self.copied, self.shift) = (0, None);
+        self.before = (self.progress.decoded(), self.progress.damaged());
+        self.order(&Order::Next { copied: 0 });
         Ok(())
     }
 }
@@ -614,7 +608,7 @@ impl Source for IsolatedSource {
                 Ok(Event::Works) => process.counts()?,
                 Ok(Event::End(found)) => {
                     self.process = None;
-                    // One that finds no frame says so.
+                    // A decoder that finds no frame reports that.
                     if self.survey.is_none() && !self.is_within && !self.cancel.is_cancelled() {
                         return Err(attacked(&self.input.name, &Lie("an end")));
                     }

@@ -1,16 +1,17 @@
-//! Transcoders of an input's other streams, in a decoding process of their own: what decodes sound and subtitles is C code that reads
-//! bytes of strangers, too.
+//! Transcoders of an input's other streams, in a decoding process of their own: decoders of sound and subtitles are C
+//! code that reads untrusted bytes, too.
 
 use super::channel::Channel;
 use super::messages::{Event, Order, What};
 use super::source::{Lost, OF_PACKETS, Patience, attacked, begin_process, most_time, next_event};
 use super::zygote::Process;
-use crate::ffmpeg::{Lie, Packet, Stream, TranscodeTo, Transcoder, WirePacket, WireStream, microseconds, rescale};
-use crate::pipeline::{Cancel, Notices, OpenTranscoders, Opened, Transcoded, Transcoders};
+use crate::ffmpeg::{Lie, Packet, Stream, TranscodeTo, WirePacket, WireStream, microseconds, rescale};
+use crate::pipeline::{Cancel, InProcess, Notices, OpenTranscoders, Opened, Transcoded, Transcoders};
 use crate::source::options::Isolation;
 use anyhow::{Result, bail};
 
-/// How often transcoders that have crashed are opened again: in a long run, one packet that does harm is not the end of the sound.
+/// How often transcoders that have crashed are opened again: in a long run, one packet that does harm is not the end of
+/// the sound.
 const MOST_RESTARTS: u32 = 100;
 
 /// Opens transcoders in a process of their own.
@@ -25,7 +26,7 @@ pub(super) struct Remote {
     of: InOwnProcess,
     wanted: Vec<(Stream, TranscodeTo)>,
     notices: Notices,
-    /// What the streams become.
+    /// The converted streams.
     outputs: Vec<Result<Stream, String>>,
     /// `None` once it is lost.
     process: Option<Process>,
@@ -45,7 +46,7 @@ impl Remote {
     /// Opens transcoders in `process`, or in a new one.
     ///
     /// # Errors
-    /// When there is none, or it does not open them.
+    /// When there is no such process, or it does not open them.
     pub(super) fn new(
         of: InOwnProcess,
         process: Option<Process>,
@@ -66,7 +67,7 @@ impl Remote {
         Ok(remote)
     }
 
-    /// What the process says that the streams become, if that can be.
+    /// The converted streams as the process describes them, if that is possible.
     fn checked(&self, outputs: Vec<Result<WireStream, String>>) -> Result<Vec<Result<Stream, String>>> {
         let wrong = |lie: Lie| attacked(&self.of.name, &lie);
         if outputs.len() != self.wanted.len() {
@@ -162,33 +163,22 @@ fn begin(of: &InOwnProcess, wanted: &[(Stream, TranscodeTo)], notices: &Notices)
     begin_process(What::Transcoders(streams), &[], false, of.isolation, &of.name, notices)
 }
 
-/// What runs in the other process: converts what is sent, until the connection is gone.
+/// Runs in the other process: converts the packets that are sent to it, until the connection is gone.
 pub(super) fn serve(wanted: Vec<(WireStream, TranscodeTo)>, channel: &Channel) {
-    let (mut open, mut outputs) = (Vec::new(), Vec::new());
-    for (stream, to) in wanted {
-        // The program has checked it.
-        let Ok(stream) = stream.checked(0) else { return };
-        let transcoder = Transcoder::open(&stream, &to);
-        outputs.push(match &transcoder {
-            Ok(transcoder) => {
-                transcoder.output(&stream).map(|output| WireStream::of(&output)).map_err(|error| error.to_string())
-            }
-            Err(error) => Err(error.to_string()),
-        });
-        open.push(transcoder.ok());
-    }
+    // The program has checked the streams.
+    let wanted = wanted.into_iter().map(|(stream, to)| Ok((stream.checked(0)?, to))).collect::<Result<Vec<_>, Lie>>();
+    let Ok(Ok((mut open, outputs))) = wanted.map(|wanted| InProcess.open(&wanted, &Notices::silent())) else { return };
+    let outputs = outputs.into_iter().map(|output| output.map(|stream| WireStream::of(&stream))).collect();
     if channel.send(&Event::Transcoders(outputs), &[]).is_err() {
         return;
     }
     while let Ok((order, _)) = channel.receive::<Order>() {
         let Order::Transcode(place, packet) = order else { continue };
-        let Some(Some(transcoder)) = open.get_mut(place as usize) else { return };
         let packet = packet.map(|packet| packet.checked(usize::MAX));
         let Ok(packet) = packet.transpose() else { return };
-        let (packets, sent) = transcoder.send(packet.as_ref());
+        let Ok(Transcoded { packets, error }) = open.send(place as usize, packet.as_ref()) else { return };
         let packets = packets.iter().map(WirePacket::of).collect();
-        let transcoded = Event::Transcoded(packets, sent.err().map(|error| error.to_string()));
-        if channel.send(&transcoded, &[]).is_err() {
+        if channel.send(&Event::Transcoded(packets, error), &[]).is_err() {
             return;
         }
     }

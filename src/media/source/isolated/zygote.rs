@@ -1,11 +1,11 @@
-//! The template of decoding processes. The program forks it before its first thread; the template waits, and forks a process for
-//! each input: a process that begins so costs less than a program that is started, and has nothing of the run in its memory.
+//! The template of decoding processes. The program forks it before its first thread; the template waits, and forks a
+//! process for each input: such a process costs less than a new program, and has no data of the run in its memory.
 //!
 //! ```text
 //! program ── template ── supervisor of an input ── decoding process
 //! ```
-//! The supervisor puts the decoding process into name spaces of its own, where the kernel lets it; tells the program how it
-//! ended; and ends it when the program lets go of it, or is gone.
+//! The supervisor puts the decoding process into name spaces of its own, where the kernel allows it; reports to the
+//! program how it ended; and ends it when the program drops it or is gone.
 #![allow(unsafe_code, reason = "forks, and ends processes without a return")]
 
 use super::channel::Channel;
@@ -43,17 +43,17 @@ struct Template {
     channel: Mutex<Option<Channel>>,
 }
 
-/// What the template is asked for: a process.
+/// A request to the template: for a process.
 #[derive(Deserialize, Serialize)]
 struct Wanted {
     uses_network: bool,
 }
 
-/// What it answers, with the program's ends of three connections and of a pipe; or an error of the system. The program makes none
-/// itself, since it has no call for that behind its own wall.
+/// Its answer, with the program's ends of three connections and of a pipe; or an error of the system. The program makes
+/// none itself, since it has no call for that behind its own wall.
 type Made = Option<i32>;
 
-/// What a supervisor says of its process.
+/// A report of a supervisor about its process.
 #[derive(Deserialize, Serialize)]
 enum Fate {
     /// Its number.
@@ -86,7 +86,8 @@ pub struct Process {
     pub messages: u32,
 }
 
-/// Forks the template, unless there is one. Call it before the first thread is started: afterwards it does nothing.
+/// Forks the template, unless there is one. To be called before the first thread is started: afterwards it has no
+/// effect.
 pub fn start() {
     if !ffmpeg::is_only_thread() || TEMPLATE.get().is_some() {
         return;
@@ -100,17 +101,18 @@ pub fn start() {
             drop(ours);
             serve(theirs)
         }
-        // There is none then, and what asks for one says so.
+        // There is no template then; a request for one fails with an error.
         Err(_) => {}
     }
 }
 
-/// Is there a template?
+/// Whether there is a template.
 pub fn is_ready() -> bool {
     TEMPLATE.get().is_some()
 }
 
-/// Ends the template, whose time of the processor counts as that of this process from then on. Call it at the end of the program.
+/// Ends the template, whose time of the processor counts as that of this process from then on. Call it at the end of
+/// the program.
 pub fn end() {
     let Some(template) = TEMPLATE.get() else { return };
     if template.channel.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
@@ -118,7 +120,7 @@ pub fn end() {
     }
 }
 
-/// Has the template fork a decoding process.
+/// Makes the template fork a decoding process.
 ///
 /// # Errors
 /// When there is no template, or the system has no room for another process.
@@ -181,8 +183,8 @@ impl Process {
 
 /// Forks; `None` in the new process.
 fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: this process has one thread (`start` has looked, and the template and its supervisors start none), so that all locks of
-    // the C library are free in the new process.
+    // SAFETY: this process has one thread (`start` has looked, and the template and its supervisors start none), so
+    // that all locks of the C library are free in the new process.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         process => Ok(Pid::from_raw(process)),
@@ -207,7 +209,7 @@ fn quiet() -> io::Result<()> {
 /// The template: forks what is asked for until the program is gone.
 fn serve(channel: Channel) -> ! {
     let _ = set_name(c"template");
-    // Why a process has ended, the program says.
+    // The program reports why a process has ended.
     end_is_explained();
     // Ctrl-C is for the program, which then ends its processes.
     let _ = setsid();
@@ -215,7 +217,7 @@ fn serve(channel: Channel) -> ! {
         leave(1);
     }
     close_but(vec![channel.as_fd().as_raw_fd()]);
-    // What all of them would do for themselves.
+    // Work that all of them would do for themselves.
     ffmpeg::init();
     let mut supervisors = Vec::new();
     while let Ok((Wanted { uses_network }, _)) = channel.receive::<Wanted>() {
@@ -232,7 +234,7 @@ fn serve(channel: Channel) -> ! {
             supervisors.retain(|supervisor| *supervisor != ended);
         }
     }
-    // The time of those that end is counted as that of the program. Of one that is still held, nobody wants anything.
+    // The CPU time of ended processes counts as that of the program. One that is still held is not needed.
     let begin = Instant::now();
     while let Ok(ended) = wait(WaitOptions::NOHANG) {
         match ended {
@@ -249,7 +251,7 @@ fn serve(channel: Channel) -> ! {
     leave(0)
 }
 
-/// Forks a supervisor with its decoding process. Answers with the program's ends of their connections.
+/// Forks a supervisor with its decoding process. Returns the program's ends of their connections.
 fn make(uses_network: bool) -> io::Result<(Pid, Vec<OwnedFd>)> {
     let [(channel, its_channel), (requests, its_requests), (watch, its_watch)] =
         [Channel::pair()?, Channel::pair()?, Channel::pair()?];
@@ -261,7 +263,7 @@ fn make(uses_network: bool) -> io::Result<(Pid, Vec<OwnedFd>)> {
     Ok((supervisor, vec![channel.into(), requests.into(), watch.into(), stderr]))
 }
 
-/// The supervisor: forks the decoding process, and tells of its end.
+/// The supervisor: forks the decoding process, and reports its end.
 fn supervise(connections: [Channel; 2], watch: Channel, stderr: OwnedFd, uses_network: bool) -> ! {
     let _ = set_name(c"supervisor");
     // The template's own connection is not for it.
@@ -295,8 +297,8 @@ fn supervise(connections: [Channel; 2], watch: Channel, stderr: OwnedFd, uses_ne
     leave(0)
 }
 
-/// Whether the kernel counts the threads of a name space of users for itself, as Linux does from 5.14 on. Before, all threads of the
-/// user count.
+/// Whether the kernel counts the threads of a name space of users for itself, as Linux does from 5.14 on. Before, all
+/// threads of the user count.
 fn counts_threads_by_user_space() -> bool {
     let release = uname().release().to_string_lossy().into_owned();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
@@ -325,7 +327,7 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
 /// The decoding process.
 fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd, has_own_users: bool) -> ! {
     let _ = set_name(c"decoder");
-    // Without its supervisor, nobody would end it.
+    // If its supervisor were gone, nothing would end it.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let set_up = || -> io::Result<()> {
         dup2_stderr(&stderr)?;

@@ -1,4 +1,5 @@
-//! The log curves of cameras: from codes to the light of the scene, and the primaries of that light, as their makers publish them.
+//! The log curves of cameras: from codes to the light of the scene, and the primaries of that light, as their makers
+//! publish them.
 
 /// A log curve, with the primaries that its document has for it. Each names its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +16,9 @@ pub enum LogCurve {
     LogC4,
     /// Canon, Description of the Canon Log, Canon Log 2 and Canon Log 3 Gamma Curves.
     CLog,
-    /// The same.
+    /// Canon, the document of [`CLog`](LogCurve::CLog).
     CLog2,
-    /// The same.
+    /// Canon, the document of [`CLog`](LogCurve::CLog).
     CLog3,
     /// DJI, White Paper on D-Log and D-Gamut of DJI Cinema Color System.
     DLog,
@@ -46,7 +47,8 @@ pub enum LogCurve {
 /// What the document's numbers from 0 to 1 are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// Codes of 10 bits, as they are recorded, in 1023rds: in a picture of limited range, too, where 64 is the signal 0.
+    /// Codes of 10 bits, as they are recorded, in 1023rds: in a picture of limited range, too, where 64 is the signal
+    /// 0.
     Codes,
     /// The signal, which is between the codes 64 and 940 in a picture of limited range.
     Signal,
@@ -70,88 +72,52 @@ const BLACKMAGIC_WIDE_GAMUT: Primaries =
     [[0.7177215, 0.3171181], [0.2280410, 0.8615690], [0.1005841, -0.0820452], [0.3127170, 0.3290312]];
 const AP1: Primaries = [[0.713, 0.293], [0.165, 0.830], [0.128, 0.044], [0.32168, 0.33767]];
 
+/// Each curve, in the order of the variants: its names, what the numbers of its document are, and its primaries.
+const TABLE: [(LogCurve, (&str, &str), Counts, Primaries); 19] = {
+    use Counts::{Codes, Signal};
+    use LogCurve::*;
+    [
+        (SLog2, ("s-log2", "S-Log2"), Codes, S_GAMUT),
+        (SLog3, ("s-log3", "S-Log3"), Codes, S_GAMUT3_CINE),
+        (VLog, ("v-log", "V-Log"), Codes, V_GAMUT),
+        (LogC3, ("logc3", "LogC3"), Signal, ARRI_WIDE_GAMUT_3),
+        (LogC4, ("logc4", "LogC4"), Signal, ARRI_WIDE_GAMUT_4),
+        (CLog, ("c-log", "Canon Log"), Codes, CINEMA_GAMUT),
+        (CLog2, ("c-log2", "Canon Log 2"), Codes, CINEMA_GAMUT),
+        (CLog3, ("c-log3", "Canon Log 3"), Codes, CINEMA_GAMUT),
+        (DLog, ("d-log", "D-Log"), Signal, D_GAMUT),
+        (FLog, ("f-log", "F-Log"), Codes, BT2020),
+        (FLog2, ("f-log2", "F-Log2"), Codes, BT2020),
+        (NLog, ("n-log", "N-Log"), Codes, BT2020),
+        (LLog, ("l-log", "L-Log"), Codes, BT2020),
+        (AppleLog, ("apple-log", "Apple Log"), Signal, BT2020),
+        (Log3G10, ("log3g10", "Log3G10"), Signal, RED_WIDE_GAMUT),
+        (BmdFilm5, ("bmd-film5", "Blackmagic Film 5"), Signal, BLACKMAGIC_WIDE_GAMUT),
+        (AcesCct, ("acescct", "ACEScct"), Signal, AP1),
+        (Log100, ("log100", "log 100:1"), Signal, BT709),
+        (Log316, ("log316", "log 316:1"), Signal, BT709),
+    ]
+};
+
 impl LogCurve {
     /// All of them.
-    pub const ALL: [LogCurve; 19] = [
-        LogCurve::SLog2,
-        LogCurve::SLog3,
-        LogCurve::VLog,
-        LogCurve::LogC3,
-        LogCurve::LogC4,
-        LogCurve::CLog,
-        LogCurve::CLog2,
-        LogCurve::CLog3,
-        LogCurve::DLog,
-        LogCurve::FLog,
-        LogCurve::FLog2,
-        LogCurve::NLog,
-        LogCurve::LLog,
-        LogCurve::AppleLog,
-        LogCurve::Log3G10,
-        LogCurve::BmdFilm5,
-        LogCurve::AcesCct,
-        LogCurve::Log100,
-        LogCurve::Log316,
-    ];
+    pub fn all() -> [LogCurve; TABLE.len()] {
+        TABLE.map(|(curve, ..)| curve)
+    }
 
     /// Its name among the values of an option, and the name that people know.
     pub fn names(self) -> (&'static str, &'static str) {
-        match self {
-            LogCurve::SLog2 => ("s-log2", "S-Log2"),
-            LogCurve::SLog3 => ("s-log3", "S-Log3"),
-            LogCurve::VLog => ("v-log", "V-Log"),
-            LogCurve::LogC3 => ("logc3", "LogC3"),
-            LogCurve::LogC4 => ("logc4", "LogC4"),
-            LogCurve::CLog => ("c-log", "Canon Log"),
-            LogCurve::CLog2 => ("c-log2", "Canon Log 2"),
-            LogCurve::CLog3 => ("c-log3", "Canon Log 3"),
-            LogCurve::DLog => ("d-log", "D-Log"),
-            LogCurve::FLog => ("f-log", "F-Log"),
-            LogCurve::FLog2 => ("f-log2", "F-Log2"),
-            LogCurve::NLog => ("n-log", "N-Log"),
-            LogCurve::LLog => ("l-log", "L-Log"),
-            LogCurve::AppleLog => ("apple-log", "Apple Log"),
-            LogCurve::Log3G10 => ("log3g10", "Log3G10"),
-            LogCurve::BmdFilm5 => ("bmd-film5", "Blackmagic Film 5"),
-            LogCurve::AcesCct => ("acescct", "ACEScct"),
-            LogCurve::Log100 => ("log100", "log 100:1"),
-            LogCurve::Log316 => ("log316", "log 316:1"),
-        }
+        TABLE[self as usize].1
     }
 
     /// What the numbers of its document are.
     pub fn counts(self) -> Counts {
-        match self {
-            LogCurve::SLog2
-            | LogCurve::SLog3
-            | LogCurve::VLog
-            | LogCurve::CLog
-            | LogCurve::CLog2
-            | LogCurve::CLog3
-            | LogCurve::FLog
-            | LogCurve::FLog2
-            | LogCurve::NLog
-            | LogCurve::LLog => Counts::Codes,
-            _ => Counts::Signal,
-        }
+        TABLE[self as usize].2
     }
 
     /// The primaries and the white of its light.
     pub fn primaries(self) -> Primaries {
-        match self {
-            LogCurve::SLog2 => S_GAMUT,
-            LogCurve::SLog3 => S_GAMUT3_CINE,
-            LogCurve::VLog => V_GAMUT,
-            LogCurve::LogC3 => ARRI_WIDE_GAMUT_3,
-            LogCurve::LogC4 => ARRI_WIDE_GAMUT_4,
-            LogCurve::CLog | LogCurve::CLog2 | LogCurve::CLog3 => CINEMA_GAMUT,
-            LogCurve::DLog => D_GAMUT,
-            LogCurve::FLog | LogCurve::FLog2 | LogCurve::NLog | LogCurve::LLog | LogCurve::AppleLog => BT2020,
-            LogCurve::Log3G10 => RED_WIDE_GAMUT,
-            LogCurve::BmdFilm5 => BLACKMAGIC_WIDE_GAMUT,
-            LogCurve::AcesCct => AP1,
-            LogCurve::Log100 | LogCurve::Log316 => BT709,
-        }
+        TABLE[self as usize].3
     }
 
     /// The light of the scene, 1 for a surface that reflects all of it, where its document has `x`, 0 to 1.
@@ -241,20 +207,9 @@ impl LogCurve {
                 true => (x - 0.072_905_534_195_835_5) / 10.540_237_741_654_5,
                 false => 2_f64.powf(x * 17.52 - 9.72),
             },
-            LogCurve::Log100 => {
-                if x > 0.0 {
-                    ten(2.0 * (x - 1.0))
-                } else {
-                    0.0
-                }
-            }
-            LogCurve::Log316 => {
-                if x > 0.0 {
-                    ten(2.5 * (x - 1.0))
-                } else {
-                    0.0
-                }
-            }
+            LogCurve::Log100 | LogCurve::Log316 if x <= 0.0 => 0.0,
+            LogCurve::Log100 => ten(2.0 * (x - 1.0)),
+            LogCurve::Log316 => ten(2.5 * (x - 1.0)),
         }
     }
 }
@@ -301,12 +256,17 @@ mod tests {
     }
 
     #[test]
+    fn the_table_is_in_the_order_of_the_curves() {
+        assert!(LogCurve::all().into_iter().enumerate().all(|(row, curve)| row == curve as usize));
+    }
+
+    #[test]
     fn more_code_is_more_light_and_no_curve_has_a_step() {
-        for curve in LogCurve::ALL {
+        for curve in LogCurve::all() {
             let lights: Vec<f64> = (0..=10_000).map(|step| curve.light(f64::from(step) / 1e4)).collect();
             // Documents round what they print, so that the two parts of a curve need not meet to the last digit.
             assert!(lights.windows(2).all(|pair| pair[1] - pair[0] > -1e-4), "{curve:?}");
-            // H.273 has nothing below its darkest light.
+            // H.273 defines no values below its darkest light.
             let highest = lights.windows(2).skip(1).map(|pair| (pair[1] - pair[0]) / (pair[1].abs() + 0.05));
             assert!(highest.fold(0.0, f64::max) < 0.01, "{curve:?}");
         }

@@ -1,5 +1,6 @@
-//! Log footage: the pictures of cameras that record the light of the scene along a logarithm, so that they look flat and pale. What
-//! says so names the curve; with it, they become pictures for displays, before anything is measured in them.
+//! Log footage: the pictures of cameras that record the light of the scene along a logarithm, so that they look flat
+//! and pale. The metadata of a file names the curve; with it, the pictures are converted for displays before they are
+//! measured.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -20,10 +21,10 @@ use histeq::frame::Frame;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// What is taken for log.
+/// Which footage counts as log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogChoice {
-    /// What says so.
+    /// The metadata that names the curve.
     #[default]
     Auto,
     /// Nothing.
@@ -73,18 +74,19 @@ impl Cubes {
     }
 }
 
-/// The filters for pictures of `format`, which take the cube as `[cube]`. Pictures of YUV whose matrix is not told have that of
-/// BT.709, as cameras' have, and get limited range. FFmpeg 9 converts curves by itself, and refuses those that it does not know: it is told
-/// none.
-pub fn chain(format: RawFormat, tells_matrix: bool) -> String {
+/// The filters for pictures of `format`, which take the cube as `[cube]`. YUV pictures without a matrix are taken for
+/// BT.709, as from cameras, and get limited range. FFmpeg 9 converts curves by itself and refuses those that it does
+/// not know, so none is set.
+pub fn chain(format: RawFormat, has_matrix: bool) -> String {
     let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
-    let matrix = if format.is_rgb() || tells_matrix { "" } else { ":in_color_matrix=bt709" };
+    let matrix = if format.is_rgb() || has_matrix { "" } else { ":in_color_matrix=bt709" };
     let (scaled, tags) = match format.is_rgb() {
         true => (String::new(), "colorspace=gbr:range=pc"),
         false => (format!("scale=out_color_matrix=bt709:out_range=tv:{flags},"), "colorspace=bt709:range=tv"),
     };
     format!(
-        "[in]setparams=color_primaries=bt709:color_trc=bt709,scale={flags}{matrix},format=rgb48le[log];[log][cube]haldclut=interp=tetrahedral,{scaled}format={},\
+        "[in]setparams=color_primaries=bt709:color_trc=bt709,scale={flags}{matrix},format=rgb48le[log];\
+         [log][cube]haldclut=interp=tetrahedral,{scaled}format={},\
          setparams=color_primaries=bt709:color_trc=bt709:{tags}",
         format.name().replacen("yuvj", "yuv", 1)
     )

@@ -12,7 +12,7 @@
 //! | `com.atomos.hdr.gamma` and `com.atomos.hdr.gamut` | `VLog` and `VGamut` | Atomos' Ninja V, of what HDMI told it | rpresolve |
 //! | the transfer characteristics | 9 and 10 | ITU-T H.273 | FFmpeg's `log100`, `log316` |
 //!
-//! FFmpeg does not show the atom `logs` of Apple's Camera, the XML in which Sony's cameras say it (`CaptureGammaEquation`, in the
+//! FFmpeg does not show the atom `logs` of Apple's Camera, the XML of Sony's cameras (`CaptureGammaEquation`, in the
 //! file or beside it), nor the notes of Canon, Fujifilm, Nikon and DJI.
 
 use super::{LogCurve, NamedLog};

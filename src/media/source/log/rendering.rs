@@ -1,5 +1,5 @@
-//! From the light of a scene to what an SDR display is sent: the primaries of BT.709, gray where cameras put it, and a shoulder for
-//! what is brighter than white.
+//! From the light of a scene to what an SDR display is sent: the primaries of BT.709, gray where cameras put it, and a
+//! shoulder for what is brighter than white.
 
 use super::curves::{BT709, Counts, LogCurve, Primaries};
 use histeq::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range};
@@ -79,8 +79,8 @@ fn light_of(signal: f64) -> f64 {
     if signal <= 0.040_45 { signal / 12.92 } else { ((signal + 0.055) / 1.055).powf(2.4) }
 }
 
-/// The pictures that FFmpeg's `haldclut` takes for `curve`: that of all colours, rendered. `full` says whether the pictures that it
-/// is for have full range.
+/// The pictures that FFmpeg's `haldclut` takes for `curve`: that of all colours, rendered. `full` if the pictures have
+/// full range.
 ///
 /// # Errors
 /// None in practice.
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn gray_is_where_cameras_put_it_and_the_brightest_light_is_white() {
-        for curve in LogCurve::ALL {
+        for curve in LogCurve::all() {
             let rendering = Rendering::of(curve);
             for (light, signal) in [(0.0, 0.0), (0.18, GRAY), (curve.light(1.0), f64::min(1.0, rendering.brightest))] {
                 for shown in rendering.signal([light; 3]) {
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn more_light_is_never_shown_darker_and_no_light_is_shown_outside() {
-        for curve in LogCurve::ALL {
+        for curve in LogCurve::all() {
             let rendering = Rendering::of(curve);
             let mut before = 0.0;
             for step in 0..=1000 {
@@ -219,16 +219,16 @@ mod tests {
         }
     }
 
-    /// Linear between the points of the cube, as `haldclut` is along the grays: how far from the formula, near black, where the
-    /// curve begins in the midst of a cell, and above.
+    /// Linear between the points of the cube, as `haldclut` is along the grays: how far from the formula, near black,
+    /// where the curve begins in the midst of a cell, and above.
     #[test]
     fn the_cube_has_enough_points() {
-        for (curve, full) in LogCurve::ALL.into_iter().flat_map(|curve| [(curve, false), (curve, true)]) {
+        for (curve, full) in LogCurve::all().into_iter().flat_map(|curve| [(curve, false), (curve, true)]) {
             let rendering = Rendering::of(curve);
             let exact = |signal: f64| rendering.signal([curve.light(code(curve, full, signal)); 3])[0];
             let steps = (SIDE - 1) as f64;
             let mut most = [0.0_f64; 2];
-            // The darkest light of H.273 is a step above none, which is in the first cell.
+            // The darkest light of H.273 is a step above zero, which is in the first cell.
             for sample in if matches!(curve, LogCurve::Log100 | LogCurve::Log316) { 40..2000 } else { 0..2000 } {
                 let at = f64::from(sample) / 2000.0 * steps;
                 let [low, high] = [at.floor(), at.floor() + 1.0].map(|point| exact(point / steps));

@@ -1,11 +1,12 @@
 //! FITS (standard 4.0): images of all kinds of samples, cubes, and further images behind the first one.
 //!
-//! A header is lines of 80 letters in blocks of 2880 bytes, and what it describes follows in such blocks, most significant byte first,
-//! from the bottom row up. Planes of a cube are pictures; three are one picture in red, green and blue.
+//! A header is lines of 80 letters in blocks of 2880 bytes, and what it describes follows in such blocks, most
+//! significant byte first, from the bottom row up. Planes of a cube are pictures; three are one picture in red, green
+//! and blue.
 
 use super::positioned::Positioned;
 use super::tiff::interleaved;
-use super::{MOST, Page, Pages, Samples, check_room};
+use super::{Found, MOST, Page, Pages, Samples, check_room};
 use crate::ffmpeg::Metadata;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
@@ -23,17 +24,15 @@ const MOST_BLOCKS: usize = 1000;
 /// The offset that makes unsigned samples of signed ones of 16 bits.
 const UNSIGNED: f64 = 32768.0;
 
-/// Keys that say how samples are stored, or how the file goes on; with NAXIS1 and so on.
+/// Keys about how samples are stored, or what follows in the file; also NAXIS1 and so on.
 const OF_STORAGE: [&str; 13] = [
     "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "BSCALE", "BZERO", "BLANK", "DATAMIN",
     "DATAMAX", "CHECKSUM",
 ];
 
-pub struct Fits {
+struct Fits {
     file: Positioned,
     pages: Vec<Plane>,
-    /// What the first header says beside that.
-    metadata: Metadata,
 }
 
 /// Where a picture lies, and what its samples are.
@@ -44,7 +43,7 @@ struct Plane {
     channels: usize,
     /// Bits of a sample; less than zero for floating point.
     bits: i64,
-    /// The samples are `zero + scale * stored`, but for `blank`, which is none.
+    /// The samples are `zero + scale * stored`; `blank` marks a missing one.
     zero: f64,
     scale: f64,
     blank: Option<i64>,
@@ -97,50 +96,47 @@ fn header(file: &mut Positioned, at: u64) -> Result<(Header, u64)> {
     bail!("a header without an end")
 }
 
-impl Fits {
-    /// The images of the file that have the size of the first one.
-    pub fn of(file: File) -> Result<Self> {
-        let mut file = Positioned::new(file)?;
-        let (mut at, mut pages, mut metadata) = (0, Vec::<Plane>::new(), Metadata::new());
-        while at < file.length() && pages.len() < MOST {
-            let (header, begin) = match header(&mut file, at) {
-                Ok(found) => found,
-                // What is behind the last image may be anything.
-                Err(_) if at > 0 => break,
-                Err(error) => return Err(error),
-            };
-            if at == 0 {
-                metadata = header.metadata();
-            }
-            let axes = header.whole("NAXIS").context("no number of axes")?;
-            ensure!((0..=999).contains(&axes), "{axes} axes");
-            let lengths = (1..=axes).map(|axis| {
-                let length = header.whole(&format!("NAXIS{axis}")).and_then(|length| u64::try_from(length).ok());
-                length.with_context(|| format!("no length of axis {axis}"))
-            });
-            let lengths = lengths.collect::<Result<Vec<u64>>>()?;
-            let bits = header.whole("BITPIX").context("no BITPIX")?;
-            ensure!(matches!(bits, 8 | 16 | 32 | 64 | -32 | -64), "samples of {bits} bits");
-            let each = bits.unsigned_abs() / 8;
-            let all = lengths.iter().try_fold(each, |all, length| all.checked_mul(*length));
-            let all = if axes == 0 { Some(0) } else { all };
-            let groups = [header.whole("PCOUNT").unwrap_or(0), header.whole("GCOUNT").unwrap_or(1)];
-            let [more, groups] = groups.map(|count| u64::try_from(count).unwrap_or(0));
-            let bytes =
-                more.checked_mul(each).zip(all).and_then(|(more, all)| more.checked_add(all)?.checked_mul(groups));
-            let bytes = bytes.context("a size that no file has")?;
-            let is_image = header.text("XTENSION").is_none_or(|kind| kind == "IMAGE") && lengths.len() >= 2;
-            if let Some(all) = all.filter(|all| is_image && *all > 0) {
-                add(&mut pages, &header, begin, &lengths, (bits, each, all))?;
-            }
-            let next = begin.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(BLOCK));
-            at = next.context("a size that no file has")?;
+/// The images of the file that have the size of the first one.
+pub fn found(file: File) -> Result<Found> {
+    let mut file = Positioned::new(file)?;
+    let (mut at, mut pages, mut metadata) = (0, Vec::<Plane>::new(), Metadata::new());
+    while at < file.length && pages.len() < MOST {
+        let (header, begin) = match header(&mut file, at) {
+            Ok(found) => found,
+            // Any data may follow the last image.
+            Err(_) if at > 0 => break,
+            Err(error) => return Err(error),
+        };
+        if at == 0 {
+            metadata = header.metadata();
         }
-        ensure!(!pages.is_empty(), "no image in it (compressed ones are not read: funpack makes others of them)");
-        Ok(Fits { file, pages, metadata })
+        let axes = header.whole("NAXIS").context("no number of axes")?;
+        ensure!((0..=999).contains(&axes), "{axes} axes");
+        let lengths = (1..=axes).map(|axis| {
+            let length = header.whole(&format!("NAXIS{axis}")).and_then(|length| u64::try_from(length).ok());
+            length.with_context(|| format!("no length of axis {axis}"))
+        });
+        let lengths = lengths.collect::<Result<Vec<u64>>>()?;
+        let bits = header.whole("BITPIX").context("no BITPIX")?;
+        ensure!(matches!(bits, 8 | 16 | 32 | 64 | -32 | -64), "samples of {bits} bits");
+        let each = bits.unsigned_abs() / 8;
+        let all = lengths.iter().try_fold(each, |all, length| all.checked_mul(*length));
+        let all = if axes == 0 { Some(0) } else { all };
+        let groups = [header.whole("PCOUNT").unwrap_or(0), header.whole("GCOUNT").unwrap_or(1)];
+        let [more, groups] = groups.map(|count| u64::try_from(count).unwrap_or(0));
+        let bytes = more.checked_mul(each).zip(all).and_then(|(more, all)| more.checked_add(all)?.checked_mul(groups));
+        let bytes = bytes.context("a size that no file has")?;
+        let is_image = header.text("XTENSION").is_none_or(|kind| kind == "IMAGE") && lengths.len() >= 2;
+        if let Some(all) = all.filter(|all| is_image && *all > 0) {
+            add(&mut pages, &header, begin, &lengths, (bits, each, all))?;
+        }
+        let next = begin.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(BLOCK));
+        at = next.context("a size that no file has")?;
     }
+    ensure!(!pages.is_empty(), "no image in it (compressed ones are not read: funpack makes others of them)");
+    let (count, pages) = (pages.len(), Box::new(Fits { file, pages }));
+    Ok(Found { pages, count, demuxer: "fits_pipe", mosaic: None, rate: None, metadata })
 }
-
 /// Adds the pictures of an image.
 fn add(
     pages: &mut Vec<Plane>,
@@ -171,14 +167,6 @@ fn add(
 }
 
 impl Pages for Fits {
-    fn metadata(&self) -> Metadata {
-        self.metadata.clone()
-    }
-
-    fn count(&self) -> usize {
-        self.pages.len()
-    }
-
     fn page(&mut self, number: usize) -> Result<Page> {
         let Plane { at, size, channels, bits, zero, scale, blank } =
             self.pages.get(number).context("no such picture")?.clone();

@@ -1,9 +1,10 @@
-//! Stacks of pictures that FFmpeg does not read, or not as they are meant: TIFF files beyond 4 GB, of tiles, of floating point or
-//! signed samples; FITS, with cubes; SER. They are read here, and come to FFmpeg as raw frames, so that all else is as for any other
-//! input. It is the decoding process that reads them: they are bytes of strangers.
+//! Stacks of pictures that FFmpeg does not read, or reads wrongly: TIFF files beyond 4 GB, of tiles, of floating point
+//! or signed samples; FITS, with cubes; SER. They are read here and passed to FFmpeg as raw frames, so that the rest is
+//! as for any other input. The decoding process reads them, because their bytes are untrusted.
 //!
-//! Unsigned samples of 8 and 16 bits stay as they are. All others become 16 bits, along one line for all pictures of the stack: the
-//! smallest sample becomes 0 and the largest 65535, or those of `--sample-range`. So samples can be had back from codes.
+//! Unsigned samples of 8 and 16 bits stay as they are. All others become 16 bits, along one line for all pictures of
+//! the stack: the smallest sample becomes 0 and the largest 65535, or those of `--sample-range`. So samples can be had
+//! back from codes.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -18,12 +19,14 @@ mod tiff;
 
 use crate::ffmpeg::{Error, GivePackets, Metadata, OpenImage, Packet, Rational, Sequence, note_activity};
 use crate::pipeline::{Cancel, FailureKind, Notices};
-use crate::source::options::check_size;
+use crate::source::file::FileInput;
+use crate::source::options::{InputOptions, check_size};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::limits;
 use std::fs::File;
+use std::path::Path;
 
-/// The bytes of a file that tell what it is.
+/// The bytes of a file that identify its format.
 const BEGIN: usize = 16;
 
 /// The most pictures of a stack.
@@ -36,7 +39,7 @@ const SAMPLE_BYTES: usize = 16;
 pub enum Samples {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
-    /// Of any other kind: exact up to 53 bits.
+    /// All other types: exact up to 53 bits.
     Numbers(Vec<f64>),
 }
 
@@ -48,49 +51,42 @@ pub struct Page {
     pub samples: Samples,
 }
 
-/// The pages of a file.
+/// Reads the pages of a file.
 pub trait Pages: Send {
-    /// How many there are; at least one.
-    fn count(&self) -> usize;
-
     /// The page of this number.
     ///
     /// # Errors
     /// When it is damaged, or of a kind that is not read.
     fn page(&mut self, number: usize) -> Result<Page>;
+}
 
+/// The pages of a file, and their metadata.
+pub struct Found {
+    pages: Box<dyn Pages>,
+    /// How many pages there are; at least one.
+    count: usize,
+    /// FFmpeg's name of a demuxer that would be for such files.
+    pub demuxer: &'static str,
     /// The mosaic of colours that the pages are, by FFmpeg's name.
-    fn mosaic(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Pictures a second, if the file tells.
-    fn rate(&self) -> Option<Rational> {
-        None
-    }
-
-    /// What the file says of itself, but for how its pictures are stored.
-    fn metadata(&self) -> Metadata {
-        Metadata::new()
-    }
+    mosaic: Option<&'static str>,
+    /// Pictures a second, if the file gives it.
+    pub rate: Option<Rational>,
+    /// The metadata of the file, without that of how its pictures are stored.
+    pub metadata: Metadata,
 }
 
 /// The pages of the file, if it is a stack that FFmpeg does not read as it is meant; with `all`, also if FFmpeg does.
-fn pages_of(file: File, all: bool) -> Result<Option<(Box<dyn Pages>, &'static str)>> {
+fn pages_of(file: File, all: bool) -> Result<Option<Found>> {
     let mut begin = [0; BEGIN];
     let length = crate::sys::read_at(&file, &mut begin, 0).unwrap_or(0);
-    Ok(match &begin[..length] {
-        [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => {
-            tiff::Tiff::of(file, all)?.map(|pages| (Box::new(pages) as Box<dyn Pages>, "tiff_pipe"))
-        }
-        [b'S', b'I', b'M', b'P', b'L', b'E', b' ', b' ', b'=', ..] => {
-            Some((Box::new(fits::Fits::of(file)?), "fits_pipe"))
-        }
+    match &begin[..length] {
+        [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => tiff::found(file, all),
+        [b'S', b'I', b'M', b'P', b'L', b'E', b' ', b' ', b'=', ..] => fits::found(file).map(Some),
         [b'L', b'U', b'C', b'A', b'M', b'-', b'R', b'E', b'C', b'O', b'R', b'D', b'E', b'R', ..] => {
-            Some((Box::new(ser::Ser::of(file)?), "ser_pipe"))
+            ser::found(file).map(Some)
         }
-        _ => None,
-    })
+        _ => Ok(None),
+    }
 }
 
 /// The first pages of numbered files.
@@ -100,23 +96,17 @@ struct Files {
 }
 
 impl Pages for Files {
-    fn count(&self) -> usize {
-        usize::try_from(self.of.count()).unwrap_or(usize::MAX)
-    }
-
     fn page(&mut self, number: usize) -> Result<Page> {
         let file = (self.open)(self.of.shown(number as u64))?;
-        let (mut pages, _) = pages_of(file, true)?.context("not of the kind of the first image")?;
-        ensure!(pages.count() == 1, "the image has several pages (name the file alone, without numbers, to get all)");
-        pages.page(0)
+        let mut found = pages_of(file, true)?.context("not of the kind of the first image")?;
+        ensure!(found.count == 1, "the image has several pages (name the file alone, without numbers, to get all)");
+        found.pages.page(0)
     }
 }
 
 /// A stack as raw frames.
 pub struct Stack {
-    pages: Box<dyn Pages>,
-    /// FFmpeg's name of a demuxer that would be for such files.
-    pub demuxer: &'static str,
+    pub found: Found,
     /// FFmpeg's name of the pixel format.
     pub format: String,
     pub size: (usize, usize),
@@ -126,54 +116,59 @@ pub struct Stack {
     range: Option<(f64, f64)>,
 }
 
-/// What a stack is opened from.
-pub enum Of {
-    File(File),
-    Files(Sequence, OpenImage),
-}
-
 impl Stack {
-    /// Opens the stack, which is called `name` in messages; answers with what it was if it is none. `range` is that of the samples,
-    /// if it is given.
+    /// Opens the input as a stack, which is called `name` in messages; `None` if it is not one, with `from` unchanged.
     ///
     /// # Errors
     /// When it is damaged, too large, or of a kind that is not read.
     pub fn open(
-        of: Of,
+        from: &mut FileInput,
+        options: &InputOptions,
         name: &str,
-        range: Option<(f64, f64)>,
         cancel: &Cancel,
         notices: &Notices,
-    ) -> Result<std::result::Result<Self, Of>> {
-        let failed = |error: anyhow::Error| FailureKind::Damage.error(format!("{name}: {error:#}"));
-        let (mut pages, demuxer) = match of {
-            Of::File(file) => {
-                let copy = file.try_clone()?;
-                match pages_of(copy, range.is_some()).map_err(failed)? {
-                    Some(found) => found,
-                    None => return Ok(Err(Of::File(file))),
-                }
-            }
-            Of::Files(of, mut open) => {
-                // What cannot be opened is said where it is read.
-                let Ok(first) = open(of.first()) else { return Ok(Err(Of::Files(of, open))) };
-                match pages_of(first, range.is_some()).map_err(failed)? {
-                    Some((_, demuxer)) => (Box::new(Files { of, open }) as Box<dyn Pages>, demuxer),
-                    None => return Ok(Err(Of::Files(of, open))),
-                }
-            }
+    ) -> Result<Option<Self>> {
+        let range = options.raw.sample_range;
+        let pages_of = |file: File| {
+            pages_of(file, range.is_some()).map_err(|error| FailureKind::Damage.error(format!("{name}: {error:#}")))
         };
-        if pages.count() > MOST {
+        let mut found = match from {
+            _ if options.format.is_some() => return Ok(None),
+            FileInput::File(file) => pages_of(file.try_clone()?)?,
+            // FFmpeg reports what cannot be opened.
+            FileInput::Url if Path::new(&options.url).is_file() => match File::open(&options.url) {
+                Ok(file) => pages_of(file)?,
+                Err(_) => return Ok(None),
+            },
+            // The first read reports an image that cannot be opened.
+            FileInput::Images(of, open) => open(of.first()).ok().map(pages_of).transpose()?.flatten(),
+            FileInput::Url | FileInput::Pipe(_) => return Ok(None),
+        };
+        if found.is_some()
+            && let FileInput::Images(of, open) = std::mem::replace(from, FileInput::Url)
+        {
+            let count = usize::try_from(of.count()).unwrap_or(usize::MAX);
+            let (pages, metadata) = (Box::new(Files { of, open }), Metadata::new());
+            found = found.map(|first| Found { pages, count, mosaic: None, rate: None, metadata, ..first });
+        }
+        let Some(mut found) = found else {
+            if range.is_some() {
+                notices.warn(&format!("--sample-range is ignored: {name} is no TIFF, FITS or SER"))?;
+            }
+            return Ok(None);
+        };
+        if found.count > MOST {
             return Err(FailureKind::Limit.error(format!("{name}: more than {MOST} pictures")));
         }
-        let first = pages.page(0).map_err(failed)?;
+        let first = found.pages.page(0);
+        let first = first.map_err(|error| FailureKind::Damage.error(format!("{name}: {error:#}")))?;
         check_size(name, first.size)?;
         let (size, channels) = (first.size, first.channels);
         let is_wide = range.is_some() || !matches!(first.samples, Samples::Bytes(_));
         let is_mapped = range.is_some() || matches!(first.samples, Samples::Numbers(_));
         drop(first);
         let range = match range {
-            None if is_mapped => Some(range_of(&mut *pages, cancel)),
+            None if is_mapped => Some(range_of(&mut found, cancel)),
             given => given,
         };
         if let Some((least, most)) = range {
@@ -181,7 +176,7 @@ impl Stack {
                 "{name}: samples from {least} to {most} become 0 to 65535 (--sample-range LEAST:MOST chooses others)"
             ));
         }
-        let format = match (pages.mosaic(), channels, is_wide) {
+        let format = match (found.mosaic, channels, is_wide) {
             (Some(mosaic), _, true) => format!("{mosaic}16le"),
             (Some(mosaic), _, false) => format!("{mosaic}8"),
             (_, 1, true) => "gray16le".to_owned(),
@@ -193,22 +188,12 @@ impl Stack {
             (_, _, true) => "rgba64le".to_owned(),
             (_, _, false) => "rgba".to_owned(),
         };
-        Ok(Ok(Stack { pages, demuxer, format, size, channels, is_wide, range }))
-    }
-
-    /// Pictures a second, if the file tells.
-    pub fn rate(&self) -> Option<Rational> {
-        self.pages.rate()
-    }
-
-    /// What the file says of itself, but for how its pictures are stored.
-    pub fn metadata(&self) -> Metadata {
-        self.pages.metadata()
+        Ok(Some(Stack { found, format, size, channels, is_wide, range }))
     }
 
     /// The raw frame of this number.
     fn frame(&mut self, number: u64) -> Result<Vec<u8>> {
-        let page = self.pages.page(usize::try_from(number)?)?;
+        let page = self.found.pages.page(usize::try_from(number)?)?;
         ensure!((page.size, page.channels) == (self.size, self.channels), "of another size or kind than the first one");
         let words = |words: Vec<u16>| words.into_iter().flat_map(u16::to_le_bytes).collect();
         Ok(match (page.samples, self.range) {
@@ -227,12 +212,12 @@ impl Stack {
 
 impl GivePackets for Stack {
     fn count(&self) -> u64 {
-        self.pages.count() as u64
+        self.found.count as u64
     }
 
     fn packet(&mut self, place: u64) -> std::result::Result<Packet, Error> {
         note_activity();
-        // What is no frame is damage that its decoder finds.
+        // Other data is damage, which the decoder reports.
         let frame = self.frame(place).unwrap_or_else(|_| vec![0]);
         Ok(Packet::of_bytes(&frame, [place as i64; 2], 1, true))
     }
@@ -248,7 +233,7 @@ impl Samples {
     }
 }
 
-/// The code of a sample: the nearest one on the line, the next higher one of two. What is no number is 0.
+/// The code of a sample: the nearest one on the line, the next higher one of two. NaN becomes 0.
 fn code(sample: f64, (least, most): (f64, f64)) -> u16 {
     if sample.is_nan() || most <= least {
         return 0;
@@ -259,14 +244,14 @@ fn code(sample: f64, (least, most): (f64, f64)) -> u16 {
 }
 
 /// The smallest and the largest sample of all pages that can be read; those that are not finite do not count.
-fn range_of(pages: &mut dyn Pages, cancel: &Cancel) -> (f64, f64) {
+fn range_of(found: &mut Found, cancel: &Cancel) -> (f64, f64) {
     let mut range: Option<(f64, f64)> = None;
-    for number in 0..pages.count() {
+    for number in 0..found.count {
         note_activity();
         if cancel.is_cancelled() {
             break;
         }
-        let Ok(page) = pages.page(number) else { continue };
+        let Ok(page) = found.pages.page(number) else { continue };
         for sample in page.samples.into_numbers().into_iter().filter(|sample| sample.is_finite()) {
             let (least, most) = range.unwrap_or((sample, sample));
             range = Some((least.min(sample), most.max(sample)));

@@ -6,24 +6,16 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 /// A file with a position of its own.
 pub struct Positioned {
-    file: File,
+    pub file: File,
     position: u64,
-    length: u64,
+    /// Bytes of the file.
+    pub length: u64,
 }
 
 impl Positioned {
     pub fn new(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Ok(Positioned { file, position: 0, length })
-    }
-
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// How long the file is.
-    pub fn length(&self) -> u64 {
-        self.length
     }
 
     /// The bytes at this place, all of them.

@@ -1,7 +1,7 @@
 //! SER, the videos of planetary cameras (format description 3b): a header of 178 bytes, frames, and their times.
 
 use super::positioned::Positioned;
-use super::{MOST, Page, Pages, Samples, check_room};
+use super::{Found, MOST, Page, Pages, Samples, check_room};
 use crate::ffmpeg::{Metadata, Rational};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
@@ -11,17 +11,15 @@ const HEADER: usize = 178;
 /// Units of times in a second.
 const TICKS: i128 = 10_000_000;
 
-pub struct Ser {
+struct Ser {
     file: Positioned,
     size: (usize, usize),
     channels: usize,
-    mosaic: Option<&'static str>,
     is_blue_first: bool,
     is_big_endian: bool,
     /// Bits of a sample.
     depth: u32,
     count: usize,
-    metadata: Metadata,
 }
 
 /// Who recorded with what, each in 40 letters.
@@ -33,45 +31,44 @@ fn metadata(header: &[u8]) -> Metadata {
     named.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
-impl Ser {
-    pub fn of(file: File) -> Result<Self> {
-        let mut file = Positioned::new(file)?;
-        let header = file.bytes(0, HEADER)?;
-        let number = |at: usize| i32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-        let whole = |at: usize| usize::try_from(number(at)).ok();
-        let (channels, mosaic) = match number(18) {
-            0 => (1, None),
-            8 => (1, Some("bayer_rggb")),
-            9 => (1, Some("bayer_grbg")),
-            10 => (1, Some("bayer_gbrg")),
-            11 => (1, Some("bayer_bggr")),
-            100 | 101 => (3, None),
-            other => bail!("SER of colours {other} is not read"),
-        };
-        let size = (whole(26).context("a width below 0")?, whole(30).context("a height below 0")?);
-        check_room(size, channels)?;
-        let depth = u32::try_from(number(34)).ok().filter(|depth| (1..=16).contains(depth));
-        let mut ser = Ser {
-            file,
-            size,
-            channels,
-            mosaic,
-            is_blue_first: number(18) == 101,
-            // The programs that began with it had it the other way round than the description, and all others follow them.
-            is_big_endian: number(22) == 1,
-            depth: depth.context("a number of bits that no sample has")?,
-            count: whole(38).unwrap_or(0).min(MOST),
-            metadata: metadata(&header),
-        };
-        let there = (ser.file.length() - HEADER as u64) / ser.frame_bytes() as u64;
-        ensure!(there > 0, "no whole frame in it");
-        if ser.count == 0 {
-            // The recording was not ended.
-            ser.count = usize::try_from(there)?.min(MOST);
-        }
-        Ok(ser)
+pub fn found(file: File) -> Result<Found> {
+    let mut file = Positioned::new(file)?;
+    let header = file.bytes(0, HEADER)?;
+    let number = |at: usize| i32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let whole = |at: usize| usize::try_from(number(at)).ok();
+    let (channels, mosaic) = match number(18) {
+        0 => (1, None),
+        8 => (1, Some("bayer_rggb")),
+        9 => (1, Some("bayer_grbg")),
+        10 => (1, Some("bayer_gbrg")),
+        11 => (1, Some("bayer_bggr")),
+        100 | 101 => (3, None),
+        other => bail!("SER of colours {other} is not read"),
+    };
+    let size = (whole(26).context("a width below 0")?, whole(30).context("a height below 0")?);
+    check_room(size, channels)?;
+    let depth = u32::try_from(number(34)).ok().filter(|depth| (1..=16).contains(depth));
+    let mut ser = Ser {
+        file,
+        size,
+        channels,
+        is_blue_first: number(18) == 101,
+        // The programs that began with it had it the other way round than the description, and all others follow them.
+        is_big_endian: number(22) == 1,
+        depth: depth.context("a number of bits that no sample has")?,
+        count: whole(38).unwrap_or(0).min(MOST),
+    };
+    let there = (ser.file.length - HEADER as u64) / ser.frame_bytes() as u64;
+    ensure!(there > 0, "no whole frame in it");
+    if ser.count == 0 {
+        // The recording was not ended.
+        ser.count = usize::try_from(there)?.min(MOST);
     }
+    let (count, rate, metadata) = (ser.count, ser.rate(), metadata(&header));
+    Ok(Found { pages: Box::new(ser), count, demuxer: "ser_pipe", mosaic, rate, metadata })
+}
 
+impl Ser {
     fn frame_bytes(&self) -> usize {
         self.size.0 * self.size.1 * self.channels * if self.depth > 8 { 2 } else { 1 }
     }
@@ -80,20 +77,22 @@ impl Ser {
     fn time(&self, number: usize) -> Option<i128> {
         let at = HEADER as u64 + self.frame_bytes() as u64 * self.count as u64 + 8 * number as u64;
         let mut time = [0; 8];
-        let read = crate::sys::read_at(self.file.file(), &mut time, at).ok()?;
+        let read = crate::sys::read_at(&self.file.file, &mut time, at).ok()?;
         (read == 8).then(|| u64::from_le_bytes(time).into())
+    }
+
+    /// Pictures a second, by the times of the first and the last frame.
+    fn rate(&self) -> Option<Rational> {
+        let frames = self.count.checked_sub(1).filter(|frames| *frames > 0)?;
+        let took = self.time(frames)?.checked_sub(self.time(0)?).filter(|took| *took > 0)?;
+        // In thousandths, from one in 1000 s to a million a second.
+        let thousandths = (frames as i128 * TICKS * 1000 + took / 2) / took;
+        let thousandths = i32::try_from(thousandths).ok().filter(|of| (1..=1_000_000_000).contains(of))?;
+        Some(Rational::new(thousandths, 1000).reduce())
     }
 }
 
 impl Pages for Ser {
-    fn metadata(&self) -> Metadata {
-        self.metadata.clone()
-    }
-
-    fn count(&self) -> usize {
-        self.count
-    }
-
     fn page(&mut self, number: usize) -> Result<Page> {
         ensure!(number < self.count, "no such frame");
         let at = HEADER as u64 + number as u64 * self.frame_bytes() as u64;
@@ -118,19 +117,5 @@ impl Pages for Ser {
             }
         }
         Ok(Page { size: self.size, channels: self.channels, samples })
-    }
-
-    fn mosaic(&self) -> Option<&'static str> {
-        self.mosaic
-    }
-
-    /// By the times of the first and the last frame.
-    fn rate(&self) -> Option<Rational> {
-        let frames = self.count.checked_sub(1).filter(|frames| *frames > 0)?;
-        let took = self.time(frames)?.checked_sub(self.time(0)?).filter(|took| *took > 0)?;
-        // In thousandths, from one in 1000 s to a million a second.
-        let thousandths = (frames as i128 * TICKS * 1000 + took / 2) / took;
-        let thousandths = i32::try_from(thousandths).ok().filter(|of| (1..=1_000_000_000).contains(of))?;
-        Some(Rational::new(thousandths, 1000).reduce())
     }
 }

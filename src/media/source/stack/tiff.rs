@@ -1,7 +1,7 @@
 //! TIFF and BigTIFF, of strips or tiles, by the crate `tiff`.
 
 use super::positioned::Positioned;
-use super::{MOST, Page, Pages, Samples, check_room};
+use super::{Found, MOST, Page, Pages, Samples, check_room};
 use crate::ffmpeg::Metadata;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::limits;
@@ -15,20 +15,19 @@ use tiff::tags::Tag;
 /// Tags of the first page: of tiles, and of raw files of cameras, which FFmpeg reads.
 const DNG: u16 = 50706;
 
-/// Smaller versions and masks, in the tag that says what an image of the file is.
+/// The bits for smaller versions and masks, in the tag with the kind of an image in the file.
 const NO_PAGE: u32 = 1 | 4;
 
 /// Bytes of values that a list of tags may have: of the places of tiles, a large picture has many.
 const MOST_OF_LIST: usize = 64 << 20;
 
-pub struct Tiff {
+struct Tiff {
     decoder: Decoder<BufReader<Positioned>>,
     /// The numbers of the images that are pages.
     pages: Vec<usize>,
-    metadata: Metadata,
 }
 
-/// Tags of the first page that say something of it, with FFmpeg's names.
+/// Tags of the first page that are kept as metadata, with FFmpeg's names.
 const TEXTS: [(Tag, &str); 7] = [
     (Tag::ImageDescription, "ImageDescription"),
     (Tag::Artist, "Artist"),
@@ -39,7 +38,7 @@ const TEXTS: [(Tag, &str); 7] = [
     (Tag::Copyright, "Copyright"),
 ];
 
-/// Tags of the first page that say more than a text has room for.
+/// Tags of the first page that are longer than a text entry allows.
 const OTHERS: [(Tag, &str); 4] = [
     (Tag::Unknown(34_665), "EXIF"),
     (Tag::Unknown(34_853), "GPS"),
@@ -58,61 +57,60 @@ fn metadata(decoder: &mut Decoder<BufReader<Positioned>>) -> Metadata {
     metadata
 }
 
-impl Tiff {
-    /// The pages of the file, if FFmpeg does not read it; with `all`, in any case.
-    pub fn of(file: File, all: bool) -> Result<Option<Self>> {
-        let mut file = Positioned::new(file)?;
-        let begin = file.bytes(0, 4)?;
-        let is_big = begin.contains(&b'+');
-        file.rewind()?;
-        let opened = guarded(|| {
-            let decoder = Decoder::new(BufReader::new(file))?;
-            let memory = limits::memory();
-            Ok(decoder.with_limits({
-                let mut most = Limits::default();
-                most.decoding_buffer_size = memory;
-                most.intermediate_buffer_size = memory;
-                most.ifd_value_size = MOST_OF_LIST;
-                most
-            }))
-        });
-        let mut decoder = match opened {
-            Ok(decoder) => decoder,
-            // What FFmpeg may read, it says more of.
-            Err(_) if !is_big && !all => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let is_for_here = is_big || all || guarded(|| Ok(is_beyond_ffmpeg(&mut decoder)))?;
-        if !is_for_here {
-            return Ok(None);
-        }
-        let metadata = guarded(|| Ok(metadata(&mut decoder))).unwrap_or_default();
-        let mut pages = Vec::new();
-        for number in 0..MOST {
-            let kind = guarded(|| Ok(decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType)?))?;
-            if kind.unwrap_or(0) & NO_PAGE == 0 {
-                pages.push(number);
-            }
-            if !decoder.more_images() {
-                break;
-            }
-            if guarded(|| Ok(decoder.next_image()?)).is_err() {
-                // A page whose list is damaged, and that cannot be read.
-                pages.push(number + 1);
-                break;
-            }
-        }
-        ensure!(!pages.is_empty(), "no page in it");
-        Ok(Some(Tiff { decoder, pages, metadata }))
+/// The pages of the file, if FFmpeg does not read it; with `all`, in any case.
+pub fn found(file: File, all: bool) -> Result<Option<Found>> {
+    let mut file = Positioned::new(file)?;
+    let begin = file.bytes(0, 4)?;
+    let is_big = begin.contains(&b'+');
+    file.rewind()?;
+    let opened = guarded(|| {
+        let decoder = Decoder::new(BufReader::new(file))?;
+        let memory = limits::memory();
+        Ok(decoder.with_limits({
+            let mut most = Limits::default();
+            most.decoding_buffer_size = memory;
+            most.intermediate_buffer_size = memory;
+            most.ifd_value_size = MOST_OF_LIST;
+            most
+        }))
+    });
+    let mut decoder = match opened {
+        Ok(decoder) => decoder,
+        // For files that FFmpeg can read, its own error has more details.
+        Err(_) if !is_big && !all => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let is_for_here = is_big || all || guarded(|| Ok(is_beyond_ffmpeg(&mut decoder)))?;
+    if !is_for_here {
+        return Ok(None);
     }
+    let metadata = guarded(|| Ok(metadata(&mut decoder))).unwrap_or_default();
+    let mut pages = Vec::new();
+    for number in 0..MOST {
+        let kind = guarded(|| Ok(decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType)?))?;
+        if kind.unwrap_or(0) & NO_PAGE == 0 {
+            pages.push(number);
+        }
+        if !decoder.more_images() {
+            break;
+        }
+        if guarded(|| Ok(decoder.next_image()?)).is_err() {
+            // A page whose list is damaged, and that cannot be read.
+            pages.push(number + 1);
+            break;
+        }
+    }
+    ensure!(!pages.is_empty(), "no page in it");
+    let count = pages.len();
+    let pages = Box::new(Tiff { decoder, pages });
+    Ok(Some(Found { pages, count, demuxer: "tiff_pipe", mosaic: None, rate: None, metadata }))
 }
-
 /// Runs what may find a mistake of the library in bytes of a stranger.
 fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(anyhow!("damaged in a way that is not expected")))
 }
 
-/// Whether FFmpeg reads the first page of a file, which is no BigTIFF, as something else than it is.
+/// Whether FFmpeg decodes the first page of a file, which is no BigTIFF, wrongly.
 fn is_beyond_ffmpeg(decoder: &mut Decoder<BufReader<Positioned>>) -> bool {
     let mut has = |tag: Tag| matches!(decoder.find_tag(tag), Ok(Some(_)));
     if has(Tag::Unknown(DNG)) {
@@ -125,14 +123,6 @@ fn is_beyond_ffmpeg(decoder: &mut Decoder<BufReader<Positioned>>) -> bool {
 }
 
 impl Pages for Tiff {
-    fn metadata(&self) -> Metadata {
-        self.metadata.clone()
-    }
-
-    fn count(&self) -> usize {
-        self.pages.len()
-    }
-
     fn page(&mut self, number: usize) -> Result<Page> {
         let number = *self.pages.get(number).context("no such page")?;
         let decoder = &mut self.decoder;
@@ -145,7 +135,7 @@ impl Pages for Tiff {
                 ColorType::GrayA(_) => 2,
                 ColorType::RGB(_) | ColorType::YCbCr(_) => 3,
                 ColorType::RGBA(_) => 4,
-                // Samples beyond those of a color stand for themselves.
+                // Samples beyond those of a color are kept as they are.
                 ColorType::Multiband { num_samples: 1, .. } => 1,
                 other => bail!("TIFF of {other:?} is not read (save it as gray or RGB)"),
             };

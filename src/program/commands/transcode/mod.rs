@@ -117,7 +117,7 @@ fn transcode(
     let read = input.clone();
     let (filtering, filtered) = match &job.filter_after {
         Some(chain) => {
-            let behind = |equalized| source::filtered_after((equalized, input.clone()), chain, notices);
+            let behind = |equalized| source::filtered((equalized, input.clone()), "--filter-after", chain, notices);
             let (filtering, filtered) = Filtering::new(behind)?;
             (Some(filtering), filtered)
         }
