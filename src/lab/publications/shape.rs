@@ -1,19 +1,16 @@
 //! The shape of a launch: its blocks and threads, and the elements of each thread.
 
-use super::choice::{HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants, named};
+use super::choice::{HistogramVariant, MapVariant, ScanVariant, Variants};
 use histeq::cuda::error::Error;
-use std::fmt;
-use std::str::FromStr;
+use histeq::named;
 
 named! {
     /// The distribution of the elements over the threads.
-    Walk {
-        /// Elements one grid apart, so that neighbours in a warp read neighbours in memory (a grid-stride loop).
-        Interleaved = "interleaved",
-        /// A run of neighbours for each thread.
-        Consecutive = "consecutive",
-        /// One pixel per thread, in a grid of blocks of 32 columns over the picture.
-        Tiles = "tiles",
+    pub enum Walk {
+        /// Neighbours in a warp read neighbours in memory (a grid-stride loop).
+        Interleaved = "interleaved", "Elements one grid apart";
+        Consecutive = "consecutive", "A run of neighbours for each thread";
+        Tiles = "tiles", "One pixel per thread, in a grid of blocks of 32 columns over the picture";
     }
 }
 

@@ -5,6 +5,7 @@ use crate::report::Console;
 use crate::signals;
 use crate::stdout::print;
 use anyhow::{Context, Result};
+use histeq::Named;
 use histeq_lab::bench::{self, Suite, SuiteReport};
 use histeq_media::pipeline::{FailureKind, Outcome};
 use std::fmt::Write as _;

@@ -57,27 +57,26 @@ fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
 fn cpu_table() -> Table {
     Table::new("cpu", "On the CPU, one thread", &["size", "path"])
         .note(format!(
-            "{SEQUENTIAL} is the publication's loop, in floating point and truncated; {INTEGER} is the same loop by the \
-             specification; {BEST} is the CPU backend with {}.",
+            "{SEQUENTIAL} is the publication's loop, in floating point and truncated; {INTEGER} is the same loop by \
+             the specification; {BEST} is the CPU backend with {}.",
             Isa::best()
         ))
-        .measure("time", Unit::Microseconds)
+        .measures(["time"], Unit::Microseconds)
         .over("size")
 }
 
 fn kernels_table(setup: &Setup) -> Table {
     let mut table = Table::new("luminance", "On the GPU", &["size", "kernels"])
         .note(
-            "From BGRA to counts in one kernel. The publication's has 128 threads a block, each of which goes through 64 \
-             neighbours; coarsened has 1024, each of which takes 128 pixels, one grid apart. Speed-ups are over the sequential loop, in the same \
-             run.",
+            "From BGRA to counts in one kernel. The publication's has 128 threads a block, each of which goes through \
+             64 neighbours; coarsened has 1024, each of which takes 128 pixels, one grid apart. Speed-ups are over the \
+             sequential loop, in the same run.",
         )
-        .measure("kernel", Unit::Microseconds)
-        .undrawn("upload", Unit::Microseconds)
-        .measure("with upload", Unit::Microseconds)
-        .undrawn("speed-up", Unit::Times)
-        .undrawn("speed-up with upload", Unit::Times)
-        .undrawn("differing", Unit::Percent)
+        .measures(["kernel"], Unit::Microseconds)
+        .undrawn(["upload"], Unit::Microseconds)
+        .measures(["with upload"], Unit::Microseconds)
+        .undrawn(["speed-up", "speed-up with upload"], Unit::Times)
+        .undrawn(["differing"], Unit::Percent)
         .over("size");
     table.notes.extend(note(setup.arithmetic));
     table

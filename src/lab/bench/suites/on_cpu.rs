@@ -40,7 +40,7 @@ pub struct GrayImage {
     pub pixels: Vec<u8>,
     /// The count of each level.
     pub counts: Vec<u32>,
-    /// The same image as a frame.
+    /// The image as a frame.
     pub frame: Frame,
 }
 
@@ -59,7 +59,7 @@ impl GrayImage {
         GrayImage { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
     }
 
-    /// The same with a row of black.
+    /// A copy with a row of black.
     pub fn with_black(&self) -> Self {
         let mut pixels = self.pixels.clone();
         pixels[..self.size.0].fill(0);
@@ -97,10 +97,11 @@ impl GrayImage {
 pub fn table() -> Table {
     Table::new("cpu", "On the CPU, one thread", &["size", "path"])
         .note(format!(
-            "{SEQUENTIAL} is the plain loop of the publications, as the compiler makes it; {BEST} is the CPU backend with {}.",
+            "{SEQUENTIAL} is the plain loop of the publications, as the compiler makes it; {BEST} is the CPU backend \
+             with {}.",
             Isa::best()
         ))
-        .measure("time", Unit::Microseconds)
+        .measures(["time"], Unit::Microseconds)
         .over("size")
 }
 

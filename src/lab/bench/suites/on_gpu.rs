@@ -138,7 +138,7 @@ impl Timed {
         self.total(&self.pageable)
     }
 
-    /// The same with copies from and to pinned memory.
+    /// Microseconds of upload, kernels and download, with copies from and to pinned memory.
     pub fn with_pinned_copies(&self) -> Value {
         self.total(&self.pinned)
     }

@@ -8,6 +8,7 @@ use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, KernelStep, MapVariant, Variants};
 use anyhow::Result;
+use histeq::Named;
 use histeq::frame::PixelFormat;
 
 const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 1080), (5120, 2880)];
@@ -49,25 +50,20 @@ fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
 fn stages_table(setup: &Setup) -> Table {
     let mut table = Table::new("stages", "Up, equalized, down on the GPU", &["size", "kernels"])
         .note(
-            "naive counts with an atomic addition in global memory a pixel, and maps a pixel a thread; optimized has 128 \
-             pixels a thread, counted in shared memory, and maps 32 a thread, one grid apart. Both map without a curve: each \
-             pixel computes what it becomes from the cumulative counts, by the publication's own arithmetic (--formula own) \
-             with a division of integers, and optimized with a factor in float that each thread makes once. The \
-             publication has no cdf-min, which only the specification needs. tuned are the kernels of normal runs, which \
-             have no scan of their own. Copies are from and to memory as the allocator gives it, as in the publication, \
-             but for total, pinned.",
+            "naive counts with an atomic addition in global memory a pixel, and maps a pixel a thread; optimized has \
+             128 pixels a thread, counted in shared memory, and maps 32 a thread, one grid apart. Both map without a \
+             curve: each pixel computes what it becomes from the cumulative counts, by the publication's own \
+             arithmetic (--formula own) with a division of integers, and optimized with a factor in float that each \
+             thread makes once. The publication has no cdf-min, which only the specification needs. tuned are the \
+             kernels of normal runs, which have no scan of their own. Copies are from and to memory as the allocator \
+             gives it, as in the publication, but for total, pinned.",
         )
-        .undrawn("upload", Unit::Microseconds)
-        .undrawn("histogram", Unit::Microseconds)
-        .undrawn("scan", Unit::Microseconds)
-        .undrawn("cdf-min", Unit::Microseconds)
-        .undrawn("curve", Unit::Microseconds)
-        .undrawn("map", Unit::Microseconds)
-        .measure("equalize", Unit::Microseconds)
-        .undrawn("download", Unit::Microseconds)
-        .measure("total", Unit::Microseconds)
-        .undrawn("total, pinned", Unit::Microseconds)
-        .undrawn("differing", Unit::Percent)
+        .undrawn(["upload", "histogram", "scan", "cdf-min", "curve", "map"], Unit::Microseconds)
+        .measures(["equalize"], Unit::Microseconds)
+        .undrawn(["download"], Unit::Microseconds)
+        .measures(["total"], Unit::Microseconds)
+        .undrawn(["total, pinned"], Unit::Microseconds)
+        .undrawn(["differing"], Unit::Percent)
         .over("size");
     table.notes.extend(note(setup.arithmetic));
     table
@@ -92,8 +88,7 @@ fn row(size: (usize, usize), name: &str, timed: &Timed) -> Row {
 fn sweep_table() -> Table {
     Table::new("sweep", "Pixels a thread", &["size", "pixels a thread"])
         .note("The coarsened histogram, and the map through a curve, in blocks of 1024 threads.")
-        .measure("histogram", Unit::Microseconds)
-        .measure("map", Unit::Microseconds)
+        .measures(["histogram", "map"], Unit::Microseconds)
         .over("pixels a thread")
 }
 
@@ -128,7 +123,7 @@ fn pixels_a_thread(
 fn kernels_table() -> Table {
     Table::new("kernels", "Every kernel that counts or maps", &["size", "step", "kernel"])
         .note("With the block size and the pixels a thread that suit each, or those that were chosen.")
-        .measure("time", Unit::Microseconds)
+        .measures(["time"], Unit::Microseconds)
 }
 
 fn kernel_by_kernel(
@@ -141,7 +136,7 @@ fn kernel_by_kernel(
         Row::new([&size_name(image.size), step, kernel]).with("time", Value::of(times))
     };
     let shape = Variants { histogram: None, scan: None, ..setup.chosen };
-    for histogram in HistogramVariant::ALL {
+    for &histogram in HistogramVariant::ALL {
         let variants = Variants { histogram: Some(histogram), ..shape };
         let counted = kernel_bench.histogram(
             on_gpu.plane(),
@@ -154,7 +149,7 @@ fn kernel_by_kernel(
     let curve = Formula::exact(&image.counts);
     let expected = image.through(&curve);
     // A computed map has no curve.
-    for map in MapVariant::ALL.into_iter().filter(|map| !map.is_computed()) {
+    for &map in MapVariant::ALL.iter().filter(|map| !map.is_computed()) {
         let variants = Variants { map: Some(map), ..shape };
         let mapped = kernel_bench.map(
             on_gpu.plane(),

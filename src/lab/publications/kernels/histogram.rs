@@ -71,9 +71,9 @@ pub(in crate::publications) fn launch(
     let counting = Counting { codes: *codes, window, log2_copies, run: launch.run };
     let mut builder = function.on(stream);
     builder.arg(*plane).arg(&area).arg(levels).arg(*counts).arg(&counting);
-    // SAFETY: the arguments are those of the kernel. The area lies in the plane, whose whole vectors are read where it is
-    // plain; codes are at most `area.max`, and the levels lie below `codes`, of which there is a count each; shared memory
-    // holds every copy of a window's counters. All buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. The area lies in the plane, whose whole vectors are read where it
+    // is plain; codes are at most `area.max`, and the levels lie below `codes`, of which there is a count each; shared
+    // memory holds every copy of a window's counters. All buffers belong to this stream.
     unsafe { builder.launch(config) }.doing("launching a histogram variant")?;
     Ok(())
 }

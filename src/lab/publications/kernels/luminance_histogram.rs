@@ -45,9 +45,9 @@ pub(in crate::publications) fn launch(
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
     builder.arg(pixels).arg(&area).arg(&weights).arg(counts).arg(&launch.run);
-    // SAFETY: the arguments are those of the kernel. The plane has the area's pixels, words of them beginning at multiples
-    // of their size; weights add up to 65536, so that the luminance is below 256, and there is a count for each. Both
-    // buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. The plane has the area's pixels, words of them beginning at
+    // multiples of their size; weights add up to 65536, so that the luminance is below 256, and there is a count for
+    // each. Both buffers belong to this stream.
     unsafe { builder.launch(config) }.doing("launching luminance_histogram")?;
     Ok(())
 }

@@ -46,9 +46,9 @@ pub(in crate::publications) fn launch(
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: shared };
     let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(curve).arg(&launch.run);
-    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, beginning at whole vectors; the
-    // curve has an entry for each code up to `area.max`, and shared memory holds it if it goes there. All buffers belong
-    // to this stream.
+    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, beginning at whole vectors;
+    // the curve has an entry for each code up to `area.max`, and shared memory holds it if it goes there. All buffers
+    // belong to this stream.
     unsafe { builder.launch(config) }.doing("launching a map variant")?;
     Ok(())
 }
@@ -97,8 +97,8 @@ pub(in crate::publications) fn launch_computed(
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(cdf).arg(least).arg(&total).arg(&launch.run);
-    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements; there is a sum for each code up
-    // to `area.max`, and one `least`. All buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements; there is a sum for each code
+    // up to `area.max`, and one `least`. All buffers belong to this stream.
     unsafe { builder.launch(config) }.doing("launching map_computed")?;
     Ok(())
 }
@@ -131,8 +131,9 @@ fn launch_group_min(
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(cdf).arg(&total).arg(&first_bin);
-    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, without padding; there is a sum
-    // for each code up to `area.max`. Blocks have a power of two threads, at most 1024. All buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, without padding; there is a
+    // sum for each code up to `area.max`. Blocks have a power of two threads, at most 1024. All buffers belong to this
+    // stream.
     unsafe { builder.launch(config) }.doing("launching map_group_min")?;
     Ok(())
 }
