@@ -4,7 +4,8 @@ use histeq::Decided;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes that are kept of all segments but the newest; those that were not asked for for the longest time go first.
+/// The most bytes that are kept of all segments but the newest; those that were not asked for for the longest time go
+/// first.
 const MOST_BYTES: usize = 512 << 20;
 
 /// The most bytes of one segment, if it has more frames than one.

@@ -18,9 +18,9 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
     let clip = source.clip();
     let of_equalize = |error: &dyn std::fmt::Display| in_python(&format!("Equalize: {error}"));
     let (builder, format, size) = builder(&clip, arguments).map_err(|error| of_equalize(&error))?;
-    // A mapper has the same to tell.
-    let tell = move |note: &Note| host.tell(note);
-    let study = builder.clone().on_note(tell).study().map_err(|error| of_equalize(&error))?;
+    // The mappers would report the same notes.
+    let log = move |note: &Note| host.log(note);
+    let study = builder.clone().on_note(log).study().map_err(|error| of_equalize(&error))?;
     let output = builder.output_format().map_err(|error| of_equalize(&error))?;
     let frames = clip.frames as usize;
     let whole = study.reach().is_none().then_some(frames);
@@ -39,12 +39,12 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
         frames,
         decisions: decisions.clone(),
         at_once: (MOST_AHEAD / frame_bytes.max(1)).clamp(1, MOST_FRAMES_AHEAD),
-        reading: Mutex::new(Reading { study, next: None, last: 0, told: 0 }),
+        reading: Mutex::new(Reading { study, next: None, last: 0, decided: 0 }),
     };
     let study = host.node("EqualizeStudy", &token, reader, Order::OneByOne, &[&source])?;
 
     let output = picture::host_format(output, &clip.format);
-    // A mapper for each thread that asks; the first one tells of options that do not go together.
+    // A mapper for each thread that asks; the first one reports options that do not go together.
     let mappers = Mutex::new(vec![builder.mapper().map_err(|error| of_equalize(&error))?]);
     let equalize = Equalize {
         source: source.again(),
@@ -112,8 +112,8 @@ struct Reading {
     next: Option<usize>,
     /// Behind the last frame that is read.
     last: usize,
-    /// Behind the last frame that it has told of.
-    told: usize,
+    /// Behind the last frame that is decided.
+    decided: usize,
 }
 
 impl Filter for Reader {
@@ -146,12 +146,12 @@ impl Filter for Reader {
 }
 
 impl Reader {
-    /// Begins to read a segment, or goes on behind the one before it. Answers whether all is read.
+    /// Begins to read a segment, or goes on behind the one before it. Returns whether all is read.
     fn begin(&self, segment: usize, reading: &mut Reading, request: &Request<'_>) -> Result<bool, String> {
         let first = segment * self.decisions.length();
         let end = (first + self.decisions.length()).min(self.frames);
         let Reach { before, behind } = reading.study.reach().unwrap_or_default();
-        let follows = reading.next.is_some() && reading.told == first && first > 0;
+        let follows = reading.next.is_some() && reading.decided == first && first > 0;
         if !follows {
             let begin = first.saturating_sub(before as usize);
             reading.study.restart(begin as u64);
@@ -194,7 +194,7 @@ impl Reader {
                 decided.push(of_frame);
             }
         }
-        reading.told = end;
+        reading.decided = end;
         self.decisions.keep(segment, decided);
         Ok(true)
     }
