@@ -52,7 +52,7 @@ fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) ->
     let plan = folder.plan;
     for piece in 0..pieces {
         let [_, curves] = files_of_records(piece);
-        // Where there is none, no frame of it has a curve: `check_records` knows.
+        // A missing file means that no frame has a curve: `check_records` has verified that.
         let Some(open) = folder.read(&curves)? else { continue };
         let file = CurveFile::of(open, &folder.name(&curves))?;
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
@@ -63,7 +63,8 @@ fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) ->
     Ok(())
 }
 
-/// Numbers scenes as one run does: a cut begins one, and behind a flash that was taken for a scene the one before goes on.
+/// Numbers scenes as one run does: a cut begins one, and behind a flash that was taken for a scene the one before goes
+/// on.
 #[derive(Default)]
 struct SceneNumbers {
     current: u64,

@@ -15,7 +15,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The time that the rate of a live run is about.
 const NOW: Duration = Duration::from_secs(3);
 
-/// The time after the first frames from which on the rest can be told.
+/// The time after the first frames after which the remaining time is estimated.
 const SURE: Duration = Duration::from_secs(1);
 
 /// What a meter is about.
@@ -167,8 +167,8 @@ impl Meter {
         self.part.as_ref().map(|part| format!(", {part}")).unwrap_or_default()
     }
 
-    /// Frames a second, and how fast the video goes by. Before the first frame comes out, what is waited for: corrections look
-    /// ahead, and encoders hold frames.
+    /// Frames a second, and how fast the video goes by. Before the first frame comes out, what is waited for:
+    /// corrections look ahead, and encoders hold frames.
     fn rates(&self, ProgressRecord { frame, decoded, fps, speed, .. }: &ProgressRecord, between: &str) -> String {
         match (*frame > self.before, *decoded) {
             (true, _) => format!("{fps:.0$} fps{between}{speed:.2}x", usize::from(*fps < 9.95)),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_rates_before_they_are_known() {
+    fn rates_are_shown_only_when_they_are_known() {
         let meter = meter(Metered { frames: Some(30), rate: Some(25.0), ..Metered::default() });
         let progress = Progress::default();
         let text = |progress: &Progress| meter.rates(&meter.record(progress, false), ", ");
