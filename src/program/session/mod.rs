@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
         let memory = ProcessMemory::of(&limits);
         limits.time.into_iter().for_each(signals::limit_time);
         ffmpeg::silence_encoders();
-        // A parent passes on what is no event.
+        // The parent process prints lines that are no events.
         ffmpeg::set_verbose(stderr.is_verbose() && (console.has_text() || stderr.is_child));
         let notices = console.notices(stderr.strict);
         let (cancel, progress) = (Cancel::default(), Arc::default());
@@ -92,13 +92,13 @@ impl<'a> Session<'a> {
         first
     }
 
-    /// The same pass once more.
+    /// Repeats the pass, with its progress at 0.
     pub fn again(self) -> Self {
         Session { progress: Arc::default(), has_started: true, ..self }
     }
 
-    /// The runs of several sources, numbered from 1, which end when this one is cancelled. Their lines name them. This run is
-    /// all of them together from now on.
+    /// The runs of several sources, numbered from 1, which end when this one is cancelled. Their lines name them. This
+    /// run is all of them together from now on.
     pub fn of_sources(&mut self, count: usize) -> Vec<Session<'a>> {
         let meter = self.stderr.meter;
         self.stderr.meter = meter.of_all();
@@ -120,8 +120,9 @@ impl<'a> Session<'a> {
         (1..=count).map(run).collect()
     }
 
-    /// Calls `read` before [`guard`](Self::guard), for files that may be hostile: tables of curves, masks. A thread watches the memory
-    /// of the process meanwhile, and has ended when this returns: each thread that begins before the walls stays outside of them.
+    /// Calls `read` before [`guard`](Self::guard), for files that may be hostile: tables of curves, masks. A thread
+    /// watches the memory of the process meanwhile, and has ended when this returns: each thread that begins before the
+    /// walls stays outside of them.
     pub fn watching<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let _watch = self.memory.watch(self.console, Vec::new())?;
         read()
@@ -130,7 +131,7 @@ impl<'a> Session<'a> {
     /// Opens an input, and reports on it to `notices`.
     pub fn open(&self, input: &InputOptions, notices: &Notices) -> Result<(Box<dyn Source>, Input)> {
         let opened = source::open(input, &self.cancel, notices.clone(), self.progress.clone());
-        // The error of an input that is no longer read says nothing about the input.
+        // The error of an interrupted read is not about the input.
         let opened = opened.map_err(|error| if signals::was_interrupted() { Interrupted.into() } else { error })?;
         self.limits.check_length(&opened.1)?;
         Ok(opened)
@@ -158,7 +159,7 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// Calls `run` with a function that updates the meter, which is for this pass and source. The meter ends at 100% if
+    /// Calls `run` with a function that updates the meter, which shows this pass and source. The meter ends at 100% if
     /// `is_complete`.
     pub fn metered<T>(
         &self,
@@ -180,7 +181,8 @@ impl<'a> Session<'a> {
         result
     }
 
-    /// As [`metered`](Self::metered), for a run that writes one output; `None` when its reader went away, which is no error.
+    /// As [`metered`](Self::metered), for a run that writes one output; `None` when its reader went away, which is no
+    /// error.
     pub fn to_output(
         &self,
         input: &Input,

@@ -74,7 +74,7 @@ impl RecordTargets {
         self.targets().filter_map(Target::place)
     }
 
-    /// Does one of them replace a file?
+    /// Whether one of them replaces a file.
     pub fn replace_files(&self) -> bool {
         self.targets().any(Target::replaces_file)
     }
@@ -86,7 +86,8 @@ impl RecordTargets {
     }
 }
 
-/// What happens to a record that exists. `-n` is about the output: without a record that is asked for, a run has failed.
+/// What happens to a record that exists. `-n` is about the output: without a record that is asked for, a run has
+/// failed.
 fn beside(output: Overwrite) -> Overwrite {
     if output == Overwrite::Skip { Overwrite::No } else { output }
 }
@@ -108,7 +109,7 @@ impl Records {
                 shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
             });
             let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
-            recording.tell(printable(&words.join(" ")).into_owned(), settings);
+            recording.describe(printable(&words.join(" ")).into_owned(), settings);
         }
     }
 

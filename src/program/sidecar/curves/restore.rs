@@ -1,7 +1,7 @@
 //! Undoes the curves of a file (`restore`): each code becomes the lowest of the levels that have become it.
 //!
-//! Codes below black and above white, which equalization moves into the range, are not told from black and white. A code that
-//! no level becomes, which only an encoder with losses gives, is read as the next one below that one becomes.
+//! Codes below black and above white, which equalization moves into the range, are restored as black and white. A
+//! code that no level becomes, which only an encoder with losses gives, is read as the next one below that one becomes.
 
 use super::{CurveFile, CurveFormat};
 use anyhow::{Context, Result, bail, ensure};
@@ -57,15 +57,15 @@ pub fn check_undone(file: &CurveFile) -> Result<()> {
         return Ok(());
     };
     bail!(
-        "{}: frame {frame} has {what}, which cannot be undone: take the video that was equalized, which is as it was (only what \
-         --method global --chroma keep does can be undone)",
+        "{}: frame {frame} has {what}, which cannot be undone: take the video that was equalized, which is as it was \
+         (only what --method global --chroma keep does can be undone)",
         file.name()
     )
 }
 
 impl InverseCurves {
-    /// The inverses of the curves of `file`, which were for video of 8 bits made deeper if `was_lifted`. Warns where the video cannot
-    /// have come out of them.
+    /// The inverses of the curves of `file`, which were for video of 8 bits made deeper if `was_lifted`. Warns where
+    /// the video cannot have come out of them.
     pub fn new(file: CurveFile, was_lifted: bool, notices: Notices) -> Self {
         let (depth, levels) = (file.format().depth, file.format().levels());
         let origins = if was_lifted && depth > 8 {
@@ -119,7 +119,8 @@ impl InverseCurves {
         let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
         ensure!(
             format == expected,
-            "{name}: curves for {expected}, but frame {number} of the video has {format} (only video of the depth that was equalized can be restored)"
+            "{name}: curves for {expected}, but frame {number} of the video has {format} (only video of the \
+             depth that was equalized can be restored)"
         );
         ensure!(
             frame.format().descriptor().model != Model::Rgb,
@@ -137,8 +138,8 @@ impl InverseCurves {
         if foreign > 0 && !self.has_warned {
             self.has_warned = true;
             self.notices.warn(&format!(
-                "{foreign} samples of frame {number} have codes that its curve never gives: what is restored is only similar \
-                 (encode without loss, as --encoder ffv1 does, and take the curves of this video)"
+                "{foreign} samples of frame {number} have codes that its curve never gives: what is restored is only \
+                 similar (encode without loss, as --encoder ffv1 does, and take the curves of this video)"
             ))?;
         }
         Ok(Given { mapping, scene: None })

@@ -1,5 +1,5 @@
-//! The usual measures of contrast enhancement, computed from histograms and curves, in levels of the video's own depth: 0 to
-//! 255 at 8 bits, 0 to 1023 at 10 bits.
+//! The usual measures of contrast enhancement, computed from histograms and curves, in levels of the video's own depth:
+//! 0 to 255 at 8 bits, 0 to 1023 at 10 bits.
 
 use histeq::spec::{Histogram, Levels};
 

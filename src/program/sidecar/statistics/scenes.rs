@@ -1,5 +1,5 @@
-//! Small pictures of the scenes of a video, before and after equalization: at most `MOST` scenes. When there would be more,
-//! every other one goes.
+//! Small pictures of the scenes of a video, before and after equalization: at most `MOST` scenes. When there would be
+//! more, every other one goes.
 
 use super::FrameRecord;
 use super::series::Point;

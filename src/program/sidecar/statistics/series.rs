@@ -1,5 +1,5 @@
-//! The records of a video, reduced to at most `MAX_POINTS` points of a plot. When there would be more, each two neighbours
-//! are merged into one point, which keeps the lowest, the highest and the mean of each metric.
+//! The records of a video, reduced to at most `MAX_POINTS` points of a plot. When there would be more, each two
+//! neighbours are merged into one point, which keeps the lowest, the highest and the mean of each metric.
 
 use super::FrameRecord;
 use serde_json::{Value, json};
@@ -139,8 +139,8 @@ impl Series {
         &self.points
     }
 
-    /// The points for the page's script: where they are, where cuts are and where flashes end, the mean of each metric, and
-    /// where points have several frames the lowest and the highest, too.
+    /// The points for the page's script: where they are, where cuts are and where flashes end, the mean of each metric,
+    /// and where points have several frames the lowest and the highest, too.
     pub fn packed(&self) -> Value {
         let at = |is_one: fn(&Point) -> bool| -> Value {
             self.points.iter().filter(|point| is_one(point)).map(|point| point.at).collect()
