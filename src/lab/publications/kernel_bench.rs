@@ -42,11 +42,6 @@ impl KernelBench {
         Ok(KernelBench { gpu: gpu.clone(), stream, loaded: LoadedKernels::new(&gpu.context, gpu.multiprocessors())? })
     }
 
-    /// The GPU.
-    pub fn gpu(&self) -> &Arc<Gpu> {
-        &self.gpu
-    }
-
     /// Uploads `copies` copies (at least one) of a picture of `size` (columns and rows), whose elements belong to
     /// `bins` bins, 2 to 65,536.
     ///

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_wide_enough_for_the_bins_unless_told_otherwise() {
+    fn a_block_is_wide_enough_for_the_bins_unless_its_width_is_given() {
         let block = |variant, bins| scan_block(variant, &Variants::default(), bins).unwrap();
         assert_eq!(block(ScanVariant::KoggeStone, 256), (256, 256));
         assert_eq!(block(ScanVariant::BrentKung, 256), (128, 256));

@@ -56,12 +56,12 @@ fn kernels_row(setup: &Setup, kernel_bench: Option<&KernelBench>, content: &str,
     let on_gpu = DeviceImage::put(setup, kernel_bench, image)?;
     for (name, publication) in SEARCHES {
         let experiment = with_choice(experiment(setup, &published_setup(publication)), &setup.chosen);
-        let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
+        let timed = on_gpu.equalize(&experiment)?;
         row.set(&format!("kernels, {name}"), timed.kernels());
         row.set(&format!("with copies, {name}"), timed.with_copies());
         row.set(&format!("differing, {name}"), timed.differing);
     }
-    let tuned = on_gpu.tuned(setup, kernel_bench)?;
+    let tuned = on_gpu.tuned()?;
     row.set("kernels, tuned", tuned.kernels());
     row.set("with pinned copies, tuned", tuned.with_pinned_copies());
     Ok(row)

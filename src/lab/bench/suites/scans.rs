@@ -21,7 +21,7 @@ const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
 
 /// Tables of the CPU, of the scans in an equalization, and of the scans alone.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
-    let (mut cpu, mut python, mut scans) = (on_cpu::table(), python_table(), scans_table(setup));
+    let (mut cpu, mut python, mut scans) = (on_cpu::table(on_cpu::PLAIN_LOOP), python_table(), scans_table(setup));
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for frame in images(setup, &SIZES, PixelFormat::Gray)? {
         let image = GrayImage::new(frame?);
@@ -40,10 +40,10 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
         for (scan, threads, experiment) in experiments(setup) {
-            let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
+            let timed = on_gpu.equalize(&experiment)?;
             scans.push(row(size, [scan.name(), &threads.to_string()], &timed, (&times, python_loop)));
         }
-        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, kernel_bench)?, (&times, python_loop)));
+        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned()?, (&times, python_loop)));
     }
     let mut alone = alone_table();
     if let Some(kernel_bench) = &kernel_bench {

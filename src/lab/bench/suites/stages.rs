@@ -15,7 +15,7 @@ const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 
 
 /// Tables of the CPU, of the stages, of pixels per thread, and of every kernel that counts or maps.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
-    let (mut cpu, mut stages) = (on_cpu::table(), stages_table(setup));
+    let (mut cpu, mut stages) = (on_cpu::table(on_cpu::PLAIN_LOOP), stages_table(setup));
     let (mut sweep, mut kernels) = (sweep_table(), kernels_table());
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for (index, frame) in images(setup, &SIZES, PixelFormat::Gray)?.enumerate() {
@@ -25,13 +25,13 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
         for (name, experiment) in experiments(setup) {
-            stages.push(row(size, name, &on_gpu.equalize(setup, kernel_bench, &experiment)?));
+            stages.push(row(size, name, &on_gpu.equalize(&experiment)?));
         }
-        stages.push(row(size, "tuned", &on_gpu.tuned(setup, kernel_bench)?));
+        stages.push(row(size, "tuned", &on_gpu.tuned()?));
         // The two largest sizes, or the user's.
         if setup.file.is_some() || index + 2 >= SIZES.len() {
-            pixels_a_thread(setup, kernel_bench, (&image, &on_gpu), &mut sweep)?;
-            kernel_by_kernel(setup, kernel_bench, (&image, &on_gpu), &mut kernels)?;
+            pixels_a_thread(&on_gpu, &mut sweep)?;
+            kernel_by_kernel(&on_gpu, &mut kernels)?;
         }
     }
     Ok(vec![cpu, stages, sweep, kernels])
@@ -92,12 +92,8 @@ fn sweep_table() -> Table {
         .over("pixels a thread")
 }
 
-fn pixels_a_thread(
-    setup: &Setup,
-    kernel_bench: &KernelBench,
-    (image, on_gpu): (&GrayImage, &DeviceImage),
-    table: &mut Table,
-) -> Result<()> {
+fn pixels_a_thread(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
+    let DeviceImage { setup, kernel_bench, image, plane, .. } = on_gpu;
     let publication = experiment(setup, &published_setup("optimized"));
     // The sweep measures the map through a curve.
     let variants = Variants { map: Some(MapVariant::Coarsened), ..publication.variants };
@@ -107,9 +103,9 @@ fn pixels_a_thread(
     for pixels in (0..=8).map(|power| 1 << power) {
         let chosen = Variants { pixels_per_thread: Some(pixels), ..setup.chosen };
         let experiment = with_choice(optimized, &chosen);
-        let counted = kernel_bench.histogram(on_gpu.plane(), &experiment, repeats(setup))?;
+        let counted = kernel_bench.histogram(plane, &experiment, repeats(setup))?;
         check_values("the histogram", &image.counts, &counted.result)?;
-        let mapped = kernel_bench.map(on_gpu.plane(), &curve, &experiment, repeats(setup))?;
+        let mapped = kernel_bench.map(plane, &curve, &experiment, repeats(setup))?;
         check_values("the map", &expected, &mapped.result)?;
         let row = Row::new([size_name(image.size), pixels.to_string()])
             .at(f64::from(pixels))
@@ -126,23 +122,16 @@ fn kernels_table() -> Table {
         .measures(["time"], Unit::Microseconds)
 }
 
-fn kernel_by_kernel(
-    setup: &Setup,
-    kernel_bench: &KernelBench,
-    (image, on_gpu): (&GrayImage, &DeviceImage),
-    table: &mut Table,
-) -> Result<()> {
+fn kernel_by_kernel(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
+    let DeviceImage { setup, kernel_bench, image, plane, .. } = on_gpu;
     let row = |step: &str, kernel: &str, times: &[f64]| {
         Row::new([&size_name(image.size), step, kernel]).with("time", Value::of(times))
     };
     let shape = Variants { histogram: None, scan: None, ..setup.chosen };
     for &histogram in HistogramVariant::ALL {
         let variants = Variants { histogram: Some(histogram), ..shape };
-        let counted = kernel_bench.histogram(
-            on_gpu.plane(),
-            &Experiment { variants, ..Experiment::default() },
-            repeats(setup),
-        )?;
+        let counted =
+            kernel_bench.histogram(plane, &Experiment { variants, ..Experiment::default() }, repeats(setup))?;
         check_values("the histogram", &image.counts, &counted.result)?;
         table.push(row("histogram", histogram.name(), &counted.times));
     }
@@ -151,12 +140,8 @@ fn kernel_by_kernel(
     // A computed map has no curve.
     for &map in MapVariant::ALL.iter().filter(|map| !map.is_computed()) {
         let variants = Variants { map: Some(map), ..shape };
-        let mapped = kernel_bench.map(
-            on_gpu.plane(),
-            &curve,
-            &Experiment { variants, ..Experiment::default() },
-            repeats(setup),
-        )?;
+        let experiment = Experiment { variants, ..Experiment::default() };
+        let mapped = kernel_bench.map(plane, &curve, &experiment, repeats(setup))?;
         check_values("the map", &expected, &mapped.result)?;
         table.push(row("map", map.name(), &mapped.times));
     }

@@ -31,7 +31,7 @@ pub(in crate::publications) fn launch(
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide { 16 / u32::from(element_bytes) } else { 1 };
-    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors());
+    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors);
     let launch = shape::over(area.size(), variants, shape, defaults, at_once)?;
     let lut = 2 * (area.max + 1);
     let (ptx, kernel, shared) = match variant {
@@ -70,7 +70,7 @@ pub(in crate::publications) fn launch_computed(
     let variant = variants.map.unwrap_or(MapVariant::Computed);
     let bytes = area.width as usize * area.height as usize * usize::from(element_bytes);
     assert!(from.len() >= bytes && to.len() >= bytes && cdf.len() > area.max as usize);
-    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors());
+    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors);
     if variant == MapVariant::GroupMin {
         if shape.walk != Walk::Tiles {
             return Err(refused("group-min maps a pixel a thread, in tiles"));
@@ -123,7 +123,7 @@ fn launch_group_min(
     let search = if by_reduction { "reduction" } else { "first_nonzero" };
     let first_bin = u32::from(is_wrong);
     // The first dimension of the grid is rows.
-    let defaults = DefaultShape::of_map(MapVariant::GroupMin, loaded.multiprocessors());
+    let defaults = DefaultShape::of_map(MapVariant::GroupMin, loaded.multiprocessors);
     let tiles = LaunchShape { walk: Walk::Tiles, ..LaunchShape::DEFAULT };
     let launch = shape::over((area.height, area.width), variants, &tiles, defaults, 1)?;
     let name = format!("map_group_min_{search}_{rounds}_{}", suffix(element_bytes));
