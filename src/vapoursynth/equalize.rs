@@ -27,7 +27,7 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
     let decisions = Arc::new(Decisions::new(study.bytes_of_decided(), whole));
     let kind = Kind { format, size };
 
-    let segments = frames.div_ceil(decisions.length());
+    let segments = frames.div_ceil(decisions.length);
     let token = Format { family: picture::GRAY, is_float: false, depth: 8, log2_width: 0, log2_height: 0 };
     let token = Clip { format: token, size: (1, 1), frames: segments as i32, ..clip };
     let frame_bytes: usize = (0..picture::planes(format).len())
@@ -121,10 +121,10 @@ impl Filter for Reader {
         // VapourSynth calls this node for one frame at a time, so the lock is always free.
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let read = match reason {
-            Reason::Begins if self.decisions.has(segment) => Ok(true),
-            Reason::Begins => self.begin(segment, &mut reading, request),
-            Reason::Ready => self.go_on(segment, &mut reading, request),
-            Reason::Failed => {
+            Reason::Initial if self.decisions.has(segment) => Ok(true),
+            Reason::Initial => self.begin(segment, &mut reading, request),
+            Reason::AllFramesReady => self.go_on(segment, &mut reading, request),
+            Reason::Error => {
                 reading.next = None;
                 return Ok(None);
             }
@@ -133,7 +133,7 @@ impl Filter for Reader {
             Ok(false) => Ok(None),
             Ok(true) => {
                 let format = Format { family: picture::GRAY, is_float: false, depth: 8, log2_width: 0, log2_height: 0 };
-                let mut token = request.host().new_frame(format, (1, 1), None, &[])?;
+                let mut token = request.host.new_frame(format, (1, 1), None, &[])?;
                 token.write(0, [&[0][..]].into_iter())?;
                 Ok(Some(token))
             }
@@ -148,8 +148,8 @@ impl Filter for Reader {
 impl Reader {
     /// Begins to read a segment, or goes on behind the one before it. Returns whether all is read.
     fn begin(&self, segment: usize, reading: &mut Reading, request: &Request<'_>) -> Result<bool, String> {
-        let first = segment * self.decisions.length();
-        let end = (first + self.decisions.length()).min(self.frames);
+        let first = segment * self.decisions.length;
+        let end = (first + self.decisions.length).min(self.frames);
         let Reach { before, behind } = reading.study.reach().unwrap_or_default();
         let follows = reading.next.is_some() && reading.decided == first && first > 0;
         if !follows {
@@ -184,8 +184,8 @@ impl Reader {
         if next < until {
             return Ok(false);
         }
-        let first = segment * self.decisions.length();
-        let end = (first + self.decisions.length()).min(self.frames);
+        let first = segment * self.decisions.length;
+        let end = (first + self.decisions.length).min(self.frames);
         let mut decided = Vec::with_capacity(end - first);
         while decided.len() < end - first {
             let of_next = reading.study.decided().map_err(|error| error.to_string())?;
@@ -217,13 +217,13 @@ const HAS_ALL: usize = 1;
 
 impl Filter for Equalize {
     fn frame(&self, number: usize, reason: Reason, request: &mut Request<'_>) -> Result<Option<NewFrame>, String> {
-        if reason == Reason::Failed {
+        if reason == Reason::Error {
             return Ok(None);
         }
         let decided = self.decisions.of(number);
-        let Some(decided) = decided.filter(|_| reason == Reason::Ready) else {
+        let Some(decided) = decided.filter(|_| reason == Reason::AllFramesReady) else {
             // What was decided may be gone again, where there is much of it.
-            request.ask(&self.study, number / self.decisions.length());
+            request.ask(&self.study, number / self.decisions.length);
             request.ask(&self.source, number);
             return Ok(None);
         };
@@ -261,7 +261,7 @@ impl Equalize {
                 shared[*host] = Arc::ptr_eq(plane.memory(), was.memory());
             }
         }
-        let mut made = request.host().new_frame(self.output, self.kind.size, Some(own), &shared)?;
+        let mut made = request.host.new_frame(self.output, self.kind.size, Some(own), &shared)?;
         for (plane, host) in done.planes().iter().zip(order).filter(|(_, host)| !shared[**host]) {
             made.write(*host, (0..plane.rows()).map(|y| plane.row(y)))?;
         }

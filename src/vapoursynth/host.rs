@@ -9,10 +9,11 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
+pub use vapoursynth4_sys::VSActivationReason as Reason;
 use vapoursynth4_sys::{
-    VAPOURSYNTH_API_VERSION, VSAPI, VSActivationReason, VSCacheMode, VSColorFamily, VSCore, VSDataTypeHint,
-    VSFilterDependency, VSFilterMode, VSFrame, VSFrameContext, VSMap, VSMapAppendMode, VSMapPropertyError,
-    VSMessageType, VSNode, VSPLUGINAPI, VSPlugin, VSRequestPattern, VSSampleType, VSVideoFormat, VSVideoInfo,
+    VAPOURSYNTH_API_VERSION, VSAPI, VSCacheMode, VSColorFamily, VSCore, VSDataTypeHint, VSFilterDependency,
+    VSFilterMode, VSFrame, VSFrameContext, VSMap, VSMapAppendMode, VSMapPropertyError, VSMessageType, VSNode,
+    VSPLUGINAPI, VSPlugin, VSRequestPattern, VSSampleType, VSVideoFormat, VSVideoInfo,
 };
 
 /// What a function of the plug-in does: reads its arguments, and gives results.
@@ -107,21 +108,11 @@ pub struct NewFrame {
 
 /// A request for a frame.
 pub struct Request<'a> {
-    host: Host,
+    /// The host, for new frames.
+    pub host: Host,
     context: *mut VSFrameContext,
     /// A number that is kept with the request; it begins with 0.
     pub step: &'a mut usize,
-}
-
-/// The state of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// It comes in.
-    Begins,
-    /// What it has asked for is there.
-    Ready,
-    /// What it has asked for cannot be had.
-    Failed,
 }
 
 /// Makes the frames of a node.
@@ -517,17 +508,12 @@ impl Request<'_> {
         // SAFETY: node and request are there.
         unsafe { (self.host.api.releaseFrameEarly)(node.node, number as c_int, self.context) };
     }
-
-    /// The host, for new frames.
-    pub fn host(&self) -> Host {
-        self.host
-    }
 }
 
 /// A frame is asked for, or goes on.
 unsafe extern "system-unwind" fn asked(
     number: c_int,
-    reason: VSActivationReason,
+    reason: Reason,
     filter: *mut c_void,
     kept: *mut *mut c_void,
     context: *mut VSFrameContext,
@@ -538,11 +524,6 @@ unsafe extern "system-unwind" fn asked(
     // alone, and has the size of a number.
     let (api, filter, step) = unsafe { (&*api, &*filter.cast::<Box<dyn Filter>>(), &mut *kept.cast::<usize>()) };
     let mut request = Request { host: Host { api, core }, context, step };
-    let reason = match reason {
-        VSActivationReason::Initial => Reason::Begins,
-        VSActivationReason::AllFramesReady => Reason::Ready,
-        VSActivationReason::Error => Reason::Failed,
-    };
     match guarded(|| filter.frame(number as usize, reason, &mut request)) {
         Ok(Some(made)) => {
             let frame = made.frame;
