@@ -14,8 +14,9 @@ const MOST_THREADS: usize = 1024;
 
 /// A handle of a caller.
 pub struct Handle {
-    format: PixelFormat,
-    size: (usize, usize),
+    /// Format and size of what goes in.
+    pub format: PixelFormat,
+    pub size: (usize, usize),
     /// The options; fixed once the backend is open.
     builder: Builder,
     survey: Option<SceneSurvey>,
@@ -79,11 +80,6 @@ impl Handle {
             error: CString::default(),
             name: CString::default(),
         })
-    }
-
-    /// Format and size of what goes in.
-    pub fn picture(&self) -> (PixelFormat, (usize, usize)) {
-        (self.format, self.size)
     }
 
     pub fn set(&mut self, name: &str, value: &str) -> Result<Status, Failure> {

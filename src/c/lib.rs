@@ -176,11 +176,10 @@ fn check_count(found: usize, needed: usize) -> Result<(), Failure> {
 /// The planes of a picture that is read.
 ///
 /// # Safety
-/// `planes` is null, or as `histeq.h` requires: `count` planes, each null or with all rows of the format at their stride,
-/// in memory that can be read for `'a`.
+/// `planes` is null, or as `histeq.h` requires: `count` planes, each null or with all rows of the format at their
+/// stride, in memory that can be read for `'a`.
 unsafe fn planes<'a>(handle: &Handle, planes: *const CPlane, count: usize) -> Result<Vec<PlaneInput<'a>>, Failure> {
-    let (format, size) = handle.picture();
-    let shapes = shapes(format, size);
+    let shapes = shapes(handle.format, handle.size);
     check_count(count, shapes.len())?;
     // SAFETY: the caller promises it, and the count is that of the format.
     let planes = unsafe { values(planes, count, "planes") }?;
@@ -347,9 +346,8 @@ pub unsafe extern "C" fn histeq_backend(handle: *mut Handle, name: *mut *const c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_input(handle: *mut Handle, to: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| {
-        let (format, size) = handle.picture();
         // SAFETY: as `histeq.h` requires.
-        unsafe { write(to, picture(format, size, 0, None)) }
+        unsafe { write(to, picture(handle.format, handle.size, 0, None)) }
     };
     // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, ask) }

@@ -6,7 +6,8 @@ use std::ffi::{CStr, CString};
 
 /// An instance of the plug-in in a host.
 pub struct Instance {
-    size: (usize, usize),
+    /// Columns and rows.
+    pub size: (usize, usize),
     /// A value for each parameter.
     values: Vec<CString>,
     options: Options,
@@ -38,10 +39,6 @@ impl Instance {
             ));
         }
         instance
-    }
-
-    pub fn size(&self) -> (usize, usize) {
-        self.size
     }
 
     pub fn value(&self, index: usize) -> Option<&CStr> {

@@ -148,7 +148,7 @@ pub unsafe extern "C" fn f0r_get_param_value(instance: *mut c_void, value: *mut 
 pub unsafe extern "C" fn f0r_update(instance: *mut c_void, time: c_double, input: *const u32, output: *mut u32) {
     // SAFETY: the host has it from `f0r_construct`, and nothing else uses it now.
     let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return };
-    let bytes = 4 * instance.size().0 * instance.size().1;
+    let bytes = 4 * instance.size.0 * instance.size.1;
     // SAFETY: the host has a frame of the size that it has set at both addresses, and uses neither now; they are not
     // the same.
     let (input, output) = unsafe {

@@ -2,7 +2,7 @@
 
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
-use super::filter::{FilterArgs, FilterOptions};
+use super::filter::FilterOptions;
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::many::{Jobs, ManyArgs, ManyJob, listed};
@@ -51,7 +51,7 @@ pub struct FileArgs {
 
     /// Filters ahead of it.
     #[command(flatten)]
-    pub filters: FilterArgs,
+    pub filters: FilterOptions,
 
     /// Pass the equalized pictures through FFmpeg's video filters: CHAIN is what ffmpeg -vf takes
     ///
@@ -329,7 +329,7 @@ impl FileJob {
             output,
             purpose,
             stats,
-            filters: args.filters.check(),
+            filters: args.filters,
             filter_after: args.filter_after,
             equalize,
             backend,

@@ -6,9 +6,9 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use histeq_media::source::{Filters, LogChoice, LogCurve};
 
-/// Filters ahead of equalization, as typed.
-#[derive(Args, Debug)]
-pub struct FilterArgs {
+/// Filters ahead of equalization.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FilterOptions {
     /// Pass the decoded pictures through FFmpeg's video filters before they are equalized: CHAIN is what ffmpeg -vf
     /// takes
     ///
@@ -38,26 +38,7 @@ fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
     })
 }
 
-/// The options of the filters.
-#[derive(Clone, Debug, Default)]
-pub struct FilterOptions {
-    chain: Option<String>,
-    log: LogChoice,
-}
-
-impl FilterArgs {
-    /// The options.
-    pub(super) fn check(self) -> FilterOptions {
-        FilterOptions { chain: self.filter, log: self.log }
-    }
-}
-
 impl FilterOptions {
-    /// Whether there are filters whose reach is not known.
-    pub fn has_chain(&self) -> bool {
-        self.chain.is_some()
-    }
-
     /// What is taken for log.
     pub fn log(&self, equalize: &EqualizeOptions) -> LogChoice {
         match self.log {
@@ -68,6 +49,6 @@ impl FilterOptions {
 
     /// The filters.
     pub fn filters(&self) -> Filters {
-        Filters { chain: self.chain.clone() }
+        Filters { chain: self.filter.clone() }
     }
 }

@@ -3,7 +3,7 @@
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::file::DecoderArg;
-use super::filter::{FilterArgs, FilterOptions};
+use super::filter::FilterOptions;
 use super::limits::{Limits, ThreadArgs};
 use super::option_args::{LIVE, OUTPUT, OptionArgs};
 use super::output::OutputArgs;
@@ -101,7 +101,7 @@ pub struct LiveArgs {
 
     /// Filters ahead of it.
     #[command(flatten)]
-    pub filters: FilterArgs,
+    pub filters: FilterOptions,
 
     /// How to write all of these outputs.
     #[command(flatten)]
@@ -213,7 +213,7 @@ impl LiveJob {
             output,
             preview: !args.no_preview,
             microphone,
-            filters: args.filters.check(),
+            filters: args.filters,
             equalize,
             backend,
             limits: args.threads.limits(),

@@ -19,8 +19,8 @@ pub fn input_name(name: String) -> String {
     stream_name(name, 0)
 }
 
-/// The name of an output, without such prefixes. The system's names of stdout become `-`: opening them would truncate a file that the shell
-/// appends to.
+/// The name of an output, without such prefixes. The system's names of stdout become `-`: opening them would truncate
+/// a file that the shell appends to.
 pub fn output_name(name: String) -> String {
     match stream_name(name, 1) {
         name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&name.as_str()) => "-".to_owned(),

@@ -211,10 +211,10 @@ impl<'a> ProcessPool<'a> {
         let all: Option<u64> = runs.iter().map(|run| run.frames).sum();
         let progress = Progress::default();
         let of = Metered { frames: all.map(|all| all + self.done.0), ..Metered::default() };
-        let mut meter = Meter::start((self.stderr.meter, self.console.events().cloned()), of);
-        meter.set_before(self.done.0);
+        let mut meter = Meter::start((self.stderr.meter, self.console.events.clone()), of);
+        meter.before = self.done.0;
         if self.stderr.meter == MeterStyle::Bar {
-            self.console.set_bar(meter.bar());
+            self.console.set_bar(meter.bar.clone());
         }
         let gpus = if self.jobs > 1 && runs.iter().any(|run| run.takes_gpu) { gpus() } else { 0 };
         let (sender, outputs) = unbounded();
@@ -231,10 +231,10 @@ impl<'a> ProcessPool<'a> {
             let mut sum = active.ended;
             active.working.iter().for_each(|working| sum.add(&working.reported, working.reported.progress.frame));
             progress.reach(sum.frames, sum.decoded, (sum.position * 1e6) as i64, sum.damaged);
-            meter.set_rate(Some(sum.rated as f64 / sum.seconds).filter(|rate| rate.is_normal()));
+            meter.of.rate = Some(sum.rated as f64 / sum.seconds).filter(|rate| rate.is_normal());
             let left = waiting.len() + active.working.len() + active.done.failed.len();
             let all = self.done.1 + runs.len();
-            meter.set_part(format!("{}/{all} {}", all - left, self.unit));
+            meter.part = Some(format!("{}/{all} {}", all - left, self.unit));
             meter.update(&progress);
             if self.cancel.is_cancelled() {
                 break Ok(Outcome::Interrupted);

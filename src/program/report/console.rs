@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Console {
     verbosity: Verbosity,
     bar: Arc<Mutex<ProgressBar>>,
-    events: Option<Events>,
+    /// Where events go, if they go anywhere.
+    pub events: Option<Events>,
     /// The result of the run, until its end is reported.
     result: Arc<Mutex<ResultRecord>>,
 }
@@ -23,11 +24,6 @@ impl Console {
     pub fn new(verbosity: Verbosity, events: Option<Events>) -> Self {
         let bar = Arc::new(Mutex::new(ProgressBar::hidden()));
         Console { verbosity, bar, events, result: Arc::default() }
-    }
-
-    /// Where events go, if they go anywhere.
-    pub fn events(&self) -> Option<&Events> {
-        self.events.as_ref()
     }
 
     /// Whether stderr is for people.
@@ -146,7 +142,8 @@ impl Console {
         }
     }
 
-    /// Sends the end of the run, as its last event. Returns the exit code, which is an error for lost events under `--strict`.
+    /// Sends the end of the run, as its last event. Returns the exit code, which is an error for lost events under
+    /// `--strict`.
     pub fn end(&self, code: u8) -> u8 {
         let result = ResultRecord { exit_code: Some(code), ..locked(&self.result).clone() };
         self.send(&Event::Result(result));

@@ -44,20 +44,22 @@ impl Metered {
 pub struct Meter {
     style: MeterStyle,
     events: Option<Events>,
-    of: Metered,
-    /// How many of its frames were there before.
-    before: u64,
+    pub of: Metered,
+    /// How many of its frames were there before: they do not count for the speed.
+    pub before: u64,
     /// How many of its parts are done, if it has parts.
-    part: Option<String>,
+    pub part: Option<String>,
     begin: Instant,
     /// When the first frames were done, and how many.
     first: Option<(Instant, u64)>,
     /// Counts of frames of the last seconds of a live run, oldest first.
     counts: VecDeque<(Instant, u64)>,
-    /// The time between two lines, and when the last one was printed.
-    interval: Duration,
+    /// The time between two lines or events.
+    pub interval: Duration,
+    /// When the last line was printed.
     printed: Instant,
-    bar: ProgressBar,
+    /// Hidden in other styles.
+    pub bar: ProgressBar,
 }
 
 impl Meter {
@@ -91,31 +93,6 @@ impl Meter {
             printed: now,
             bar,
         }
-    }
-
-    /// The bar; hidden in other styles.
-    pub fn bar(&self) -> ProgressBar {
-        self.bar.clone()
-    }
-
-    /// This many of the frames were there before: they do not count for the speed.
-    pub fn set_before(&mut self, frames: u64) {
-        self.before = frames;
-    }
-
-    /// Prints a line, and sends an event, this often.
-    pub fn set_interval(&mut self, interval: Duration) {
-        self.interval = interval;
-    }
-
-    /// The video has this many frames a second.
-    pub fn set_rate(&mut self, rate: Option<f64>) {
-        self.of.rate = rate;
-    }
-
-    /// Shows how many parts are done.
-    pub fn set_part(&mut self, part: String) {
-        self.part = Some(part);
     }
 
     /// Shows the progress.

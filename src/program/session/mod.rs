@@ -34,6 +34,7 @@ const FOR_PARENT: Duration = Duration::from_millis(100);
 pub struct Interrupted;
 
 /// One run of the pipeline, and what it prints on stderr.
+#[derive(Clone)]
 pub struct Session<'a> {
     console: &'a Console,
     stderr: StderrOptions,
@@ -105,17 +106,13 @@ impl<'a> Session<'a> {
         self.is_sum = true;
         self.memory.videos = count;
         let run = |number| Session {
-            console: self.console,
             stderr: StderrOptions { meter: meter.of_each(), ..self.stderr.clone() },
-            limits: self.limits,
-            memory: self.memory.clone(),
             cancel: self.cancel.part(),
             notices: self.notices.of(&format!("source {number}")),
             progress: Arc::default(),
-            pass: None,
             source: Some(number),
             is_sum: false,
-            has_started: false,
+            ..self.clone()
         };
         (1..=count).map(run).collect()
     }
@@ -167,14 +164,14 @@ impl<'a> Session<'a> {
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
-        let events = self.console.events().filter(|_| !self.is_sum).cloned();
+        let events = self.console.events.clone().filter(|_| !self.is_sum);
         let of = Metered { pass: self.pass, source: self.source, ..of };
         let mut meter = Meter::start((self.stderr.meter, events), of);
         if self.stderr.is_child {
-            meter.set_interval(FOR_PARENT);
+            meter.interval = FOR_PARENT;
         }
         if self.stderr.meter == MeterStyle::Bar {
-            self.console.set_bar(meter.bar());
+            self.console.set_bar(meter.bar.clone());
         }
         let result = run(&mut |progress| meter.update(progress));
         meter.finish(&self.progress, result.as_ref().is_ok_and(is_complete));

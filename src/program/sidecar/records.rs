@@ -82,7 +82,7 @@ impl RecordTargets {
     /// Opens the records. `title` is the video's name in a page of statistics.
     pub fn open(self, title: &str) -> Result<Records> {
         let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
-        Ok(Records { recording, saving: self.curves.map(CurveWriter::new) })
+        Ok(Records { recording, curves: self.curves.map(CurveWriter::new) })
     }
 }
 
@@ -95,8 +95,10 @@ fn beside(output: Overwrite) -> Overwrite {
 /// The records while they are written.
 #[derive(Clone)]
 pub struct Records {
-    recording: Option<Recording>,
-    saving: Option<CurveWriter>,
+    /// The measurements, if they are written.
+    pub recording: Option<Recording>,
+    /// The curves, if they are written.
+    pub curves: Option<CurveWriter>,
 }
 
 impl Records {
@@ -113,21 +115,11 @@ impl Records {
         }
     }
 
-    /// The measurements, if they are written.
-    pub fn recording(&self) -> Option<&Recording> {
-        self.recording.as_ref()
-    }
-
-    /// The curves, if they are written.
-    pub fn curves(&self) -> Option<&CurveWriter> {
-        self.saving.as_ref()
-    }
-
     /// `stage` with observers that write the records.
     pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
-        let Records { recording, saving } = self.clone();
-        if let Some(saving) = saving {
-            stage = stage.observed_by(Box::new(CurveSaver(saving)));
+        let Records { recording, curves } = self.clone();
+        if let Some(curves) = curves {
+            stage = stage.observed_by(Box::new(CurveSaver(curves)));
         }
         match recording {
             Some(recording) => stage.observed_by(Box::new(Recorder::new(recording, input, progress.clone()))),
@@ -138,6 +130,6 @@ impl Records {
     /// Finishes the files, and gives them their names, or has them wait for the others with which they get them.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         self.recording.map_or(Ok(()), |recording| recording.finish(outcome))?;
-        self.saving.map_or(Ok(()), |saving| saving.finish(outcome))
+        self.curves.map_or(Ok(()), |curves| curves.finish(outcome))
     }
 }

@@ -156,7 +156,7 @@ impl PreviewWindow {
     fn save_screenshot(&self) {
         if let Some(shown) = &self.last {
             let frame = if self.controls.mode == PreviewMode::Original { &shown.original } else { &shown.equalized };
-            screenshot::save(frame.clone(), &self.notices, self.messages.sender());
+            screenshot::save(frame.clone(), &self.notices, self.messages.sender.clone());
         }
     }
 

@@ -14,7 +14,8 @@ pub struct Canvas<'a> {
     pixels: &'a mut [u32],
     width: usize,
     height: usize,
-    scale: usize,
+    /// Width and height of a point, in pixels.
+    pub scale: usize,
 }
 
 impl<'a> Canvas<'a> {
@@ -22,11 +23,6 @@ impl<'a> Canvas<'a> {
     pub fn new(pixels: &'a mut [u32], (width, height): (usize, usize), scale: usize) -> Self {
         pixels.fill(0);
         Canvas { pixels, width, height, scale: scale.max(1) }
-    }
-
-    /// Width and height of a point, in pixels.
-    pub fn scale(&self) -> usize {
-        self.scale
     }
 
     /// Copies these columns of a `bgr0` frame; `at` is the position of its upper left corner. All in pixels.

@@ -32,7 +32,7 @@ impl MappingSource for LoadedCurves {
 
 impl LoadedCurves {
     fn curve_for(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given> {
-        let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
+        let (name, expected, format) = (&self.file.name, self.file.format, CurveFormat::of(frame));
         ensure!(
             format == expected,
             "{name}: curves for {expected}, but frame {number} of the video has {format} (save curves of such \

@@ -16,7 +16,8 @@
 //! | `depth` | `u8` | | bits of a sample |
 //! | `range` | `u16` | 2 | the codes of black and white |
 //!
-//! What is taken off in regions is in sixteenths of a level, gains are in 4096ths. Where a frame has no balance or no regions, its row has those that change nothing.
+//! What is taken off in regions is in sixteenths of a level, gains are in 4096ths. Where a frame has no balance or no
+//! regions, its row has those that change nothing.
 
 use super::CurveFormat;
 use anyhow::{Context, Result, ensure};

@@ -72,8 +72,8 @@ const steps = heights => {
 // All charts: the plot, what has the words above it, whether it is over time, and what gives the words.
 const drawn = [];
 
-// Adds a chart of `inside`, with labels of the ranges `across` and `up`. `describe` gives the words above it, for what is
-// shown.
+// Adds a chart of `inside`, with labels of the ranges `across` and `up`. `describe` gives the words above it,
+// for what is shown.
 function add(into, { title, keys = [], across, up, kind, inside, describe }) {
   const key = ([name, colour]) => ` <span class="key ${colour}">${name}</span>`;
   const label = (range, side, from) => ([tick, text]) =>

@@ -82,8 +82,8 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 fn facts(series: &Series) -> String {
-    let cuts = series.points().iter().map(|point| point.cuts).sum();
-    let flashes = series.points().iter().map(|point| point.flashes).sum();
+    let cuts = series.points.iter().map(|point| point.cuts).sum();
+    let flashes = series.points.iter().map(|point| point.flashes).sum();
     format!(
         "{}, {}, {}; histeq-video {}",
         counted(series.frames, "frame", "frames"),
@@ -120,11 +120,11 @@ fn pictures(scenes: &Scenes, series: &Series) -> String {
         let (at, number) = (scene.at, scene.number + 1);
         format!("<button data-at=\"{at}\">{images}<span>scene {number}, {at:.2}{unit}</span></button>\n")
     };
-    let shown: Vec<_> = scenes.kept().iter().filter(|scene| scene.files.iter().all(|file| !file.is_empty())).collect();
+    let shown: Vec<_> = scenes.kept.iter().filter(|scene| scene.files.iter().all(|file| !file.is_empty())).collect();
     if shown.is_empty() {
         return String::new();
     }
-    let of = match scenes.begun() {
+    let of = match scenes.begun {
         all if all > shown.len() as u64 => format!("<p>{} of {all} scenes.</p>\n", shown.len()),
         _ => String::new(),
     };
