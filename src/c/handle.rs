@@ -1,4 +1,4 @@
-//! What a handle holds: what is asked for until the backend is opened, the equalizer then, and the frame that has come out.
+//! The state of a handle: the options until the backend is opened, then the equalizer, and the frame that is ready.
 
 use crate::{Failure, Status};
 use histeq::frame::Transfer;
@@ -9,25 +9,26 @@ use std::ffi::CString;
 
 /// The most columns, and rows.
 const MOST: usize = 1 << 20;
-/// The most threads that are asked for.
+/// The most threads.
 const MOST_THREADS: usize = 1024;
 
 /// A handle of a caller.
 pub struct Handle {
-    format: PixelFormat,
-    size: (usize, usize),
-    /// What is asked for; once the backend is open, what was.
+    /// Format and size of what goes in.
+    pub format: PixelFormat,
+    pub size: (usize, usize),
+    /// The options; fixed once the backend is open.
     builder: Builder,
     survey: Option<SceneSurvey>,
     equalizer: Option<Equalizer>,
     /// The frame that the next pull copies.
     ready: Option<Output>,
     is_finished: bool,
-    /// After a panic nothing is known of the rest.
+    /// Whether a panic has left it in an unknown state.
     pub is_broken: bool,
     /// The text of the last error.
     pub error: CString,
-    /// The name of the backend, as it was told.
+    /// The name of the backend that `histeq_backend` has returned.
     pub name: CString,
 }
 
@@ -81,11 +82,6 @@ impl Handle {
         })
     }
 
-    /// Format and size of what goes in.
-    pub fn picture(&self) -> (PixelFormat, (usize, usize)) {
-        (self.format, self.size)
-    }
-
     pub fn set(&mut self, name: &str, value: &str) -> Result<Status, Failure> {
         let wrong = || Failure(Status::Option, format!("{name} is not {value}"));
         let builder = self.builder.clone();
@@ -95,23 +91,9 @@ impl Handle {
                 let rate = value.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
                 rate.map(|rate| builder.rate(rate))
             }
-            "range" => match value {
-                "limited" => Some(builder.range(Range::Limited)),
-                "full" => Some(builder.range(Range::Full)),
-                _ => None,
-            },
-            "matrix" => match value {
-                "bt601" => Some(builder.matrix(Matrix::Bt601)),
-                "bt709" => Some(builder.matrix(Matrix::Bt709)),
-                "bt2020" => Some(builder.matrix(Matrix::Bt2020)),
-                _ => None,
-            },
-            "transfer" => match value {
-                "sdr" => Some(builder.transfer(Transfer::Sdr)),
-                "pq" => Some(builder.transfer(Transfer::Pq)),
-                "hlg" => Some(builder.transfer(Transfer::Hlg)),
-                _ => None,
-            },
+            "range" => Range::from_name(value).map(|range| builder.range(range)),
+            "matrix" => Matrix::from_name(value).map(|matrix| builder.matrix(matrix)),
+            "transfer" => Transfer::from_name(value).map(|transfer| builder.transfer(transfer)),
             "live" => match value {
                 "true" => Some(builder.live()),
                 "false" => Some(builder.stored()),
@@ -202,7 +184,7 @@ impl Handle {
         Ok(self.ready.as_ref().ok_or(if self.is_finished { Status::End } else { Status::Again }))
     }
 
-    /// It was copied.
+    /// Discards the frame after it was copied.
     pub fn pulled(&mut self) -> Status {
         self.ready = None;
         Status::Ok

@@ -7,13 +7,14 @@
  *     histeq_finish(equalizer), then histeq_pull(...) until it answers HISTEQ_END
  *     histeq_free(equalizer);
  *
- * Threads: a handle is used by one thread at a time, which may be another one each time. Different handles are independent.
- * The functions without a handle may be called at any time.
+ * Threads: a handle is used by one thread at a time, which may be another one each time. Different handles are
+ * independent. The functions without a handle may be called at any time.
  *
- * Memory: what is passed in is read, or written, during the call alone. Texts that have no handle live as long as the library.
+ * Memory: what is passed in is read, or written, during the call alone. Texts that have no handle live as long as
+ * the library.
  *
- * No function ends the process, or lets an exception through. A null pointer where one is not allowed, and a number that does
- * not fit, are answered with an error.
+ * No function ends the process, or lets an exception through. A null pointer where one is not allowed, and a number
+ * that does not fit, are answered with an error.
  */
 #ifndef HISTEQ_H
 #define HISTEQ_H
@@ -38,7 +39,7 @@ typedef enum histeq_status {
     HISTEQ_ERROR_ARGUMENT = -1,  /* a null pointer, an unknown name, a number that is too large */
     HISTEQ_ERROR_OPTION = -2,    /* no such option, none of its values, or options that do not go together */
     HISTEQ_ERROR_PICTURE = -3,   /* planes or bytes that are not those of the format and size */
-    HISTEQ_ERROR_STATE = -4,     /* not now: the video has ended, a frame has to be pulled first, it is too late for this setting */
+    HISTEQ_ERROR_STATE = -4,     /* not now: the video has ended, a frame has to be pulled first, too late for this */
     HISTEQ_ERROR_BACKEND = -5,   /* no memory, no such GPU, or a failure of it */
     HISTEQ_ERROR_BUG = -6        /* a bug of the library; the handle can only be freed */
 } histeq_status;
@@ -46,7 +47,8 @@ typedef enum histeq_status {
 /* A time that is not known. */
 #define HISTEQ_NO_PTS INT64_MIN
 
-/* A plane to be read: where its top row begins, and bytes from one row to the next one below; negative for bottom up. */
+/* A plane to be read: where its top row begins, and bytes from one row to the next one below; negative for bottom
+ * up. */
 typedef struct histeq_plane {
     const uint8_t *data;
     ptrdiff_t stride;
@@ -73,20 +75,20 @@ typedef struct histeq_picture {
 /* The version of the library, which is that of its header if they belong together: HISTEQ_VERSION. */
 const char *histeq_version(void);
 
-/* An equalizer for pictures of this format, by FFmpeg's name ("gray", "yuv420p", "p010le", "bgra"), and size. `*out` is it, or
- * null after an error, whose text histeq_error(NULL) has. */
+/* An equalizer for pictures of this format, by FFmpeg's name ("gray", "yuv420p", "p010le", "bgra"), and size. `*out`
+ * is it, or null after an error, whose text histeq_error(NULL) has. */
 histeq_status histeq_new(const char *format, size_t width, size_t height, histeq **out);
 
 /* Frees it, and what it holds. Null is left alone. */
 void histeq_free(histeq *equalizer);
 
-/* The text of the last error of this handle, or "" if there was none; valid until the next call with it. With null, that of
- * the last error of this thread in a call without a handle. */
+/* The text of the last error of this handle, or "" if there was none; valid until the next call with it. With null,
+ * that of the last error of this thread in a call without a handle. */
 const char *histeq_error(const histeq *equalizer);
 
-/* Sets an option by its name, to what a text stands for: "look" to "night", "max-gain" to "1.5". histeq_option lists them all.
- * After the first frame it holds for the frames that follow. These are about the video and the machine, and come before the
- * first frame:
+/* Sets an option by its name, to what a text stands for: "look" to "night", "max-gain" to "1.5". histeq_option lists
+ * them all. After the first frame it holds for the frames that follow. These are about the video and the machine, and
+ * come before the first frame:
  *   rate        frames a second, on which the lengths of temporal windows depend (25)
  *   range       "limited" or "full" luma codes (YUV limited, gray full; RGB is full)
  *   matrix      between RGB and YUV: "bt601", "bt709" or "bt2020" ("bt601")
@@ -103,14 +105,15 @@ histeq_status histeq_mask(histeq *equalizer, const uint8_t *weights, size_t coun
 /* Opens the backend, which the first frame does otherwise: an error of options, or a missing GPU, is seen here. */
 histeq_status histeq_open(histeq *equalizer);
 
-/* What does the work: "cpu (avx2, 2 threads)". Opens the backend. `*name` is valid until the next call with the handle. */
+/* What does the work: "cpu (avx2, 2 threads)". Opens the backend. `*name` is valid until the next call with the
+ * handle. */
 histeq_status histeq_backend(histeq *equalizer, const char **name);
 
 /* The picture that goes in. */
 histeq_status histeq_input(histeq *equalizer, histeq_picture *picture);
 
-/* Takes a frame in, of which it makes a copy: planes of the format in their order, and a time in any unit. If a frame has come
- * out that was not pulled, the answer is HISTEQ_ERROR_STATE, and nothing was taken. */
+/* Takes a frame in, of which it makes a copy: planes of the format in their order, and a time in any unit. If a
+ * frame has come out that was not pulled, the answer is HISTEQ_ERROR_STATE, and nothing was taken. */
 histeq_status histeq_push(histeq *equalizer, const histeq_plane *planes, size_t count, int64_t pts);
 
 /* The same with all planes one after the other, row by row, without padding. */
@@ -119,9 +122,9 @@ histeq_status histeq_push_bytes(histeq *equalizer, const uint8_t *bytes, size_t 
 /* No more frames will come: those that wait for later ones come out. */
 histeq_status histeq_finish(histeq *equalizer);
 
-/* Copies the next frame out, in order. HISTEQ_AGAIN: none has come out yet; several are under way at once, and with a
- * look-ahead the newest wait for later ones. HISTEQ_END: none is left after histeq_finish. After an error of the planes the
- * frame is still there. */
+/* Copies the next frame out, in order. HISTEQ_AGAIN: none has come out yet; several are under way at once, and with
+ * a look-ahead the newest wait for later ones. HISTEQ_END: none is left after histeq_finish. After an error of the
+ * planes the frame is still there. */
 histeq_status histeq_pull(histeq *equalizer, const histeq_plane_out *planes, size_t count);
 
 /* The same into bytes: as many as histeq_picture.bytes of the frame. */
@@ -131,8 +134,8 @@ histeq_status histeq_pull_bytes(histeq *equalizer, uint8_t *bytes, size_t size);
  * `output-depth` is set. HISTEQ_AGAIN and HISTEQ_END as for a pull. */
 histeq_status histeq_peek(histeq *equalizer, histeq_picture *picture);
 
-/* Waits until the oldest frame that needs no later one has come out, for callers who need each frame at once, as of a camera:
- * a pull copies it then. HISTEQ_AGAIN: all that are under way need later ones. */
+/* Waits until the oldest frame that needs no later one has come out, for callers who need each frame at once, as of
+ * a camera: a pull copies it then. HISTEQ_AGAIN: all that are under way need later ones. */
 histeq_status histeq_wait(histeq *equalizer);
 
 /* On how many frames before and behind it the result of a frame depends. Opens the backend. */
@@ -141,8 +144,8 @@ histeq_status histeq_reach(histeq *equalizer, uint32_t *before, uint32_t *behind
 /* Begins again, with a frame of this number: what was seen is forgotten, what is under way is dropped. */
 histeq_status histeq_restart(histeq *equalizer, uint64_t number);
 
-/* Takes in a frame from before those that are wanted, after histeq_new or histeq_restart: it is counted, and does not come
- * out. With as many as histeq_reach says, what follows has the bytes that it has in the whole video. */
+/* Takes in a frame from before those that are wanted, after histeq_new or histeq_restart: it is counted, and does
+ * not come out. With as many as histeq_reach says, what follows has the bytes that it has in the whole video. */
 histeq_status histeq_warm_up(histeq *equalizer, const histeq_plane *planes, size_t count);
 
 /* With "smooth" set to "scene": the first pass, all frames in order, before the first push. */

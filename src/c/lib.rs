@@ -1,4 +1,4 @@
-//! The library for C: `histeq.h` says what each function does. Built as `libhisteq` by `cargo cbuild`.
+//! The library for C: `histeq.h` describes each function. Built as `libhisteq` by `cargo cbuild`.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `options.rs` | the table of options as C reads it |
 #![allow(unsafe_code, reason = "only the caller knows that pointers are valid")]
 #![allow(clippy::missing_safety_doc, reason = "histeq.h has the rules for callers")]
-#![allow(missing_docs, reason = "histeq.h says what each function does")]
+#![allow(missing_docs, reason = "histeq.h describes each function")]
 
 mod handle;
 mod options;
@@ -91,7 +91,7 @@ fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Fai
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("unknown");
         let text = format!("a bug, please report it: {text}");
-        // What was thrown may do anything when it is dropped.
+        // The payload may do anything when it is dropped.
         std::mem::forget(payload);
         failed(Status::Bug, text)
     })
@@ -99,9 +99,9 @@ fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Fai
 
 /// Does `work` where there is no handle.
 fn without_handle(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
-    guarded(work).unwrap_or_else(|Failure(status, said)| {
+    guarded(work).unwrap_or_else(|Failure(status, message)| {
         // A thread that ends has no text any more.
-        let _ = ERROR.try_with(|error| error.replace(text(&said)));
+        let _ = ERROR.try_with(|error| error.replace(text(&message)));
         status
     })
 }
@@ -118,9 +118,9 @@ unsafe fn with(handle: *mut Handle, work: impl FnOnce(&mut Handle) -> Result<Sta
     if handle.is_broken {
         return Status::Bug;
     }
-    guarded(|| work(handle)).unwrap_or_else(|Failure(status, said)| {
+    guarded(|| work(handle)).unwrap_or_else(|Failure(status, message)| {
         handle.is_broken = status == Status::Bug;
-        handle.error = text(&said);
+        handle.error = text(&message);
         status
     })
 }
@@ -176,11 +176,10 @@ fn check_count(found: usize, needed: usize) -> Result<(), Failure> {
 /// The planes of a picture that is read.
 ///
 /// # Safety
-/// `planes` is null, or as `histeq.h` says: `count` planes, each null or with all rows of the format at their stride, in memory
-/// that can be read for `'a`.
+/// `planes` is null, or as `histeq.h` requires: `count` planes, each null or with all rows of the format at their
+/// stride, in memory that can be read for `'a`.
 unsafe fn planes<'a>(handle: &Handle, planes: *const CPlane, count: usize) -> Result<Vec<PlaneInput<'a>>, Failure> {
-    let (format, size) = handle.picture();
-    let shapes = shapes(format, size);
+    let shapes = shapes(handle.format, handle.size);
     check_count(count, shapes.len())?;
     // SAFETY: the caller promises it, and the count is that of the format.
     let planes = unsafe { values(planes, count, "planes") }?;
@@ -190,7 +189,8 @@ unsafe fn planes<'a>(handle: &Handle, planes: *const CPlane, count: usize) -> Re
         if plane.data.is_null() {
             return failed(Status::Argument, format!("plane {index} is null"));
         }
-        // SAFETY: with a negative stride the lowest address is that of the last row. From there the caller has `all` bytes.
+        // SAFETY: with a negative stride the lowest address is that of the last row. From there the caller has `all`
+        // bytes.
         let bytes = unsafe { values(plane.data.wrapping_offset(below), all, "a plane") }?;
         Ok(PlaneInput { bytes, stride: plane.stride })
     };
@@ -227,7 +227,7 @@ unsafe fn copy(done: &Output, planes: *const CPlaneOut, count: usize) -> Result<
 ///
 /// # Safety
 /// `to` is null, or a value can be written there.
-unsafe fn tell<T>(to: *mut T, value: T) -> Result<Status, Failure> {
+unsafe fn write<T>(to: *mut T, value: T) -> Result<Status, Failure> {
     if to.is_null() || !to.is_aligned() {
         return failed(Status::Argument, "where the answer goes is null, or not aligned");
     }
@@ -279,12 +279,12 @@ pub unsafe extern "C" fn histeq_new(
     out: *mut *mut Handle,
 ) -> Status {
     without_handle(|| {
-        // SAFETY: as `histeq.h` says.
-        unsafe { tell(out, null_mut()) }?;
-        // SAFETY: as `histeq.h` says.
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(out, null_mut()) }?;
+        // SAFETY: as `histeq.h` requires.
         let handle = Handle::new(unsafe { words(format, "format") }?, (width, height))?;
-        // SAFETY: as `histeq.h` says.
-        unsafe { tell(out, Box::into_raw(Box::new(handle))) }
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(out, Box::into_raw(Box::new(handle))) }
     })
 }
 
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn histeq_free(handle: *mut Handle) {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_error(handle: *const Handle) -> *const c_char {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     match unsafe { handle.as_ref() } {
         Some(handle) => handle.error.as_ptr(),
         None => ERROR.try_with(|error| error.borrow().as_ptr()).unwrap_or(c"".as_ptr()),
@@ -312,23 +312,23 @@ pub unsafe extern "C" fn histeq_error(handle: *const Handle) -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_set(handle: *mut Handle, name: *const c_char, value: *const c_char) -> Status {
     let set = |handle: &mut Handle| {
-        // SAFETY: as `histeq.h` says.
+        // SAFETY: as `histeq.h` requires.
         let (name, value) = unsafe { (words(name, "name")?, words(value, "value")?) };
         handle.set(name, value)
     };
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, set) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_mask(handle: *mut Handle, weights: *const u8, count: usize) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| handle.mask(values(weights, count, "weights")?)) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_open(handle: *mut Handle) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| handle.open().map(|_| Status::Ok)) }
 }
 
@@ -336,39 +336,38 @@ pub unsafe extern "C" fn histeq_open(handle: *mut Handle) -> Status {
 pub unsafe extern "C" fn histeq_backend(handle: *mut Handle, name: *mut *const c_char) -> Status {
     let ask = |handle: &mut Handle| {
         handle.name = text(&handle.open()?.backend_name());
-        // SAFETY: as `histeq.h` says.
-        unsafe { tell(name, handle.name.as_ptr()) }
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(name, handle.name.as_ptr()) }
     };
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, ask) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_input(handle: *mut Handle, to: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| {
-        let (format, size) = handle.picture();
-        // SAFETY: as `histeq.h` says.
-        unsafe { tell(to, picture(format, size, 0, None)) }
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(to, picture(handle.format, handle.size, 0, None)) }
     };
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, ask) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_push(handle: *mut Handle, from: *const CPlane, count: usize, pts: i64) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| handle.push(at(Input::planes(&planes(handle, from, count)?), pts))) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_push_bytes(handle: *mut Handle, bytes: *const u8, size: usize, pts: i64) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| handle.push(at(values(bytes, size, "bytes")?.into(), pts))) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_finish(handle: *mut Handle) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, Handle::finish) }
 }
 
@@ -376,13 +375,13 @@ pub unsafe extern "C" fn histeq_finish(handle: *mut Handle) -> Status {
 pub unsafe extern "C" fn histeq_pull(handle: *mut Handle, to: *const CPlaneOut, count: usize) -> Status {
     let pull = |handle: &mut Handle| match handle.next()? {
         Ok(done) => {
-            // SAFETY: as `histeq.h` says.
+            // SAFETY: as `histeq.h` requires.
             unsafe { copy(done, to, count) }?;
             Ok(handle.pulled())
         }
         Err(status) => Ok(status),
     };
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, pull) }
 }
 
@@ -408,24 +407,24 @@ pub unsafe extern "C" fn histeq_pull_bytes(handle: *mut Handle, bytes: *mut u8, 
         unsafe { copy(done, planes.as_ptr(), planes.len()) }?;
         Ok(handle.pulled())
     };
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, pull) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_peek(handle: *mut Handle, to: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| match handle.next()? {
-        // SAFETY: as `histeq.h` says.
-        Ok(done) => unsafe { tell(to, picture(done.format(), done.size(), done.number(), done.pts())) },
+        // SAFETY: as `histeq.h` requires.
+        Ok(done) => unsafe { write(to, picture(done.format(), done.size(), done.number(), done.pts())) },
         Err(status) => Ok(status),
     };
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, ask) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_wait(handle: *mut Handle) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, Handle::wait) }
 }
 
@@ -433,30 +432,30 @@ pub unsafe extern "C" fn histeq_wait(handle: *mut Handle) -> Status {
 pub unsafe extern "C" fn histeq_reach(handle: *mut Handle, before: *mut u32, behind: *mut u32) -> Status {
     let ask = |handle: &mut Handle| {
         let reach = handle.open()?.reach();
-        // SAFETY: as `histeq.h` says.
-        unsafe { tell(before, reach.before) }?;
-        // SAFETY: as `histeq.h` says.
-        unsafe { tell(behind, reach.behind) }
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(before, reach.before) }?;
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(behind, reach.behind) }
     };
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, ask) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_restart(handle: *mut Handle, number: u64) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| handle.restart(number)) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_warm_up(handle: *mut Handle, from: *const CPlane, count: usize) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| handle.warm_up(&planes(handle, from, count)?)) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_survey(handle: *mut Handle, from: *const CPlane, count: usize) -> Status {
-    // SAFETY: as `histeq.h` says.
+    // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| handle.survey(&planes(handle, from, count)?)) }
 }
 
@@ -473,8 +472,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table(options::table()));
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_option(index: usize, to: *mut COption) -> Status {
     without_handle(|| match TABLE.0.get(index) {
-        // SAFETY: as `histeq.h` says.
-        Some(option) => unsafe { tell(to, *option) },
+        // SAFETY: as `histeq.h` requires.
+        Some(option) => unsafe { write(to, *option) },
         None => Ok(Status::End),
     })
 }
@@ -490,8 +489,8 @@ mod tests {
         unsafe {
             assert_eq!(histeq_new(c"gray".as_ptr(), 4, 4, &raw mut handle), Status::Ok);
             assert_eq!(with(handle, |_| panic!("no {}", "good")), Status::Bug);
-            let said = CStr::from_ptr(histeq_error(handle)).to_str().unwrap();
-            assert_eq!(said, "a bug, please report it: no good");
+            let message = CStr::from_ptr(histeq_error(handle)).to_str().unwrap();
+            assert_eq!(message, "a bug, please report it: no good");
             assert_eq!(histeq_set(handle, c"look".as_ptr(), c"night".as_ptr()), Status::Bug);
             histeq_free(handle);
         }

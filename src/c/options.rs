@@ -7,7 +7,7 @@ use std::ptr::null;
 /// `histeq_option_info` of `histeq.h`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-#[allow(missing_docs, reason = "histeq.h says what the fields are")]
+#[allow(missing_docs, reason = "histeq.h describes the fields")]
 pub struct COption {
     pub name: *const c_char,
     pub values: *const c_char,

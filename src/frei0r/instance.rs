@@ -4,19 +4,20 @@ use crate::parameters::PARAMETERS;
 use histeq::{Equalizer, Error, Options, Output, PixelFormat, Result};
 use std::ffi::{CStr, CString};
 
-/// What a host has.
+/// An instance of the plug-in in a host.
 pub struct Instance {
-    size: (usize, usize),
+    /// Columns and rows.
+    pub size: (usize, usize),
     /// A value for each parameter.
     values: Vec<CString>,
     options: Options,
-    /// The options are other ones than the equalizer has.
+    /// Whether the options differ from those of the equalizer.
     has_changed: bool,
     equalizer: Option<Equalizer>,
     /// The time of the last frame.
     last: f64,
-    /// The last text that was told, so that none is told for each frame.
-    told: String,
+    /// The last message, so that it is not repeated for each frame.
+    reported: String,
 }
 
 impl Instance {
@@ -28,27 +29,24 @@ impl Instance {
             has_changed: false,
             equalizer: None,
             last: 0.0,
-            told: String::new(),
+            reported: String::new(),
         };
         if !size.0.is_multiple_of(16) && has_padded_rows() {
-            instance.tell(&format!(
-                "this FFmpeg passes rows of {} columns wrong: the lowest come out empty. Pad to a multiple of 16 before, and crop behind",
+            instance.report(&format!(
+                "this FFmpeg passes rows of {} columns wrong: the lowest come out empty. Pad to a multiple of 16 \
+                 before, and crop behind",
                 size.0
             ));
         }
         instance
     }
 
-    pub fn size(&self) -> (usize, usize) {
-        self.size
-    }
-
     pub fn value(&self, index: usize) -> Option<&CStr> {
         self.values.get(index).map(CString::as_c_str)
     }
 
-    /// Sets a parameter. One that is none of its values is told of, and left as it is; that by default, and no text, leave it to
-    /// the look.
+    /// Sets a parameter. An invalid value is reported and ignored; the default, and an empty text, leave it to the
+    /// look.
     pub fn set(&mut self, index: usize, text: &str) {
         let Ok(value) = CString::new(text) else { return };
         let before = std::mem::replace(&mut self.values[index], value);
@@ -59,28 +57,29 @@ impl Instance {
             }
             if let Err(error) = options.set(parameter.option.name, &value.to_string_lossy()) {
                 self.values[index] = before;
-                return self.tell(&error.to_string());
+                return self.report(&error.to_string());
             }
         }
         if options.has_whole_scenes() {
             self.values[index] = before;
-            return self.tell("smooth is a number of seconds here: a scene takes the whole file");
+            return self.report("smooth is a number of seconds here: a scene takes the whole file");
         }
         self.has_changed |= options != self.options;
         self.options = options;
     }
 
-    /// Equalizes a frame. Answers whether it could.
+    /// Equalizes a frame. Returns whether that succeeded.
     pub fn update(&mut self, time: f64, input: &[u8], output: &mut [u8]) -> bool {
         let done = self.next(time, input).and_then(|done| done.copy_into(output));
         if let Err(error) = &done {
-            self.tell(&error.to_string());
+            self.report(&error.to_string());
         }
         done.is_ok()
     }
 
     fn next(&mut self, time: f64, input: &[u8]) -> Result<Output> {
-        // Back is another place of the video. What lies ahead may be one, too, which looks like a cut: hosts have other units.
+        // Back is another place of the video. What lies ahead may be one, too, which looks like a cut: hosts have other
+        // units.
         let is_back = time < std::mem::replace(&mut self.last, time);
         let mut equalizer = match self.equalizer.take() {
             None => self.open()?,
@@ -103,21 +102,21 @@ impl Instance {
         done.ok_or(Error::Finished)
     }
 
-    /// Times of frames do not tell their rate: FFmpeg has none, and MLT others. So it is that by default.
+    /// The rate is the default: FFmpeg passes no times of frames, and MLT passes them in another unit.
     fn open(&self) -> Result<Equalizer> {
         let (width, height) = self.size;
         Equalizer::builder(PixelFormat::Rgba, width, height).live().options(self.options.clone()).build()
     }
 
-    fn tell(&mut self, text: &str) {
-        if self.told != text {
+    fn report(&mut self, text: &str) {
+        if self.reported != text {
             eprintln!("histeq: {text}");
-            text.clone_into(&mut self.told);
+            text.clone_into(&mut self.reported);
         }
     }
 }
 
-/// Whether the host is FFmpeg's filter of a version that pads rows to 16 columns, which frei0r has no way to tell.
+/// Whether the host is FFmpeg's filter of a version that pads rows to 16 columns, which frei0r cannot report.
 fn has_padded_rows() -> bool {
     let libraries = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let is_loaded = |library: &str| libraries.contains(library);

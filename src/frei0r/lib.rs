@@ -7,7 +7,7 @@
 //! | `instance.rs` | an equalizer, and its parameters |
 #![allow(unsafe_code, reason = "only the host knows that its pointers are valid")]
 #![allow(clippy::missing_safety_doc, reason = "frei0r.h has the rules for callers")]
-#![allow(missing_docs, reason = "frei0r.h says what each function does")]
+#![allow(missing_docs, reason = "frei0r.h describes each function")]
 
 mod instance;
 mod parameters;
@@ -60,7 +60,7 @@ pub extern "C" fn f0r_deinit() {}
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn f0r_get_plugin_info(info: *mut PluginInfo) {
     let part = |text: &str| text.parse().unwrap_or(0);
-    let told = PluginInfo {
+    let described = PluginInfo {
         name: c"histeq".as_ptr(),
         author: c"The histeq-video authors".as_ptr(),
         plugin_type: FILTER,
@@ -72,19 +72,19 @@ pub unsafe extern "C" fn f0r_get_plugin_info(info: *mut PluginInfo) {
         explanation: c"Brings out hidden detail in dark, hazy, tinted or flat video".as_ptr(),
     };
     // SAFETY: the host has room for it there.
-    unsafe { info.write(told) };
+    unsafe { info.write(described) };
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn f0r_get_param_info(info: *mut ParamInfo, index: c_int) {
     let Some(parameter) = PARAMETERS.get(index as usize) else { return };
-    let told = ParamInfo {
+    let described = ParamInfo {
         name: parameter.name.as_ptr(),
         kind: parameter.kind as c_int,
         explanation: parameter.explanation.as_ptr(),
     };
     // SAFETY: the host has room for it there.
-    unsafe { info.write(told) };
+    unsafe { info.write(described) };
 }
 
 #[unsafe(no_mangle)]
@@ -138,8 +138,8 @@ pub unsafe extern "C" fn f0r_get_param_value(instance: *mut c_void, value: *mut 
     match parameter.kind {
         // SAFETY: the host has room for a number there.
         Type::Bool | Type::Double => unsafe { value.cast::<c_double>().write(number()) },
-        // SAFETY: the host has room for the address of a text there, and writes nothing to the text, which stays until the
-        // parameter is set again.
+        // SAFETY: the host has room for the address of a text there, and writes nothing to the text, which stays until
+        // the parameter is set again.
         Type::String => unsafe { value.cast::<*const c_char>().write(held.as_ptr()) },
     }
 }
@@ -148,8 +148,9 @@ pub unsafe extern "C" fn f0r_get_param_value(instance: *mut c_void, value: *mut 
 pub unsafe extern "C" fn f0r_update(instance: *mut c_void, time: c_double, input: *const u32, output: *mut u32) {
     // SAFETY: the host has it from `f0r_construct`, and nothing else uses it now.
     let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return };
-    let bytes = 4 * instance.size().0 * instance.size().1;
-    // SAFETY: the host has a frame of the size that it has told at both addresses, and uses neither now; they are not the same.
+    let bytes = 4 * instance.size.0 * instance.size.1;
+    // SAFETY: the host has a frame of the size that it has set at both addresses, and uses neither now; they are not
+    // the same.
     let (input, output) = unsafe {
         (
             std::slice::from_raw_parts(input.cast::<u8>(), bytes),

@@ -20,7 +20,7 @@ pub struct Parameter {
     pub name: CString,
     pub explanation: CString,
     pub kind: Type,
-    /// What stands for leaving it to the look: what hosts are told that it is at first.
+    /// The value that leaves it to the look: hosts show it at first.
     pub default: CString,
 }
 

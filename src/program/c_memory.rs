@@ -1,6 +1,6 @@
-//! The C library's `posix_memalign`, `memalign` and `realloc`, with an end of the program where they have no memory, as in
-//! [`histeq_media::sys::Allocator`]. FFmpeg and its encoders allocate by them. They do not report each failure: frames, metadata or the index of a
-//! file would be missing, without an error.
+//! The C library's `posix_memalign`, `memalign` and `realloc`, with an end of the program where they have no memory, as
+//! in [`histeq_media::sys::Allocator`]. FFmpeg and its encoders allocate by them. They do not report each failure:
+//! frames, metadata or the index of a file would be missing, without an error.
 //!
 //! Libraries find these functions because an executable's come first.
 #![allow(unsafe_code, reason = "wraps functions of the C library")]

@@ -1,10 +1,11 @@
-//! Descriptors that the program inherits. Those that nobody has named are closed: whoever takes a decoder over would have them.
+//! Descriptors that the program inherits. Those that are not named are closed: an attacker who takes over a decoder
+//! would have them.
 
 use std::ffi::OsStr;
 use std::os::fd::RawFd;
 use std::path::Path;
 
-/// What stands ahead of the number of a descriptor in the name of a file or pipe.
+/// Prefixes of the number of a descriptor in the name of a file or pipe.
 const NAMES: [&str; 2] = ["/dev/fd/", "/proc/self/fd/"];
 
 /// The descriptors that `words` name.
@@ -12,7 +13,7 @@ pub fn named<W: AsRef<OsStr>>(words: impl IntoIterator<Item = W>) -> Vec<RawFd> 
     let of_word = |word: W| -> Vec<RawFd> {
         let word = word.as_ref().to_string_lossy();
         let behind = NAMES.iter().flat_map(|name| word.split(name).skip(1));
-        // A file that has such a name names no descriptor.
+        // An existing file of this name is no descriptor.
         let of_pipe = word.strip_prefix("pipe:").filter(|_| !Path::new(&*word).exists());
         let numbers = behind.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()).chain(of_pipe);
         numbers.filter_map(|number| number.parse().ok()).collect()

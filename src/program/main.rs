@@ -11,8 +11,8 @@
 //!                        sink, stage         the encoder; the backend with its observers
 //!                        pipeline::run       the frames, by histeq-media
 //! ```
-//! With `--jobs`, `--output-dir` and plans, child processes of this program do that (`pieces`), and their parent reads their
-//! events.
+//! With `--jobs`, `--output-dir` and plans, child processes of this program do that (`pieces`), and their parent reads
+//! their events.
 //!
 //! # Modules
 //! Lowest layer first. Each may use what its row names; a test holds the code to it.
@@ -43,7 +43,6 @@
 mod c_memory;
 mod commands;
 mod draw;
-#[cfg(unix)]
 mod inherited;
 mod mask;
 mod options;
@@ -64,16 +63,12 @@ mod fuzzer;
 #[path = "../../tests/program/inside/mod.rs"]
 mod inside;
 
-#[cfg(unix)]
-use crate::options::{EventsTo, Verbosity};
-use crate::options::{Job, answer_shell, examples};
+use crate::options::{EventsTo, Job, Verbosity, answer_shell, examples};
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events};
 use clap::error::ErrorKind;
 use histeq::equalize::gpu_may_be_opening;
 use histeq_media::source::isolated;
-#[cfg(unix)]
-use histeq_media::sys::{close_but, silence_libraries};
-use histeq_media::sys::{print_line, print_text};
+use histeq_media::sys::{close_but, print_line, print_text, silence_libraries};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -91,14 +86,12 @@ fn main() -> ExitCode {
     if job.is_child() {
         signals::terminate_with_parent();
     }
-    #[cfg(unix)]
     close_inherited(&job);
     if job.isolates() {
         isolated::start();
     }
-    #[cfg(unix)]
     if job.verbosity() == Verbosity::Quiet || matches!(job.events(), EventsTo::Stderr) {
-        // Without room for a descriptor, the run ends where it needs one.
+        // Ignore errors: without free descriptors, the run fails later with a better message.
         let _ = silence_libraries();
     }
     job.time().into_iter().for_each(signals::limit_time);
@@ -118,8 +111,7 @@ fn main() -> ExitCode {
     if gpu_may_be_opening() { stdout::leave(code) } else { ExitCode::from(code) }
 }
 
-/// Closes the descriptors that nobody has named, on the command line or in a variable that sets an option.
-#[cfg(unix)]
+/// Closes inherited descriptors that neither the command line nor a variable of an option names.
 fn close_inherited(job: &Job) {
     let is_option = |name: &OsString| name.as_encoded_bytes().starts_with(b"HISTEQ_");
     let variables = std::env::vars_os().filter(|(name, _)| is_option(name)).map(|(_, value)| value);
@@ -144,22 +136,23 @@ fn refuse(error: &clap::Error) -> ! {
     std::process::exit(code)
 }
 
-/// A usage error as all other errors are: in one line, with what clap proposes in brackets.
+/// A usage error in one line, with the proposals of clap in brackets.
 fn in_one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::InvalidUtf8
         && let Some(name) = std::env::args_os().find(|name| name.to_str().is_none())
     {
         return format!(
-            "{name:?} is not UTF-8, as names have to be (a link with another name, or `- < NAME` and `- > NAME`, read and write such files)"
+            "{name:?} is not UTF-8, as names have to be (a link with another name, or `- < NAME` and `- > NAME`, \
+             read and write such files)"
         );
     }
     let text = error.render().to_string();
-    let said = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
-    let said = said.unwrap_or_default().trim_start_matches("error: ").trim();
+    let message = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
+    let text = message.unwrap_or_default().trim_start_matches("error: ").trim();
     let (mut message, mut tips) = (String::new(), Vec::new());
-    for line in said.split('\n').map(str::trim).filter(|line| !line.is_empty()) {
+    for line in text.split('\n').map(str::trim).filter(|line| !line.is_empty()) {
         match line.strip_prefix("tip: ") {
-            // Clap's tip says how to pass it as the name of a file: who mistypes an option does not mean that.
+            // Clap's tip explains how to pass the word as a file's name: a mistyped option is no name.
             Some(tip) if tip.contains("as a value, use") => tips.push("--help lists all options"),
             Some(tip) => tips.push(tip),
             None if message.is_empty() => message.push_str(line),

@@ -23,7 +23,7 @@ impl NamedMask {
     /// # Errors
     /// When it cannot be read, or is black.
     pub fn read(name: &str) -> Result<Self> {
-        // Of numbered pictures and URLs there is no file of this name.
+        // Numbered pictures and URLs are no files.
         if Path::new(name).exists() && !is_fifo(name) {
             open_regular(name).with_context(|| format!("--mask {name}"))?;
         }
@@ -33,16 +33,16 @@ impl NamedMask {
         Ok(NamedMask { mask: mask.into(), name: name.to_owned() })
     }
 
-    /// Checks that the pictures of `input` have its size, and that something of it counts in this region.
+    /// Checks that the pictures of `input` have its size, and that a part of this region counts.
     ///
     /// # Errors
-    /// When they have another one, or all in the region is black.
+    /// When the size differs, or the mask is black in the region.
     pub fn check(&self, input: &Input, region: Region) -> Result<()> {
         let (Some((_, (width, height))), (columns, rows)) = (input.picture, self.mask.size()) else { return Ok(()) };
         ensure!(
             (width, height) == (columns, rows),
-            "{}: pictures of {width}x{height} pixels, but the mask {} has {columns}x{rows} (make it as large as the pictures \
-             are before any rotation)",
+            "{}: pictures of {width}x{height} pixels, but the mask {} has {columns}x{rows} (make it as large as the \
+             pictures are before any rotation)",
             input.name,
             self.name
         );

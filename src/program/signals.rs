@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM, SIGHUP, and other signals that would kill the program: the first cancels the run, the second ends the
-//! program at once. Signals that were ignored when the program began (`nohup`) stay ignored.
+//! Ctrl-C, SIGTERM, SIGHUP, and other signals that would kill the program: the first cancels the run, the second ends
+//! the program at once. Signals that were ignored when the program began (`nohup`) stay ignored.
 #![allow(unsafe_code, reason = "reads and sets signal actions of the C library")]
 
 use crate::report::Console;
@@ -40,12 +40,10 @@ static INTERRUPTION: AtomicBool = AtomicBool::new(false);
 pub const INTERRUPTED: u8 = 130;
 
 /// Signals that would end the program without a chance to remove files that have names already.
-#[cfg(unix)]
 const DEADLY: [libc::c_int; 6] =
     [libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF, libc::SIGXCPU];
 
-/// Has the handler of SIGTERM called.
-#[cfg(unix)]
+/// Raises SIGTERM, so that its handler runs.
 extern "C" fn terminate(_signal: libc::c_int) {
     // SAFETY: both calls may be made by a handler, and the process is this one.
     unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
@@ -62,7 +60,7 @@ pub fn is_out_of_time() -> bool {
     OUT_OF_TIME.load(Ordering::Relaxed)
 }
 
-/// What the error of a run says whose time was over.
+/// The error of a run that took too long.
 const TOO_LONG: &str = "the run took longer than --max-seconds allows (give it more, or a shorter part of the input)";
 
 /// The error of a run whose time was over.
@@ -73,8 +71,9 @@ pub fn out_of_time() -> anyhow::Error {
 /// When the run has to be over.
 static DEADLINE: OnceLock<Instant> = OnceLock::new();
 
-/// Has the run end after `time` from now on, or what an earlier call said. Before signals are listened for, the program just
-/// ends then, with the error: no thread may be started there, nothing is written, and it may wait for a FIFO, or for a disk.
+/// Ends the run after `time`, unless an earlier call has set a limit. Before signals are listened for, an alarm ends
+/// the program with the error: no thread may be started yet, nothing is written, and the program may wait for a FIFO or
+/// a disk.
 pub fn limit_time(time: Duration) {
     if DEADLINE.set(Instant::now() + time).is_ok() {
         set_alarm(time);
@@ -82,16 +81,13 @@ pub fn limit_time(time: Duration) {
 }
 
 /// What SIGALRM did before there was an alarm.
-#[cfg(unix)]
 static BEFORE_ALARM: Mutex<Option<libc::sighandler_t>> = Mutex::new(None);
 
 /// Ends the program.
-#[cfg(unix)]
 extern "C" fn give_up_in_time(_signal: libc::c_int) {
     give_up_with(TOO_LONG, "limit", FailureKind::Limit.exit_code().into())
 }
 
-#[cfg(unix)]
 fn set_alarm(time: Duration) {
     let mut before = BEFORE_ALARM.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: the handler makes only calls that a handler may make, and ends the process.
@@ -100,7 +96,6 @@ fn set_alarm(time: Duration) {
 }
 
 /// Stops the alarm: from now on, a thread ends the run in time. Behind a wall it could not be stopped any more.
-#[cfg(unix)]
 pub fn stop_alarm() {
     let Some(before) = BEFORE_ALARM.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
     set_timer(Duration::ZERO);
@@ -109,7 +104,6 @@ pub fn stop_alarm() {
 }
 
 /// Has SIGALRM come after this time; never, if it is zero.
-#[cfg(unix)]
 fn set_timer(time: Duration) {
     let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let first = libc::timeval { tv_sec: time.as_secs() as _, tv_usec: time.subsec_micros() as _ };
@@ -117,12 +111,6 @@ fn set_timer(time: Duration) {
     // SAFETY: the call reads `timer`, and a null pointer is for what is not asked.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
 }
-
-#[cfg(not(unix))]
-fn set_alarm(_time: Duration) {}
-
-#[cfg(not(unix))]
-pub fn stop_alarm() {}
 
 /// Cancels the run that is listened for.
 fn cancel_run() {
@@ -158,8 +146,8 @@ fn end_in_time(deadline: Instant) -> Result<()> {
     start("time limit", wait)
 }
 
-/// In a child process that listens for signals: cancels the run when the parent closes the pipe on stdin, as it does when it
-/// ends. If the run does not end soon, temporary files are removed and the program ends.
+/// In a child process that listens for signals: cancels the run when the parent closes the pipe on stdin, as it does
+/// when it ends. If the run does not end soon, temporary files are removed and the program ends.
 pub fn end_with_parent() -> Result<()> {
     let wait = move || {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -176,7 +164,7 @@ pub fn end_with_parent() -> Result<()> {
 pub fn terminate_with_parent() {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Signal, set_parent_process_death_signal};
-    // Where the system has no such signal, the closed pipe is all that tells.
+    // Ignore errors: without this signal, the closed pipe of stdin ends the child.
     let _ = set_parent_process_death_signal(Some(Signal::TERM));
     let stdin = std::io::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
@@ -187,7 +175,7 @@ pub fn terminate_with_parent() {
     }
 }
 
-/// Other systems have no such signal: the closed pipe is all that tells.
+/// Other systems have no such signal: the closed pipe of stdin ends the child.
 #[cfg(not(target_os = "linux"))]
 pub fn terminate_with_parent() {}
 
@@ -201,7 +189,6 @@ pub fn was_interrupted() -> bool {
 }
 
 /// The handled signals that were ignored when the program began.
-#[cfg(unix)]
 fn ignored() -> Vec<libc::c_int> {
     let is_ignored = |&signal: &libc::c_int| {
         // SAFETY: with a null new action, the call only fills in `action`, for which all zeros are valid.
@@ -213,9 +200,9 @@ fn ignored() -> Vec<libc::c_int> {
     [libc::SIGHUP, libc::SIGINT, libc::SIGTERM].into_iter().chain(DEADLY).filter(is_ignored).collect()
 }
 
-/// Installs the handler. The first signal sets `cancel` and prints `answer`; the second one removes the files `temporary` and
-/// ends the program. When the time of the run is over, `cancel` is set, too. In a later call, all of these take the places of
-/// those before.
+/// Installs the handler. The first signal sets `cancel` and prints `answer`; the second one removes the files
+/// `temporary` and ends the program. When the time of the run is over, `cancel` is set, too. In a later call, all of
+/// these take the places of those before.
 pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
     let listener = Listener { cancel: cancel.clone(), console, temporary, answer };
     if LISTENER.lock().unwrap_or_else(PoisonError::into_inner).replace(listener).is_some() {
@@ -225,9 +212,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         return Ok(());
     }
     stop_alarm();
-    #[cfg(unix)]
     let ignored = ignored();
-    #[cfg(unix)]
     for signal in DEADLY.into_iter().filter(|signal| !ignored.contains(signal)) {
         // SAFETY: the handler only sends a signal, which a handler may.
         unsafe { libc::signal(signal, terminate as *const () as libc::sighandler_t) };
@@ -256,9 +241,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         error => error.into(),
     })?;
     // Ignored, so that writing beyond the limit of a file's size is an error.
-    #[cfg(unix)]
     let ignored = ignored.into_iter().chain([libc::SIGXFSZ]);
-    #[cfg(unix)]
     for signal in ignored {
         // SAFETY: ignoring a signal runs no code of ours.
         unsafe { libc::signal(signal, libc::SIG_IGN) };

@@ -1,5 +1,5 @@
-//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`), a mask (`--mask`), luma only (`--gray`), and
-//! the depth of the output (`--output-depth`).
+//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`), a mask (`--mask`), luma only
+//! (`--gray`), and the depth of the output (`--output-depth`).
 
 use crate::mask::NamedMask;
 use crate::options::EqualizeOptions;
@@ -85,7 +85,8 @@ impl StageBuilder {
         Survey::new(settings, self.gray, self.depth, self.mask.as_ref().map(|named| named.mask.clone()))
     }
 
-    /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before it.
+    /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before
+    /// it.
     pub fn equalize_shown(&self, shown: &Shown, settings: Settings) -> Result<Frame> {
         let settings = Settings { smoothing: Smoothing::OFF, ..settings };
         let mut stage = self.stage(Box::new(Cpu::new(1)), settings).from_frame(shown.number);

@@ -1,5 +1,5 @@
-//! The memory of the whole process is watched: FFmpeg and the libraries behind it take memory that is not counted, and an input
-//! can be made so that it is without end. A run that takes more than it may is ended.
+//! The memory of the whole process is watched: FFmpeg and the libraries behind it take memory that is not counted, and
+//! an input can be made so that it is without end. A run that takes more than it may is ended.
 
 use crate::options::Limits;
 use crate::report::Console;
@@ -20,16 +20,16 @@ const BESIDES: usize = 512 << 20;
 /// No process takes memory faster than this many bytes a second.
 const FASTEST: f64 = 8e9;
 
-/// How long the process is not looked at, at least and at most.
+/// The shortest and the longest pause between two checks.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
 
-/// How long saying why the program ends may take.
-const SAYING: Duration = Duration::from_secs(1);
+/// How long printing the error may take.
+const REPORTING: Duration = Duration::from_secs(1);
 
-/// How much memory the process may take, and what tells how much it has.
+/// The memory limit of the process, and a counter of its memory.
 #[derive(Clone)]
 pub struct ProcessMemory {
-    /// `None` where the system does not tell.
+    /// `None` where the system does not report it.
     resident: Option<Arc<Resident>>,
     frames: usize,
     at_least: usize,
@@ -40,7 +40,7 @@ pub struct ProcessMemory {
 impl ProcessMemory {
     /// Has the process keep to `limits` from now on. Call it before there is a wall around the process.
     pub fn of(limits: &Limits) -> Self {
-        // Without a limit of the user's, an honest run may take what there is.
+        // Without `--max-memory`, a run may take nearly all available memory.
         let at_least = limits.apply().map_or(0, |available| available - available / 16);
         ProcessMemory { resident: Resident::open().map(Arc::new), frames: limits::memory(), at_least, videos: 1 }
     }
@@ -51,7 +51,8 @@ impl ProcessMemory {
         self.frames.saturating_add(share).max(self.at_least)
     }
 
-    /// Watches it until the result is dropped. If the process takes more, the files `temporary` are removed and the program ends.
+    /// Watches it until the result is dropped. If the process takes more, the files `temporary` are removed and the
+    /// program ends.
     pub fn watch(&self, console: &Console, temporary: Vec<Leftover>) -> Result<Watch> {
         let Some(resident) = self.resident.clone() else { return Ok(Watch(None)) };
         let (memory, console) = (self.clone(), console.clone());
@@ -63,15 +64,15 @@ impl ProcessMemory {
                 let Some(left) = most.checked_sub(taken) else {
                     temporary.iter().for_each(Leftover::remove);
                     let error = memory.exceeded(taken, most);
-                    let (said, wait) = bounded::<()>(0);
+                    let (reported, wait) = bounded::<()>(0);
                     // Stderr may be a pipe that is full, and memory grows.
-                    let say = move || {
+                    let report = move || {
                         console.error(&error);
                         console.end(FailureKind::Limit.exit_code());
-                        drop(said);
+                        drop(reported);
                     };
-                    if Builder::new().spawn(say).is_ok() {
-                        let _ = wait.recv_timeout(SAYING);
+                    if Builder::new().spawn(report).is_ok() {
+                        let _ = wait.recv_timeout(REPORTING);
                     }
                     stdout::leave(FailureKind::Limit.exit_code());
                 };
@@ -85,8 +86,8 @@ impl ProcessMemory {
     fn exceeded(&self, taken: usize, most: usize) -> Error {
         let mib = |bytes: usize| bytes >> 20;
         FailureKind::Limit.error(format!(
-            "the process has taken {} MiB, more than the {} MiB that it may: {} of --max-memory, and the share of everything else \
-             (give more with --max-memory if you know the input)",
+            "the process has taken {} MiB, more than the {} MiB that it may: {} of --max-memory, and the share of \
+             everything else (give more with --max-memory if you know the input)",
             mib(taken),
             mib(most),
             mib(self.frames)

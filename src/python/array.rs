@@ -1,4 +1,4 @@
-//! Arrays of callers: where their samples lie. The buffer protocol and DLPack tell it, and nothing is copied for that.
+//! Arrays of callers: the addresses of their samples, by the buffer protocol and DLPack, without a copy.
 #![allow(unsafe_code, reason = "addresses that other libraries give")]
 
 use dlpark::ffi::{DLDataTypeCode, DLDevice, DLDeviceType};
@@ -59,7 +59,8 @@ enum Owner {
 /// Work on a GPU is ordered by the default stream of the CUDA runtime: the copies of the library wait for it.
 struct DefaultStream;
 
-// SAFETY: the default stream of a device is always there, and belongs to its primary context. On the host there are no streams.
+// SAFETY: the default stream of a device is always there, and belongs to its primary context. On the host there are no
+// streams.
 unsafe impl DlpackStream for DefaultStream {
     fn as_python_arg(&self, _: Python<'_>, device: DLDevice) -> PyResult<StreamArg> {
         let is_cuda = device.device_type == DLDeviceType::CUDA;
@@ -90,7 +91,7 @@ impl Array {
             return Err(PyTypeError::new_err(text));
         }
         let request = ImportRequest::new(object.as_borrowed())?;
-        // What tells no device has no streams either.
+        // An array without a device has no streams.
         let stream: Option<&dyn DlpackStream> = request.device().is_ok().then_some(&DefaultStream);
         Array::of_tensor(request.import(stream, None)?, about, takes_bools)
     }
@@ -169,8 +170,8 @@ fn wrong_type(about: &str) -> PyErr {
     PyTypeError::new_err(format!("{about}: samples are uint8 or uint16{hint}"))
 }
 
-/// What `result` has, if it has something. That the user has interrupted the program (Ctrl-C), which any call into Python may
-/// raise, stays an error.
+/// The value of `result`, or `None` after an exception. An interruption by the user (Ctrl-C), which any call into
+/// Python may raise, stays an error.
 fn unless_interrupted<T>(py: Python<'_>, result: PyResult<T>) -> PyResult<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -231,8 +232,8 @@ impl Samples {
         }
     }
 
-    /// Dimensions of one sample left out, and those joined that are one after the other without a gap: (length, stride), the
-    /// last of which is a run of bytes.
+    /// Dimensions of one sample left out, and those joined that are one after the other without a gap: (length,
+    /// stride), the last of which is a run of bytes.
     fn runs(&self) -> Vec<(usize, isize)> {
         let mut runs = vec![(self.item.bytes, 1)];
         for (&count, &step) in self.shape.iter().zip(&self.strides).rev().filter(|(count, _)| **count != 1) {
@@ -264,14 +265,15 @@ impl Samples {
     /// Copies the bytes of the samples, in their order, between here and `packed`.
     ///
     /// # Safety
-    /// The samples lie in memory of the host that can be read; with `is_written`, that can be written to. `packed` has as many
-    /// bytes, which do not overlap them.
+    /// The samples lie in memory of the host that can be read; with `is_written`, that can be written to. `packed` has
+    /// as many bytes, which do not overlap them.
     pub unsafe fn copy(&self, packed: *mut u8, is_written: bool) {
         let runs = self.runs();
         let (last, outer) = runs.split_last().map_or((1, &[][..]), |((bytes, _), outer)| (*bytes, outer));
         let mut at = packed;
         let mut each = |from: *mut u8| {
-            // SAFETY: by the caller's promise: each run is as long as `last` on both sides, and there are no more of them.
+            // SAFETY: by the caller's promise: each run is as long as `last` on both sides, and there are no more of
+            // them.
             unsafe {
                 let (from, to) = if is_written { (at, from) } else { (from, at) };
                 match last {

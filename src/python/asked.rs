@@ -1,4 +1,4 @@
-//! What is asked for, by names: the options of the table, and what a caller says of the pictures and of the machine.
+//! The options of a call by name: those of the table, and properties of the pictures and of the machine.
 
 use crate::texts::{in_python, names, option_name};
 use histeq::frame::Transfer;
@@ -8,13 +8,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// The most threads that are asked for.
+/// The most threads.
 const MOST_THREADS: usize = 1024;
 
-/// The most names that are offered for one that is not there.
+/// The most names that are proposed for an unknown one.
 const MOST_NEAR: usize = 3;
 
-/// What is asked for.
+/// The options of a call.
 #[derive(Clone, Default, PartialEq)]
 pub struct Asked {
     pub format: Option<PixelFormat>,
@@ -62,29 +62,9 @@ impl Asked {
                 let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
                 self.rate = Some(rate.ok_or_else(|| wrong("a number of frames a second"))?);
             }
-            "range" => {
-                self.range = Some(match &*text {
-                    "limited" => Range::Limited,
-                    "full" => Range::Full,
-                    _ => return Err(wrong("limited or full")),
-                });
-            }
-            "matrix" => {
-                self.matrix = Some(match &*text {
-                    "bt601" => Matrix::Bt601,
-                    "bt709" => Matrix::Bt709,
-                    "bt2020" => Matrix::Bt2020,
-                    _ => return Err(wrong("bt601, bt709 or bt2020")),
-                });
-            }
-            "transfer" => {
-                self.transfer = match &*text {
-                    "sdr" => Transfer::Sdr,
-                    "pq" => Transfer::Pq,
-                    "hlg" => Transfer::Hlg,
-                    _ => return Err(wrong("sdr, pq or hlg")),
-                };
-            }
+            "range" => self.range = Some(Range::from_name(&text).ok_or_else(|| wrong("limited or full"))?),
+            "matrix" => self.matrix = Some(Matrix::from_name(&text).ok_or_else(|| wrong("bt601, bt709 or bt2020"))?),
+            "transfer" => self.transfer = Transfer::from_name(&text).ok_or_else(|| wrong("sdr, pq or hlg"))?,
             "live" => self.is_live = text.parse().map_err(|_| wrong("True or False"))?,
             "backend" => self.backend = Backend::from_name(&text).ok_or_else(|| wrong("auto, cpu or cuda"))?,
             "gpu" => self.gpu = Some(number(0, MOST_THREADS, "the index of a GPU, from 0")?),

@@ -44,7 +44,8 @@ const YUV: [(&str, u8, u8); 6] =
     [("444", 0, 0), ("422", 1, 0), ("420", 1, 1), ("440", 0, 1), ("411", 2, 0), ("410", 2, 2)];
 
 impl Layout {
-    /// What a picture in these arrays is, as far as `format` and `size` do not say it. `is_tuple`: each plane has an array.
+    /// The layout of a picture in these arrays; `format` and `size` override what is deduced from shapes. `is_tuple`:
+    /// each plane has an array.
     pub fn of(
         arrays: &[(&Samples, &str)],
         is_tuple: bool,
@@ -99,8 +100,8 @@ impl Layout {
             if shape[0] != rows || shape[1..].iter().product::<usize>() * item.bytes != row_bytes {
                 let columns = row_bytes / usize::from(format.descriptor().sample.bytes);
                 return Err(format!(
-                    "plane {plane} of a {format} picture of {width}x{height} pixels has {rows} rows of {columns} samples, not the \
-                     shape {shape:?}"
+                    "plane {plane} of a {format} picture of {width}x{height} pixels has {rows} rows of {columns} \
+                     samples, not the shape {shape:?}"
                 ));
             }
         }
@@ -117,11 +118,7 @@ impl Layout {
     ) -> Result<Self, String> {
         let of = |format, size, parts| Layout { format, size, item, shapes: vec![shape.to_vec()], parts };
         let Some(format) = format else {
-            let deep = match (item.bytes, item.is_big_endian) {
-                (1, _) => "",
-                (_, false) => "16le",
-                (_, true) => "16be",
-            };
+            let deep = depth_suffix(item);
             // Packed formats count the bits of a pixel.
             let bits = |per: usize| if item.bytes == 1 { String::new() } else { format!("{}{}", per * 16, &deep[2..]) };
             let (name, size, parts) = match *shape {
@@ -135,8 +132,8 @@ impl Layout {
                 [3, rows, columns] => (format!("gbrp{deep}"), (columns, rows), Parts::First(RED_FIRST[..3].to_vec())),
                 [4, rows, columns] => (format!("gbrap{deep}"), (columns, rows), Parts::First(RED_FIRST.to_vec())),
                 _ => {
-                    let text = "a picture has the shape (height, width), (height, width, 1 to 4) or (1, 3 or 4, height, width); \
-                                of others, name format, width and height";
+                    let text = "a picture has the shape (height, width), (height, width, 1 to 4) or (1, 3 or 4, \
+                                height, width); of others, name format, width and height";
                     return Err(text.to_owned());
                 }
             };
@@ -260,29 +257,17 @@ impl Layout {
 
     /// The samples of arrays of these shapes, by the planes that they hold.
     pub fn blocks(&self, arrays: &[&Samples]) -> Vec<Block> {
-        let count = self.format.descriptor().planes().len();
-        match &self.parts {
-            Parts::Whole => vec![Block { samples: arrays[0].clone(), planes: 0..count }],
-            Parts::First(places) => {
-                let block =
-                    |(plane, index): (usize, &usize)| Block { samples: arrays[0].at(*index), planes: plane..plane + 1 };
-                places.iter().enumerate().map(block).collect()
+        let samples: Vec<Samples> = match &self.parts {
+            Parts::Whole => {
+                let planes = 0..self.format.descriptor().planes().len();
+                return vec![Block { samples: arrays[0].clone(), planes }];
             }
-            Parts::Last(places) => {
-                let block = |(plane, index): (usize, &usize)| Block {
-                    samples: arrays[0].at_last(*index),
-                    planes: plane..plane + 1,
-                };
-                places.iter().enumerate().map(block).collect()
-            }
-            Parts::Each => {
-                let block = |(plane, samples): (usize, &&Samples)| Block {
-                    samples: (*samples).clone(),
-                    planes: plane..plane + 1,
-                };
-                arrays.iter().enumerate().map(block).collect()
-            }
-        }
+            Parts::First(places) => places.iter().map(|index| arrays[0].at(*index)).collect(),
+            Parts::Last(places) => places.iter().map(|index| arrays[0].at_last(*index)).collect(),
+            Parts::Each => arrays.iter().map(|samples| (*samples).clone()).collect(),
+        };
+        let block = |(plane, samples)| Block { samples, planes: plane..plane + 1 };
+        samples.into_iter().enumerate().map(block).collect()
     }
 
     /// Bytes a row and rows of a plane.
@@ -333,13 +318,18 @@ pub fn in_python(shape: &[usize]) -> String {
     }
 }
 
-/// The format of YUV in planes of these shapes.
-fn planar(shapes: &[&[usize]], (width, height): (usize, usize), item: Item) -> Option<PixelFormat> {
-    let deep = match (item.bytes, item.is_big_endian) {
+/// The end of the names of planar formats of these samples.
+fn depth_suffix(item: Item) -> &'static str {
+    match (item.bytes, item.is_big_endian) {
         (1, _) => "",
         (_, false) => "16le",
         (_, true) => "16be",
-    };
+    }
+}
+
+/// The format of YUV in planes of these shapes.
+fn planar(shapes: &[&[usize]], (width, height): (usize, usize), item: Item) -> Option<PixelFormat> {
+    let deep = depth_suffix(item);
     let alpha = match shapes.len() {
         3 => "",
         4 => "a",

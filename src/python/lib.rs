@@ -59,7 +59,8 @@ fn raised(error: Error) -> PyErr {
     }
 }
 
-/// Equalizers of single pictures that wait for the next one like theirs: opening one takes longer than small pictures do.
+/// Equalizers of single pictures that wait for the next one like theirs: opening one takes longer than small pictures
+/// do.
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
 /// As many kinds of pictures have an equalizer that waits.

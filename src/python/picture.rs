@@ -1,5 +1,5 @@
-//! Pictures between arrays and frames: planes that the library reads where they lie, and results in arrays of the library that
-//! the caller uses.
+//! Pictures between arrays and frames: planes that the library reads where they lie, and results in arrays of the
+//! library that the caller uses.
 #![allow(unsafe_code, reason = "rows in memory of other libraries")]
 
 use crate::array::{Array, Item, OF_FLOATS, Place, Samples, describe};
@@ -63,7 +63,7 @@ impl Arrays {
         self.arrays.iter().map(|array| &array.samples).collect()
     }
 
-    /// What they are, as far as `format` and `size` do not say it.
+    /// Their layout; `format` and `size` override what is deduced from shapes.
     pub fn layout(&self, format: Option<histeq::PixelFormat>, size: Option<(usize, usize)>) -> Result<Layout, String> {
         Layout::of(&self.named(), self.is_tuple, format, size)
     }
@@ -80,7 +80,8 @@ impl Arrays {
             return Err(Wrong::Value(format!("{}: a mask is uint8 or bool, and on the host", array.about)));
         }
         let mut weights = room(array.samples.bytes())?;
-        // SAFETY: the array is there, and is read where it has samples; the vector has room for as many bytes, and all are written.
+        // SAFETY: the array is there, and is read where it has samples; the vector has room for as many bytes, and all
+        // are written.
         unsafe {
             array.samples.copy(weights.as_mut_ptr(), false);
             weights.set_len(array.samples.bytes());
@@ -112,8 +113,8 @@ const HUGE: usize = 1 << 30;
 /// How many times the size of a picture the library needs: for its copy, the result, and its own work.
 const COPIES: usize = 4;
 
-/// Checks that there is memory to equalize a picture of this number of bytes. Without the check, the process would end: the library
-/// does not survive a failed allocation.
+/// Checks that there is memory to equalize a picture of this number of bytes. Without the check, the process would end:
+/// the library does not survive a failed allocation.
 pub fn check_memory(bytes: usize) -> Result<(), NoMemory> {
     if bytes >= LARGE {
         drop(room(bytes.saturating_mul(COPIES))?);
@@ -139,7 +140,7 @@ pub fn maker(object: &Bound<'_, PyAny>) -> PyResult<Maker> {
     })
 }
 
-/// The same picture without gaps, in new arrays on the same device.
+/// A copy of the picture without gaps, in new arrays on the same device.
 pub fn without_gaps<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
         let planes: Vec<_> = object.try_iter()?.map(|plane| without_gaps(&plane?)).collect::<PyResult<_>>()?;
@@ -200,7 +201,7 @@ pub fn with_input<R>(
     arrays: &Arrays,
     layout: &Layout,
     push: impl FnOnce(Input<'_>) -> Result<R, Error>,
-) -> Result<R, Refusal> {
+) -> Result<R, Wrong> {
     check_memory(layout.bytes())?;
     let (mut copies, mut rows) = (Vec::new(), Vec::new());
     for block in layout.blocks(&arrays.samples()) {
@@ -209,15 +210,16 @@ pub fn with_input<R>(
             continue;
         }
         let mut copy = room(block.samples.bytes())?;
-        // SAFETY: `arrays` keeps the memory of these samples, and the copy has room for as many bytes, all of which are written.
+        // SAFETY: `arrays` keeps the memory of these samples, and the copy has room for as many bytes, all of which are
+        // written.
         unsafe { block.samples.copy(copy.as_mut_ptr(), false) };
         rows.extend(block.packed(layout, copy.as_ptr() as usize));
         copies.push(copy);
     }
     let plane = |rows: &Rows| {
         let (lowest, bytes) = rows.span();
-        // SAFETY: `arrays` or `copies` keep this memory, where the layout has found all rows. Callers do not write to a picture
-        // that they have passed before the call returns.
+        // SAFETY: `arrays` or `copies` keep this memory, where the layout has found all rows. Callers do not write to a
+        // picture that they have passed before the call returns.
         let bytes = unsafe { std::slice::from_raw_parts(lowest as *const u8, bytes) };
         PlaneInput { bytes, stride: rows.stride }
     };
@@ -237,32 +239,12 @@ fn on_device(arrays: &Arrays, layout: &Layout, context: usize) -> Option<DeviceP
     Some(DevicePlanes { context, stream: 0, planes })
 }
 
-/// Why a picture does not go in or out.
-pub enum Refusal {
-    /// Its rows have gaps, which copies on a GPU do not reach.
-    Gaps,
-    NoMemory(NoMemory),
-    Error(Error),
-}
-
-impl From<NoMemory> for Refusal {
-    fn from(none: NoMemory) -> Self {
-        Refusal::NoMemory(none)
-    }
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Refusal::Error(error)
-    }
-}
-
 /// Pushes `arrays`, which are on the GPU.
-pub fn push_device(equalizer: &mut Equalizer, arrays: &Arrays, layout: &Layout) -> Result<Option<Output>, Refusal> {
+pub fn push_device(equalizer: &mut Equalizer, arrays: &Arrays, layout: &Layout) -> Result<Option<Output>, Wrong> {
     let context = equalizer.gpu_context().ok_or(Error::NotOnGpu)?;
-    let planes = on_device(arrays, layout, context).ok_or(Refusal::Gaps)?;
-    // SAFETY: `arrays` keeps this memory, which belongs to the primary context of the GPU, as DLPack has it. What its library
-    // has enqueued is done before the work on the default stream, which the copies wait for.
+    let planes = on_device(arrays, layout, context).ok_or(Wrong::Gaps)?;
+    // SAFETY: `arrays` keeps this memory, which belongs to the primary context of the GPU, as DLPack has it. What its
+    // library has enqueued is done before the work on the default stream, which the copies wait for.
     Ok(unsafe { equalizer.push_device(&planes) }?)
 }
 
@@ -307,16 +289,17 @@ pub fn delivered<'py>(
         (None, _) => new_arrays(py, layout, maker)?,
     };
     let arrays = target(&object, layout)?;
-    crate::detached(py, || write(output, &arrays, layout)).map_err(Wrong::from)?;
+    crate::detached(py, || write(output, &arrays, layout))?;
     Ok(object)
 }
 
 /// Writes the result to `arrays`, which can be written to.
-fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Refusal> {
+fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Wrong> {
     if let Place::Cuda(_) = arrays.place() {
         let context = output.gpu_context().ok_or(Error::NotOnGpu)?;
-        let planes = on_device(arrays, layout, context).ok_or(Refusal::Gaps)?;
-        // SAFETY: as in `push_device`; and nothing else uses what a caller has passed to be written before the call returns.
+        let planes = on_device(arrays, layout, context).ok_or(Wrong::Gaps)?;
+        // SAFETY: as in `push_device`; and nothing else uses what a caller has passed to be written before the call
+        // returns.
         return Ok(unsafe { output.copy_to_device(&planes) }?);
     }
     output.frame().bring_down().map_err(Error::from)?;
@@ -325,8 +308,8 @@ fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Refusa
         let fill = |planes: Vec<Rows>| {
             for (to, own) in planes.iter().zip(own) {
                 for y in 0..to.rows {
-                    // SAFETY: `Block::rows` and `packed` have found that there is memory for this row; callers let nothing else use
-                    // it before the call returns.
+                    // SAFETY: `Block::rows` and `packed` have found that there is memory for this row; callers let
+                    // nothing else use it before the call returns.
                     unsafe {
                         std::ptr::copy_nonoverlapping(own.row(y)[..to.row_bytes].as_ptr(), to.row(y), to.row_bytes)
                     };

@@ -4,7 +4,7 @@ use crate::array::Place;
 use crate::asked::Asked;
 use crate::layout::Layout;
 use crate::picture::{
-    Arrays, Maker, NoMemory, Refusal, delivered, maker, of_argument, push_device, target, with_input, without_gaps,
+    Arrays, Maker, NoMemory, delivered, maker, of_argument, push_device, target, with_input, without_gaps,
 };
 use crate::{detached, raised};
 use histeq::{Backend, Equalizer, Error, Note, Output, SceneSurvey, Scenes};
@@ -22,7 +22,7 @@ pub struct Video {
     pub equalizer: Equalizer,
 }
 
-/// What is wrong, before it is an exception.
+/// An error before it becomes an exception.
 pub enum Wrong {
     /// The value of an argument.
     Value(String),
@@ -49,16 +49,6 @@ impl From<Error> for Wrong {
 impl From<String> for Wrong {
     fn from(text: String) -> Self {
         Wrong::Value(text)
-    }
-}
-
-impl From<Refusal> for Wrong {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Gaps => Wrong::Gaps,
-            Refusal::NoMemory(none) => Wrong::NoMemory(none),
-            Refusal::Error(error) => Wrong::Error(error),
-        }
     }
 }
 
@@ -89,12 +79,12 @@ impl Video {
             builder = builder.scenes(scenes);
         }
         let notes = notes.clone();
-        let tell = move |note: &Note| {
+        let keep = move |note: &Note| {
             if let Note::Note(text) | Note::Warning(text) = note {
                 notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(text.clone());
             }
         };
-        Ok(Video { equalizer: builder.on_note(tell).build()?, layout, result, place })
+        Ok(Video { equalizer: builder.on_note(keep).build()?, layout, result, place })
     }
 
     fn builder(asked: &Asked, layout: &Layout, place: Place) -> Result<histeq::Builder, Wrong> {
@@ -113,8 +103,8 @@ impl Video {
     pub fn push(&mut self, arrays: &Arrays) -> Result<Option<Output>, Wrong> {
         self.check(arrays)?;
         match self.place {
-            Place::Host => Ok(with_input(arrays, &self.layout, |input| self.equalizer.push(input))?),
-            Place::Cuda(_) => Ok(push_device(&mut self.equalizer, arrays, &self.layout)?),
+            Place::Host => with_input(arrays, &self.layout, |input| self.equalizer.push(input)),
+            Place::Cuda(_) => push_device(&mut self.equalizer, arrays, &self.layout),
         }
     }
 
@@ -127,7 +117,7 @@ impl Video {
     }
 }
 
-/// What a caller may not expect.
+/// Notes and warnings for the caller.
 type Notes = Arc<Mutex<Vec<String>>>;
 
 /// A video on its way.
@@ -232,8 +222,8 @@ impl Sequence {
         Ok(Sequence { state: Mutex::new(Some(state)), notes: Notes::default() })
     }
 
-    /// Takes a frame in, and returns the oldest one that is done, or None. It is written into `out` if one is given, which is
-    /// returned then.
+    /// Takes a frame in, and returns the oldest one that is done, or None. It is written into `out` if one is given,
+    /// which is returned then.
     #[pyo3(signature = (array, *, out = None))]
     fn push<'py>(
         &self,
@@ -271,8 +261,8 @@ impl Sequence {
         Ok(Frames { sequence: slf.unbind(), source: Mutex::new(None), out: None, iterated: None })
     }
 
-    /// All of `frames` through the equalizer: as many come out, in their order. With `out` each is written there, over the one
-    /// before. Begins a new video if another iteration came before, also one that was left before its end.
+    /// All of `frames` through the equalizer: as many come out, in their order. With `out` each is written there, over
+    /// the one before. Begins a new video if another iteration came before, also one that was left before its end.
     #[pyo3(signature = (frames, *, out = None))]
     fn iterate(slf: Bound<'_, Self>, frames: &Bound<'_, PyAny>, out: Option<Py<PyAny>>) -> PyResult<Frames> {
         let source = Mutex::new(Some(frames.try_iter()?.unbind()));
@@ -287,7 +277,8 @@ impl Sequence {
         Ok(Frames { sequence: slf.unbind(), source, out, iterated: Some(iterated) })
     }
 
-    /// Other options for the frames that are pushed from now on. What is not in `histeq.options()` stays as it was given.
+    /// Other options for the frames that are pushed from now on. What is not in `histeq.options()` stays as it was
+    /// given.
     #[pyo3(signature = (**options))]
     fn set(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let mut changes = Vec::new();
@@ -332,7 +323,7 @@ impl Sequence {
                 }
                 let Some((survey, layout)) = &mut state.survey else { return Ok(()) };
                 arrays.check(layout)?;
-                Ok(with_input(&arrays, layout, |input| survey.push(input))?)
+                with_input(&arrays, layout, |input| survey.push(input))
             })?;
         }
         Ok(())
@@ -356,7 +347,7 @@ impl Sequence {
         self.with_frame(array, |video, arrays| {
             video.check(arrays)?;
             match video.place {
-                Place::Host => Ok(with_input(arrays, &video.layout, |input| video.equalizer.warm_up(input))?),
+                Place::Host => with_input(arrays, &video.layout, |input| video.equalizer.warm_up(input)),
                 Place::Cuda(_) => Err(Wrong::Value("frames to warm up with are on the host".to_owned())),
             }
         })
@@ -376,8 +367,8 @@ impl Sequence {
         Ok(self.alone(py, name)?)
     }
 
-    /// Gives back its threads and its memory, also that on a GPU. Frames that have not come out are lost. The end of a `with` block
-    /// does it.
+    /// Gives back its threads and its memory, also that on a GPU. Frames that have not come out are lost. The end of a
+    /// `with` block does it.
     fn close(&self, py: Python<'_>) {
         detached(py, || drop(self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()));
     }
@@ -464,7 +455,7 @@ impl Frames {
     }
 }
 
-/// What these options ask for.
+/// Parses the options of a call.
 pub fn asked(options: Option<&Bound<'_, PyDict>>) -> PyResult<Asked> {
     let mut asked = Asked::default();
     for (name, value) in options.into_iter().flatten() {

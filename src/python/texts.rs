@@ -1,4 +1,4 @@
-//! What Python's help and type checkers say, made of the table of options: nothing here names an option of it. The
+//! The texts of Python's help and type checkers, made of the table of options: nothing here names an option of it. The
 //! tests write `histeq.pyi` with it.
 
 use histeq::options::{OPTIONS, OptionInfo, ValueKind};
@@ -32,27 +32,28 @@ pub const OTHERS: [(&str, &str, &str, &str); 12] = [
 ];
 
 /// What the module is.
-pub const ABOUT: &str = "Brings out what pictures and video hide: histogram equalization and more, on the CPU or an NVIDIA GPU to the \
-                     same byte.";
+pub const ABOUT: &str = "Brings out what pictures and video hide: histogram equalization and more, on the CPU or an \
+                     NVIDIA GPU to the same byte.";
 
 /// What `equalize` is.
 pub const EQUALIZE: &str = "\
 One picture, equalized.
 
-array: uint8 or uint16 of NumPy, PyTorch, CuPy or whatever has the buffer protocol or DLPack, with any strides, on the host or \
-on a GPU. (height, width) is gray, (height, width, 3) RGB, (height, width, 4) RGBA, (3, height, width) planar RGB. A tuple has \
-the planes of YUV: (Y, U, V). `format` names others: BGR (\"bgr24\"), rows of all planes below each other (\"yuv420p\"), 10 and \
-12 bits in words of 16.
+array: uint8 or uint16 of NumPy, PyTorch, CuPy or whatever has the buffer protocol or DLPack, with any strides, on the \
+host or on a GPU. (height, width) is gray, (height, width, 3) RGB, (height, width, 4) RGBA, (3, height, width) planar \
+RGB. A tuple has the planes of YUV: (Y, U, V). `format` names others: BGR (\"bgr24\"), rows of all planes below each \
+other (\"yuv420p\"), 10 and 12 bits in words of 16.
 
-The result is an array of the same library, on the same device; of the same shape and type, unless `gray` or `output_depth` \
-change them. With `out` it is written there, and `out` is returned.";
+The result is an array of the same library, on the same device; of the same shape and type, unless `gray` or \
+`output_depth` change them. With `out` it is written there, and `out` is returned.";
 
 /// What `Equalizer` is.
 pub const EQUALIZER: &str = "\
-A video on its way: frames go in and come out in their order, some calls later, because the newest wait for those behind them.
+A video on its way: frames go in and come out in their order, some calls later, because the newest wait for those \
+behind them.
 
-The first frame decides on format and size. Each call releases the GIL while it works. An equalizer may be used from several \
-threads, one at a time.";
+The first frame decides on format and size. Each call releases the GIL while it works. An equalizer may be used from \
+several threads, one at a time.";
 
 /// The name of an option in the table: `max-gain`.
 pub fn option_name(name: &str) -> String {

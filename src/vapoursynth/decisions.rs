@@ -4,7 +4,8 @@ use histeq::Decided;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes that are kept of all segments but the newest; those that were not asked for for the longest time go first.
+/// The most bytes that are kept of all segments but the newest; those that were not asked for for the longest time go
+/// first.
 const MOST_BYTES: usize = 512 << 20;
 
 /// The most bytes of one segment, if it has more frames than one.
@@ -16,7 +17,7 @@ const MOST_FRAMES: usize = 128;
 /// What is decided of the frames of a clip.
 pub struct Decisions {
     /// Frames of a segment.
-    length: usize,
+    pub length: usize,
     known: Mutex<Known>,
 }
 
@@ -54,11 +55,6 @@ impl Decisions {
     pub fn new(bytes_of_frame: usize, whole: Option<usize>) -> Self {
         let length = (MOST_OF_SEGMENT / bytes_of_frame.max(1)).clamp(1, MOST_FRAMES);
         Decisions { length: whole.unwrap_or(length).max(1), known: Mutex::default() }
-    }
-
-    /// Frames of a segment.
-    pub fn length(&self) -> usize {
-        self.length
     }
 
     /// Whether a segment is known.

@@ -18,16 +18,16 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
     let clip = source.clip();
     let of_equalize = |error: &dyn std::fmt::Display| in_python(&format!("Equalize: {error}"));
     let (builder, format, size) = builder(&clip, arguments).map_err(|error| of_equalize(&error))?;
-    // A mapper has the same to tell.
-    let tell = move |note: &Note| host.tell(note);
-    let study = builder.clone().on_note(tell).study().map_err(|error| of_equalize(&error))?;
+    // The mappers would report the same notes.
+    let log = move |note: &Note| host.log(note);
+    let study = builder.clone().on_note(log).study().map_err(|error| of_equalize(&error))?;
     let output = builder.output_format().map_err(|error| of_equalize(&error))?;
     let frames = clip.frames as usize;
     let whole = study.reach().is_none().then_some(frames);
     let decisions = Arc::new(Decisions::new(study.bytes_of_decided(), whole));
     let kind = Kind { format, size };
 
-    let segments = frames.div_ceil(decisions.length());
+    let segments = frames.div_ceil(decisions.length);
     let token = Format { family: picture::GRAY, is_float: false, depth: 8, log2_width: 0, log2_height: 0 };
     let token = Clip { format: token, size: (1, 1), frames: segments as i32, ..clip };
     let frame_bytes: usize = (0..picture::planes(format).len())
@@ -39,12 +39,12 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
         frames,
         decisions: decisions.clone(),
         at_once: (MOST_AHEAD / frame_bytes.max(1)).clamp(1, MOST_FRAMES_AHEAD),
-        reading: Mutex::new(Reading { study, next: None, last: 0, told: 0 }),
+        reading: Mutex::new(Reading { study, next: None, last: 0, decided: 0 }),
     };
     let study = host.node("EqualizeStudy", &token, reader, Order::OneByOne, &[&source])?;
 
     let output = picture::host_format(output, &clip.format);
-    // A mapper for each thread that asks; the first one tells of options that do not go together.
+    // A mapper for each thread that asks; the first one reports options that do not go together.
     let mappers = Mutex::new(vec![builder.mapper().map_err(|error| of_equalize(&error))?]);
     let equalize = Equalize {
         source: source.again(),
@@ -112,8 +112,8 @@ struct Reading {
     next: Option<usize>,
     /// Behind the last frame that is read.
     last: usize,
-    /// Behind the last frame that it has told of.
-    told: usize,
+    /// Behind the last frame that is decided.
+    decided: usize,
 }
 
 impl Filter for Reader {
@@ -121,10 +121,10 @@ impl Filter for Reader {
         // VapourSynth calls this node for one frame at a time, so the lock is always free.
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let read = match reason {
-            Reason::Begins if self.decisions.has(segment) => Ok(true),
-            Reason::Begins => self.begin(segment, &mut reading, request),
-            Reason::Ready => self.go_on(segment, &mut reading, request),
-            Reason::Failed => {
+            Reason::Initial if self.decisions.has(segment) => Ok(true),
+            Reason::Initial => self.begin(segment, &mut reading, request),
+            Reason::AllFramesReady => self.go_on(segment, &mut reading, request),
+            Reason::Error => {
                 reading.next = None;
                 return Ok(None);
             }
@@ -133,7 +133,7 @@ impl Filter for Reader {
             Ok(false) => Ok(None),
             Ok(true) => {
                 let format = Format { family: picture::GRAY, is_float: false, depth: 8, log2_width: 0, log2_height: 0 };
-                let mut token = request.host().new_frame(format, (1, 1), None, &[])?;
+                let mut token = request.host.new_frame(format, (1, 1), None, &[])?;
                 token.write(0, [&[0][..]].into_iter())?;
                 Ok(Some(token))
             }
@@ -146,12 +146,12 @@ impl Filter for Reader {
 }
 
 impl Reader {
-    /// Begins to read a segment, or goes on behind the one before it. Answers whether all is read.
+    /// Begins to read a segment, or goes on behind the one before it. Returns whether all is read.
     fn begin(&self, segment: usize, reading: &mut Reading, request: &Request<'_>) -> Result<bool, String> {
-        let first = segment * self.decisions.length();
-        let end = (first + self.decisions.length()).min(self.frames);
+        let first = segment * self.decisions.length;
+        let end = (first + self.decisions.length).min(self.frames);
         let Reach { before, behind } = reading.study.reach().unwrap_or_default();
-        let follows = reading.next.is_some() && reading.told == first && first > 0;
+        let follows = reading.next.is_some() && reading.decided == first && first > 0;
         if !follows {
             let begin = first.saturating_sub(before as usize);
             reading.study.restart(begin as u64);
@@ -184,8 +184,8 @@ impl Reader {
         if next < until {
             return Ok(false);
         }
-        let first = segment * self.decisions.length();
-        let end = (first + self.decisions.length()).min(self.frames);
+        let first = segment * self.decisions.length;
+        let end = (first + self.decisions.length).min(self.frames);
         let mut decided = Vec::with_capacity(end - first);
         while decided.len() < end - first {
             let of_next = reading.study.decided().map_err(|error| error.to_string())?;
@@ -194,7 +194,7 @@ impl Reader {
                 decided.push(of_frame);
             }
         }
-        reading.told = end;
+        reading.decided = end;
         self.decisions.keep(segment, decided);
         Ok(true)
     }
@@ -217,13 +217,13 @@ const HAS_ALL: usize = 1;
 
 impl Filter for Equalize {
     fn frame(&self, number: usize, reason: Reason, request: &mut Request<'_>) -> Result<Option<NewFrame>, String> {
-        if reason == Reason::Failed {
+        if reason == Reason::Error {
             return Ok(None);
         }
         let decided = self.decisions.of(number);
-        let Some(decided) = decided.filter(|_| reason == Reason::Ready) else {
+        let Some(decided) = decided.filter(|_| reason == Reason::AllFramesReady) else {
             // What was decided may be gone again, where there is much of it.
-            request.ask(&self.study, number / self.decisions.length());
+            request.ask(&self.study, number / self.decisions.length);
             request.ask(&self.source, number);
             return Ok(None);
         };
@@ -261,7 +261,7 @@ impl Equalize {
                 shared[*host] = Arc::ptr_eq(plane.memory(), was.memory());
             }
         }
-        let mut made = request.host().new_frame(self.output, self.kind.size, Some(own), &shared)?;
+        let mut made = request.host.new_frame(self.output, self.kind.size, Some(own), &shared)?;
         for (plane, host) in done.planes().iter().zip(order).filter(|(_, host)| !shared[**host]) {
             made.write(*host, (0..plane.rows()).map(|y| plane.row(y)))?;
         }

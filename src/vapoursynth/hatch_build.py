@@ -14,7 +14,8 @@ class Build(BuildHookInterface):
     def initialize(self, version, build_data):
         if version == "editable":
             raise SystemExit("VapourSynth looks for plug-ins among its own files: install without -e")
-        build = ["cargo", "build", "--release", "--locked", "-p", "histeq-vapoursynth", "--message-format", "json-render-diagnostics"]
+        build = ["cargo", "build", "--release", "--locked", "-p", "histeq-vapoursynth"]
+        build += ["--message-format", "json-render-diagnostics"]
         messages = subprocess.run(build, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True).stdout
         made = [json.loads(line) for line in messages.splitlines()]
         (library,) = [

@@ -9,16 +9,17 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
+pub use vapoursynth4_sys::VSActivationReason as Reason;
 use vapoursynth4_sys::{
-    VAPOURSYNTH_API_VERSION, VSAPI, VSActivationReason, VSCacheMode, VSColorFamily, VSCore, VSDataTypeHint,
-    VSFilterDependency, VSFilterMode, VSFrame, VSFrameContext, VSMap, VSMapAppendMode, VSMessageType, VSNode,
+    VAPOURSYNTH_API_VERSION, VSAPI, VSCacheMode, VSColorFamily, VSCore, VSDataTypeHint, VSFilterDependency,
+    VSFilterMode, VSFrame, VSFrameContext, VSMap, VSMapAppendMode, VSMapPropertyError, VSMessageType, VSNode,
     VSPLUGINAPI, VSPlugin, VSRequestPattern, VSSampleType, VSVideoFormat, VSVideoInfo,
 };
 
 /// What a function of the plug-in does: reads its arguments, and gives results.
 pub type Function = fn(Host, &Arguments<'_>, &Results<'_>) -> Result<(), String>;
 
-/// The plug-in, while it tells of itself.
+/// The plug-in, while it registers its functions.
 pub struct Plugin<'a> {
     plugin: *mut VSPlugin,
     api: &'a VSPLUGINAPI,
@@ -107,21 +108,11 @@ pub struct NewFrame {
 
 /// A request for a frame.
 pub struct Request<'a> {
-    host: Host,
+    /// The host, for new frames.
+    pub host: Host,
     context: *mut VSFrameContext,
     /// A number that is kept with the request; it begins with 0.
     pub step: &'a mut usize,
-}
-
-/// Where a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// It comes in.
-    Begins,
-    /// What it has asked for is there.
-    Ready,
-    /// What it has asked for is not to be had.
-    Failed,
 }
 
 /// Makes the frames of a node.
@@ -159,7 +150,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let text = format!("a bug, please report it: {}", text.unwrap_or("unknown"));
-        // What was thrown may do anything when it is dropped.
+        // The payload may do anything when it is dropped.
         std::mem::forget(panic);
         Err(text)
     })
@@ -212,41 +203,36 @@ unsafe extern "system-unwind" fn called(
 impl Arguments<'_> {
     /// A whole number.
     pub fn integer(&self, name: &str) -> Option<i64> {
-        integer(self.api, self.map, name)
+        get(self.map, name, self.api.mapGetInt)
     }
 
     /// A number.
     pub fn number(&self, name: &str) -> Option<f64> {
-        let (name, mut error) = (c_text(name), 0);
-        // SAFETY: map and name are there, and `error` can be written to.
-        let number = unsafe { (self.api.mapGetFloat)(self.map, name.as_ptr(), 0, (&raw mut error).cast()) };
-        (error == 0).then_some(number)
+        get(self.map, name, self.api.mapGetFloat)
     }
 
     /// A text.
     pub fn text(&self, name: &str) -> Option<String> {
-        let (name, mut error) = (c_text(name), 0);
-        // SAFETY: map and name are there, and `error` can be written to; a text ends with zero.
-        unsafe {
-            let text: *const c_char = (self.api.mapGetData)(self.map, name.as_ptr(), 0, (&raw mut error).cast());
-            (error == 0 && !text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
-        }
+        let text: *const c_char = get(self.map, name, self.api.mapGetData)?;
+        // SAFETY: a text of the host ends with zero, and is there while the function is called.
+        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 
     /// A clip.
     pub fn node(&self, host: Host, name: &str) -> Option<Node> {
-        let (name, mut error) = (c_text(name), 0);
-        // SAFETY: map and name are there, and `error` can be written to.
-        let node = unsafe { (self.api.mapGetNode)(self.map, name.as_ptr(), 0, (&raw mut error).cast()) };
-        (!node.is_null()).then_some(Node { host, node })
+        get(self.map, name, self.api.mapGetNode).filter(|node| !node.is_null()).map(|node| Node { host, node })
     }
 }
 
-fn integer(api: &VSAPI, map: *const VSMap, name: &str) -> Option<i64> {
+/// A function of the host that reads the value of a name in a map, by its index, and writes an error.
+type Getter<T> = unsafe extern "system-unwind" fn(*const VSMap, *const c_char, c_int, *mut VSMapPropertyError) -> T;
+
+/// The first value of this name in a map that is there; `None` if there is none.
+fn get<T>(map: *const VSMap, name: &str, getter: Getter<T>) -> Option<T> {
     let (name, mut error) = (c_text(name), 0);
     // SAFETY: map and name are there, and `error` can be written to.
-    let number = unsafe { (api.mapGetInt)(map, name.as_ptr(), 0, (&raw mut error).cast()) };
-    (error == 0).then_some(number)
+    let value = unsafe { getter(map, name.as_ptr(), 0, (&raw mut error).cast()) };
+    (error == 0).then_some(value)
 }
 
 impl Results<'_> {
@@ -281,14 +267,14 @@ impl Format {
 
 impl Host {
     /// Writes to the host's log.
-    pub fn tell(self, note: &Note) {
+    pub fn log(self, note: &Note) {
         let (kind, text) = match note {
             Note::Detail(text) => (VSMessageType::Debug, text),
             Note::Note(text) => (VSMessageType::Information, text),
             Note::Warning(text) => (VSMessageType::Warning, text),
         };
         let text = c_text(&in_python(&format!("Equalize: {text}")));
-        // SAFETY: the text lives until it returns, and the core as long as what its nodes have to tell.
+        // SAFETY: the text lives until it returns, and the core as long as its nodes.
         unsafe { (self.api.logMessage)(kind, text.as_ptr(), self.core) };
     }
 
@@ -361,8 +347,8 @@ impl Host {
         Ok(Node { host: self, node })
     }
 
-    /// A frame with the properties of `from`, if it is made of one. Its planes are to be written, but for those that are
-    /// `shared` with planes of that frame.
+    /// A frame with the properties of `from`, if it is made of one. Its planes are to be written, but for those that
+    /// are `shared` with planes of that frame.
     pub fn new_frame(
         self,
         format: Format,
@@ -405,7 +391,7 @@ impl Node {
 
     /// What is known of the clip.
     pub fn clip(&self) -> Clip {
-        // SAFETY: the node is there, and what the host says of it is as long as it is.
+        // SAFETY: the node is there, and its description lives as long.
         let info = unsafe { &*(self.host.api.getVideoInfo)(self.node) };
         Clip {
             format: Format::of(&info.format),
@@ -427,7 +413,8 @@ impl HostFrame {
     /// A property that is a whole number.
     pub fn integer(&self, name: &str) -> Option<i64> {
         // SAFETY: the frame is there, and its properties are as long as it is.
-        integer(self.host.api, unsafe { (self.host.api.getFramePropertiesRO)(self.frame) }, name)
+        let properties = unsafe { (self.host.api.getFramePropertiesRO)(self.frame) };
+        get(properties, name, self.host.api.mapGetInt)
     }
 
     /// A plane of it.
@@ -521,32 +508,22 @@ impl Request<'_> {
         // SAFETY: node and request are there.
         unsafe { (self.host.api.releaseFrameEarly)(node.node, number as c_int, self.context) };
     }
-
-    /// The host, for new frames.
-    pub fn host(&self) -> Host {
-        self.host
-    }
 }
 
 /// A frame is asked for, or goes on.
 unsafe extern "system-unwind" fn asked(
     number: c_int,
-    reason: VSActivationReason,
+    reason: Reason,
     filter: *mut c_void,
     kept: *mut *mut c_void,
     context: *mut VSFrameContext,
     core: *mut VSCore,
     api: *const VSAPI,
 ) -> *const VSFrame {
-    // SAFETY: the host's functions stay, and so does the filter until it is freed; what is kept is this request's alone, and
-    // has the size of a number.
+    // SAFETY: the host's functions stay, and so does the filter until it is freed; what is kept is this request's
+    // alone, and has the size of a number.
     let (api, filter, step) = unsafe { (&*api, &*filter.cast::<Box<dyn Filter>>(), &mut *kept.cast::<usize>()) };
     let mut request = Request { host: Host { api, core }, context, step };
-    let reason = match reason {
-        VSActivationReason::Initial => Reason::Begins,
-        VSActivationReason::AllFramesReady => Reason::Ready,
-        VSActivationReason::Error => Reason::Failed,
-    };
     match guarded(|| filter.frame(number as usize, reason, &mut request)) {
         Ok(Some(made)) => {
             let frame = made.frame;

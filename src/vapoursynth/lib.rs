@@ -1,7 +1,7 @@
 //! A plug-in for VapourSynth: `core.histeq.Equalize(clip, look="night")`, whose frames are asked for in any order.
 //!
 //! ```text
-//! clip -> node "Study": a request stands for a segment of the clip, which it reads in order, with frames around it -> Decisions
+//! clip -> node "Study": a request stands for a segment of the clip, read in order, with frames around it -> Decisions
 //! clip, Study -> node "Equalize": a frame, with what was decided of it
 //! ```
 //!
@@ -21,13 +21,13 @@ mod picture;
 use histeq::options::{OPTIONS, OptionInfo, ValueKind, in_python, python_name};
 use host::{Arguments, Host, Plugin, Results};
 
-/// What the plug-in tells VapourSynth of itself.
+/// Registers the functions of the plug-in.
 pub(crate) fn register(plugin: &Plugin<'_>) {
     plugin.configure("video.histeq.equalize", "histeq", "Histogram equalization of video");
     let options: String =
         OPTIONS.iter().map(|option| format!("{}:{}:opt;", python_name(option.name), kind(option))).collect();
     plugin.offer("Equalize", &format!("clip:vnode;{options}"), "clip:vnode;", equalize::create);
-    plugin.offer("Options", "", "name:data[];values:data[];default:data[];help:data[];", tell_options);
+    plugin.offer("Options", "", "name:data[];values:data[];default:data[];help:data[];", list_options);
 }
 
 /// The type of its argument.
@@ -50,7 +50,7 @@ fn value(option: &OptionInfo, arguments: &Arguments<'_>) -> Option<String> {
 }
 
 /// The table of options: a list of each column.
-fn tell_options(_host: Host, _arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
+fn list_options(_host: Host, _arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
     for option in &OPTIONS {
         let values = match option.kind {
             ValueKind::Choice(choices) => {

@@ -67,7 +67,8 @@ pub fn planes(format: PixelFormat) -> &'static [usize] {
     }
 }
 
-/// The frame of the host as one of ours, which shares its memory. What says nothing of its range is limited, unless it is RGB.
+/// The frame of the host as one of ours, which shares its memory. Without a property, the range is limited, of RGB
+/// full.
 pub fn frame(of: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> Result<Frame, String> {
     let is_rgb = format.descriptor().model == Model::Rgb;
     let range = match (of.integer("_Range"), of.integer("_ColorRange")) {

@@ -3,6 +3,7 @@
 use crate::backends::{Sequence, by_reference, gpu};
 use crate::host_program::Numbers;
 use crate::pictures::{Content, Picture, difference};
+use histeq::Named;
 use histeq::cuda::{Error, Gpu};
 use histeq::equalize::cuda::Cuda;
 use histeq::frame::PixelFormat;
@@ -113,7 +114,7 @@ fn highest_of(bytes: u8) -> u32 {
 const SIZES: [(usize, usize); 6] = [(1, 1), (15, 1), (1, 10_000), (61, 7), (641, 359), (1920, 1080)];
 
 fn shapes() -> Vec<LaunchShape> {
-    let walks = Walk::ALL.into_iter().map(|walk| LaunchShape { walk, ..LaunchShape::DEFAULT });
+    let walks = Walk::ALL.iter().map(|&walk| LaunchShape { walk, ..LaunchShape::DEFAULT });
     let blocks = LaunchShape { blocks: Some(120), ..LaunchShape::DEFAULT };
     walks.chain([blocks, LaunchShape { walk: Walk::Consecutive, ..blocks }]).collect()
 }
@@ -142,7 +143,7 @@ fn every_histogram_variant_counts_right() {
             let expected = counts_of(&elements, bins);
             let plane =
                 stored(&elements, bytes, |elements| kernel_bench.put(elements, (width, height), bins, 2)).unwrap();
-            for histogram in HistogramVariant::ALL {
+            for &histogram in HistogramVariant::ALL {
                 for (index, shape) in shapes().into_iter().enumerate() {
                     let sizes = Variants::BLOCK_SIZES.into_iter().map(Some).chain([None]);
                     for block_size in sizes {
@@ -177,7 +178,7 @@ fn every_scan_variant_sums_up_right() {
     for bins in [2, 100, 256, 257, 1000, 1024, 4096, 16384, 50_000, 65536] {
         let counts: Vec<u32> = (0..bins).map(|_| numbers.below(60_000)).collect();
         let expected = Formula::TruncatedLuminance.cumulative(&counts);
-        for scan in ScanVariant::ALL {
+        for &scan in ScanVariant::ALL {
             for block_size in Variants::BLOCK_SIZES.into_iter().map(Some).chain([None]) {
                 let variants = Variants { scan: Some(scan), block_size, ..Variants::default() };
                 let experiment = Experiment { variants, ..Experiment::default() };
@@ -206,7 +207,7 @@ fn cdf_min_curves_and_saturation_are_those_of_plain_loops() {
         for counts in hard_counts(bins, &mut numbers) {
             let cut: Vec<u32> = counts.iter().map(|&count| count.min(256)).collect();
             assert_eq!(kernel_bench.saturation(&counts, 256, ONCE).unwrap().result, cut);
-            for formula in [None].into_iter().chain(Formula::ALL.into_iter().map(Some)) {
+            for formula in [None].into_iter().chain(Formula::ALL.iter().copied().map(Some)) {
                 let plain = formula.unwrap_or(Formula::TruncatedLuminance);
                 // The curve takes the last sum for the number of samples, and this one's is not.
                 if plain == Formula::StaleBuffer {
@@ -215,7 +216,7 @@ fn cdf_min_curves_and_saturation_are_those_of_plain_loops() {
                 let cdf = plain.cumulative(&counts);
                 let least = plain.cdf_min(&cdf);
                 let in_curve = Variants { cdf_min: Some(CdfMin::InCurve), ..Variants::default() };
-                for cdf_min in CdfMin::ALL {
+                for &cdf_min in CdfMin::ALL {
                     let variants = Variants { cdf_min: Some(cdf_min), ..Variants::default() };
                     let experiment = Experiment { variants, formula, ..Experiment::default() };
                     assert_eq!(kernel_bench.cdf_min(&cdf, &experiment, ONCE).unwrap().result, least, "{experiment:?}");
@@ -246,7 +247,7 @@ fn every_map_variant_maps_right() {
             let expected: Vec<u8> = mapped.collect();
             let plane =
                 stored(&elements, bytes, |elements| kernel_bench.put(elements, (width, height), bins, 1)).unwrap();
-            for map in MapVariant::ALL.into_iter().filter(|map| !map.is_computed()) {
+            for &map in MapVariant::ALL.iter().filter(|map| !map.is_computed()) {
                 for shape in shapes() {
                     for block_size in [None, Some(64), Some(1024)] {
                         let variants = Variants { map: Some(map), block_size, ..Variants::default() };
@@ -428,8 +429,8 @@ fn frames_through_variants_are_those_of_the_reference() {
         PixelFormat::Bgra,
         PixelFormat::Gbrp12be,
     ];
-    let scans = ScanVariant::ALL.into_iter().map(Some).chain([None]);
-    let histograms = HistogramVariant::ALL.into_iter().map(Some).chain([None]).cycle();
+    let scans = ScanVariant::ALL.iter().copied().map(Some).chain([None]);
+    let histograms = HistogramVariant::ALL.iter().copied().map(Some).chain([None]).cycle();
     for (turn, (scan, histogram)) in scans.zip(histograms).enumerate() {
         let block_size = [None, Some(64), Some(256), Some(1024)][turn % 4];
         let pixels_per_thread = [None, Some(256), Some(5)][turn % 3];

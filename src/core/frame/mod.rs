@@ -23,28 +23,25 @@ pub use pool::{HostBuffer, HostPool, LatePool, Pool, host_room};
 pub use crate::spec::Transfer;
 use crate::spec::chroma::Colours;
 use crate::spec::clahe::Tiles;
-use crate::spec::{Levels, Method, Rect, Weights};
+use crate::spec::{Levels, Method, Rect, Weights, named};
 use std::any::Any;
 use std::sync::Arc;
 
-/// The range of luma codes from black to white: all codes, or those from 16 to 235 (times a power of two).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Range {
-    /// `tv`, `mpeg`: 16 to 235 at 8 bits.
-    Limited,
-    /// `pc`, `jpeg`: every code.
-    Full,
+named! {
+    /// The range of luma codes from black to white: all codes, or those from 16 to 235 (times a power of two).
+    pub enum Range {
+        Limited = "limited", "`tv`, `mpeg`: 16 to 235 at 8 bits";
+        Full = "full", "`pc`, `jpeg`: every code";
+    }
 }
 
-/// The matrix between RGB and YUV: the weights of red, green and blue in luminance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Matrix {
-    /// SD video, and video that does not specify a matrix.
-    Bt601,
-    /// HD video.
-    Bt709,
-    /// UHD video.
-    Bt2020,
+named! {
+    /// The matrix between RGB and YUV: the weights of red, green and blue in luminance.
+    pub enum Matrix {
+        Bt601 = "bt601", "SD video, and video that does not specify a matrix";
+        Bt709 = "bt709", "HD video";
+        Bt2020 = "bt2020", "UHD video";
+    }
 }
 
 /// Data that a source attaches to a frame for the sink, such as side data; backends pass it on unchanged.

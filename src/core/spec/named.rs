@@ -18,6 +18,8 @@ pub trait Named: Copy + PartialEq + 'static {
 
 /// Declares an enum of named values: `Value = "name", "what it is";`, or `Value = "name" | "another name", "what it
 /// is";`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named {
     ($(#[$of:meta])* pub enum $type:ident {
         $($(#[$value_of:meta])* $value:ident = $name:literal $(| $other:literal)?, $about:literal;)*

@@ -10,19 +10,19 @@
 //! A [`Scale`] has these levels at 1,025 places between black and white of the signal, straight between. They are
 //! computed when they are first needed, in integers, by logarithms and powers of 40 bits.
 
+use super::named;
 use super::natural::WHITE;
 use std::sync::OnceLock;
 
-/// How codes stand for light.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Transfer {
-    /// As in SDR video: white is the white of the display.
-    #[default]
-    Sdr,
-    /// Perceptual quantization, SMPTE ST 2084: HDR10.
-    Pq,
-    /// Hybrid log-gamma, ARIB STD-B67.
-    Hlg,
+named! {
+    /// How codes stand for light.
+    #[derive(Default)]
+    pub enum Transfer {
+        #[default]
+        Sdr = "sdr", "As in SDR video: white is the white of the display";
+        Pq = "pq", "Perceptual quantization, SMPTE ST 2084: HDR10";
+        Hlg = "hlg", "Hybrid log-gamma, ARIB STD-B67";
+    }
 }
 
 impl Transfer {

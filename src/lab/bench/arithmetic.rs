@@ -1,6 +1,7 @@
-//! The publications' own arithmetic (`--formula`): a description of each, and the expected results.
+//! The publications' own arithmetic (`--formula`), and the expected results.
 
 use crate::publications::Formula;
+use histeq::Named;
 
 /// The arithmetic of a publication's kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +19,7 @@ impl Arithmetic {
     /// The names on the command line, each with a description.
     pub fn names() -> Vec<(&'static str, &'static str)> {
         let fixed = [("specification", "what frames become everywhere else"), ("own", "each publication's own")];
-        fixed.into_iter().chain(Formula::ALL.into_iter().map(|formula| (formula.name(), about(formula)))).collect()
+        fixed.into_iter().chain(Formula::ALL.iter().map(|formula| (formula.name(), formula.about()))).collect()
     }
 
     /// The arithmetic of this name.
@@ -26,7 +27,7 @@ impl Arithmetic {
         match name {
             "specification" => Some(Arithmetic::Specification),
             "own" => Some(Arithmetic::Own),
-            name => name.parse().ok().map(Arithmetic::One),
+            name => Formula::from_name(name).map(Arithmetic::One),
         }
     }
 
@@ -37,21 +38,6 @@ impl Arithmetic {
             Arithmetic::Own => own,
             Arithmetic::One(formula) => Some(formula),
         }
-    }
-}
-
-/// The difference of a formula from the specification, and its errors.
-fn about(formula: Formula) -> &'static str {
-    match formula {
-        Formula::FloorInteger => "the share of N rounded down, cmin left out: black is not black",
-        Formula::FloorNoMin => "the same by a factor in float: white may not be white either",
-        Formula::FloatRound => "in float: quotients near a half round either way; wrong above 2^24 samples",
-        Formula::WrongMin => "float-round whose cmin is 0 where level 0 is occupied: black is not black",
-        Formula::EquationFloor => "rounded down in place of to the nearest: half of the levels one too dark",
-        Formula::Product32 => "products of 32 bits: right up to 16.8 million samples, garbage above",
-        Formula::FloatScan => "cumulative counts in float: wrong above 2^24 samples",
-        Formula::StaleBuffer => "product-32 of the step before the last one of the scan: sums over half of the levels",
-        Formula::TruncatedLuminance => "luminance rounded down: half of all pixels one too dark",
     }
 }
 

@@ -1,5 +1,5 @@
 //! Runs another program to its end, and measures its resources.
-#![allow(unsafe_code, reason = "wait4 is the call that says what one child has used")]
+#![allow(unsafe_code, reason = "wait4 is the call that reports the resources of one child")]
 
 use anyhow::{Context, Result, bail};
 use std::io::Read;
@@ -27,21 +27,21 @@ pub fn run(command: &mut Command) -> Result<ResourceUsage> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let begin = Instant::now();
     let mut child = command.spawn().with_context(|| format!("{name} cannot be run"))?;
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     if let Some(stderr) = &mut child.stderr {
-        stderr.read_to_end(&mut said).with_context(|| format!("reading what {name} says"))?;
+        stderr.read_to_end(&mut output).with_context(|| format!("reading what {name} says"))?;
     }
     let (status, usage) = wait(child.id() as libc::pid_t).with_context(|| format!("waiting for {name}"))?;
     let wall = begin.elapsed().as_secs_f64();
-    let said = String::from_utf8_lossy(&said).into_owned();
+    let output = String::from_utf8_lossy(&output).into_owned();
     if !libc::WIFEXITED(status) || libc::WEXITSTATUS(status) != 0 {
-        let last = said.trim_end().lines().last().unwrap_or("it said nothing");
+        let last = output.trim_end().lines().last().unwrap_or("it said nothing");
         bail!("{}", last.strip_prefix("histeq-video: error: ").unwrap_or(last));
     }
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     let cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     // Linux counts in KiB.
-    Ok(ResourceUsage { wall, cpu, memory: usage.ru_maxrss as f64 / 1024.0, stderr: said })
+    Ok(ResourceUsage { wall, cpu, memory: usage.ru_maxrss as f64 / 1024.0, stderr: output })
 }
 
 /// Waits for a child; no other code waits for it.

@@ -1,77 +1,84 @@
 //! Puts the publications' tables beside the same tables of this machine (`--compare references`).
 
 use super::markdown::{grid, significant};
-use super::references::{MeasuredCell, PUBLICATIONS, Publication, PublishedFigure, PublishedTable, tables};
+use super::references::{MeasuredCell, PUBLICATIONS, Publication, PublishedRow, PublishedTable};
 use super::{SuiteReport, Unit};
+use histeq::Named;
 
 /// The tables of every publication that has any of this report's suite, each with the same rows and columns from here.
 pub fn compare(report: &SuiteReport) -> String {
-    let tables: Vec<PublishedTable> = tables().into_iter().filter(|table| table.suite == report.suite).collect();
     let mut parts = vec![
         format!("# histeq-video bench {} beside the publications", report.suite.name()),
         format!("Here: {}; {}.", report.machine.line(), report.repeats),
-        "The same way is by the publication's own kernels, or on the CPU by its loop, with all that its times include: copies \
-         are from and to memory as the allocator gives it. Our way is by the kernels of normal runs, with copies from and \
-         to pinned memory. A table of ours has the rows and columns of the publication's table above it."
+        "The same way is by the publication's own kernels, or on the CPU by its loop, with all that its times include: \
+         copies are from and to memory as the allocator gives it. Our way is by the kernels of normal runs, with \
+         copies from and to pinned memory. A table of ours has the rows and columns of the publication's table \
+         above it."
             .to_owned(),
     ];
     parts.extend(report.notes.iter().cloned());
-    for publication in &PUBLICATIONS {
-        let of_publication: Vec<&PublishedTable> =
-            tables.iter().filter(|table| table.publication == publication.name).collect();
-        if !of_publication.is_empty() {
+    for publication in PUBLICATIONS.iter() {
+        let mut tables = publication.tables.iter().filter(|table| table.suite == report.suite).peekable();
+        if tables.peek().is_some() {
             parts.extend(heading(publication));
-            of_publication.into_iter().for_each(|table| parts.extend(section(table, report)));
+            tables.for_each(|table| parts.extend(section(table, report)));
         }
     }
     parts.join("\n\n") + "\n"
 }
 
 fn heading(publication: &Publication) -> [String; 3] {
-    [format!("## {}", publication.name), format!("There: {}.", publication.hardware), publication.includes.to_owned()]
+    let Publication { name, hardware, includes, .. } = publication;
+    [format!("## {name}"), format!("There: {hardware}."), includes.clone()]
 }
 
 /// A table of a publication, and those of this machine that have any figure.
 fn section(table: &PublishedTable, report: &SuiteReport) -> Vec<String> {
     let unit = table.unit.symbol();
-    let mut parts = vec![format!("### {} ({unit})", table.place), filled(table, |figure| figure.stated.to_owned())];
-    let cell = |cell: &MeasuredCell, measure: Option<&'static str>| {
-        measure.and_then(|measure| ours(table.unit, report, cell, measure)).map(significant)
-    };
-    type Way<'a> = (&'a str, &'a dyn Fn(&PublishedFigure) -> Option<String>);
-    let ways: [Way; 4] = [
-        ("Here, the same way", &|figure| cell(&figure.here, figure.here.whole)),
-        ("Here, the same way, kernels alone", &|figure| cell(&figure.here, figure.here.alone)),
-        ("Here, our way", &|figure| cell(figure.tuned.as_ref()?, figure.tuned.as_ref()?.whole)),
-        ("Here, our way, kernels alone", &|figure| cell(figure.tuned.as_ref()?, figure.tuned.as_ref()?.alone)),
+    let stated = filled(table, |row, column| Some(row.figures[column].clone()));
+    let mut parts = vec![format!("### {} ({unit})", table.place), stated.unwrap_or_default()];
+    type Place = for<'a> fn(&'a PublishedTable, &'a PublishedRow, usize) -> Option<&'a MeasuredCell>;
+    type Scope = fn(&MeasuredCell) -> Option<&String>;
+    let (alone, whole): (Scope, Scope) = (|cell| cell.alone.as_ref(), |cell| cell.whole.as_ref());
+    let ways: [(&str, Place, Scope); 4] = [
+        ("Here, the same way", PublishedTable::here, whole),
+        ("Here, the same way, kernels alone", PublishedTable::here, alone),
+        ("Here, our way", PublishedTable::tuned, whole),
+        ("Here, our way, kernels alone", PublishedTable::tuned, alone),
     ];
-    for (title, figure_of) in ways {
-        if table.rows.iter().flat_map(|(_, figures)| figures).any(|figure| figure_of(figure).is_some()) {
-            parts.push(format!("{title} ({unit}):"));
-            parts.push(filled(table, |figure| figure_of(figure).unwrap_or_default()));
+    for (title, place, scope) in ways {
+        let figure = |row: &PublishedRow, column| {
+            let cell = place(table, row, column)?;
+            ours(table.unit, report, cell, (row, scope(cell)?)).map(significant)
+        };
+        if let Some(grid) = filled(table, figure) {
+            parts.extend([format!("{title} ({unit}):"), grid]);
         }
     }
     parts
 }
 
-/// The rows and columns of `table` with these cells.
-fn filled(table: &PublishedTable, cell: impl Fn(&PublishedFigure) -> String) -> String {
-    let mut rows =
-        vec![std::iter::once(table.head.to_owned()).chain(table.columns.iter().cloned()).collect::<Vec<_>>()];
-    rows.extend(
-        table
-            .rows
-            .iter()
-            .map(|(name, figures)| std::iter::once(name.clone()).chain(figures.iter().map(&cell)).collect()),
-    );
-    grid(&rows, 1)
+/// The rows and columns of `table` with these cells; `None` if all are empty.
+fn filled(table: &PublishedTable, cell: impl Fn(&PublishedRow, usize) -> Option<String>) -> Option<String> {
+    let heads = std::iter::once(&table.head).chain(table.columns.iter().map(|column| &column.name));
+    let mut rows = vec![heads.cloned().collect::<Vec<_>>()];
+    let mut has_any = false;
+    for row in &table.rows {
+        let cells = (0..table.columns.len()).map(|column| cell(row, column)).inspect(|cell| has_any |= cell.is_some());
+        rows.push(std::iter::once(row.name.clone()).chain(cells.map(Option::unwrap_or_default)).collect());
+    }
+    has_any.then(|| grid(&rows, 1))
 }
 
 /// The figure of this machine, in the publication's unit.
-fn ours(unit: Unit, report: &SuiteReport, cell: &MeasuredCell, measure: &str) -> Option<f64> {
-    let table = report.table(cell.table)?;
-    let keys: Vec<&str> = cell.keys.iter().map(String::as_str).collect();
-    let median = table.row(&keys)?.get(measure)?.median;
+fn ours(
+    unit: Unit,
+    report: &SuiteReport,
+    cell: &MeasuredCell,
+    (row, measure): (&PublishedRow, &String),
+) -> Option<f64> {
+    let table = report.table(&cell.table)?;
+    let median = table.row(&cell.keys(row))?.get(measure)?.median;
     let factor = match (table.unit(measure)?.in_microseconds(), unit.in_microseconds()) {
         (Some(ours), Some(theirs)) => ours / theirs,
         _ => 1.0,

@@ -1,34 +1,19 @@
 //! The content of the measured pictures: the speed of counting depends on how samples repeat.
 
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
+use histeq::named;
 
-/// The content of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// Smooth shading with edges and sensor noise.
-    Photo,
-    /// Uniform noise over all codes.
-    Noise,
-    /// A single code.
-    Flat,
-    /// Four dark codes at random: a night scene.
-    NearBlack,
+named! {
+    /// The content of a picture.
+    pub enum Content {
+        Photo = "photo-like", "Smooth shading with edges and sensor noise";
+        Noise = "noise", "Uniform noise over all codes";
+        Flat = "flat", "A single code";
+        NearBlack = "near-black", "Four dark codes at random: a night scene";
+    }
 }
 
 impl Content {
-    /// All of them.
-    pub const ALL: [Content; 4] = [Content::Photo, Content::Noise, Content::Flat, Content::NearBlack];
-
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Content::Photo => "photo-like",
-            Content::Noise => "noise",
-            Content::Flat => "flat",
-            Content::NearBlack => "near-black",
-        }
-    }
-
     /// The range of the added noise, in 256ths of all codes.
     fn noise(self) -> u64 {
         match self {

@@ -2,6 +2,7 @@
 
 use super::{Row, SuiteReport, Table};
 use anyhow::Result;
+use histeq::Named;
 use serde_json::{Value as Json, json};
 
 /// One line per figure: suite, table, every key of any table (empty where a table has no such key), measure, unit,

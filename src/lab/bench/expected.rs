@@ -86,10 +86,10 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// Holds `found` against what it should be.
+/// Compares `found` with what is expected.
 ///
 /// # Errors
-/// When a byte differs: says where the first one is.
+/// When a byte differs: the message names the place of the first one.
 pub fn check(what: &str, expected: &Frame, found: &Frame) -> Result<()> {
     for (index, (expected, found)) in expected.planes().iter().zip(found.planes()).enumerate() {
         for y in 0..expected.rows() {
@@ -103,10 +103,10 @@ pub fn check(what: &str, expected: &Frame, found: &Frame) -> Result<()> {
     Ok(())
 }
 
-/// Holds `found` against what it should be.
+/// Compares `found` with what is expected.
 ///
 /// # Errors
-/// When a value differs: says where the first one is.
+/// When a value differs: the message names the place of the first one.
 pub fn check_values<T: PartialEq + std::fmt::Display>(what: &str, expected: &[T], found: &[T]) -> Result<()> {
     if expected.len() != found.len() {
         bail!("{what}: {} values, not {}", found.len(), expected.len());
@@ -132,7 +132,7 @@ pub fn modified() -> Settings {
     }
 }
 
-/// The same with a look-ahead of half a second.
+/// The settings of [`modified`] with a look-ahead of half a second.
 pub fn ahead() -> Settings {
     Settings { smoothing: modified().smoothing.looking_ahead(12), ..modified() }
 }

@@ -2,6 +2,7 @@
 
 use super::report::PYTHON;
 use super::{SuiteReport, Table, Value};
+use histeq::Named;
 
 /// All tables of a report.
 pub fn markdown(report: &SuiteReport) -> String {

@@ -22,7 +22,7 @@
 //! | `report`, `machine` | the tables of a suite, and the machine that was measured |
 //! | `markdown`, `data`, `plot` | the output formats of a report |
 //! | `svg` | drawings and axes of plots |
-//! | `references` | the figures in the publications |
+//! | `references`, `publications.json` | the figures in the publications |
 //! | `comparison` | the figures of this machine beside them |
 //! | `content` | the content of the measured pictures |
 //! | `arithmetic` | the publications' own arithmetic |
@@ -60,7 +60,7 @@ pub use comparison::compare;
 pub use data::{csv, json};
 pub use markdown::markdown;
 pub use plot::svg;
-pub use references::{MeasuredCell, PUBLICATIONS, Publication, PublishedFigure, PublishedTable, tables};
+pub use references::{MeasuredCell, PUBLICATIONS, Publication, PublishedColumn, PublishedRow, PublishedTable};
 pub use report::SuiteReport;
 pub use run::run;
 pub use setup::{Setup, Steps};

@@ -4,6 +4,7 @@
 use super::markdown::significant;
 use super::svg::{Anchor, Axis, Drawing, line};
 use super::{SuiteReport, Table, Unit, Value};
+use histeq::Named;
 
 /// The width of the drawing, the left and right edge of the lines, and the left edge of the legends.
 const WIDTH: f64 = 1000.0;
@@ -100,9 +101,9 @@ fn panel(table: &Table, unit: Unit) -> Option<TablePanel<'_>> {
         table.rows().iter().filter_map(|row| Some((row.at?, row.keys[axis].clone()))).collect();
     ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
     ticks.dedup_by(|a, b| a.0 == b.0);
-    let telling = telling_keys(table, axis);
-    let lines = lines(table, unit, &telling);
-    let named_by = telling.iter().map(|&key| table.keys[key]).collect();
+    let varying = varying_keys(table, axis);
+    let lines = lines(table, unit, &varying);
+    let named_by = varying.iter().map(|&key| table.keys[key]).collect();
     (!lines.is_empty()).then_some(TablePanel::Lines { table, unit, lines, ticks, axis: table.keys[axis], named_by })
 }
 
@@ -116,18 +117,18 @@ fn name(table: &Table, unit: Unit, keys: &[&str], measure: &str) -> String {
     words.join(", ")
 }
 
-/// The keys that tell lines apart: those with the same value in every row do not.
-fn telling_keys(table: &Table, axis: usize) -> Vec<usize> {
+/// The keys that distinguish lines: those with more than one value.
+fn varying_keys(table: &Table, axis: usize) -> Vec<usize> {
     let drawn = || table.rows().iter().filter(|row| row.at.is_some());
     let varies = |key: usize| drawn().any(|row| drawn().next().is_some_and(|first| first.keys[key] != row.keys[key]));
     (0..table.keys.len()).filter(|&key| key != axis && varies(key)).collect()
 }
 
-fn lines(table: &Table, unit: Unit, telling: &[usize]) -> Vec<PlotLine> {
+fn lines(table: &Table, unit: Unit, varying: &[usize]) -> Vec<PlotLine> {
     let drawn = || table.rows().iter().filter_map(|row| Some((row, row.at?)));
     let mut lines: Vec<PlotLine> = Vec::new();
     for (row, at) in drawn() {
-        let keys: Vec<&str> = telling.iter().map(|&key| row.keys[key].as_str()).collect();
+        let keys: Vec<&str> = varying.iter().map(|&key| row.keys[key].as_str()).collect();
         for measure in table.measures.iter().filter(|measure| measure.drawn && measure.unit == unit) {
             // 0 has no logarithm.
             let Some(value) = row.get(&measure.name).filter(|value| value.low > 0.0) else { continue };

@@ -3,6 +3,7 @@
 use super::machine::{Machine, today};
 use super::{Row, Setup, Suite, SuiteReport, Table, suites};
 use anyhow::Result;
+use histeq::Named;
 
 /// Runs a suite.
 ///
@@ -29,10 +30,10 @@ pub fn run(suite: Suite, setup: &Setup) -> Result<SuiteReport> {
     Ok(report)
 }
 
-/// The spread from which on a figure says little.
+/// The spread above which a figure is not reliable.
 const WIDE: f64 = 0.25;
 
-/// A warning, if the runs of many figures differ so much that they say little.
+/// A warning, if the runs of many figures differ too much.
 fn unsteady(tables: &[Table]) -> Option<String> {
     let values = tables.iter().flat_map(|table| {
         let of_row = |row| table.measures.iter().filter_map(move |measure| Row::get(row, &measure.name));
@@ -42,8 +43,8 @@ fn unsteady(tables: &[Table]) -> Option<String> {
     let wide = spreads.iter().filter(|&&spread| spread > WIDE).count();
     (wide * 10 > spreads.len()).then(|| {
         format!(
-            "Warning: the runs of {wide} of {} figures differ by more than ±{:.0} %: these say little, because something else \
-             kept the machine busy (measure again while nothing else runs, or with more --repeat).",
+            "Warning: the runs of {wide} of {} figures differ by more than ±{:.0} %: these say little, because \
+             something else kept the machine busy (measure again while nothing else runs, or with more --repeat).",
             spreads.len(),
             WIDE * 100.0
         )
@@ -69,9 +70,9 @@ mod tests {
     use crate::bench::{Unit, Value};
 
     #[test]
-    fn figures_that_say_little_are_said_to() {
+    fn unreliable_figures_cause_a_warning() {
         let table = |samples: &[f64]| {
-            let mut table = Table::new("t", "T", &["size"]).measure("time", Unit::Microseconds);
+            let mut table = Table::new("t", "T", &["size"]).measures(["time"], Unit::Microseconds);
             table.push(Row::new(["1x1"]).with("time", Value::of(samples)));
             [table]
         };

@@ -78,8 +78,10 @@ impl Setup {
 
 /// The steps of a suite, with a progress bar.
 pub struct Steps {
-    bar: ProgressBar,
-    cancel: Cancel,
+    /// The bar, for other output on the terminal.
+    pub bar: ProgressBar,
+    /// The token that cancels the suite.
+    pub cancel: Cancel,
 }
 
 impl Steps {
@@ -109,16 +111,6 @@ impl Steps {
         self.bar.inc(1);
         self.bar.set_message(what.into());
         Ok(())
-    }
-
-    /// The bar, for other output on the terminal.
-    pub fn bar(&self) -> ProgressBar {
-        self.bar.clone()
-    }
-
-    /// The token that cancels the suite.
-    pub fn cancel(&self) -> &Cancel {
-        &self.cancel
     }
 
     /// Removes the bar.

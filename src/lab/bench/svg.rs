@@ -89,7 +89,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis with `low`, which is greater than 0, at position `from`, and `high`, which is greater than `low`, at `to`.
+    /// An axis with `low`, which is greater than 0, at position `from`, and `high`, which is greater than `low`, at
+    /// `to`.
     pub fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         Axis { low, high, from, to }
     }
@@ -99,8 +100,8 @@ impl Axis {
         self.from + (value / self.low).ln() / (self.high / self.low).ln() * (self.to - self.from)
     }
 
-    /// 1, 2 and 5 times the powers of ten inside of the axis, with their labels; only the powers of ten on more than three
-    /// decades.
+    /// 1, 2 and 5 times the powers of ten inside of the axis, with their labels; only the powers of ten on more than
+    /// three decades.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let decades = (self.high / self.low).log10();
         let factors: &[f64] = if decades > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };

@@ -1,9 +1,11 @@
 //! A table: rows with distinct keys, and measures with units.
 
 use super::Value;
+use serde::Deserialize;
 
 /// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Millionths of a second.
     Microseconds,
@@ -87,13 +89,13 @@ impl Row {
         Row { keys: keys.into_iter().map(Into::into).collect(), at: None, values: Vec::new() }
     }
 
-    /// The same with a place on the axis, above 0.
+    /// Sets the place on the axis, above 0.
     #[must_use]
     pub fn at(self, place: f64) -> Self {
         Row { at: Some(place), ..self }
     }
 
-    /// The same with this figure.
+    /// Adds a figure, if there is one.
     #[must_use]
     pub fn with(mut self, measure: &str, value: impl Into<Option<Value>>) -> Self {
         self.set(measure, value);
@@ -143,31 +145,31 @@ impl Table {
         }
     }
 
-    /// The same with a column, which is drawn.
+    /// Adds measures of this unit, which plots draw.
     #[must_use]
-    pub fn measure(self, name: impl Into<String>, unit: Unit) -> Self {
-        self.column(name, unit, true)
+    pub fn measures<N: Into<String>>(self, names: impl IntoIterator<Item = N>, unit: Unit) -> Self {
+        self.columns(names, unit, true)
     }
 
-    /// The same with a column that plots leave out.
+    /// Adds measures of this unit, which plots leave out.
     #[must_use]
-    pub fn undrawn(self, name: impl Into<String>, unit: Unit) -> Self {
-        self.column(name, unit, false)
+    pub fn undrawn<N: Into<String>>(self, names: impl IntoIterator<Item = N>, unit: Unit) -> Self {
+        self.columns(names, unit, false)
     }
 
-    fn column(mut self, name: impl Into<String>, unit: Unit, drawn: bool) -> Self {
-        self.measures.push(Measure { name: name.into(), unit, drawn });
+    fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>, unit: Unit, drawn: bool) -> Self {
+        self.measures.extend(names.into_iter().map(|name| Measure { name: name.into(), unit, drawn }));
         self
     }
 
-    /// The same with the key that is the axis of its plot.
+    /// Sets the key that is the axis of its plot.
     #[must_use]
     pub fn over(self, key: &str) -> Self {
         let axis = self.keys.iter().position(|name| *name == key);
         Table { axis, ..self }
     }
 
-    /// The same with a note for its readers.
+    /// Adds a note for its readers.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());

@@ -83,7 +83,7 @@ impl Value {
         Value { median: figure, low: figure, high: figure, runs: 1 }
     }
 
-    /// The same times `factor`, for another unit.
+    /// Multiplies the figure by `factor`, for another unit.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Value { median: self.median * factor, low: self.low * factor, high: self.high * factor, ..self }

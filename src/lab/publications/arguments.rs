@@ -53,7 +53,7 @@ impl Area {
         (self.width, self.height)
     }
 
-    /// The same elements as one row, if there is no padding between rows: kernels need no row numbers then.
+    /// All elements as one row, if there is no padding between rows: kernels need no row numbers then.
     pub fn in_one_row(self) -> Self {
         if u64::from(self.pitch) != u64::from(self.width) * u64::from(self.step) {
             return self;

@@ -1,6 +1,7 @@
 //! The parameters and the results of a measurement.
 
 use super::{Formula, LaunchShape, Variants};
+use histeq::named;
 
 /// The elements of a picture: rows without padding. An element above the last bin is counted and mapped as the last
 /// bin.
@@ -94,44 +95,16 @@ pub struct Measured<T> {
     pub times: Vec<f64>,
 }
 
-/// A step of equalization.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KernelStep {
-    /// From elements, or from the luminance of pixels, to counts.
-    Histogram,
-    /// Limiting counts to a value.
-    Saturation,
-    /// From counts to cumulative counts.
-    Scan,
-    /// The cumulative count of the first occupied bin.
-    CdfMin,
-    /// From cumulative counts to the curve. Of the tuned kernels: from counts, with the scan.
-    Curve,
-    /// Elements through the curve.
-    Map,
-}
-
-impl KernelStep {
-    /// All of them, in their order.
-    pub const ALL: [KernelStep; 6] = [
-        KernelStep::Histogram,
-        KernelStep::Saturation,
-        KernelStep::Scan,
-        KernelStep::CdfMin,
-        KernelStep::Curve,
-        KernelStep::Map,
-    ];
-
-    /// The name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            KernelStep::Histogram => "histogram",
-            KernelStep::Saturation => "saturation",
-            KernelStep::Scan => "scan",
-            KernelStep::CdfMin => "cdf-min",
-            KernelStep::Curve => "curve",
-            KernelStep::Map => "map",
-        }
+named! {
+    /// A step of equalization.
+    pub enum KernelStep {
+        Histogram = "histogram", "From elements, or from the luminance of pixels, to counts";
+        Saturation = "saturation", "Limiting counts to a value";
+        Scan = "scan", "From counts to cumulative counts";
+        CdfMin = "cdf-min", "The cumulative count of the first occupied bin";
+        /// Of the tuned kernels: from counts, with the scan.
+        Curve = "curve", "From cumulative counts to the curve";
+        Map = "map", "Elements through the curve";
     }
 }
 

@@ -2,45 +2,45 @@
 //! differs from the specification only in the point of its name. `kernels/variants/formulas.cuh` has the same
 //! operations on the GPU, so that both give the same numbers.
 
-use super::choice::{UnknownName, named};
+use histeq::named;
 use histeq::spec::Weights;
-use std::fmt;
-use std::str::FromStr;
 
 named! {
     /// The arithmetic of a publication that differs from the specification.
-    Formula {
-        /// `floor(c * (L - 1) / N)` in integers: the naive map of cuda-naive-vs-optimized, which the publication does not
-        /// print; it says that the integer divisions of the naive map became a multiplication by a float.
-        FloorInteger = "floor-integer",
+    pub enum Formula {
+        /// `floor(c * (L - 1) / N)` in integers: the naive map of cuda-naive-vs-optimized, which the publication does
+        /// not print; it says that the integer divisions of the naive map became a multiplication by a float.
+        FloorInteger = "floor-integer", "the share of N rounded down, cmin left out: black is not black";
         /// `floor(c * ((L - 1) / N))` in float: the optimized map of cuda-naive-vs-optimized. Without cmin the first
-        /// occupied level does not become black, and the ones above it are brighter by a part of its share; the floor makes
-        /// all of them up to one darker. For one number of samples in eight the float factor is rounded down so far that
-        /// white becomes L - 2.
-        FloorNoMin = "floor-no-min",
-        /// `round((c - cmin) / (N - cmin) * (L - 1))` in float (opencl-blelloch-scan). Of large pictures a quotient next
-        /// to a half can land on its other side: 4 of 100 do, and half of them from 2^24 samples on, where the counts
-        /// themselves lose bits. One occupied level divides 0 by 0, which NVIDIA's GPUs turn into black.
-        FloatRound = "float-round",
-        /// The same with the cmin of that publication's faster way, which looks for an occupied level behind an empty one.
-        /// If level 0 is occupied there is none, and cmin stays unset: taken as 0 here, it could be anything.
-        WrongMin = "wrong-min",
+        /// occupied level does not become black, and the ones above it are brighter by a part of its share; the floor
+        /// makes all of them up to one darker. For one number of samples in eight the float factor is rounded down so
+        /// far that white becomes L - 2.
+        FloorNoMin = "floor-no-min", "the same by a factor in float: white may not be white either";
+        /// `round((c - cmin) / (N - cmin) * (L - 1))` in float (opencl-blelloch-scan). Of large pictures a quotient
+        /// next to a half can land on its other side: 4 of 100 do, and half of them from 2^24 samples on, where the
+        /// counts themselves lose bits. One occupied level divides 0 by 0, which NVIDIA's GPUs turn into black.
+        FloatRound = "float-round", "in float: quotients near a half round either way; wrong above 2^24 samples";
+        /// As float-round with the cmin of that publication's faster way, which looks for an occupied level behind an
+        /// empty one. If level 0 is occupied there is none, and cmin stays unset: taken as 0 here, it could be
+        /// anything.
+        WrongMin = "wrong-min", "float-round whose cmin is 0 where level 0 is occupied: black is not black";
         /// `floor((c - cmin) * (L - 1) / (N - cmin))`: equation 1 of cuda-three-scans, which its own program and its
         /// figure 5 do not follow. About half of the levels come out one too dark.
-        EquationFloor = "equation-floor",
-        /// The program of cuda-three-scans: rounded as the specification, but the product has 32 bits. With 256 levels it
-        /// wraps above 16.8 million samples, as in its own pictures of 8192x8192.
-        Product32 = "product-32",
+        EquationFloor = "equation-floor", "rounded down in place of to the nearest: half of the levels one too dark";
+        /// The program of cuda-three-scans: rounded as the specification, but the product has 32 bits. With 256 levels
+        /// it wraps above 16.8 million samples, as in its own pictures of 8192x8192.
+        Product32 = "product-32", "products of 32 bits: right up to 16.8 million samples, garbage above";
         /// The scan of opencl-blelloch-scan, which moves the sums down the tree as floats: those above 2^24 lose their
         /// last bits.
-        FloatScan = "float-scan",
+        FloatScan = "float-scan", "cumulative counts in float: wrong above 2^24 samples";
         /// The scan of cuda-three-scans with two buffers, which swaps them once more before it writes the result: what
         /// comes out is the step before the last, sums over half of the bins at most. (In blocks of 512 threads, which
         /// the publication has too, its scans write beyond their arrays of 256.)
-        StaleBuffer = "stale-buffer",
-        /// `(unsigned char)(0.299f * r + 0.587f * g + 0.114f * b)` (cuda-rgb-luminance-histogram). Half of all colours come
-        /// out one too dark, and so do 13 of the 256 greys.
-        TruncatedLuminance = "truncated-luminance",
+        StaleBuffer =
+            "stale-buffer", "product-32 of the step before the last one of the scan: sums over half of the levels";
+        /// `(unsigned char)(0.299f * r + 0.587f * g + 0.114f * b)` (cuda-rgb-luminance-histogram). Half of all colours
+        /// come out one too dark, and so do 13 of the 256 greys.
+        TruncatedLuminance = "truncated-luminance", "luminance rounded down: half of all pixels one too dark";
     }
 }
 

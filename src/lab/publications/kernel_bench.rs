@@ -10,7 +10,8 @@ use super::{
     CdfMin, Elements, Experiment, Formula, HostMemory, KernelRepeats, KernelStep, MapVariant, Measured, PixelOrder,
     Run, StepTimes, Transfer, tuned,
 };
-use cudarc::driver::{CudaSlice, CudaStream};
+use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
+use histeq::Named;
 use histeq::cuda::arguments::Levels;
 use histeq::cuda::error::{Doing, Error};
 use histeq::cuda::{Gpu, PinnedPool};
@@ -39,11 +40,6 @@ impl KernelBench {
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
         Ok(KernelBench { gpu: gpu.clone(), stream, loaded: LoadedKernels::new(&gpu.context, gpu.multiprocessors)? })
-    }
-
-    /// The GPU.
-    pub fn gpu(&self) -> &Arc<Gpu> {
-        &self.gpu
     }
 
     /// Uploads `copies` copies (at least one) of a picture of `size` (columns and rows), whose elements belong to
@@ -127,7 +123,7 @@ impl KernelBench {
     }
 
     fn transfer_through(&self, host: &mut [u8], repeats: KernelRepeats) -> Result<Transfer, Error> {
-        let mut device = self.stream.alloc_zeros(host.len()).doing(ALLOCATING)?;
+        let mut device = self.zeros(host.len())?;
         let upload = copied(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
         let download = copied(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
         Ok(Transfer { upload, download })
@@ -141,8 +137,8 @@ impl KernelBench {
         managed::prefetch(&self.stream, plane.bytes(), repeats)
     }
 
-    /// Equalizes elements as opencl-blelloch-scan does: the host reads back the result of each kernel, and sends it and the
-    /// picture to the next one. Returns the picture. The map is a computed one.
+    /// Equalizes elements as opencl-blelloch-scan does: the host reads back the result of each kernel, and sends it and
+    /// the picture to the next one. Returns the picture. The map is a computed one.
     ///
     /// # Errors
     /// As for [`put`](KernelBench::put) and [`equalize`](KernelBench::equalize).
@@ -153,14 +149,14 @@ impl KernelBench {
         bins: u32,
         experiment: &Experiment,
     ) -> Result<Vec<u8>, Error> {
-        let counts = self.zeros(bins)?;
+        let counts = self.zeros(bins as usize)?;
         self.count(&self.put(elements, size, bins, 1)?, 0, &counts, experiment)?;
         let counts = self.up(&self.down(&counts)?)?;
-        let (cdf, least) = (self.zeros(bins)?, self.zeros(1)?);
+        let (cdf, least) = (self.zeros(bins as usize)?, self.zeros(1)?);
         kernels::scan(&self.stream, &self.scan_of(bins, experiment)?, &counts, &cdf)?;
         let cdf = self.up(&self.down(&cdf)?)?;
         let plane = self.put(elements, size, bins, 1)?;
-        let mapped = self.stream.alloc_zeros(plane.bytes()).doing(ALLOCATING)?;
+        let mapped = self.zeros(plane.bytes())?;
         if experiment.variants.map != Some(MapVariant::GroupMin) {
             self.find_least(&cdf, &least, experiment)?;
         }
@@ -179,7 +175,7 @@ impl KernelBench {
         experiment: &Experiment,
         repeats: KernelRepeats,
     ) -> Result<Measured<Vec<u32>>, Error> {
-        let counts = self.zeros(plane.bins)?;
+        let counts = self.zeros(plane.bins as usize)?;
         self.measure(repeats, |launch| self.count(plane, launch, &counts, experiment), || self.down(&counts))
     }
 
@@ -203,7 +199,7 @@ impl KernelBench {
         experiment: &Experiment,
         repeats: KernelRepeats,
     ) -> Result<Measured<Vec<u32>>, Error> {
-        let (scan, cdf) = (self.scan_of(counts.len() as u32, experiment)?, self.zeros(counts.len() as u32)?);
+        let (scan, cdf) = (self.scan_of(counts.len() as u32, experiment)?, self.zeros(counts.len())?);
         let counts = self.up(counts)?;
         self.measure(repeats, |_| kernels::scan(&self.stream, &scan, &counts, &cdf), || self.down(&cdf))
     }
@@ -239,7 +235,7 @@ impl KernelBench {
     ) -> Result<Measured<Vec<u16>>, Error> {
         let total = *cdf.last().expect("a bin at least");
         let (cdf, least) = (self.up(cdf)?, self.up(&[cdf_min])?);
-        let curve = self.curve_room(cdf.len())?;
+        let curve = self.zeros(cdf.len())?;
         let make = |_| self.make_curve((&cdf, &least, total), experiment, &curve);
         self.measure(repeats, make, || self.down(&curve))
     }
@@ -260,13 +256,13 @@ impl KernelBench {
     ) -> Result<Measured<Vec<u8>>, Error> {
         assert_eq!(curve.len(), plane.bins as usize);
         let curve = self.up(curve)?;
-        let mapped = self.stream.alloc_zeros(plane.bytes()).doing(ALLOCATING)?;
+        let mapped = self.zeros(plane.bytes())?;
         self.measure(repeats, |launch| self.send(plane, launch, &mapped, &curve, experiment), || self.down(&mapped))
     }
 
     /// The whole equalization: histogram, saturation if set, scan, cdf-min, curve, map. Colour pixels are not mapped.
-    /// The times do not include what a publication has no launch for: the curve, if the map is computed; cdf-min, if the
-    /// formula needs none, or if the curve's or the map's launch finds it.
+    /// The times do not include what a publication has no launch for: the curve, if the map is computed; cdf-min, if
+    /// the formula needs none, or if the curve's or the map's launch finds it.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
@@ -274,14 +270,14 @@ impl KernelBench {
         if experiment.saturated_at.is_some() && experiment.formula.is_some_and(|formula| formula.makes_curves()) {
             return Err(refused("no publication makes a picture of saturated counts"));
         }
-        let bins = plane.bins;
+        let bins = plane.bins as usize;
         let mut counts = self.zeros(bins)?;
         let (cdf, least) = (self.zeros(bins)?, self.zeros(1)?);
-        let curve = self.curve_room(bins as usize)?;
+        let curve = self.zeros(bins)?;
         let is_mapped = matches!(plane.kind, ElementKind::Elements(_));
         let is_computed = experiment.variants.map.is_some_and(MapVariant::is_computed);
-        let mapped = self.stream.alloc_zeros(if is_mapped { plane.bytes() } else { 1 }).doing(ALLOCATING)?;
-        let scan = self.scan_of(bins, experiment)?;
+        let mapped = self.zeros(if is_mapped { plane.bytes() } else { 1 })?;
+        let scan = self.scan_of(plane.bins, experiment)?;
         let step = |step: KernelStep, launch: usize, counts: &CudaSlice<u32>| match step {
             KernelStep::Histogram => self.count(plane, launch, counts, experiment),
             KernelStep::Saturation => {
@@ -295,7 +291,8 @@ impl KernelBench {
             KernelStep::Map => self.send(plane, launch, &mapped, &curve, experiment),
         };
         let steps: Vec<KernelStep> = KernelStep::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|&step| step != KernelStep::Saturation || experiment.saturated_at.is_some())
             .filter(|&step| step != KernelStep::Map || is_mapped)
             .collect();
@@ -430,21 +427,17 @@ impl KernelBench {
         Ok(Measured { result, times: measured(&self.loaded, &self.stream, repeats, step)? })
     }
 
-    fn zeros(&self, entries: u32) -> Result<CudaSlice<u32>, Error> {
-        self.stream.alloc_zeros(entries as usize).doing(ALLOCATING)
-    }
-
-    fn curve_room(&self, entries: usize) -> Result<CudaSlice<u16>, Error> {
+    fn zeros<T: DeviceRepr + ValidAsZeroBits>(&self, entries: usize) -> Result<CudaSlice<T>, Error> {
         self.stream.alloc_zeros(entries).doing(ALLOCATING)
     }
 
-    fn up<T: cudarc::driver::DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Error> {
+    fn up<T: DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Error> {
         let device = self.stream.clone_htod(values).doing(UPLOADING)?;
         self.stream.synchronize().doing(UPLOADING)?;
         Ok(device)
     }
 
-    fn down<T: cudarc::driver::DeviceRepr>(&self, device: &CudaSlice<T>) -> Result<Vec<T>, Error> {
+    fn down<T: DeviceRepr>(&self, device: &CudaSlice<T>) -> Result<Vec<T>, Error> {
         let values = self.stream.clone_dtoh(device).doing(DOWNLOADING)?;
         self.stream.synchronize().doing(DOWNLOADING)?;
         Ok(values)

@@ -31,7 +31,7 @@ mod shape;
 mod timing;
 mod tuned;
 
-pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants};
+pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, Variants};
 pub use experiment::{
     Elements, Experiment, HostMemory, KernelRepeats, KernelStep, Measured, PixelOrder, Run, StepTimes, Transfer,
 };

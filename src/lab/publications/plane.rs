@@ -22,11 +22,6 @@ pub struct DevicePlane {
 }
 
 impl DevicePlane {
-    /// The number of bins of its elements.
-    pub fn bins(&self) -> u32 {
-        self.bins
-    }
-
     /// The number of its elements.
     pub fn elements(&self) -> u32 {
         self.size.0 * self.size.1

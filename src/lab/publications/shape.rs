@@ -1,19 +1,16 @@
 //! The shape of a launch: its blocks and threads, and the elements of each thread.
 
-use super::choice::{HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants, named};
+use super::choice::{HistogramVariant, MapVariant, ScanVariant, Variants};
 use histeq::cuda::error::Error;
-use std::fmt;
-use std::str::FromStr;
+use histeq::named;
 
 named! {
     /// The distribution of the elements over the threads.
-    Walk {
-        /// Elements one grid apart, so that neighbours in a warp read neighbours in memory (a grid-stride loop).
-        Interleaved = "interleaved",
-        /// A run of neighbours for each thread.
-        Consecutive = "consecutive",
-        /// One pixel per thread, in a grid of blocks of 32 columns over the picture.
-        Tiles = "tiles",
+    pub enum Walk {
+        /// Neighbours in a warp read neighbours in memory (a grid-stride loop).
+        Interleaved = "interleaved", "Elements one grid apart";
+        Consecutive = "consecutive", "A run of neighbours for each thread";
+        Tiles = "tiles", "One pixel per thread, in a grid of blocks of 32 columns over the picture";
     }
 }
 
@@ -238,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_wide_enough_for_the_bins_unless_told_otherwise() {
+    fn a_block_is_wide_enough_for_the_bins_unless_its_width_is_given() {
         let block = |variant, bins| scan_block(variant, &Variants::default(), bins).unwrap();
         assert_eq!(block(ScanVariant::KoggeStone, 256), (256, 256));
         assert_eq!(block(ScanVariant::BrentKung, 256), (128, 256));

@@ -7,6 +7,7 @@ use crate::pipeline::{FailureKind, Notices};
 use crate::sys::{is_pipe, number_pattern, numbered, numbers_there};
 use anyhow::Result;
 use histeq::frame::limits;
+use histeq::named;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -41,29 +42,31 @@ pub struct InputOptions {
     pub named: Option<String>,
 }
 
-/// What is done where a number is missing in a sequence of images.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Gaps {
-    /// The images that are there follow each other.
-    #[default]
-    Skip,
-    /// The image before the missing one is shown for it.
-    Hold,
-    /// It is an error.
-    Error,
+named! {
+    /// What is done where a number is missing in a sequence of images.
+    #[derive(Default)]
+    pub enum Gaps {
+        #[default]
+        Skip = "skip", "The images that are there follow each other";
+        Hold = "hold", "The image before is shown";
+        Error = "error", "It is an error";
+    }
 }
 
-/// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and those
-/// of a numbered sequence are out of reach there, and so are devices: playlists, cameras and NVDEC need to do without.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Isolation {
-    /// In this process.
-    #[default]
-    Off,
-    /// In a process of its own, with the walls that the kernel has, if the system has such processes.
-    Auto,
-    /// With all walls, or not at all.
-    Required,
+named! {
+    /// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and
+    /// those of a numbered sequence are out of reach there, and so are devices: playlists, cameras and NVDEC need to do
+    /// without.
+    #[derive(Default)]
+    pub enum Isolation {
+        /// In a process of its own, with the walls that the kernel has, if the system has such processes.
+        Auto = "auto", "Where nothing is lost by it";
+        /// With all walls, or not at all.
+        Required = "on", "Always, or an error";
+        /// In this process.
+        #[default]
+        Off = "off", "Never";
+    }
 }
 
 impl InputOptions {

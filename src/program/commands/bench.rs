@@ -5,6 +5,7 @@ use crate::report::Console;
 use crate::signals;
 use crate::stdout::print;
 use anyhow::{Context, Result};
+use histeq::Named;
 use histeq_lab::bench::{self, Suite, SuiteReport};
 use histeq_media::pipeline::{FailureKind, Outcome};
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ const ENDING: &str = "interrupted, ending after this step";
 
 /// Runs the suites, and prints their tables on stdout.
 pub fn run(job: &LabJob, console: &Console) -> Result<Outcome> {
-    console.set_bar(job.setup.steps.bar());
+    console.set_bar(job.setup.steps.bar.clone());
     // The bar goes before an error is printed.
     measure(job, console).inspect_err(|_| job.setup.steps.finish())
 }
@@ -24,7 +25,7 @@ fn measure(job: &LabJob, console: &Console) -> Result<Outcome> {
     if job.suites.is_empty() {
         return print(list().as_bytes()).map(|()| Outcome::Complete);
     }
-    signals::listen(job.setup.steps.cancel().clone(), console.clone(), Vec::new(), ENDING)?;
+    signals::listen(job.setup.steps.cancel.clone(), console.clone(), Vec::new(), ENDING)?;
     if job.needs_gpu
         && let Err(reason) = job.setup.gpu()
     {

@@ -3,11 +3,10 @@
 use crate::stdout::print;
 use anyhow::Result;
 use histeq::cuda::{Error, Gpu};
-use histeq_media::camera::{Wanted, cameras, microphones, modes};
-use histeq_media::ffmpeg::{self, encoders};
+use histeq_media::camera;
+use histeq_media::ffmpeg;
 use histeq_media::sys::printable;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// The encoders that people use.
 const USED: [&str; 18] = [
@@ -34,75 +33,60 @@ const USED: [&str; 18] = [
 /// Prints the lists on stdout, with all encoders or those that people use.
 pub fn run(all: bool) -> Result<()> {
     ffmpeg::init();
-    let list = [gpu_list(), camera_list(), microphone_list(), encoder_list(all)].concat();
+    let lists =
+        [("GPUs", gpus()), ("Cameras", cameras()), ("Microphones", microphones()), ("Video encoders", encoders(all))];
+    let mut text = String::new();
+    for (title, mut lines) in lists {
+        if lines.is_empty() {
+            lines.push("none".to_owned());
+        }
+        text += &format!("{title}:\n  {}\n", lines.join("\n  "));
+    }
     // Names of cameras may hold control characters.
-    print(printable(&list).as_bytes())
+    print(printable(&text).as_bytes())
 }
 
-fn gpu_list() -> String {
-    let mut list = "GPUs:\n".to_owned();
+fn gpus() -> Vec<String> {
+    let mut lines = Vec::new();
     for index in 0.. {
         match Gpu::open(index) {
-            Ok(gpu) => line(&mut list, &format!("{index}  {}", gpu.name)),
+            Ok(gpu) => lines.push(format!("{index}  {}", gpu.name)),
             Err(Error::NoSuchDevice { .. }) if index > 0 => break,
             Err(error) => {
-                line(&mut list, &format!("none that can be used: {error}"));
+                lines.push(format!("none that can be used: {error}"));
                 break;
             }
         }
     }
-    list
+    lines
 }
 
 /// Cameras, with the highest rate of each format and size.
-fn camera_list() -> String {
-    let mut list = "Cameras:\n".to_owned();
-    let cameras = cameras();
-    if cameras.is_empty() {
-        line(&mut list, "none");
-    }
-    for camera in cameras {
-        line(&mut list, &format!("{}  {}", camera.url, camera.name));
+fn cameras() -> Vec<String> {
+    let mut lines = Vec::new();
+    for device in camera::cameras() {
+        lines.push(format!("{}  {}", device.url, device.name));
         let mut by_format = BTreeMap::<String, Vec<String>>::new();
-        for mode in modes(&camera.url, &Wanted::default()) {
+        for mode in camera::modes(&device.url, &camera::Wanted::default()) {
             let fastest = mode.rates.iter().map(|&rate| f64::from(rate)).max_by(f64::total_cmp);
             let rate = fastest.map(|rate| format!("@{}", (rate * 100.0).round() / 100.0)).unwrap_or_default();
             by_format.entry(mode.format).or_default().push(format!("{}x{}{rate}", mode.size.0, mode.size.1));
         }
-        for (format, sizes) in by_format {
-            line(&mut list, &format!("    {format}: {}", sizes.join(" ")));
-        }
+        lines.extend(by_format.iter().map(|(format, sizes)| format!("    {format}: {}", sizes.join(" "))));
     }
-    list
+    lines
 }
 
-fn microphone_list() -> String {
-    let mut list = "Microphones:\n".to_owned();
-    let microphones = microphones();
-    if microphones.is_empty() {
-        line(&mut list, "none");
-    }
-    for microphone in microphones {
-        // ALSA's descriptions have several lines.
-        line(&mut list, &format!("{}  {}", microphone.url, microphone.name.replace('\n', ", ")));
-    }
-    list
+fn microphones() -> Vec<String> {
+    let microphones = camera::microphones().into_iter();
+    // ALSA's descriptions have several lines.
+    microphones.map(|device| format!("{}  {}", device.url, device.name.replace('\n', ", "))).collect()
 }
 
-fn encoder_list(all: bool) -> String {
-    let mut list = "Video encoders:\n".to_owned();
+fn encoders(all: bool) -> Vec<String> {
     let (shown, others): (Vec<_>, Vec<_>) =
-        encoders().into_iter().partition(|encoder| all || USED.contains(&encoder.name().as_str()));
-    for encoder in shown {
-        line(&mut list, &format!("{:<18} {}", encoder.name(), encoder.description()));
-    }
-    if !others.is_empty() {
-        line(&mut list, &format!("and {} others (--all lists them)", others.len()));
-    }
-    list
-}
-
-fn line(list: &mut String, text: &str) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(list, "  {text}");
+        ffmpeg::encoders().into_iter().partition(|encoder| all || USED.contains(&encoder.name().as_str()));
+    let lines = shown.iter().map(|encoder| format!("{:<18} {}", encoder.name(), encoder.description()));
+    let rest = (!others.is_empty()).then(|| format!("and {} others (--all lists them)", others.len()));
+    lines.chain(rest).collect()
 }

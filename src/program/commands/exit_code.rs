@@ -16,8 +16,8 @@ use std::io::{self, ErrorKind};
 /// The input is not the one that was planned.
 const CHANGED: u8 = 65;
 
-/// Prints the error of a command that has failed, and returns its exit code. `may_be_tried_again`: it is `run`, of which
-/// schedulers begin another attempt.
+/// Prints the error of a command that has failed, and returns its exit code. `may_be_tried_again`: it is `run`, of
+/// which schedulers begin another attempt.
 pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Console) -> u8 {
     match result {
         Ok(Outcome::Complete) => 0,

@@ -4,7 +4,7 @@ use crate::options::JoinJob;
 use crate::pieces::{
     ChildEnd, ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records,
 };
-use crate::report::{Console, jobs_summary};
+use crate::report::{Console, counted, jobs_summary};
 use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;
 use anyhow::{Result, anyhow, bail};
@@ -116,9 +116,8 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let name = joined.finish(outcome)?;
     records.finish(outcome)?;
     outputs.together.name()?;
-    let s = if pieces == 1 { "" } else { "s" };
     let frames = first + frames - file.first();
-    let line = format!("{frames} frames of {pieces} piece{s} -> {name}");
+    let line = format!("{frames} frames of {} -> {name}", counted(pieces as u64, "piece"));
     console.summary(jobs_summary(frames as u64, 0, Some(&name), begun.elapsed(), line));
     if is_whole && !job.keeps {
         folder.remove_all();

@@ -50,8 +50,8 @@ pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
 /// Equalizes several cameras at the same time, on one GPU. One that fails or ends leaves the others alone.
 ///
 /// # Errors
-/// When an output cannot be written, or the backend is missing: then none has begun. When a camera has failed, after all have
-/// ended.
+/// When an output cannot be written, or the backend is missing: then none has begun. When a camera has failed, after
+/// all have ended.
 fn run_several(jobs: &[LiveJob], session: &mut Session<'_>, builder: &StageBuilder, console: &Console) -> Result<()> {
     let sessions = session.of_sources(jobs.len());
     check_apart(jobs)?;

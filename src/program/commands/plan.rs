@@ -33,7 +33,7 @@ fn check_options(job: &FileJob) -> Result<()> {
     let name = &job.input.url;
     let obstacle = if is_pipe(name) || !Path::new(name).is_file() {
         "only files can be cut into pieces"
-    } else if job.filters.chain().is_some() {
+    } else if job.filters.filter.is_some() {
         "--filter: filters can reach across pieces"
     } else if job.filter_after.is_some() {
         "--filter-after: filters can reach across pieces"

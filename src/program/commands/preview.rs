@@ -3,7 +3,7 @@
 use crate::draw::sheet::{self, Column, Miniatures};
 use crate::options::{EqualizeOptions, FilterOptions, LookRow, OutputFile, PreviewJob};
 use crate::pieces::make_folder_of;
-use crate::report::{Console, with_name};
+use crate::report::{Console, counted, with_name};
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
 use anyhow::{Context, Result, bail, ensure};
@@ -62,9 +62,9 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         }
     }
     if job.folder.is_some() {
-        let drawn = sheets.len() - failed.len();
-        let (s, seconds) = (if drawn == 1 { "" } else { "s" }, begin.elapsed().as_secs_f64());
-        console.info(&format!("{drawn} sheet{s} in {seconds:.1} s{were_there}"));
+        let drawn = counted((sheets.len() - failed.len()) as u64, "sheet");
+        let seconds = begin.elapsed().as_secs_f64();
+        console.info(&format!("{drawn} in {seconds:.1} s{were_there}"));
     }
     match failed.len() {
         0 => Ok(Outcome::Complete),
@@ -97,8 +97,8 @@ fn draw_sheet(
     let is_image = input.is_image();
     ensure!(
         is_image || input.duration.is_some() || Path::new(&options.url).is_file(),
-        "{name}: the input of preview is read several times, which a live stream does not allow (record some of it first: \
-         histeq-video --duration 10 {name} part.mkv)"
+        "{name}: the input of preview is read several times, which a live stream does not allow (record some of it \
+         first: histeq-video --duration 10 {name} part.mkv)"
     );
     let start = options.part.start;
     let starts = if is_image { vec![start] } else { starts((job.frames, start), &input, source)? };
@@ -123,10 +123,9 @@ fn draw_sheet(
     let drawn = sheet::draw(&labels(&job.rows), &columns)?;
     match write_drawn(drawn, "the sheet", outputs.target, output.options.clone()) {
         Ok(name) => {
-            let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
             let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
             let looks: HashSet<Look> = job.rows.iter().map(|row| row.look).collect();
-            let (frames, looks) = (count(columns.len(), "frame"), count(looks.len(), "look"));
+            let (frames, looks) = (counted(columns.len() as u64, "frame"), counted(looks.len() as u64, "look"));
             Ok(Some(with_name(&format!("{frames} under {looks} in {seconds:.1} s -> "), &name)))
         }
         Err(error) if error.is::<ReaderGone>() => Ok(None),
@@ -152,8 +151,8 @@ fn room(columns: usize) -> (usize, usize) {
     }
 }
 
-/// Where the frames of the sheet are, in microseconds: in the middle of this many equal parts of the video, from `begin` on. Its
-/// length is counted in `source` if it is not known.
+/// Where the frames of the sheet are, in microseconds: in the middle of this many equal parts of the video, from
+/// `begin` on. Its length is counted in `source` if it is not known.
 fn starts((frames, begin): (u64, Option<i64>), input: &Input, mut source: Box<dyn Source>) -> Result<Vec<Option<i64>>> {
     let rate = input.rate().unwrap_or(DEFAULT_RATE);
     let by_time = input.duration.map(|duration| (duration as f64 / 1e6 * rate).round() as u64);

@@ -31,7 +31,7 @@ pub fn run(job: RestoreJob, console: &Console) -> Result<Outcome> {
     let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;
     session.start(&input, [&job.output.name].into_iter(), sink.encoding(), Map::new());
     let inverse = InverseCurves::new(file, job.output_depth == OutputDepth::EightAgain, notices.clone());
-    let merged = inverse.merged();
+    let merged = inverse.merged.clone();
     let stage = EqualizeStage::new(Box::new(Cpu::new(limits::threads())), Settings::default())
         .with_output_depth(job.output_depth)
         .with_mappings(Some(Box::new(inverse)));

@@ -1,6 +1,6 @@
 //! `histeq-video status`: prints which pieces of a plan are done.
 
-use crate::options::StatusJob;
+use crate::options::StatusArgs;
 use crate::pieces::{PieceFolder, PieceState, Plan};
 use crate::stdout;
 use anyhow::Result;
@@ -31,7 +31,7 @@ struct FileStatus {
 }
 
 /// Prints which pieces of a plan are there.
-pub fn run(job: &StatusJob) -> Result<()> {
+pub fn run(job: &StatusArgs) -> Result<()> {
     let plan = Plan::read(&job.plan)?;
     let mut status =
         Status { pieces: plan.pieces(), done: 0, missing: Vec::new(), wrong: Vec::new(), files: Vec::new() };

@@ -10,7 +10,8 @@ use histeq::equalize::{Backend, BackendChoice};
 #[derive(Args, Debug)]
 pub struct BackendArgs {
     /// Where to equalize
-    #[arg(long, value_parser = named::<Backend>(), default_value_t = Backend::Auto, help_heading = "GPU", hide_short_help = true)]
+    #[arg(long, value_parser = named::<Backend>(), default_value_t = Backend::Auto)]
+    #[arg(help_heading = "GPU", hide_short_help = true)]
     pub backend: Backend,
 
     /// GPU to use, counted from 0 in the list that `histeq-video devices` prints

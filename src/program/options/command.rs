@@ -7,7 +7,7 @@ use super::habits::{self, SHORT_HELP};
 use super::lab::{LabCommand, LabJob};
 use super::live::{LiveArgs, LiveJob};
 use super::many::ManyJob;
-use super::pieces::{JoinArgs, JoinJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
+use super::pieces::{JoinArgs, JoinJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs};
 use super::preview::{PreviewArgs, PreviewJob};
 use super::restore::{RestoreArgs, RestoreJob};
 use super::shell::man_page;
@@ -27,8 +27,8 @@ use std::time::Duration;
 #[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_long_help = "\
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
-Exit codes: 0 done, 1 and 4 to 10 failed (missing 4, refused 5, device 6, damage 7, limit 8, disk 9, exists 10), 2 usage error, 3 \
-nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
+Exit codes: 0 done, 1 and 4 to 10 failed (missing 4, refused 5, device 6, damage 7, limit 8, disk 9, exists 10), 2 \
+usage error, 3 nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
 
 Examples:
   histeq-video night.mp4 night-clear.mp4
@@ -110,7 +110,7 @@ pub enum Job {
     /// Join the pieces of a plan.
     Join(JoinJob),
     /// List which pieces of a plan are done.
-    Status(StatusJob),
+    Status(StatusArgs),
     /// Measure this machine.
     Lab(Box<LabJob>),
     /// Print what this build and this machine have, as JSON.
@@ -129,7 +129,7 @@ pub enum Job {
 }
 
 impl Job {
-    /// Does it decode inputs in processes of their own?
+    /// Whether it decodes inputs in processes of their own.
     pub fn isolates(&self) -> bool {
         match self {
             Job::File(job) => !job.sandbox.is_off(),
@@ -154,7 +154,7 @@ impl Job {
         let words = habits::understood(words)?;
         let (all, origins) = with_defaults(Args::command(), words.clone())?;
         match (Job::of_words(all), origins) {
-            // What is wrong may not be on the command line.
+            // The fault may be in an option of the configuration.
             (Err(error), Some(origins)) if Job::of_words(words).is_ok() => {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
@@ -190,8 +190,8 @@ impl Job {
         let is_restore = words.get(1).is_some_and(|word| word == "restore");
         match Args::try_parse_from(words) {
             Err(error) if is_restore && error.kind() == ErrorKind::MissingRequiredArgument => {
-                let message = "restore takes three names: the equalized video, the curves that --save-curves kept when it was \
-                               made, and an output (the video that it was made from is as it was)";
+                let message = "restore takes three names: the equalized video, the curves that --save-curves kept when \
+                               it was made, and an output (the video that it was made from is as it was)";
                 Err(usage(error.kind(), message).format(&mut Args::command()))
             }
             args => args.and_then(Job::from_args),
@@ -308,7 +308,7 @@ impl Job {
             Some(Command::Plan(args)) => Job::Plan(PlanJob::from_args(*args)?),
             Some(Command::Run(args)) => Job::Run(RunJob::from_args(args)?),
             Some(Command::Join(args)) => Job::Join(JoinJob::from_args(args)),
-            Some(Command::Status(args)) => Job::Status(StatusJob::from_args(args)),
+            Some(Command::Status(args)) => Job::Status(args),
             Some(Command::Lab(command)) => Job::Lab(command.job()?),
             Some(Command::Devices { all }) => Job::Devices { all },
             Some(Command::Completions { shell }) => Job::Completions(shell),
@@ -318,8 +318,8 @@ impl Job {
     }
 }
 
-/// Refuses an input that is named like a command, or nearly so: clap reads a command after an option, and one that is misspelt,
-/// as an input.
+/// Refuses an input that is named like a command, or nearly so: clap reads a command after an option, and one that is
+/// misspelt, as an input.
 fn refuse_late_command(args: &FileArgs) -> Result<(), clap::Error> {
     let Some(input) = args.input.as_ref().filter(|input| !Path::new(input).exists()) else { return Ok(()) };
     let program = Args::command();

@@ -1,4 +1,5 @@
-//! Options that are not on the command line: from a preset of the user's own, the environment, and a configuration file.
+//! Options that are not on the command line: from a preset of the user's own, the environment, and a configuration
+//! file.
 
 use super::values::usage;
 use clap::error::ErrorKind;
@@ -27,13 +28,13 @@ type Options = BTreeMap<String, Vec<String>>;
 struct Origin {
     name: String,
     options: Options,
-    /// Whether an option that no command has is an error.
+    /// Whether an unknown option is an error.
     is_checked: bool,
 }
 
-/// `words` for `program` with the options that hold by default, and where these come from. Those of the command line take precedence, then
-/// those of `--use`, of the environment, and of the configuration file. An option that does not go with one that takes
-/// precedence is left out.
+/// `words` for `program` with the options that hold by default, and where these come from. Those of the command line
+/// take precedence, then those of `--use`, of the environment, and of the configuration file. An option that does not
+/// go with one that takes precedence is left out.
 pub(super) fn with_defaults(
     mut program: Command,
     words: Vec<OsString>,
@@ -51,7 +52,7 @@ pub(super) fn with_defaults(
     for origin in origins(typed)? {
         let mut own = Vec::new();
         for (option, values) in &origin.options {
-            // Hidden options are for processes of this program, and for tests.
+            // Hidden options are for child processes and tests.
             let is = |arg: &&Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
             let Some(arg) = command.get_arguments().find(is) else {
                 let is_of_another =
@@ -106,7 +107,7 @@ fn origins(typed: &ArgMatches) -> Result<Vec<Origin>, clap::Error> {
         let option = name.to_str()?.strip_prefix(PREFIX)?.to_lowercase().replace('_', "-");
         Some((name.into_string().ok()?, option, value.into_string().ok()?))
     });
-    // What is not set to anything is as if it were not there.
+    // An empty variable sets nothing.
     let set = set.filter(|(_, _, value)| !value.is_empty());
     origins.extend(set.map(|(name, option, value)| Origin {
         name,
@@ -187,7 +188,7 @@ fn invalid(message: &str) -> clap::Error {
     usage(ErrorKind::InvalidValue, message).format(&mut Command::new("histeq-video"))
 }
 
-/// Whether a word of the command line asks for help, which defaults have no part in.
+/// Whether a word of the command line asks for help, for which defaults are not read.
 pub(super) fn asks_for_help(word: &OsStr) -> bool {
     ["-h", "--help", "-V", "--version", "help"].iter().any(|other| word == *other)
 }

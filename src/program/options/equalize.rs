@@ -1,4 +1,5 @@
-//! Options that choose how to equalize: those of the core's table, and files that are read and written beside the video.
+//! Options that choose how to equalize: those of the core's table, and files that are read and written beside the
+//! video.
 
 use super::option_args::{FILES, LIVE, OUTPUT, OptionArgs, option_error};
 use super::values::{curves_name, usage};
@@ -20,26 +21,26 @@ pub struct EqualizeArgs<const PART: u8> {
 
     /// Textbook equalization of each frame by itself, the same as --look exact
     ///
-    /// No temporal window, contrast limit or plateau: noise in flat pictures grows, and brightness can flicker. Goes with
-    /// none of the options that choose these.
-    #[arg(long, conflicts_with_all = ["look", "smooth", "scene-threshold", "max-gain", "plateau", "strength", "method"])]
-    #[arg(conflicts_with = "levels")]
+    /// No temporal window, contrast limit or plateau: noise in flat pictures grows, and brightness can flicker. Goes
+    /// with none of the options that choose these.
+    #[arg(long, conflicts_with_all = ["look", "smooth", "scene-threshold", "max-gain", "plateau", "strength"])]
+    #[arg(conflicts_with_all = ["method", "levels"])]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub exact: bool,
 
     /// Count each pixel by the brightness of this picture: black does not count, white counts fully
     ///
-    /// For the rim of a fisheye lens, an endoscope's surroundings, a clock that is burnt in. The picture has the size of the
-    /// video; the curve applies to all of it. For scenes, levels and haze, a pixel counts unless it is black. Within --roi, if
-    /// both are given. Not with --method clahe.
+    /// For the rim of a fisheye lens, an endoscope's surroundings, a clock that is burnt in. The picture has the size
+    /// of the video; the curve applies to all of it. For scenes, levels and haze, a pixel counts unless it is black.
+    /// Within --roi, if both are given. Not with --method clahe.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub mask: Option<String>,
 
     /// Write the curves of all frames to this file, as lines of JSON that can be edited; not with --method clahe
     ///
-    /// Where one curve does not say all, a line has the balance of colours and what is done by region, too. A name that ends in
-    /// .npz makes an archive that NumPy reads, with a record for each frame; it cannot be loaded again.
+    /// Where one curve does not say all, a line has the balance of colours and what is done by region, too. A name that
+    /// ends in .npz makes an archive that NumPy reads, with a record for each frame; it cannot be loaded again.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub save_curves: Option<String>,
@@ -59,7 +60,7 @@ pub struct EqualizeArgs<const PART: u8> {
 pub struct EqualizeOptions {
     /// The options of the core.
     pub options: Options,
-    /// Whether all of the video is there, so that frames may wait for later ones: files, not live input.
+    /// Whether the video is stored, so that frames may wait for later ones: files, not live input.
     is_stored: bool,
     /// Whether it comes from cameras.
     is_live: bool,
@@ -108,7 +109,7 @@ impl EqualizeOptions {
             options.look = Look::Exact;
         }
         if args.load_curves.is_some() {
-            // What was kept of colour is the gain that it follows.
+            // The file has the gains of chroma, which follows.
             options.chroma = options.chroma.or(Some(Chroma::Follow));
         }
         Ok(EqualizeOptions {
@@ -147,7 +148,7 @@ impl EqualizeOptions {
         self.load_curves.iter().chain(&self.mask)
     }
 
-    /// What the core is told of this input.
+    /// The description of this input for the core.
     pub fn video(&self, input: &Input) -> Video {
         let (depth, is_gray) = input.picture.map(|(format, _)| (format.depth(), format.is_gray())).unzip();
         Video {
@@ -160,8 +161,8 @@ impl EqualizeOptions {
         }
     }
 
-    /// Whether log footage that names its curve becomes what displays show: unless nothing is corrected. With loaded curves,
-    /// which are mostly those of the default, it does.
+    /// Whether log footage that names its curve becomes what displays show: unless nothing is corrected. With loaded
+    /// curves, which are mostly those of the default, it does.
     pub fn shows_log(&self) -> bool {
         let is_off = self.options.strength.is_some_and(|strength| strength.of_256() == 0);
         // The method does not depend on the rate.
@@ -188,7 +189,7 @@ impl EqualizeOptions {
         Ok(settings)
     }
 
-    /// The values that hold, by the names of their options; times are in frames. Options without effect are left out.
+    /// The effective values by the names of their options; times are in frames. Options without effect are left out.
     pub fn report(&self, settings: &Settings) -> Map<String, Value> {
         let value = |value| match value {
             OptionValue::Text(text) => json!(text),

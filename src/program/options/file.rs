@@ -2,7 +2,7 @@
 
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
-use super::filter::{FilterArgs, FilterOptions};
+use super::filter::FilterOptions;
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::many::{Jobs, ManyArgs, ManyJob, listed};
@@ -30,7 +30,8 @@ const DECODERS: u8 = 8;
 /// The options of equalizing a file, as typed.
 #[derive(Args, Debug)]
 pub struct FileArgs {
-    /// Video, image, numbered images (%05d.png, the first of them, or their folder), URL that FFmpeg can read, or - for stdin
+    /// Video, image, numbered images (%05d.png, the first of them, or their folder), URL that FFmpeg can read, or - for
+    /// stdin
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
     pub input: Option<String>,
 
@@ -50,12 +51,12 @@ pub struct FileArgs {
 
     /// Filters ahead of it.
     #[command(flatten)]
-    pub filters: FilterArgs,
+    pub filters: FilterOptions,
 
     /// Pass the equalized pictures through FFmpeg's video filters: CHAIN is what ffmpeg -vf takes
     ///
-    /// For what is to come after equalization: scaling, sharpening, a logo. Size, rate and pixel format of the output are those
-    /// of the filtered video. Measurements, curves and --roi are those of the video ahead of these filters.
+    /// For what is to come after equalization: scaling, sharpening, a logo. Size, rate and pixel format of the output
+    /// are those of the filtered video. Measurements, curves and --roi are those of the video ahead of these filters.
     #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
     pub filter_after: Option<String>,
 
@@ -75,7 +76,8 @@ pub struct FileArgs {
     ///
     /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others). That frees the CPU for the
     /// encoder, but damaged frames are not reported; auto therefore takes the CPU.
-    #[arg(long, value_enum, ignore_case = true, default_value_t = DecoderArg::Auto, help_heading = "Input", hide_short_help = true)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = DecoderArg::Auto)]
+    #[arg(help_heading = "Input", hide_short_help = true)]
     pub decoder: DecoderArg,
 
     /// How many decoders work on the input at once, 1 to 32 [default: 8 with --decoder nvdec, else 1]
@@ -98,16 +100,16 @@ pub struct FileArgs {
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
-    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with plots (.html),
-    /// or histograms for NumPy (.npz)
+    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with
+    /// plots (.html), or histograms for NumPy (.npz)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub stats: Option<String>,
 
     /// Say what would be read and written, with which settings, and about how large; write nothing
     ///
-    /// A few frames are looked at, and encoded to nowhere, so that what the look finds, the encoder and the size are those of
-    /// this video. What is said goes to stdout; with --output-dir, of each file.
+    /// A few frames are looked at, and encoded to nowhere, so that what the look finds, the encoder and the size are
+    /// those of this video. What is said goes to stdout; with --output-dir, of each file.
     #[arg(long, conflicts_with = "jobs")]
     pub dry_run: bool,
 
@@ -148,7 +150,7 @@ impl FileArgs {
         let is_named = self.output_options.output_format.is_none();
         let extension = self.purpose.purpose.filter(|_| is_named).map(Purpose::extension);
         let files = listed(&names, &into, extension)?;
-        let (jobs, overwrites) = (self.many.jobs.take().unwrap_or(Jobs::Exactly(1)), self.output_options.yes);
+        let (jobs, overwrites) = (self.many.jobs.take().unwrap_or(Jobs::Exactly(1)), self.output_options.overwrite.yes);
         // The options are checked with the first file.
         if let Some((input, output)) = files.first() {
             (self.input, self.output) = (Some(input.clone()), Some(output.clone()));
@@ -254,8 +256,8 @@ impl FileJob {
             }
             ManyArgs { more, .. } if !more.is_empty() => {
                 let message = format!(
-                    "{} is one name too many: there is one INPUT and one OUTPUT (--output-dir DIR takes many inputs and \
-                     writes each into a folder; compare takes two inputs)",
+                    "{} is one name too many: there is one INPUT and one OUTPUT (--output-dir DIR takes many inputs \
+                     and writes each into a folder; compare takes two inputs)",
                     more[0]
                 );
                 return Err(usage(ErrorKind::UnknownArgument, &message));
@@ -277,7 +279,7 @@ impl FileJob {
             None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,
         };
         let from_stdin = input == "-";
-        // Of many, each image is named for itself.
+        // A child process gets the name of each image.
         let may_begin = is_free && !is_child;
         let format = args.output_options.output_format.as_deref();
         let begun = if may_begin { sequence::begun_by(&input, &output, format) } else { None };
@@ -292,7 +294,7 @@ impl FileJob {
             output.overwrite = Overwrite::Keep;
         }
         args.purpose.apply(&mut output, &mut equalize.options.output_depth)?;
-        // NVDEC needs the GPU first; --verify is to check the GPU's frames.
+        // NVDEC needs the GPU first; --verify checks the frames of the GPU.
         let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
         if output.most_bytes.is_some() {
             check_size(&output, &input, equalize.options.has_whole_scenes())?;
@@ -327,7 +329,7 @@ impl FileJob {
             output,
             purpose,
             stats,
-            filters: args.filters.check(),
+            filters: args.filters,
             filter_after: args.filter_after,
             equalize,
             backend,
@@ -364,7 +366,7 @@ fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Resul
     Err(usage(ErrorKind::ArgumentConflict, &format!("--target-size needs {why}")))
 }
 
-/// The name of an output that is not named: `clip-equalized.mp4` for `clip.mp4`, in its folder.
+/// The default name of an output: `clip-equalized.mp4` for `clip.mp4`, in its folder.
 fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result<String, clap::Error> {
     if format == Some("null") {
         return Ok("null".to_owned());
@@ -378,7 +380,7 @@ fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result
     let own = path.extension().and_then(OsStr::to_str).filter(has_container);
     let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    // A file that is there is one image, whatever its name, and what is made of it is one, too.
+    // An existing file is one image, even with % in its name, and so is its output.
     let is_one = path.is_file() && number_pattern(input).is_some();
     let stem = if is_one { stem.replace('%', "_") } else { stem.into_owned() };
     Ok(path.with_file_name(format!("{stem}-equalized.{extension}")).to_string_lossy().into_owned())

@@ -6,23 +6,26 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use histeq_media::source::{LogChoice, LogCurve};
 
-/// Filters ahead of equalization, as typed.
-#[derive(Args, Debug)]
-pub struct FilterArgs {
-    /// Pass the decoded pictures through FFmpeg's video filters before they are equalized: CHAIN is what ffmpeg -vf takes
+/// Filters ahead of equalization.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FilterOptions {
+    /// Pass the decoded pictures through FFmpeg's video filters before they are equalized: CHAIN is what ffmpeg -vf
+    /// takes
     ///
-    /// Size, rate and pixel format of the output are those of the filtered video, with no fewer bits than the input, and --roi
-    /// counts its pixels. --start, --duration and --frames count in the input, and the filters see that part alone. Filters
-    /// that hold all frames, such as reverse, need memory for all of them.
+    /// Size, rate and pixel format of the output are those of the filtered video, with no fewer bits than the input,
+    /// and --roi counts its pixels. --start, --duration and --frames count in the input, and the filters see that part
+    /// alone. Filters that hold all frames, such as reverse, need memory for all of them.
     #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
     pub filter: Option<String>,
 
-    /// Log footage, which becomes what displays show (BT.709) before all else: the curve, or auto where the file names it
+    /// Log footage, which becomes what displays show (BT.709) before all else: the curve, or auto where the file names
+    /// it
     ///
-    /// auto goes by metadata of cameras and recorders (Apple Log, S-Log3, V-Log, LogC3, Blackmagic Film 5) and by the transfer
-    /// characteristics log100 and log316. It does nothing with --strength 0, with --look exact and thermal, and with any
-    /// --method but natural. Where a curve is given, it is applied with any of them.
-    #[arg(long, value_parser = log_choices(), value_name = "CURVE", default_value = "auto", help_heading = "Filters", hide_short_help = true)]
+    /// auto goes by metadata of cameras and recorders (Apple Log, S-Log3, V-Log, LogC3, Blackmagic Film 5) and by the
+    /// transfer characteristics log100 and log316. It does nothing with --strength 0, with --look exact and thermal,
+    /// and with any --method but natural. Where a curve is given, it is applied with any of them.
+    #[arg(long, value_parser = log_choices(), value_name = "CURVE", default_value = "auto")]
+    #[arg(help_heading = "Filters", hide_short_help = true)]
     pub log: LogChoice,
 }
 
@@ -35,20 +38,6 @@ fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
     })
 }
 
-/// The options of the filters.
-#[derive(Clone, Debug, Default)]
-pub struct FilterOptions {
-    chain: Option<String>,
-    log: LogChoice,
-}
-
-impl FilterArgs {
-    /// The options.
-    pub(super) fn check(self) -> FilterOptions {
-        FilterOptions { chain: self.filter, log: self.log }
-    }
-}
-
 impl FilterOptions {
     /// What is taken for log.
     pub fn log(&self, equalize: &EqualizeOptions) -> LogChoice {
@@ -56,10 +45,5 @@ impl FilterOptions {
             LogChoice::Auto if !equalize.shows_log() => LogChoice::Off,
             choice => choice,
         }
-    }
-
-    /// The chain of filters, in the syntax of `ffmpeg -vf`.
-    pub fn chain(&self) -> Option<&str> {
-        self.chain.as_deref()
     }
 }

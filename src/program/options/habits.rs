@@ -1,5 +1,5 @@
-//! What people type who know ffmpeg, HandBrake or yt-dlp: it is understood where it can mean one thing only, and answered with
-//! the right option elsewhere.
+//! Options of ffmpeg, HandBrake and yt-dlp: those with one possible meaning are translated, others are errors that name
+//! the right option.
 
 use super::values::usage;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -7,8 +7,8 @@ use clap::{Command, Error};
 use histeq::options::{OPTIONS, ValueKind};
 use std::ffi::OsString;
 
-/// Words that are options here, by other names.
-const SAME: [(&str, &str); 24] = [
+/// Options of other programs, and their names here.
+const SYNONYMS: [(&str, &str); 24] = [
     ("-c:v", "--encoder"),
     ("-codec:v", "--encoder"),
     ("-vcodec", "--encoder"),
@@ -35,11 +35,11 @@ const SAME: [(&str, &str); 24] = [
     ("--info", "--dry-run"),
 ];
 
-/// Words that say what is so here: they are left out.
-const SO_HERE: [&str; 4] = ["-hide_banner", "-nostdin", "-stats", "-nostats"];
+/// Options that state a default of this program: they are left out.
+const DEFAULTS: [&str; 4] = ["-hide_banner", "-nostdin", "-stats", "-nostats"];
 
-/// The same with a value.
-const SO_HERE_WITH: [(&str, &str); 6] = [
+/// Options with a value that state a default of this program.
+const DEFAULTS_WITH_VALUE: [(&str, &str); 6] = [
     ("-c:a", "copy"),
     ("-acodec", "copy"),
     ("-c:s", "copy"),
@@ -68,7 +68,7 @@ const ENCODER: &str = "--encoder-option KEY=VALUE sets an option of the encoder 
 const RESUME: &str = "--jobs N goes on where an interrupted run stopped, when it is called again";
 const END: &str = "--duration T says how long the part is, from --start T on";
 
-/// Words that are answered.
+/// Options that are refused, and what to use.
 const ANSWERS: [(&str, &str); 31] = [
     ("-vf", FILTERS),
     ("-filter:v", FILTERS),
@@ -103,7 +103,7 @@ const ANSWERS: [(&str, &str); 31] = [
     ("--quality", "--crf Q sets the quality here, on the encoder's own scale"),
 ];
 
-/// Values of `--for` that are places, and what leads there.
+/// Values of `--for` that name a site or device, and the options for it.
 const PLACES: [(&str, &str); 10] = [
     ("youtube", "--for web --fit off keeps the size, which YouTube wants"),
     ("vimeo", "--for web --fit off keeps the size, which Vimeo wants"),
@@ -117,10 +117,10 @@ const PLACES: [(&str, &str); 10] = [
     ("phone", "--for web is what phones play"),
 ];
 
-/// `words` as this program has them.
+/// `words` with options of other programs translated.
 ///
 /// # Errors
-/// When a word belongs to another program, and says nothing here: what says it instead.
+/// When an option of another program has no translation: the message names the option to use.
 pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     // These have few options, and other programs have no commands like them.
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
@@ -141,10 +141,10 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
             break;
         }
         let next = rest.as_slice().first().and_then(|next| next.to_str());
-        if SO_HERE.contains(&text) {
+        if DEFAULTS.contains(&text) {
             continue;
         }
-        if next.is_some_and(|next| SO_HERE_WITH.contains(&(text, next))) {
+        if next.is_some_and(|next| DEFAULTS_WITH_VALUE.contains(&(text, next))) {
             rest.next();
             continue;
         }
@@ -171,7 +171,7 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
         if let Some((place, answer)) = PLACES.iter().find(is_purpose) {
             return Err(usage(ErrorKind::InvalidValue, &format!("--for {place}: {answer}")));
         }
-        match SAME.iter().find(|(theirs, _)| *theirs == text) {
+        match SYNONYMS.iter().find(|(theirs, _)| *theirs == text) {
             Some((_, ours)) if ours.contains('=') => {
                 let value = rest.next().unwrap_or_default();
                 options.push(format!("{ours}={}", value.display()).into());
@@ -212,7 +212,7 @@ fn value_as_option(word: &str) -> Option<String> {
     })
 }
 
-/// Words for commands that are spelt otherwise.
+/// Other words for commands.
 const COMMANDS: [(&str, &str); 6] = [
     ("undo", "restore"),
     ("revert", "restore"),
@@ -222,7 +222,7 @@ const COMMANDS: [(&str, &str); 6] = [
     ("diff", "compare"),
 ];
 
-/// The command of `program` that a word may be meant as.
+/// The command of `program` that a mistyped word may mean.
 pub(super) fn similar_command(program: &Command, word: &str) -> Option<String> {
     if let Some((_, command)) = COMMANDS.iter().find(|(theirs, _)| *theirs == word) {
         return Some((*command).to_owned());
@@ -238,7 +238,7 @@ pub(super) fn similar_command(program: &Command, word: &str) -> Option<String> {
     similar.into_iter().find(|name| name.chars().next() == word.chars().next())
 }
 
-/// What most people need, on 24 lines: `-h`.
+/// The short help (`-h`), on 24 lines.
 pub(super) const SHORT_HELP: &str = "\
 Bring out what is hidden in dark, hazy or flat video
 
@@ -265,7 +265,7 @@ histeq-video --help shows all options, exit codes and more examples, and
 histeq-video COMMAND --help those of a command.
 ";
 
-/// The answer to no arguments at all: the part of the short help with the examples.
+/// What is printed without arguments: the examples of the short help.
 pub fn examples() -> String {
     let end = SHORT_HELP.find("\nOptions:").unwrap_or(SHORT_HELP.len());
     format!("{}\nhisteq-video -h lists what most people need.\n", &SHORT_HELP[..end])
@@ -281,14 +281,14 @@ mod tests {
     fn what_other_programs_have_is_no_option_here() {
         let program = Args::command();
         let commands = || program.get_subcommands().chain([&program]);
-        for (word, _) in SAME.iter().chain(&ANSWERS) {
+        for (word, _) in SYNONYMS.iter().chain(&ANSWERS) {
             let is_ours = commands().flat_map(Command::get_arguments).any(|argument| {
                 argument.get_long().is_some_and(|long| format!("--{long}") == *word)
                     || argument.get_short().is_some_and(|short| format!("-{short}") == *word)
             });
             assert!(!is_ours, "{word}");
         }
-        for option in SAME.iter().filter_map(|(_, ours)| ours.strip_prefix("--")) {
+        for option in SYNONYMS.iter().filter_map(|(_, ours)| ours.strip_prefix("--")) {
             let name = option.split('=').next().unwrap_or(option);
             assert!(program.get_arguments().any(|argument| argument.get_long() == Some(name)), "--{name}");
         }

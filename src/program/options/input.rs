@@ -1,7 +1,7 @@
 //! Options that describe the input to a command that reads files, images or raw frames.
 
-use super::values::{rate, size};
-use clap::{Args, ValueEnum};
+use super::values::{named, rate, size};
+use clap::Args;
 use histeq_media::source::{Gaps, RawOptions};
 
 /// What the input is, as typed.
@@ -25,16 +25,18 @@ pub struct InputArgs {
 
     /// What to do where numbered images have a gap: skip it, hold the image before it, or end with an error
     ///
-    /// Frames that were taken out on purpose, as of a time lapse, leave no pause by default. hold keeps the length and the numbers
-    /// of a film of which images are still missing. A gap causes a warning. Numbers that are 2, 10 or so apart throughout have none.
-    #[arg(long, value_enum, ignore_case = true, default_value_t = GapsArg::Skip, value_name = "WHAT")]
+    /// Frames that were taken out on purpose, as of a time lapse, leave no pause by default. hold keeps the length and
+    /// the numbers of a film of which images are still missing. A gap causes a warning. Numbers that are 2, 10 or so
+    /// apart throughout have none.
+    #[arg(long, value_parser = named::<Gaps>(), default_value_t = Gaps::Skip, value_name = "WHAT")]
     #[arg(help_heading = "Input", hide_short_help = true)]
-    pub gaps: GapsArg,
+    pub gaps: Gaps,
 
-    /// Samples of a TIFF, FITS or SER that become black and white [default: the smallest and the largest, if they have no codes]
+    /// Samples of a TIFF, FITS or SER that become black and white [default: the smallest and the largest, if they have
+    /// no codes]
     ///
-    /// LEAST:MOST in the unit of the file, as -20:150 for temperatures. Unsigned samples of 8 and 16 bits stay as they are by default;
-    /// all others become 16 bits along one line for all pictures.
+    /// LEAST:MOST in the unit of the file, as -20:150 for temperatures. Unsigned samples of 8 and 16 bits stay as they
+    /// are by default; all others become 16 bits along one line for all pictures.
     #[arg(long, value_name = "RANGE", value_parser = sample_range, allow_hyphen_values = true)]
     #[arg(help_heading = "Input", hide_short_help = true)]
     pub sample_range: Option<(f64, f64)>,
@@ -49,31 +51,14 @@ fn sample_range(text: &str) -> Result<(f64, f64), String> {
         .ok_or_else(|| "two numbers like -20:150, the smaller one first".to_owned())
 }
 
-/// What is done where a number is missing.
-#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GapsArg {
-    /// The images that are there follow each other.
-    #[default]
-    Skip,
-    /// The image before is shown.
-    Hold,
-    /// It is an error.
-    Error,
-}
-
 impl InputArgs {
     /// The input format, if it is given, and the description of raw frames.
     pub fn check(self) -> Result<(Option<String>, RawOptions), clap::Error> {
-        let gaps = match self.gaps {
-            GapsArg::Skip => Gaps::Skip,
-            GapsArg::Hold => Gaps::Hold,
-            GapsArg::Error => Gaps::Error,
-        };
         let raw = RawOptions {
             size: size(self.size)?,
             rate: rate(self.rate)?,
             pixel_format: self.pixel_format,
-            gaps,
+            gaps: self.gaps,
             sample_range: self.sample_range,
         };
         Ok((self.format, raw))

@@ -18,10 +18,10 @@ pub struct LimitArgs {
 
     /// Memory for frames, in bytes, like 500M or 4Gi [default: half of what the machine or the container has left]
     ///
-    /// These count: frames that are read ahead, decoded, queued, equalized or kept for later use, also in memory that is
-    /// pinned for a GPU. With large frames, fewer are under way at once; if one of them and its result do not fit, that is an
-    /// error. The memory of encoders, filters and libraries comes on top, up to a share that docs/limits.md states; beyond it,
-    /// the run is ended.
+    /// These count: frames that are read ahead, decoded, queued, equalized or kept for later use, also in memory that
+    /// is pinned for a GPU. With large frames, fewer are under way at once; if one of them and its result do not fit,
+    /// that is an error. The memory of encoders, filters and libraries comes on top, up to a share that docs/limits.md
+    /// states; beyond it, the run is ended.
     #[arg(long, value_name = "SIZE", help_heading = "Limits", hide_short_help = true)]
     pub max_memory: Option<String>,
 
@@ -50,7 +50,7 @@ pub struct ThreadArgs {
 }
 
 impl ThreadArgs {
-    /// The limits that are no others than these.
+    /// Default limits, with `--threads`.
     pub(super) fn limits(&self) -> Limits {
         Limits { threads: self.threads, ..Limits::default() }
     }
@@ -96,7 +96,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Checks that an input is no longer than it may be.
+    /// Checks the length of an input.
     ///
     /// # Errors
     /// When it is longer, or when its length is not known.
@@ -113,7 +113,7 @@ impl Limits {
         Err(FailureKind::Limit.error(format!("{message} (--duration T takes a part)")))
     }
 
-    /// Has the process keep to them. Returns the memory that it can still have, where that decides.
+    /// Applies them to the process. Returns the available memory, if the memory limit follows from it.
     pub fn apply(&self) -> Option<usize> {
         let available = if self.memory.is_none() { limits::available() } else { None };
         let memory = self.memory.unwrap_or_else(|| available.map_or(usize::MAX, |available| available / 2));

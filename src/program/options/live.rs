@@ -3,7 +3,7 @@
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::file::DecoderArg;
-use super::filter::{FilterArgs, FilterOptions};
+use super::filter::FilterOptions;
 use super::limits::{Limits, ThreadArgs};
 use super::option_args::{LIVE, OUTPUT, OptionArgs};
 use super::output::OutputArgs;
@@ -28,8 +28,9 @@ use std::time::Duration;
 pub struct LiveArgs {
     /// Camera (/dev/video0), URL (rtsp://, udp://, http://), file, or - for stdin [default: the first camera]
     ///
-    /// Several are equalized at the same time, without a window, and on one GPU. Each has outputs of its own: %d in their names
-    /// (--record 'cam-%d.mkv') is its number, from 1. All options hold for each. One that fails or ends leaves the others alone.
+    /// Several are equalized at the same time, without a window, and on one GPU. Each has outputs of its own: %d in
+    /// their names (--record 'cam-%d.mkv') is its number, from 1. All options hold for each. One that fails or ends
+    /// leaves the others alone.
     pub camera: Vec<String>,
 
     /// Also record into this file; mp4 and mkv stay playable even after a crash
@@ -88,9 +89,10 @@ pub struct LiveArgs {
 
     /// Where to decode
     ///
-    /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others), which leaves the CPU free, but damaged
-    /// frames are not reported; auto therefore takes the CPU.
-    #[arg(long, value_enum, ignore_case = true, default_value_t = DecoderArg::Auto, help_heading = "Camera", hide_short_help = true)]
+    /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others), which leaves the CPU free,
+    /// but damaged frames are not reported; auto therefore takes the CPU.
+    #[arg(long, value_enum, ignore_case = true, default_value_t = DecoderArg::Auto)]
+    #[arg(help_heading = "Camera", hide_short_help = true)]
     pub decoder: DecoderArg,
 
     /// How to equalize.
@@ -99,7 +101,7 @@ pub struct LiveArgs {
 
     /// Filters ahead of it.
     #[command(flatten)]
-    pub filters: FilterArgs,
+    pub filters: FilterOptions,
 
     /// How to write all of these outputs.
     #[command(flatten)]
@@ -109,9 +111,11 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
-    /// How many threads there are.
+    /// What it may reach.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
+
+    /// How many threads there are.
     #[command(flatten)]
     pub threads: ThreadArgs,
 
@@ -194,10 +198,10 @@ impl LiveJob {
                 wait: wait(args.wait)?,
                 with_sound: keeps_sound && args.audio.is_none(),
                 decode_on: args.decoder.on(args.device.gpu),
-                isolation: args.sandbox.isolation(),
+                isolation: args.sandbox.sandbox,
             },
             record: args.record.map(output_name),
-            overwrite: args.output_options.overwrite(false),
+            overwrite: args.output_options.overwrite.choice(false),
             encoder: args.output_options.encoder(),
             container: args.output_options.output_option,
             // --strict refuses formats with fewer bits or less chroma. 10 bits that are asked for stay 10.
@@ -209,7 +213,7 @@ impl LiveJob {
             output,
             preview: !args.no_preview,
             microphone,
-            filters: args.filters.check(),
+            filters: args.filters,
             equalize,
             backend,
             limits: args.threads.limits(),
@@ -238,8 +242,8 @@ impl LiveJob {
         for (option, name) in outputs {
             let Some(name) = name.filter(|name| number_pattern(name).is_none()) else { continue };
             return conflict(&format!(
-                "{option} {name} is one place for {count} sources: the last part of the name needs %d, the number of the \
-                 source (as in cam-%d.mkv)"
+                "{option} {name} is one place for {count} sources: the last part of the name needs %d, the number of \
+                 the source (as in cam-%d.mkv)"
             ));
         }
         if outputs[..3].iter().all(|(_, name)| name.is_none()) {
@@ -249,7 +253,8 @@ impl LiveJob {
         for (name, format) in [(self.record.as_ref(), None), (output, format)] {
             if let Some(name) = name.filter(|name| OutputKind::of(name, format) == OutputKind::Segments) {
                 return conflict(&format!(
-                    "{name}: the segments of several sources would have the same names (use .mkv, or a process for each source)"
+                    "{name}: the segments of several sources would have the same names (use .mkv, or a process for \
+                     each source)"
                 ));
             }
         }
@@ -266,7 +271,7 @@ impl LiveJob {
         job.output = self.output.as_ref().map(|(name, format)| (place(name), format.clone()));
         job.equalize.save_curves = self.equalize.save_curves.as_ref().map(place);
         job.preview = false;
-        // An option of the user's comes later, and replaces it.
+        // A later option of the user replaces it.
         job.encoder.options.insert(0, ("threads".to_owned(), threads.to_string()));
         job.camera.camera = Some(camera);
         if job.camera.decode_on == DecodeOn::Cpu {
@@ -286,7 +291,7 @@ impl LiveJob {
     }
 }
 
-/// How long is waited for a source that is not there: until it comes where no number is given, not at all with 0.
+/// How long to wait for a missing source: until it comes if no number is given, not at all with 0.
 fn wait(seconds: Option<Option<f64>>) -> Result<Option<Duration>, clap::Error> {
     let wait = match seconds {
         Some(Some(seconds)) if seconds < 0.0 => {

@@ -19,15 +19,19 @@ pub struct ManyArgs {
 
     /// Cut the video into pieces that this many processes work on, with the same frames; auto: as many as pay here
     ///
-    /// The pieces lie beside the output until they are joined. A run that is interrupted goes on from there when it is called
-    /// again. With --output-dir, this many files are worked on at once. docs/pieces.md says what can be cut.
+    /// The pieces lie beside the output until they are joined. A run that is interrupted goes on from there when it is
+    /// called again. With --output-dir, this many files are worked on at once. docs/pieces.md says what can be cut.
     #[arg(long, value_name = "N", value_parser = jobs, help_heading = "Pieces", hide_short_help = true)]
     pub jobs: Option<Jobs>,
 
-    /// Equalize many files and folders into this folder: names are kept, folders mirrored, and files that are there skipped
+    /// Equalize many files and folders into this folder: names are kept, folders mirrored, and files that are there
+    /// skipped
     ///
-    /// All names are inputs then. With --for, names end as those of its files do: .mp4 for the web. Of folders, files are taken whose names end as those of videos do; of a folder without any, images, and numbered ones as one sequence; but none that this program has made. Of a sequence, all images have to be there for it to be skipped.
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Pieces", hide_short_help = true)]
+    /// All names are inputs then. With --for, names end as those of its files do: .mp4 for the web. Of folders, files
+    /// are taken whose names end as those of videos do; of a folder without any, images, and numbered ones as one
+    /// sequence; but none that this program has made. Of a sequence, all images have to be there for it to be skipped.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(help_heading = "Pieces", hide_short_help = true)]
     pub output_dir: Option<PathBuf>,
 
     /// Take one input and output of the list, and end when stdin is closed, as by a parent that has ended
@@ -56,15 +60,15 @@ fn jobs(text: &str) -> Result<Jobs, String> {
     }
 }
 
-/// Ends of the names of videos.
+/// Extensions of videos.
 const VIDEOS: [&str; 33] = [
     "3g2", "3gp", "asf", "avi", "dv", "f4v", "flv", "gif", "h264", "hevc", "ivf", "m2ts", "m2v", "m4v", "mjpeg", "mkv",
     "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ser", "ts", "vob", "webm", "wmv", "y4m", "264",
     "265",
 ];
 
-/// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs. Outputs have this
-/// extension, or that of the input.
+/// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs.
+/// Outputs have this extension, or that of the input.
 pub fn listed(names: &[String], into: &Path, extension: Option<&str>) -> Result<Vec<(String, String)>, clap::Error> {
     listed_but(names, into, extension, Handle::from_path(into).ok())
 }
@@ -103,7 +107,7 @@ pub fn listed_but(
     if let Some(extension) = extension {
         let has_it = |output: &Path| output.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension));
         for (input, output) in found.iter_mut().filter(|(_, output)| !has_it(output)) {
-            // A film of numbered images has no number.
+            // A video made of numbered images has no number in its name.
             let becomes_film = !input.exists() && !is_image_name(Path::new(&format!("a.{extension}")));
             if becomes_film && let Some(name) = without_number(output) {
                 output.set_file_name(if name.is_empty() { name_of_folder(input) } else { name } + ".");
@@ -122,7 +126,7 @@ pub fn listed_but(
     found.into_iter().map(|(input, output)| Ok((text(input)?, text(output)?))).collect()
 }
 
-/// The name, without its extension, of a pattern for numbered images, less the number and what parts it from the rest.
+/// The name, without its extension, of a pattern for numbered images, without the number and its separator.
 fn without_number(pattern: &Path) -> Option<String> {
     let name = pattern.file_name()?.to_str().filter(|name| is_sequence(name))?;
     let (place, _) = number_pattern(name)?;
@@ -138,13 +142,13 @@ fn name_of_folder(file: &Path) -> String {
     name.unwrap_or_else(|| "images".to_owned())
 }
 
-/// Is it the folder of the outputs, by whatever name?
+/// Whether it is the folder of the outputs, by whatever name.
 fn is_same(folder: &Path, outputs: Option<&Handle>) -> bool {
     outputs.is_some_and(|outputs| Handle::from_path(folder).is_ok_and(|folder| folder == *outputs))
 }
 
-/// Adds the videos in a folder and those in it, but for the folder of the outputs; the images in a folder that has none. Hidden ones,
-/// those that this program has made, and links to folders are left out.
+/// Adds the videos in a folder and those in it, but for the folder of the outputs; the images in a folder that has
+/// none. Hidden ones, those that this program has made, and links to folders are left out.
 fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if is_same(folder, outputs) {
         return Ok(());

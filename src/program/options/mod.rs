@@ -1,4 +1,5 @@
-//! The command line: options as typed (`...Args`), then checked and converted (`...Job`), and the backend that they choose.
+//! The command line: options as typed (`...Args`), then checked and converted (`...Job`), and the backend that they
+//! choose.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -63,7 +64,7 @@ pub use limits::Limits;
 pub use live::LiveJob;
 pub use many::{Jobs, ManyJob};
 pub use output::OutputFile;
-pub use pieces::{JoinJob, PlanJob, PlannedFile, RunJob, StatusJob};
+pub use pieces::{JoinJob, PlanJob, PlannedFile, RunJob, StatusArgs};
 pub use preview::{LookRow, PreviewJob};
 pub use purpose::Purpose;
 pub use restore::RestoreJob;

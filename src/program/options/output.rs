@@ -5,12 +5,37 @@ use clap::{ArgAction, Args};
 use histeq_media::ffmpeg::{RawFormat, parse_number};
 use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality, StreamChoice};
 
+/// What to do if the output exists, as typed.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct OverwriteArgs {
+    /// Overwrite an existing output [default: ask on a terminal, else refuse]
+    #[arg(short = 'y', conflicts_with = "no_overwrite")]
+    pub yes: bool,
+
+    /// Do nothing if the output exists: exit code 3
+    #[arg(short = 'n', help_heading = "Output", hide_short_help = true)]
+    pub no_overwrite: bool,
+}
+
+impl OverwriteArgs {
+    /// What to do if the output exists. With the video on stdin, no question can be answered there.
+    pub(super) fn choice(self, from_stdin: bool) -> Overwrite {
+        match (self.yes, self.no_overwrite) {
+            (true, _) => Overwrite::Yes,
+            (false, true) => Overwrite::Skip,
+            (false, false) if from_stdin => Overwrite::No,
+            (false, false) => Overwrite::Ask,
+        }
+    }
+}
+
 /// How to write a file, as typed.
 #[derive(Args, Debug)]
 pub struct OutputArgs {
     /// Video encoder, by FFmpeg's name [default: fits input and container]
     ///
-    /// For files, the default keeps the input's codec where the container can hold it, else it is the container's usual one.
+    /// For files, the default keeps the input's codec where the container can hold it, else it is the container's usual
+    /// one.
     #[arg(long, value_name = "NAME")]
     pub encoder: Option<String>,
 
@@ -20,13 +45,9 @@ pub struct OutputArgs {
     #[arg(long, value_parser = number::<f32>, value_name = "Q", conflicts_with = "bitrate")]
     pub crf: Option<f32>,
 
-    /// Overwrite an existing output [default: ask on a terminal, else refuse]
-    #[arg(short = 'y', conflicts_with = "no_overwrite")]
-    pub yes: bool,
-
-    /// Do nothing if the output exists: exit code 3
-    #[arg(short = 'n', help_heading = "Output", hide_short_help = true)]
-    pub no_overwrite: bool,
+    /// What to do if the output exists.
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 
     /// Bits per second to aim at instead of a quality, like 5M or 800k
     #[arg(long, value_name = "B", value_parser = bit_rate, help_heading = "Output", hide_short_help = true)]
@@ -48,17 +69,17 @@ pub struct OutputArgs {
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub output_option: Vec<(String, String)>,
 
-    /// Which streams to keep beside the equalized one: 1,4 by number, a or s by kind (v, a, s, d, t), a:0 or a:eng of a kind; with
-    /// a minus, what to leave out, as in -a:1 [default: all]
+    /// Which streams to keep beside the equalized one: 1,4 by number, a or s by kind (v, a, s, d, t), a:0 or a:eng of a
+    /// kind; with a minus, what to leave out, as in -a:1 [default: all]
     ///
-    /// Numbers count from 0, as in messages, and within a kind as in ffmpeg -map. A later word takes precedence: -a,a:eng leaves
-    /// out all sound but English. What the container cannot hold is left out in any case, with a warning unless it is left out
-    /// here.
+    /// Numbers count from 0, as in messages, and within a kind as in ffmpeg -map. A later word takes precedence:
+    /// -a,a:eng leaves out all sound but English. What the container cannot hold is left out in any case, with a
+    /// warning unless it is left out here.
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Output", hide_short_help = true)]
     pub streams: Option<StreamChoice>,
 
-    /// Pixel format to encode, by FFmpeg's name; keep is the one nearest to the input's [default: keep; for live, 4:2:0 where
-    /// the codec is for players, and of 8 bits with H.264]
+    /// Pixel format to encode, by FFmpeg's name; keep is the one nearest to the input's [default: keep; for live, 4:2:0
+    /// where the codec is for players, and of 8 bits with H.264]
     #[arg(long, value_name = "P", value_parser = pixel_choice, help_heading = "Output", hide_short_help = true)]
     pub output_pixel_format: Option<PixelChoice>,
 
@@ -78,7 +99,7 @@ fn pixel_choice(text: &str) -> Result<PixelChoice, String> {
     }
 }
 
-/// The lowest bit rate that is taken as given: below it, the unit was forgotten.
+/// The lowest accepted bit rate: below it, the unit is missing.
 const LEAST_BITS: f64 = 1000.0;
 
 /// A bit rate in FFmpeg's notation.
@@ -109,16 +130,6 @@ pub struct OutputFile {
 }
 
 impl OutputArgs {
-    /// What to do if the output exists. With the video on stdin, no question can be answered there.
-    pub(super) fn overwrite(&self, from_stdin: bool) -> Overwrite {
-        match (self.yes, self.no_overwrite) {
-            (true, _) => Overwrite::Yes,
-            (false, true) => Overwrite::Skip,
-            (false, false) if from_stdin => Overwrite::No,
-            (false, false) => Overwrite::Ask,
-        }
-    }
-
     /// How to encode the output.
     pub(super) fn encoder(&self) -> EncoderChoice {
         EncoderChoice {
@@ -136,7 +147,7 @@ impl OutputArgs {
 
     /// The file `name`, written with these options.
     pub(super) fn file(self, name: String, from_stdin: bool) -> OutputFile {
-        let (encoder, overwrite) = (self.encoder(), self.overwrite(from_stdin));
+        let (encoder, overwrite) = (self.encoder(), self.overwrite.choice(from_stdin));
         let pixels = self.output_pixel_format.unwrap_or_default();
         OutputFile {
             name,

@@ -9,7 +9,8 @@ use histeq_media::source::Part;
 pub struct PartArgs {
     /// Start at this time of the input
     ///
-    /// Earlier frames within --smooth are still analysed, so that the output equals this part of the whole video's output.
+    /// Earlier frames within --smooth are still analysed, so that the output equals this part of the whole video's
+    /// output.
     #[arg(long, value_name = "T")]
     pub start: Option<String>,
 

@@ -21,7 +21,8 @@ Examples:
   histeq-video plan film.mkv clear.mkv --method clahe > plan.json
   histeq-video run plan.json --jobs 4 && histeq-video join plan.json")]
 pub struct PlanArgs {
-    /// Length of a piece in seconds, 0.1 to 86400 [default: 60, and an eighth of a short video, or its share for --jobs]
+    /// Length of a piece in seconds, 0.1 to 86400 [default: 60, and an eighth of a short video, or its share for
+    /// --jobs]
     #[arg(long, value_name = "SECONDS", help_heading = "Pieces")]
     pub piece: Option<f64>,
 
@@ -40,8 +41,8 @@ struct PlanCommand {
 /// The options of `run`, as typed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Exit codes: 0 done, 1 and 4 to 10 failed, 2 usage error, 65 the input is not the one that was planned, 75 try again (a GPU was lost, the \
-disk is full, terminated).
+Exit codes: 0 done, 1 and 4 to 10 failed, 2 usage error, 65 the input is not the one that was planned, 75 try again (a \
+GPU was lost, the disk is full, terminated).
 
 Examples:
   histeq-video run plan.json --piece $SLURM_ARRAY_TASK_ID
@@ -75,8 +76,8 @@ pub struct RunArgs {
 /// The options of `join`, as typed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Exit codes: 0 joined, 1 and 4 to 10 failed, 2 usage error, 65 the input is not the one that was planned, 130 joined up to the \
-first piece that is missing (--partial).")]
+Exit codes: 0 joined, 1 and 4 to 10 failed, 2 usage error, 65 the input is not the one that was planned, 130 joined up \
+to the first piece that is missing (--partial).")]
 pub struct JoinArgs {
     /// File with the plan
     #[arg(value_hint = clap::ValueHint::FilePath)]
@@ -107,7 +108,7 @@ pub struct JoinArgs {
     pub stderr: StderrArgs,
 }
 
-/// The options of `status`, as typed.
+/// The options of `status`.
 #[derive(Args, Debug)]
 pub struct StatusArgs {
     /// File with the plan
@@ -155,13 +156,6 @@ pub struct JoinJob {
     /// Whether the first pieces are joined if others are missing.
     pub is_partial: bool,
     pub stderr: StderrOptions,
-}
-
-/// The checked options of `status`.
-pub struct StatusJob {
-    pub plan: PathBuf,
-    /// Whether JSON is printed.
-    pub json: bool,
 }
 
 impl PlanJob {
@@ -213,13 +207,6 @@ impl JoinJob {
     }
 }
 
-impl StatusJob {
-    /// Converts `args`.
-    pub(super) fn from_args(args: StatusArgs) -> Self {
-        StatusJob { plan: args.plan, json: args.json }
-    }
-}
-
 fn piece_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     match (first.parse(), last.parse()) {
@@ -239,7 +226,7 @@ pub struct PlannedFile<'a> {
 }
 
 impl PlannedFile<'_> {
-    /// The job of equalizing this file, with all that was decided when it was planned.
+    /// The job of equalizing this file, as it was planned.
     pub fn job(&self) -> Result<FileJob> {
         let arguments = ["plan"].into_iter().chain(self.arguments.iter().map(String::as_str));
         let wrong =

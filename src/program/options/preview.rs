@@ -3,17 +3,16 @@
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::many::listed_but;
-use super::output::OutputFile;
+use super::output::{OutputFile, OverwriteArgs};
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
-use super::values::{AnyCase, input_name, output_name, usage};
+use super::values::{input_name, named, output_name, usage};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use histeq::Options;
 use histeq::spec::{Look, Named, Strength};
-use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions, Overwrite};
+use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions};
 use histeq_media::source::InputOptions;
 use histeq_media::sys::number_pattern;
 use std::path::{Path, PathBuf};
@@ -22,11 +21,11 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video preview --help shows all other options.")]
 #[command(after_long_help = "\
-The rows are the original and each look. The sheet is an approximation: large pictures are made smaller first, and their \
-temporal windows are shorter.
+The rows are the original and each look. The sheet is an approximation: large pictures are made smaller first, and \
+their temporal windows are shorter.
 
-Of several inputs, and of the videos in folders, each gets a sheet of its own, NAME-looks.png; sheets that are there are \
-skipped.
+Of several inputs, and of the videos in folders, each gets a sheet of its own, NAME-looks.png; sheets that are there \
+are skipped.
 
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
 
@@ -50,7 +49,7 @@ pub struct PreviewArgs {
     pub more: Vec<String>,
 
     /// Show these looks, in this order [default: all]
-    #[arg(long, visible_alias = "look", value_name = "LOOK,...", value_delimiter = ',', value_parser = looks())]
+    #[arg(long, visible_alias = "look", value_name = "LOOK,...", value_delimiter = ',', value_parser = named::<Look>())]
     pub looks: Vec<Look>,
 
     /// Show each look with these strengths, 0 to 1, on a row each
@@ -85,13 +84,9 @@ pub struct PreviewArgs {
     #[command(flatten)]
     pub sandbox: SandboxArgs,
 
-    /// Overwrite an existing output [default: ask on a terminal, else refuse]
-    #[arg(short = 'y', conflicts_with = "no_overwrite")]
-    pub yes: bool,
-
-    /// Do nothing if the output exists: exit code 3
-    #[arg(short = 'n', help_heading = "Output", hide_short_help = true)]
-    pub no_overwrite: bool,
+    /// What to do if a sheet exists.
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
@@ -125,11 +120,6 @@ pub struct LookRow {
     pub strength: Option<(String, Strength)>,
 }
 
-fn looks() -> impl TypedValueParser<Value = Look> {
-    let names = Look::ALL.iter().map(|look| PossibleValue::new(look.name()).help(look.about()));
-    AnyCase(PossibleValuesParser::new(names)).try_map(|name| Look::from_name(&name).ok_or("no such look"))
-}
-
 fn strength(text: &str) -> Result<(String, Strength), String> {
     let mut options = Options::default();
     options.set("strength", text).map_err(|_| "a number from 0 to 1".to_owned())?;
@@ -147,7 +137,7 @@ impl PreviewJob {
         let is_image = |name: &String| name == "-" || OutputKind::of(name, None) == OutputKind::Images;
         let (folder, files) = match (args.output_dir, &names[..]) {
             (None, [input]) if !Path::new(input).is_dir() => (None, vec![(input_name(input.clone()), None)]),
-            // A second video that is there is no name for a sheet.
+            // An existing second video is an input, not the name of a sheet.
             (None, [input, output]) if is_image(output) || !Path::new(output).exists() => {
                 let output = output_name(output.clone());
                 if !is_image(&output) {
@@ -163,11 +153,7 @@ impl PreviewJob {
         };
         let (format, raw) = args.input_kind.check()?;
         let part = PartArgs { start: args.start, duration: args.duration, frames: None }.part()?;
-        let overwrite = match (args.yes, args.no_overwrite) {
-            (true, _) => Overwrite::Yes,
-            (false, true) => Overwrite::Skip,
-            (false, false) => Overwrite::Ask,
-        };
+        let overwrite = args.overwrite.choice(false);
         let sheet = |(input, output): (String, Option<String>)| {
             let name = output.unwrap_or_else(|| default_output(&input));
             let to_stdout = |text: &str| (name == "-").then(|| text.to_owned());
@@ -235,10 +221,10 @@ fn default_output(input: &str) -> String {
         Some((place, _)) => format!("{}{}", &input[..place.start], &input[place.end..]),
         None => input.to_owned(),
     };
-    // What stands behind the path of a URL is no part of a name.
+    // Query and fragment of a URL are no part of the name.
     let path = if name.contains("://") { name.split(['?', '#']).next().unwrap_or_default() } else { &name };
     let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    // `%03d.png` leaves `.png`, which is a stem.
+    // `%03d.png` leaves the stem `.png`.
     let stem = if stem.is_empty() || stem.starts_with('.') { String::new() } else { format!("{stem}-") };
     format!("{stem}looks.png")
 }

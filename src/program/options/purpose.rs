@@ -26,14 +26,16 @@ pub struct PurposeArgs {
     /// The most bytes that the file may have, like 50M, for which it is encoded in two passes
     ///
     /// If the usual quality takes less, that is kept. With libx264 and libx265; the input is read at least twice.
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["crf", "bitrate"], help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["crf", "bitrate"])]
+    #[arg(help_heading = "Output", hide_short_help = true)]
     pub target_size: Option<String>,
 }
 
 /// What an output is for.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Browsers, phones, posts: 8-bit 4:2:0 H.264 and AAC in .mp4, or VP9 and Opus in .webm, at most 1080p; HDR becomes SDR.
+    /// Browsers, phones, posts: 8-bit 4:2:0 H.264 and AAC in .mp4, or VP9 and Opus in .webm, at most 1080p; HDR becomes
+    /// SDR.
     Web,
     /// Keeping it: FFV1 in .mkv, to the bit, with checksums.
     Archive,
@@ -43,14 +45,14 @@ pub enum Purpose {
     Quality,
 }
 
-/// The smallest size that is taken as given: below it, the unit was forgotten.
+/// The smallest accepted size: below it, the unit is missing.
 const LEAST_BYTES: u64 = 10_000;
 
 /// The size that web video is scaled down to.
 const WEB_SIZE: (usize, usize) = (1920, 1080);
 
 impl Purpose {
-    /// The containers for it, and how its files are called.
+    /// Its containers, and the extensions of its files.
     fn containers(self) -> (&'static [&'static str], &'static str) {
         match self {
             Purpose::Web => (&["mp4", "mov", "ipod", "webm"], ".mp4 or .webm"),
@@ -76,7 +78,7 @@ impl Purpose {
 }
 
 impl PurposeArgs {
-    /// Sets what is not given otherwise.
+    /// Sets what no other option sets.
     pub(super) fn apply(self, output: &mut OutputFile, depth: &mut OutputDepth) -> Result<(), clap::Error> {
         let parse_fit = |text: &str| if text == "off" { Some(None) } else { parse_size(text).map(Some) };
         let fit = value("--fit", "a size like 1280x720, or off", self.fit, parse_fit)?;

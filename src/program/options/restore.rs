@@ -14,7 +14,8 @@ use histeq_media::source::InputOptions;
 #[command(after_help = "histeq-video restore --help shows all other options.")]
 #[command(after_long_help = "\
 Encode without loss, before and now, as --encoder ffv1 does, and equalize with one curve for all, as --method global \
-does: a balance of colours and what is done by region are not undone. Where several levels became one, the lowest is taken.")]
+does: a balance of colours and what is done by region are not undone. Where several levels became one, the lowest is \
+taken.")]
 pub struct RestoreArgs {
     /// Equalized video or image, or - for stdin
     #[arg(value_hint = clap::ValueHint::FilePath)]

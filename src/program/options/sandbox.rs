@@ -1,9 +1,9 @@
 //! The option of the walls around decoding, and what they have to leave open.
 
 use super::output::OutputFile;
-use super::values::usage;
+use super::values::{named, usage};
+use clap::Args;
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
 use histeq::cuda;
 use histeq::equalize::{Backend, BackendChoice};
 use histeq_media::ffmpeg::{Container, DecodeOn, Encoder, is_url, opens_more};
@@ -14,48 +14,28 @@ use std::path::PathBuf;
 /// The option, as typed.
 #[derive(Args, Debug)]
 pub struct SandboxArgs {
-    /// Decode in a process of its own, and take from it and from the program what they do not need: files, network, other programs
+    /// Decode in a process of its own, and take from it and from the program what they do not need: files, network,
+    /// other programs
     ///
-    /// auto takes what the kernel can take and the run can do without. Devices, playlists and NVDEC are read by the program itself,
-    /// and where a GPU is used, nothing is taken from the program. on takes it all, leaves a GPU alone, or is an error. off decodes
-    /// in the program. docs/limits.md lists what is left.
-    #[arg(long, value_enum, ignore_case = true, default_value_t = SandboxArg::Auto, value_name = "WHEN")]
+    /// auto takes what the kernel can take and the run can do without. Devices, playlists and NVDEC are read by the
+    /// program itself, and where a GPU is used, nothing is taken from the program. on takes it all, leaves a GPU alone,
+    /// or is an error. off decodes in the program. docs/limits.md lists what is left.
+    #[arg(long, value_parser = named::<Isolation>(), default_value_t = Isolation::Auto, value_name = "WHEN")]
     #[arg(help_heading = "Limits", hide_short_help = true)]
-    pub sandbox: SandboxArg,
-}
-
-/// When there are walls.
-#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SandboxArg {
-    /// Where nothing is lost by it.
-    #[default]
-    Auto,
-    /// Always, or an error.
-    On,
-    /// Never.
-    Off,
+    pub sandbox: Isolation,
 }
 
 /// The walls of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Sandbox {
-    when: SandboxArg,
-    /// Is a driver of a GPU at work, which opens files, devices and sockets of its own?
+    when: Isolation,
+    /// Whether a driver of a GPU is at work, which opens files, devices and sockets of its own.
     with_driver: bool,
-    /// May filters and encoders open files that options name?
+    /// Whether filters and encoders may open files that options name.
     with_other_files: bool,
 }
 
 impl SandboxArgs {
-    /// Whether inputs are decoded in processes of their own.
-    pub(super) fn isolation(&self) -> Isolation {
-        match self.sandbox {
-            SandboxArg::Auto => Isolation::Auto,
-            SandboxArg::On => Isolation::Required,
-            SandboxArg::Off => Isolation::Off,
-        }
-    }
-
     /// The walls of a run without a GPU that reads `inputs`, which get theirs, and writes `output`.
     pub(super) fn check<'a>(
         self,
@@ -63,7 +43,7 @@ impl SandboxArgs {
         output: &OutputFile,
     ) -> Result<Sandbox, clap::Error> {
         let (when, encoder) = (self.sandbox, &output.options.encoder);
-        let is_required = when == SandboxArg::On;
+        let is_required = when == Isolation::Required;
         let refuse = |name: &str, what: &str| {
             let message = format!("--sandbox on: {name}: {what} (use --sandbox auto or off)");
             Err(usage(ErrorKind::ArgumentConflict, &message))
@@ -74,7 +54,7 @@ impl SandboxArgs {
         for input in inputs {
             match input.obstacle() {
                 Some(what) if is_required => return refuse(&input.url, what),
-                None => input.isolation = self.isolation(),
+                None => input.isolation = when,
                 Some(_) => {}
             }
         }
@@ -91,15 +71,15 @@ impl SandboxArgs {
 }
 
 impl Sandbox {
-    /// Is there none?
+    /// Whether there are none.
     pub fn is_off(self) -> bool {
-        self.when == SandboxArg::Off
+        self.when == Isolation::Off
     }
 
-    /// The same for a run on this backend, with `filters` if there are any.
+    /// Adjusts the walls to a run on this backend, with filters if `has_filters`.
     pub(super) fn with(mut self, backend: &mut BackendChoice, has_filters: bool) -> Result<Self, clap::Error> {
         self.with_other_files |= has_filters;
-        if self.when == SandboxArg::On {
+        if self.when == Isolation::Required {
             if backend.backend.needs_gpu() {
                 let message = "--sandbox on: the driver of a GPU opens devices from all threads (use --backend cpu, or \
                      --sandbox auto)";
@@ -108,14 +88,14 @@ impl Sandbox {
             backend.backend = Backend::Cpu;
         }
         let is_there = || !cuda::find_driver().is_err_and(|error| error.is_no_driver());
-        if self.when == SandboxArg::Auto && backend.backend.may_use_gpu() && is_there() {
+        if self.when == Isolation::Auto && backend.backend.may_use_gpu() && is_there() {
             self.with_driver = true;
         }
         Ok(self)
     }
 
-    /// The wall around a process that reads `inputs`, and writes these files and folders, if there is one. `replaces` says
-    /// whether one of them may be there.
+    /// The wall around a process that reads `inputs`, and writes these files and folders, if there is one. `replaces`
+    /// says whether one of them may be there.
     pub fn around_process(
         self,
         inputs: &[&InputOptions],
@@ -123,7 +103,7 @@ impl Sandbox {
         written: impl IntoIterator<Item = PathBuf>,
         replaces: bool,
     ) -> Option<ProcessWall> {
-        let is_required = self.when == SandboxArg::On;
+        let is_required = self.when == Isolation::Required;
         let is_isolated = |input: &&InputOptions| input.isolation != Isolation::Off;
         let network = is_url(output) || inputs.iter().any(|input| is_url(&input.url) && !is_isolated(input));
         let knows_places = is_required || inputs.iter().all(is_isolated) && !network && !self.with_other_files;
@@ -132,12 +112,12 @@ impl Sandbox {
             written: written.into_iter().chain([PathBuf::from("/dev/null")]).collect(),
         };
         let has_wall =
-            is_required || self.when == SandboxArg::Auto && !self.with_driver && !inputs.iter().any(is_device);
+            is_required || self.when == Isolation::Auto && !self.with_driver && !inputs.iter().any(is_device);
         has_wall.then(|| ProcessWall { places: knows_places.then(places), network, replaces, is_required })
     }
 }
 
-/// Is it read from a device, whose library may do anything?
+/// Whether it is read from a device, whose library may do anything.
 fn is_device(input: &&InputOptions) -> bool {
     input.format.as_deref().is_some_and(opens_more) || matches!(input.decode_on, DecodeOn::Nvdec(_))
 }

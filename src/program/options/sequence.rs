@@ -36,8 +36,8 @@ pub fn of_folder(name: &str) -> Result<Option<String>, clap::Error> {
     Err(invalid(format!("{name} is not one sequence of images, it has {} ({remedy})", all.join(", "))))
 }
 
-/// The pattern of the sequence that the image `name` begins, where a film or a sequence is to be written to `output`. Into one image
-/// goes one image.
+/// The pattern of the sequence that the image `name` begins, where a film or a sequence is to be written to `output`.
+/// Into one image goes one image.
 pub fn begun_by(name: &str, output: &str, format: Option<&str>) -> Option<String> {
     let path = Path::new(name);
     let is_one = is_image_name(Path::new(output)) || OutputKind::of(output, format) == OutputKind::Images;

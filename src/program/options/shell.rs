@@ -15,7 +15,7 @@ use std::path::Path;
 
 const PROGRAM: &str = "histeq-video";
 
-/// The variable by which a shell asks for completions.
+/// The variable with which a shell requests completions.
 const ASKED_BY: &str = "_HISTEQ_VIDEO_COMPLETE";
 
 /// The variable that holds the number of the word that is completed, where it is not the last one.
@@ -23,7 +23,7 @@ const INDEX: &str = "_CLAP_COMPLETE_INDEX";
 
 const SHELLS: Shells<'static> = Shells(&[&JoinedBash, &Elvish, &Fish, &Powershell, &Zsh]);
 
-/// Answers a shell that asks for completions, and ends the program; returns if none asks.
+/// Prints completions if a shell requests them, and ends the program; returns otherwise.
 pub fn answer_shell() {
     CompleteEnv::with_factory(completed).var(ASKED_BY).shells(SHELLS).complete();
 }
@@ -155,7 +155,7 @@ const FILES: [(&str, &str); 4] = [
     (".NAME.pieces", "Pieces of a video that is worked on with --jobs, until they are joined."),
 ];
 
-/// A page: what most people look for comes first.
+/// A man page. Sections that most people look for come first.
 fn page(mut command: Command) -> Result<Vec<u8>> {
     let is_program = command.get_name() == PROGRAM;
     let usage = command.render_usage().to_string();

@@ -13,14 +13,15 @@ pub struct StderrArgs {
     /// What to print: error is -q, debug is -v
     #[arg(long, value_enum, ignore_case = true, value_name = "LEVEL", conflicts_with_all = ["quiet", "verbose"])]
     #[arg(help_heading = "Messages", hide_short_help = true)]
-    pub log_level: Option<LogLevelArg>,
+    pub log_level: Option<Verbosity>,
 
     /// Print details too, and FFmpeg's own messages
     #[arg(short, long, help_heading = "Messages", hide_short_help = true)]
     pub verbose: bool,
 
     /// How to report progress on stderr
-    #[arg(long, value_enum, ignore_case = true, default_value_t = ProgressArg::Auto, overrides_with = "progress", help_heading = "Messages", hide_short_help = true)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = ProgressArg::Auto, overrides_with = "progress")]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
     pub progress: ProgressArg,
 
     /// Write what --progress json prints to this file or pipe instead, or to this number of an open descriptor
@@ -41,19 +42,6 @@ pub struct StderrArgs {
     pub preset_name: Option<String>,
 }
 
-/// How much is printed.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogLevelArg {
-    /// Errors.
-    Error,
-    /// Warnings too.
-    Warning,
-    /// Notes and the line at the end too.
-    Info,
-    /// Details and FFmpeg's messages too.
-    Debug,
-}
-
 /// What progress looks like.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressArg {
@@ -68,14 +56,19 @@ pub enum ProgressArg {
 }
 
 /// How much is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
+    /// Errors.
+    #[value(name = "error")]
     Quiet,
     /// Warnings too.
+    #[value(name = "warning")]
     Warnings,
-    /// Notes too.
+    /// Notes and the line at the end too.
+    #[value(name = "info")]
     Normal,
-    /// Details too.
+    /// Details and FFmpeg's messages too.
+    #[value(name = "debug")]
     Verbose,
 }
 
@@ -125,8 +118,8 @@ pub struct StderrOptions {
     pub meter: MeterStyle,
     /// Where events go.
     pub events: EventsTo,
-    /// Whether this is a child process: its parent, another process of this program, reads its events on stderr and prints
-    /// what there is to print, and it ends when its stdin is closed.
+    /// Whether this is a child process: its parent, another process of this program, reads its events on stderr and
+    /// prints what there is to print, and it ends when its stdin is closed.
     pub is_child: bool,
 }
 
@@ -139,11 +132,10 @@ impl StderrOptions {
 
 impl From<StderrArgs> for StderrOptions {
     fn from(args: StderrArgs) -> Self {
-        let verbosity = match (args.quiet, args.verbose, args.log_level) {
-            (true, ..) | (.., Some(LogLevelArg::Error)) => Verbosity::Quiet,
-            (_, true, _) | (.., Some(LogLevelArg::Debug)) => Verbosity::Verbose,
-            (.., Some(LogLevelArg::Warning)) => Verbosity::Warnings,
-            (.., Some(LogLevelArg::Info) | None) => Verbosity::Normal,
+        let verbosity = match (args.quiet, args.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => args.log_level.unwrap_or(Verbosity::Normal),
         };
         StderrOptions {
             strict: args.strict,

@@ -13,14 +13,14 @@ pub fn usage(kind: ErrorKind, message: &str) -> clap::Error {
     clap::Error::raw(kind, message)
 }
 
-/// The name of an input: a `file:` URL (`file:a.mp4`, `file:///a.mp4`) becomes the name of the file, and FFmpeg's URL of a
-/// pipe (`pipe:0`, `pipe:3`) `-` or the name of the descriptor. A file that has such a name stays a file.
+/// The name of an input: a `file:` URL (`file:a.mp4`, `file:///a.mp4`) becomes the name of the file, and FFmpeg's URL
+/// of a pipe (`pipe:0`, `pipe:3`) `-` or the name of the descriptor. A file that has such a name stays a file.
 pub fn input_name(name: String) -> String {
     stream_name(name, 0)
 }
 
-/// The same for an output. The system's names of stdout become `-`: opening them would truncate a file that the shell
-/// appends to.
+/// The name of an output, without such prefixes. The system's names of stdout become `-`: opening them would truncate
+/// a file that the shell appends to.
 pub fn output_name(name: String) -> String {
     match stream_name(name, 1) {
         name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&name.as_str()) => "-".to_owned(),
@@ -45,7 +45,7 @@ fn stream_name(name: String, standard: u32) -> String {
     }
 }
 
-/// Ends of names of other formats that have curves or tables.
+/// Extensions of other formats for curves or tables.
 const OTHERS: [&str; 12] =
     [".cube", ".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".mat", ".xlsx"];
 

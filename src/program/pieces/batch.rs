@@ -3,7 +3,7 @@
 use super::jobs::most_jobs;
 use super::processes::{ChildEnd, ChildError, ChildRun, ProcessPool};
 use crate::options::{FileJob, Job, Jobs, ManyJob};
-use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, jobs_summary};
+use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, counted, jobs_summary};
 use crate::signals;
 use anyhow::{Context, Result};
 use histeq::frame::limits;
@@ -29,8 +29,8 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     pool.listen_for_signals(signals::FINISHING)?;
     let (mut runs, mut skipped) = (Vec::new(), 0);
     for (input, output) in &job.files {
-        let there = if job.overwrites { There::Nothing } else { There::of(input, output, like) };
-        if there == There::Whole {
+        let there = if job.overwrites { Existing::Nothing } else { Existing::of(input, output, like) };
+        if there == Existing::Whole {
             skipped += 1;
             let (input, output) = (input.clone(), output.clone());
             console.file(FileRecord { input, output, exit_code: SKIPPED, ..FileRecord::default() });
@@ -38,7 +38,7 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         }
         make_folder_of(output)?;
         let mut arguments = Job::options()?;
-        if there == There::Begun {
+        if there == Existing::Begun {
             arguments.push("--keep-images".into());
         }
         arguments.extend(["--one-of".into(), input.into(), output.into()]);
@@ -64,7 +64,8 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         return Ok(Outcome::Interrupted);
     }
     let (good, frames, elapsed) = (runs.len() - done.failed.len(), done.frames, begin.elapsed());
-    let line = format!("{} with {frames} frames in {:.2} s{skipped}", of(good), elapsed.as_secs_f64());
+    let (files, seconds) = (counted(good as u64, "file"), elapsed.as_secs_f64());
+    let line = format!("{files} with {frames} frames in {seconds:.2} s{skipped}");
     console.summary(jobs_summary(frames, done.damaged, None, elapsed, line));
     if done.failed.is_empty() {
         return Ok(Outcome::Complete);
@@ -72,45 +73,40 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     Err(failure_of(&done.failed))
 }
 
-/// What is there of an output.
+/// How much of an output exists.
 #[derive(PartialEq, Eq)]
-enum There {
+enum Existing {
     Nothing,
     /// Images of a sequence, but not all.
     Begun,
     Whole,
 }
 
-impl There {
-    /// What is there of `output`, with options as for `like`.
+impl Existing {
+    /// How much of `output` exists, with options as for `like`.
     fn of(input: &str, output: &str, like: &FileJob) -> Self {
         if Path::new(output).exists() {
-            return There::Whole;
+            return Existing::Whole;
         }
         let written = if is_sequence(output) { numbers_there(output) } else { Vec::new() };
         let options = InputOptions { url: input.to_owned(), ..like.input.clone() };
-        // What is wrong with it is said by its own run.
-        let Ok(Some(sequence)) = source::sequence_of(&options, &Notices::silent()) else { return There::Nothing };
+        // Its own run reports errors.
+        let Ok(Some(sequence)) = source::sequence_of(&options, &Notices::silent()) else { return Existing::Nothing };
         let is_written = |place| written.binary_search(&sequence.number(place)).is_ok();
         match (0..sequence.count()).filter(|&place| is_written(place)).count() as u64 {
-            0 => There::Nothing,
-            count if count == sequence.count() => There::Whole,
-            _ => There::Begun,
+            0 => Existing::Nothing,
+            count if count == sequence.count() => Existing::Whole,
+            _ => Existing::Begun,
         }
     }
 }
 
-/// The error of many files of which these have failed: of their kind, if they have the same.
+/// The error of several failed files, with their kind if all have the same.
 pub fn failure_of(failed: &[ChildError]) -> anyhow::Error {
     let list: Vec<String> = failed.iter().map(ToString::to_string).collect();
     let kinds: HashSet<_> = failed.iter().map(|failed| failed.error.kind).collect();
     let kind = kinds.iter().next().filter(|_| kinds.len() == 1).copied().unwrap_or_default();
-    kind.error(format!("{} failed: {}", of(list.len()), list.join("; ")))
-}
-
-/// The number of files in words: `1 file`, `2 files`.
-fn of(count: usize) -> String {
-    format!("{count} file{}", if count == 1 { "" } else { "s" })
+    kind.error(format!("{} failed: {}", counted(list.len() as u64, "file"), list.join("; ")))
 }
 
 /// Makes the folder of the file `output`.

@@ -29,7 +29,7 @@ pub enum PieceState {
 pub struct PieceFolder<'a> {
     /// What was planned for the file.
     pub plan: &'a FilePlan,
-    /// What identifies it in its pieces.
+    /// The identity of the plan, which each piece has.
     pub id: Hash,
     /// `None` while there is no such folder.
     folder: Option<PrivateFolder>,
@@ -44,7 +44,7 @@ impl<'a> PieceFolder<'a> {
         Ok(PieceFolder { plan, id: plan.id(), folder: open_folder(&plan.folder)? })
     }
 
-    /// The same, in this folder.
+    /// The pieces in this open folder.
     pub fn within(plan: &'a FilePlan, folder: PrivateFolder) -> Self {
         PieceFolder { plan, id: plan.id(), folder: Some(folder) }
     }
@@ -59,7 +59,8 @@ impl<'a> PieceFolder<'a> {
         self.folder.as_ref().map(PrivateFolder::place)
     }
 
-    /// Whether the pieces have been joined, and removed then: none are there, and the output has been written since the file `plan`.
+    /// Whether the pieces have been joined, and removed then: none are there, and the output has been written since the
+    /// file `plan`.
     pub fn is_joined(&self, plan: &Path) -> bool {
         let written = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified()).ok();
         let output = written(Path::new(&self.plan.output));
@@ -89,7 +90,8 @@ impl<'a> PieceFolder<'a> {
         Ok(Some(open))
     }
 
-    /// Whether all bytes of a piece, and of its measurements and curves, are those that were written; also where there is none.
+    /// Whether all bytes of a piece, and of its measurements and curves, are those that were written; also where there
+    /// is none.
     ///
     /// # Errors
     /// When the run was interrupted.

@@ -4,7 +4,7 @@ use super::folder::{PLAN, make_folder, open_folder, plan_within};
 use super::processes::{ChildError, ChildRun, PoolResult, ProcessPool, as_strict_and_verbose};
 use super::{FilePlan, PieceFolder, PieceState, Plan, file_of_piece};
 use crate::options::{FileJob, Job, Jobs};
-use crate::report::{Console, StartRecord, jobs_summary, with_name};
+use crate::report::{Console, StartRecord, counted, jobs_summary, with_name};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use histeq::frame::limits;
@@ -36,14 +36,14 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     }
     let begin = Instant::now();
     let (name, output) = (job.input.url.clone(), &mut job.output);
-    // Whether it may be written is asked once, and here.
+    // The question whether to overwrite is asked once, here.
     drop(sink::target(&output.name, output.options.format.as_deref(), &name, output.overwrite)?);
     let was_asked = output.overwrite == Overwrite::Ask && Path::new(&output.name).exists();
     if was_asked {
         output.overwrite = Overwrite::Yes;
     }
-    // Signals are not listened for yet, so that they end this process and its child: the thread for that would be outside of the
-    // wall that goes up if one process does it.
+    // Signals are not listened for yet, so that they end this process and its child: the thread for that would be
+    // outside of the wall that goes up if one process does it.
     let mut pool = ProcessPool::new(&job.stderr, console);
     pool.unit = "pieces";
     let mut arguments: Vec<OsString> = vec!["plan".into()];
@@ -62,7 +62,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
                 return Err(without_name(error));
             }
             let why = match error.downcast::<ChildError>() {
-                // The remedy is for a number of jobs that was given.
+                // The remedy is about an explicit number of jobs.
                 Ok(ChildError { error, .. }) => error.cause.unwrap_or(error.message),
                 Err(error) => error.to_string(),
             };
@@ -86,7 +86,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     };
     pool.jobs = jobs.min(file.pieces.len());
     if pool.jobs <= 1 && !there.is_some_and(|there| there.has_name(PLAN)) {
-        // This process reports the same on the input.
+        // This process will report the same on the input.
         return Ok(None);
     }
     messages.into_iter().for_each(|message| pool.pass_on(message));
@@ -120,7 +120,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         }
         match pieces.join(is_interrupted) {
             Ok(name) => break (worked, name),
-            // What is damaged is found when it is read.
+            // Damage is found when the piece is read.
             Err(error) if is_second_attempt || !pieces.remove_damaged()? => return Err(without_name(error)),
             Err(_) => is_second_attempt = true,
         }
@@ -134,20 +134,20 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         console.summary(jobs_summary(worked.frames, worked.damaged, Some(&name), begin.elapsed(), line));
         return Ok(Some(Outcome::Interrupted));
     }
-    let (elapsed, jobs, s) = (begin.elapsed(), pool.jobs, if pool.jobs == 1 { "" } else { "s" });
+    let (elapsed, jobs) = (begin.elapsed(), counted(pool.jobs as u64, "job"));
     let (frames, count, seconds) = (file.frames(), file.pieces.len(), elapsed.as_secs_f64());
     let (now, name) = (worked.frames - worked.before, &job.output.name);
     let rate = now as f64 / seconds.max(1e-6);
     let now = if worked.before > 0 { format!(", {now} of them") } else { String::new() };
-    let line = format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {count} pieces -> ");
+    let line = format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} in {count} pieces -> ");
     let line = with_name(&line, name);
     console.summary(jobs_summary(frames as u64, worked.damaged, Some(name), elapsed, line));
     let _ = folder.remove(PLAN).and_then(|()| folder.remove_itself());
     Ok(Some(Outcome::Complete))
 }
 
-/// Makes the folder of the pieces and, in it, the file of their plan. No other process has it until both files are closed: this
-/// one, and the one that takes its place.
+/// Makes the folder of the pieces and, in it, the file of their plan. No other process has it until both files are
+/// closed: this one, and the one that takes its place.
 fn locked(file: &FilePlan) -> Result<(PrivateFolder, File)> {
     loop {
         let folder = make_folder(&file.folder)?;
@@ -171,7 +171,7 @@ fn lock(open: &File, file: &FilePlan) -> Result<()> {
     }
 }
 
-/// Writes the plan into a locked file, which takes the place of the one before: what that was a link to stays as it is.
+/// Writes the plan into a locked file, which replaces the previous one; the target of a link stays unchanged.
 fn write_locked(plan: &Plan, folder: &PrivateFolder) -> Result<File> {
     let mut target = Target::in_folder(folder, PLAN)?;
     let mut open = target.writer()?;

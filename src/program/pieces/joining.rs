@@ -1,8 +1,8 @@
 //! Which packet of which piece comes next, and with which times.
 //!
-//! An encoder gives the packet that it gives out as number `i` the decoding time of frame `i - d`, where `d` is its delay, and
-//! the first `d` packets times before the first frame. Of pieces, that is made up for from the times of all frames, so that the
-//! file has the times of one run.
+//! An encoder gives the packet that it gives out as number `i` the decoding time of frame `i - d`, where `d` is its
+//! delay, and the first `d` packets times before the first frame. Of pieces, that is made up for from the times of all
+//! frames, so that the file has the times of one run.
 
 use super::{PieceFolder, PieceState, file_of_piece, files_of_records};
 use anyhow::{Context, Result, bail, ensure};
@@ -90,8 +90,8 @@ impl<'a> Joining<'a> {
         Ok(())
     }
 
-    /// Checks that the frames of the pieces have the times that were planned. The times of an input are moved by this much, in
-    /// microseconds, before they are encoded.
+    /// Checks that the frames of the pieces have the times that were planned. The times of an input are moved by this
+    /// much, in microseconds, before they are encoded.
     ///
     /// # Errors
     /// When they have others.

@@ -207,11 +207,11 @@ impl FilePlan {
         })
     }
 
-    /// Identifies it in its pieces. It takes as long as to write the plan.
+    /// Its identity, which each piece has. Takes as long as writing the plan.
     pub fn id(&self) -> Hash {
         let mut hasher = Hasher::default();
         let mut text = BufWriter::new(&mut hasher);
-        // A plan that was read or made can be written.
+        // Ignore errors: a plan can always be serialized.
         let _ = serde_json::to_writer(&mut text, self);
         drop(text);
         hasher.add(program().as_bytes());
@@ -301,7 +301,7 @@ impl FilePlan {
     fn check(&self) -> Result<()> {
         let wrong = |what: &str| anyhow!("not a plan: {what} of {} do not fit together", self.input);
         let frames = self.times.count().ok_or_else(|| wrong("the times"))?;
-        // Each frame is at least a byte of the input: what a plan says of times takes no more memory than the input has bytes.
+        // Each frame has at least a byte in the input: this bounds the memory for the times of a hostile plan.
         ensure!(frames as u64 <= self.bytes, wrong("the times"));
         ensure!(self.time_base.iter().all(|number| *number > 0), wrong("the units of time"));
         let mut next = self.first();
@@ -351,7 +351,8 @@ impl Planning {
         let longest = of_seconds(LENGTH);
         let length = match length {
             PieceLength::Seconds(seconds) => of_seconds(seconds),
-            // Short videos are worked on at once, too, as far as decoding around the pieces leaves them anything to gain.
+            // Short videos are worked on at once, too, as far as decoding around the pieces leaves them anything to
+            // gain.
             PieceLength::ByVideo => (frames / FEWEST).max(4 * around).max(of_seconds(SHORTEST)).min(longest),
             PieceLength::Shares(processes, around_it) => {
                 let rounds = frames.div_ceil(longest).div_ceil(processes);
@@ -362,7 +363,7 @@ impl Planning {
         let multiple = usize::try_from(multiple).unwrap_or(1);
         let length = length.div_ceil(multiple) * multiple;
         file.pieces = (0..frames).step_by(length).map(|at| (first + at, length.min(frames - at))).collect();
-        // A piece of a few frames costs more than it spares.
+        // A piece of a few frames costs more than it saves.
         if let [.., (_, before), (_, rest)] = &mut file.pieces[..]
             && *rest < length / 4
         {

@@ -1,7 +1,7 @@
 //! Child processes of this program that work at the same time: their events, their end, another attempt.
 //!
-//! A child gets `--progress json`, and its parent reads its events. What it prints on stderr beside them, such as messages of
-//! FFmpeg, is passed on.
+//! A child gets `--progress json`, and its parent reads its events. What it prints on stderr beside them, such as
+//! messages of FFmpeg, is passed on.
 
 use crate::options::{MeterStyle, StderrOptions, Verbosity};
 use crate::report::{
@@ -52,11 +52,11 @@ pub struct ChildRun {
     pub frames: Option<u64>,
     /// Whether it takes the option `--gpu`.
     pub takes_gpu: bool,
-    /// What is said when it has ended.
+    /// What is printed when it has ended.
     pub end: ChildEnd,
 }
 
-/// What is said when a child process has ended.
+/// What is printed when a child process has ended.
 #[derive(Clone, Debug)]
 pub enum ChildEnd {
     Nothing,
@@ -197,8 +197,8 @@ impl<'a> ProcessPool<'a> {
         ProcessPool { jobs: 1, goes_on: false, done: (0, 0), unit: "files", cancel, stderr, console }
     }
 
-    /// From now on, the first signal ends all, and prints `answer`. This starts a thread, which is outside of a wall that goes up
-    /// later.
+    /// From now on, the first signal ends all, and prints `answer`. This starts a thread, which is outside of a wall
+    /// that goes up later.
     pub fn listen_for_signals(&self, answer: &'static str) -> Result<()> {
         signals::listen(self.cancel.clone(), self.console.clone(), Vec::new(), answer)
     }
@@ -211,10 +211,10 @@ impl<'a> ProcessPool<'a> {
         let all: Option<u64> = runs.iter().map(|run| run.frames).sum();
         let progress = Progress::default();
         let of = Metered { frames: all.map(|all| all + self.done.0), ..Metered::default() };
-        let mut meter = Meter::start((self.stderr.meter, self.console.events().cloned()), of);
-        meter.set_before(self.done.0);
+        let mut meter = Meter::start((self.stderr.meter, self.console.events.clone()), of);
+        meter.before = self.done.0;
         if self.stderr.meter == MeterStyle::Bar {
-            self.console.set_bar(meter.bar());
+            self.console.set_bar(meter.bar.clone());
         }
         let gpus = if self.jobs > 1 && runs.iter().any(|run| run.takes_gpu) { gpus() } else { 0 };
         let (sender, outputs) = unbounded();
@@ -231,10 +231,10 @@ impl<'a> ProcessPool<'a> {
             let mut sum = active.ended;
             active.working.iter().for_each(|working| sum.add(&working.reported, working.reported.progress.frame));
             progress.reach(sum.frames, sum.decoded, (sum.position * 1e6) as i64, sum.damaged);
-            meter.set_rate(Some(sum.rated as f64 / sum.seconds).filter(|rate| rate.is_normal()));
+            meter.of.rate = Some(sum.rated as f64 / sum.seconds).filter(|rate| rate.is_normal());
             let left = waiting.len() + active.working.len() + active.done.failed.len();
             let all = self.done.1 + runs.len();
-            meter.set_part(format!("{}/{all} {}", all - left, self.unit));
+            meter.part = Some(format!("{}/{all} {}", all - left, self.unit));
             meter.update(&progress);
             if self.cancel.is_cancelled() {
                 break Ok(Outcome::Interrupted);
@@ -255,8 +255,8 @@ impl<'a> ProcessPool<'a> {
         Ok(done)
     }
 
-    /// Prints a message of a child process as if it were one of this process. In a child process, warnings are errors where
-    /// they have to be.
+    /// Prints a message of a child process as if it were one of this process. In a child process, warnings are errors
+    /// where they have to be.
     pub fn pass_on(&self, message: Output) {
         match message {
             Output::Event(event) => self.console.report(event),
@@ -437,7 +437,7 @@ impl ActivePool<'_> {
                 }
                 continue;
             }
-            // One without a code was killed.
+            // A process without an exit code was killed.
             let may_succeed = status.code().is_none_or(|code| code == i32::from(TRY_AGAIN) || code == ABORTED);
             let mut failed = reported.error(name, status);
             if may_succeed && attempt < ATTEMPTS && !self.pool.cancel.is_cancelled() {
@@ -467,7 +467,7 @@ impl ActivePool<'_> {
             let now = Instant::now();
             let Some(index) = waiting.iter().position(|waiting| waiting.not_before <= now) else { break };
             let Some(Waiting { run, attempt, gpu: before, .. }) = waiting.remove(index) else { break };
-            // In another attempt not the GPU of the one before; else the one that has the fewest.
+            // Another attempt takes another GPU; else the one with the fewest processes.
             let load = |gpu: usize| self.working.iter().filter(|working| working.gpu == gpu).count();
             let gpu = (0..self.gpus).min_by_key(|&gpu| (before == Some(gpu), load(gpu))).unwrap_or(0);
             let mut arguments = self.runs[run].arguments.clone();
@@ -489,7 +489,7 @@ impl ActivePool<'_> {
         self.working.iter_mut().for_each(|working| drop(working.child.stdin.take()));
         let begin = Instant::now();
         while !self.working.is_empty() {
-            // What cannot be passed on is no reason to wait no longer.
+            // Ignore errors: the processes have to be waited for.
             let _ = self.receive();
             let is_late = begin.elapsed() > PATIENCE;
             let mut index = 0;
@@ -511,7 +511,7 @@ impl ActivePool<'_> {
         self.done
     }
 
-    /// Says what is left of a file whose process was ended.
+    /// Reports the partial file of a process that was interrupted.
     fn interrupted(&mut self, run: usize, mut result: ResultRecord) {
         let ChildRun { file, end: ChildEnd::File(output), .. } = &self.runs[run] else { return };
         let Some(exit_code) = result.exit_code else { return };
@@ -526,7 +526,8 @@ impl ActivePool<'_> {
     }
 }
 
-/// Starts this program with pipes for stdin, stdout and stderr, and its events on stderr. Its options are the arguments alone.
+/// Starts this program with pipes for stdin, stdout and stderr, and its events on stderr. Its options are the arguments
+/// alone.
 fn spawn(arguments: &[OsString]) -> Result<Child> {
     let mut command = own_program()?;
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HISTEQ_")) {
@@ -568,7 +569,7 @@ fn read_lines<R: Read + Send + 'static>(pipe: Option<R>, run: usize, sender: Sen
     Ok(true)
 }
 
-/// The options by which a child process is as strict, and sends as many details. Its parent prints no more than it may.
+/// Options that make a child process as strict and verbose as this one. The parent filters what is printed.
 pub fn as_strict_and_verbose(stderr: &StderrOptions) -> impl Iterator<Item = OsString> + use<> {
     let strict = stderr.strict.then_some("--strict");
     let verbose = (stderr.verbosity == Verbosity::Verbose).then_some("--verbose");

@@ -12,8 +12,8 @@ use std::io::{BufRead, BufReader};
 /// # Errors
 /// When they cannot be read or written, or some are missing.
 pub fn join_records(folder: &PieceFolder<'_>, pieces: usize, records: &Records) -> Result<()> {
-    records.recording().map_or(Ok(()), |recording| join_stats(folder, pieces, recording))?;
-    records.curves().map_or(Ok(()), |curves| join_curves(folder, pieces, curves))
+    records.recording.as_ref().map_or(Ok(()), |recording| join_stats(folder, pieces, recording))?;
+    records.curves.as_ref().map_or(Ok(()), |curves| join_curves(folder, pieces, curves))
 }
 
 /// Writes the measurements of the first `pieces` pieces to `recording`: frames and scenes are numbered on.
@@ -52,18 +52,19 @@ fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) ->
     let plan = folder.plan;
     for piece in 0..pieces {
         let [_, curves] = files_of_records(piece);
-        // Where there is none, no frame of it has a curve: `check_records` knows.
+        // A missing file means that no frame has a curve: `check_records` has verified that.
         let Some(open) = folder.read(&curves)? else { continue };
         let file = CurveFile::of(open, &folder.name(&curves))?;
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
         for frame in first.max(file.begins_at())..first + plan.pieces[piece].1 as u64 {
-            writer.write(frame, file.format(), file.mapping(file.index_at(frame)))?;
+            writer.write(frame, file.format, file.mapping(file.index_at(frame)))?;
         }
     }
     Ok(())
 }
 
-/// Numbers scenes as one run does: a cut begins one, and behind a flash that was taken for a scene the one before goes on.
+/// Numbers scenes as one run does: a cut begins one, and behind a flash that was taken for a scene the one before goes
+/// on.
 #[derive(Default)]
 struct SceneNumbers {
     current: u64,

@@ -5,8 +5,8 @@ use indicatif::TermLike;
 use std::io::{Result, Write, stderr};
 use std::sync::{Mutex, PoisonError};
 
-/// Draws one line on stderr, cut to the width that the terminal has now. The cursor waits at its beginning: when a terminal that
-/// becomes narrower breaks the line, all of it is below the cursor, and is erased from there.
+/// Draws one line on stderr, cut to the width that the terminal has now. The cursor waits at its beginning: when a
+/// terminal that becomes narrower breaks the line, all of it is below the cursor, and is erased from there.
 #[derive(Debug, Default)]
 pub struct BarLine {
     text: Mutex<String>,

@@ -1,7 +1,7 @@
 //! Lines on stderr that do not run into the progress bar, and the same as events.
 
 use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, StartRecord};
-use super::summary::with_strength;
+use super::summary::{counted, with_strength};
 use crate::options::Verbosity;
 use histeq_media::pipeline::{FailureKind, Level, Notices};
 use histeq_media::sys::{one_line, print_line};
@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Console {
     verbosity: Verbosity,
     bar: Arc<Mutex<ProgressBar>>,
-    events: Option<Events>,
+    /// Where events go, if they go anywhere.
+    pub events: Option<Events>,
     /// The result of the run, until its end is reported.
     result: Arc<Mutex<ResultRecord>>,
 }
@@ -23,11 +24,6 @@ impl Console {
     pub fn new(verbosity: Verbosity, events: Option<Events>) -> Self {
         let bar = Arc::new(Mutex::new(ProgressBar::hidden()));
         Console { verbosity, bar, events, result: Arc::default() }
-    }
-
-    /// Where events go, if they go anywhere.
-    pub fn events(&self) -> Option<&Events> {
-        self.events.as_ref()
     }
 
     /// Whether stderr is for people.
@@ -51,7 +47,7 @@ impl Console {
     fn send(&self, event: &Event) {
         let Some(events) = &self.events else { return };
         events.send(event);
-        match events.untold_loss() {
+        match events.unreported_loss() {
             Some(lost) if lost.is_error => {
                 self.print(Verbosity::Quiet, &format!("histeq-video: error: {}", one_line(&lost.message)));
             }
@@ -117,20 +113,20 @@ impl Console {
     /// Prints how one of many files has ended; not of one that was there.
     pub fn file(&self, file: FileRecord) {
         let FileRecord { input, frames, seconds, found, strength, partial, error, .. } = &file;
-        let s = if *frames == 1 { "" } else { "s" };
+        let frames = counted(*frames, "frame");
         match (error, partial) {
             (Some(error), _) => {
                 let why = error.message.strip_prefix(&format!("{input}: ")).unwrap_or(&error.message);
                 self.print(Verbosity::Quiet, &format!("{input}: failed: {}", one_line(why)));
             }
             (None, Some(partial)) => {
-                let line = format!("{input}: interrupted, {frames} frame{s} -> {}", one_line(partial));
+                let line = format!("{input}: interrupted, {frames} -> {}", one_line(partial));
                 self.print(Verbosity::Normal, &line);
             }
             (None, None) if file.exit_code == 0 => {
                 let found =
                     found.clone().map(|found| format!(", {}", with_strength(found, *strength))).unwrap_or_default();
-                self.print(Verbosity::Normal, &format!("{input}: {frames} frame{s} in {seconds:.2} s{found}"));
+                self.print(Verbosity::Normal, &format!("{input}: {frames} in {seconds:.2} s{found}"));
             }
             (None, None) => {}
         }
@@ -146,7 +142,8 @@ impl Console {
         }
     }
 
-    /// Sends the end of the run, as its last event. Returns the exit code, which tells of lost events under `--strict`.
+    /// Sends the end of the run, as its last event. Returns the exit code, which is an error for lost events under
+    /// `--strict`.
     pub fn end(&self, code: u8) -> u8 {
         let result = ResultRecord { exit_code: Some(code), ..locked(&self.result).clone() };
         self.send(&Event::Result(result));

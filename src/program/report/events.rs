@@ -34,11 +34,11 @@ pub enum Event {
     Warning {
         message: String,
     },
-    /// A live input is waited for.
+    /// Waiting for a live input.
     Waiting {
         message: String,
     },
-    /// It has come.
+    /// The live input is there again.
     Back {
         message: String,
     },
@@ -233,12 +233,12 @@ struct EventFile {
     name: String,
     /// Whether lines that cannot be written are an error.
     is_strict: bool,
-    /// Why lines are written no more.
+    /// The error after which no lines are written.
     failure: Option<io::Error>,
-    is_told: bool,
+    is_reported: bool,
 }
 
-/// What there is to say about lines that could not be written.
+/// The message about lines that could not be written.
 pub(super) struct LostEvents {
     pub message: String,
     pub is_error: bool,
@@ -253,7 +253,7 @@ impl Events {
 
     /// Lines in this file or pipe, which is called `name`.
     pub fn in_file(file: File, name: &str, is_strict: bool) -> Self {
-        let file = EventFile { file, name: name.to_owned(), is_strict, failure: None, is_told: false };
+        let file = EventFile { file, name: name.to_owned(), is_strict, failure: None, is_reported: false };
         Events { file: Some(Arc::new(Mutex::new(file))) }
     }
 
@@ -280,13 +280,13 @@ impl Events {
         }
     }
 
-    /// What there is to say about lines that are lost, once.
-    pub(super) fn untold_loss(&self) -> Option<LostEvents> {
+    /// The message about lost lines; returned once.
+    pub(super) fn unreported_loss(&self) -> Option<LostEvents> {
         let mut to = self.file.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        let why = to.failure.as_ref().filter(|_| !to.is_told)?;
+        let why = to.failure.as_ref().filter(|_| !to.is_reported)?;
         let why = if to.is_strict { format!("{why}; an error because of --strict") } else { why.to_string() };
         let message = format!("{}: events are lost from here on ({why})", to.name);
-        to.is_told = true;
+        to.is_reported = true;
         Some(LostEvents { message, is_error: to.is_strict })
     }
 

@@ -15,7 +15,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The time that the rate of a live run is about.
 const NOW: Duration = Duration::from_secs(3);
 
-/// The time after the first frames from which on the rest can be told.
+/// The time after the first frames after which the remaining time is estimated.
 const SURE: Duration = Duration::from_secs(1);
 
 /// What a meter is about.
@@ -44,20 +44,22 @@ impl Metered {
 pub struct Meter {
     style: MeterStyle,
     events: Option<Events>,
-    of: Metered,
-    /// How many of its frames were there before.
-    before: u64,
+    pub of: Metered,
+    /// How many of its frames were there before: they do not count for the speed.
+    pub before: u64,
     /// How many of its parts are done, if it has parts.
-    part: Option<String>,
+    pub part: Option<String>,
     begin: Instant,
     /// When the first frames were done, and how many.
     first: Option<(Instant, u64)>,
     /// Counts of frames of the last seconds of a live run, oldest first.
     counts: VecDeque<(Instant, u64)>,
-    /// The time between two lines, and when the last one was printed.
-    interval: Duration,
+    /// The time between two lines or events.
+    pub interval: Duration,
+    /// When the last line was printed.
     printed: Instant,
-    bar: ProgressBar,
+    /// Hidden in other styles.
+    pub bar: ProgressBar,
 }
 
 impl Meter {
@@ -91,31 +93,6 @@ impl Meter {
             printed: now,
             bar,
         }
-    }
-
-    /// The bar; hidden in other styles.
-    pub fn bar(&self) -> ProgressBar {
-        self.bar.clone()
-    }
-
-    /// This many of the frames were there before: they do not count for the speed.
-    pub fn set_before(&mut self, frames: u64) {
-        self.before = frames;
-    }
-
-    /// Prints a line, and sends an event, this often.
-    pub fn set_interval(&mut self, interval: Duration) {
-        self.interval = interval;
-    }
-
-    /// The video has this many frames a second.
-    pub fn set_rate(&mut self, rate: Option<f64>) {
-        self.of.rate = rate;
-    }
-
-    /// Shows how many parts are done.
-    pub fn set_part(&mut self, part: String) {
-        self.part = Some(part);
     }
 
     /// Shows the progress.
@@ -167,8 +144,8 @@ impl Meter {
         self.part.as_ref().map(|part| format!(", {part}")).unwrap_or_default()
     }
 
-    /// Frames a second, and how fast the video goes by. Before the first frame comes out, what is waited for: corrections look
-    /// ahead, and encoders hold frames.
+    /// Frames a second, and how fast the video goes by. Before the first frame comes out, what is waited for:
+    /// corrections look ahead, and encoders hold frames.
     fn rates(&self, ProgressRecord { frame, decoded, fps, speed, .. }: &ProgressRecord, between: &str) -> String {
         match (*frame > self.before, *decoded) {
             (true, _) => format!("{fps:.0$} fps{between}{speed:.2}x", usize::from(*fps < 9.95)),
@@ -269,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_rates_before_they_are_known() {
+    fn rates_are_shown_only_when_they_are_known() {
         let meter = meter(Metered { frames: Some(30), rate: Some(25.0), ..Metered::default() });
         let progress = Progress::default();
         let text = |progress: &Progress| meter.rates(&meter.record(progress, false), ", ");

@@ -1,5 +1,5 @@
-//! What a run reports while it goes on and at its end: notes, warnings, errors, progress and a summary, as lines for people on
-//! stderr and as events for programs.
+//! What a run reports while it goes on and at its end: notes, warnings, errors, progress and a summary, as lines for
+//! people on stderr and as events for programs.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -25,5 +25,5 @@ pub use destination::{events_are_asked_for, open_events};
 pub use events::{ErrorRecord, Event, Events, FileRecord, OutputRecord, ProgressRecord, ResultRecord, StartRecord};
 pub use failure::{SKIPPED, kind_of};
 pub use meter::{Meter, Metered};
-pub use summary::{compare_summary, jobs_summary, live_summary, restore_summary, summary};
+pub use summary::{compare_summary, counted, jobs_summary, live_summary, restore_summary, summary};
 pub use width::with_name;

@@ -33,7 +33,7 @@ const NOTHING: &str = "nothing to correct";
 /// What the video was, and what it lacked, on lines of their own.
 fn found(progress: &Progress) -> String {
     let words = progress.found_in_words();
-    // Everybody asks whether it has worked.
+    // Without a hint, people think that nothing was done.
     let hint = match words.as_deref() {
         Some(NOTHING) => {
             ", so it looks as before\n(`histeq-video preview` shows other looks, --method global equalizes)"
@@ -106,7 +106,8 @@ fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
     summary.output.iter().map(output).collect()
 }
 
-/// The end of a live run, with latency, and frames that outputs missed; of the source of this number, if there are several.
+/// The end of a live run, with latency, and frames that outputs missed; of the source of this number, if there are
+/// several.
 pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<usize>) -> ResultRecord {
     let mut text = format!(
         "{} by {}, {} dropped",
@@ -130,7 +131,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
     }
     let mut text = wrapped(&text);
     for output in &summary.outputs {
-        text += &format!("\n{} -> {}", frames(output.frames), one_line(&output.name));
+        text += &format!("\n{} -> {}", counted(output.frames, "frame"), one_line(&output.name));
         match (output.missed, output.dropped) {
             (0, 0) => {}
             (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
@@ -150,11 +151,12 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
 /// Frames, time and rate; `verb` is empty or ends with a space.
 fn frames_in_time(progress: &Progress, verb: &str, elapsed: Duration) -> String {
     let (written, seconds) = (progress.written(), elapsed.as_secs_f64());
-    format!("{} {verb}in {seconds:.2} s ({:.1} fps)", frames(written), written as f64 / seconds.max(1e-6))
+    format!("{} {verb}in {seconds:.2} s ({:.1} fps)", counted(written, "frame"), written as f64 / seconds.max(1e-6))
 }
 
-fn frames(count: u64) -> String {
-    format!("{count} frame{}", if count == 1 { "" } else { "s" })
+/// A number of things in words: `1 frame`, `2 frames`.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// `line`, and the name of the output.

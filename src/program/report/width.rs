@@ -7,14 +7,15 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The columns of a terminal that reports none, and of lines of text that go elsewhere.
 const USUAL: usize = 80;
 
-/// The columns that a line on stderr can fill. One stays empty: behind a full line, terminals differ in where the cursor is.
+/// The columns that a line on stderr can fill. One stays empty: behind a full line, terminals differ in where the
+/// cursor is.
 pub fn columns() -> usize {
     let columns = tcgetwinsize(stderr()).map_or(0, |size| size.ws_col.into());
     if columns == 0 { USUAL } else { columns }.saturating_sub(1).max(1)
 }
 
-/// `text` on as many lines as it takes with the usual columns: broken behind semicolons, and between words where what stands
-/// between two of them is longer than a line.
+/// `text` on as many lines as it takes with the usual columns: broken behind semicolons, and between words where what
+/// stands between two of them is longer than a line.
 pub fn wrapped(text: &str) -> String {
     let parts = text.split_inclusive("; ").flat_map(|part| match part.trim_end().width() < USUAL {
         true => vec![part.trim_end()],
@@ -65,7 +66,7 @@ fn cut(name: &str, room: usize) -> String {
         };
         letters.take_while(fits).collect()
     };
-    // The end says what kind of file it is.
+    // The end has the extension.
     let before = fitting(&mut name.chars(), (room - 1) / 3);
     let behind = fitting(&mut name.chars().rev(), room - 1 - (room - 1) / 3);
     before.into_iter().chain(['…']).chain(behind.into_iter().rev()).collect()
@@ -94,8 +95,8 @@ mod tests {
         assert!(lines.starts_with("log (Canon Log 3, by its metadata); rather dark"), "{lines}");
         assert!(lines.lines().count() == 2 && lines.lines().all(|line| line.width() < USUAL), "{lines}");
         assert_eq!(lines.replace('\n', " "), text);
-        let live = "60 frames in 9.01 s (6.7 fps) by cpu (avx512, 2 threads), 0 dropped; nothing to correct; latency from \
-                    capture to equalized: median 2.5 ms, 95th percentile 8.6 ms";
+        let live = "60 frames in 9.01 s (6.7 fps) by cpu (avx512, 2 threads), 0 dropped; nothing to correct; latency \
+                    from capture to equalized: median 2.5 ms, 95th percentile 8.6 ms";
         let lines: Vec<String> = wrapped(live).lines().map(str::to_owned).collect();
         assert!(lines.len() == 3 && lines[2].starts_with("latency from capture"), "{lines:?}");
         let long = "w".repeat(100);

@@ -1,4 +1,5 @@
-//! The start of a run, before its first thread: where it writes, what the process can still open, and how it ends early.
+//! The start of a run, before its first thread: where it writes, what the process can still open, and how it ends
+//! early.
 
 use super::Session;
 use crate::options::{FileJob, OutputFile, Sandbox};
@@ -44,8 +45,8 @@ impl Session<'_> {
         Ok(Outputs { target, records, folder: None, together })
     }
 
-    /// Puts the wall around this process, if there is one: `inputs` can be read, and `outputs` written. Then listens for signals,
-    /// and prints `answer` at the first one.
+    /// Puts the wall around this process, if there is one: `inputs` can be read, and `outputs` written. Then listens
+    /// for signals, and prints `answer` at the first one.
     pub fn guard(
         &self,
         sandbox: Sandbox,
@@ -65,9 +66,9 @@ impl Session<'_> {
         self.listen_for_signals(temporary, answer)
     }
 
-    /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the program. Also
-    /// cancels it when its time is over, and ends the program where its memory is too much. A child process leaves the answer to
-    /// its parent, and ends with it.
+    /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the
+    /// program. Also cancels it when its time is over, and ends the program where its memory is too much. A child
+    /// process leaves the answer to its parent, and ends with it.
     pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
         self.memory.watch(self.console, temporary.clone())?.go_on();
         let answer = if self.stderr.is_child { signals::NOTHING } else { answer };

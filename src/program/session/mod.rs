@@ -34,6 +34,7 @@ const FOR_PARENT: Duration = Duration::from_millis(100);
 pub struct Interrupted;
 
 /// One run of the pipeline, and what it prints on stderr.
+#[derive(Clone)]
 pub struct Session<'a> {
     console: &'a Console,
     stderr: StderrOptions,
@@ -61,7 +62,7 @@ impl<'a> Session<'a> {
         let memory = ProcessMemory::of(&limits);
         limits.time.into_iter().for_each(signals::limit_time);
         ffmpeg::silence_encoders();
-        // A parent passes on what is no event.
+        // The parent process prints lines that are no events.
         ffmpeg::set_verbose(stderr.is_verbose() && (console.has_text() || stderr.is_child));
         let notices = console.notices(stderr.strict);
         let (cancel, progress) = (Cancel::default(), Arc::default());
@@ -92,36 +93,33 @@ impl<'a> Session<'a> {
         first
     }
 
-    /// The same pass once more.
+    /// Repeats the pass, with its progress at 0.
     pub fn again(self) -> Self {
         Session { progress: Arc::default(), has_started: true, ..self }
     }
 
-    /// The runs of several sources, numbered from 1, which end when this one is cancelled. Their lines name them. This run is
-    /// all of them together from now on.
+    /// The runs of several sources, numbered from 1, which end when this one is cancelled. Their lines name them. This
+    /// run is all of them together from now on.
     pub fn of_sources(&mut self, count: usize) -> Vec<Session<'a>> {
         let meter = self.stderr.meter;
         self.stderr.meter = meter.of_all();
         self.is_sum = true;
         self.memory.videos = count;
         let run = |number| Session {
-            console: self.console,
             stderr: StderrOptions { meter: meter.of_each(), ..self.stderr.clone() },
-            limits: self.limits,
-            memory: self.memory.clone(),
             cancel: self.cancel.part(),
             notices: self.notices.of(&format!("source {number}")),
             progress: Arc::default(),
-            pass: None,
             source: Some(number),
             is_sum: false,
-            has_started: false,
+            ..self.clone()
         };
         (1..=count).map(run).collect()
     }
 
-    /// Calls `read` before [`guard`](Self::guard), for files that may be hostile: tables of curves, masks. A thread watches the memory
-    /// of the process meanwhile, and has ended when this returns: each thread that begins before the walls stays outside of them.
+    /// Calls `read` before [`guard`](Self::guard), for files that may be hostile: tables of curves, masks. A thread
+    /// watches the memory of the process meanwhile, and has ended when this returns: each thread that begins before the
+    /// walls stays outside of them.
     pub fn watching<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let _watch = self.memory.watch(self.console, Vec::new())?;
         read()
@@ -130,7 +128,7 @@ impl<'a> Session<'a> {
     /// Opens an input, and reports on it to `notices`.
     pub fn open(&self, input: &InputOptions, notices: &Notices) -> Result<(Box<dyn Source>, Input)> {
         let opened = source::open(input, &self.cancel, notices.clone(), self.progress.clone());
-        // The error of an input that is no longer read says nothing about the input.
+        // The error of an interrupted read is not about the input.
         let opened = opened.map_err(|error| if signals::was_interrupted() { Interrupted.into() } else { error })?;
         self.limits.check_length(&opened.1)?;
         Ok(opened)
@@ -158,7 +156,7 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// Calls `run` with a function that updates the meter, which is for this pass and source. The meter ends at 100% if
+    /// Calls `run` with a function that updates the meter, which shows this pass and source. The meter ends at 100% if
     /// `is_complete`.
     pub fn metered<T>(
         &self,
@@ -166,21 +164,22 @@ impl<'a> Session<'a> {
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
-        let events = self.console.events().filter(|_| !self.is_sum).cloned();
+        let events = self.console.events.clone().filter(|_| !self.is_sum);
         let of = Metered { pass: self.pass, source: self.source, ..of };
         let mut meter = Meter::start((self.stderr.meter, events), of);
         if self.stderr.is_child {
-            meter.set_interval(FOR_PARENT);
+            meter.interval = FOR_PARENT;
         }
         if self.stderr.meter == MeterStyle::Bar {
-            self.console.set_bar(meter.bar());
+            self.console.set_bar(meter.bar.clone());
         }
         let result = run(&mut |progress| meter.update(progress));
         meter.finish(&self.progress, result.as_ref().is_ok_and(is_complete));
         result
     }
 
-    /// As [`metered`](Self::metered), for a run that writes one output; `None` when its reader went away, which is no error.
+    /// As [`metered`](Self::metered), for a run that writes one output; `None` when its reader went away, which is no
+    /// error.
     pub fn to_output(
         &self,
         input: &Input,

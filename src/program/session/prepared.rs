@@ -1,5 +1,5 @@
-//! What comes between opening an input and equalizing it, in its order: filters, settings, checks, and the frames around the
-//! requested part; then the stage with its observers.
+//! What comes between opening an input and equalizing it, in its order: filters, settings, checks, and the frames
+//! around the requested part; then the stage with its observers.
 
 use crate::options::{EqualizeOptions, FilterOptions};
 use crate::sidecar::records::Records;
@@ -32,8 +32,8 @@ pub struct Prepared {
     pub log: Option<NamedLog>,
 }
 
-/// Makes an input ready to be equalized. Without `builder`, which has the mask, no mask is checked. The first of `notices` gets
-/// messages on the input and its filters, the second one those on the settings.
+/// Makes an input ready to be equalized. Without `builder`, which has the mask, no mask is checked. The first of
+/// `notices` gets messages on the input and its filters, the second one those on the settings.
 ///
 /// # Errors
 /// When filters cannot be opened, or region or mask do not go with its pictures.
@@ -46,7 +46,7 @@ pub fn prepare(
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
     let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
-    let (mut source, input) = match filters.chain() {
+    let (mut source, input) = match filters.filter.as_deref() {
         Some(chain) => source::filtered((source, input), "--filter", chain, notices)?,
         None => (source, input),
     };
@@ -62,8 +62,8 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// `stage` with the observers that write `records` and, with `verify`, compare its frames with the reference. The source
-    /// reads into its memory from now on.
+    /// `stage` with the observers that write `records` and, with `verify`, compare its frames with the reference. The
+    /// source reads into its memory from now on.
     pub fn observe(
         &mut self,
         stage: EqualizeStage,

@@ -74,7 +74,7 @@ impl RecordTargets {
         self.targets().filter_map(Target::place)
     }
 
-    /// Does one of them replace a file?
+    /// Whether one of them replaces a file.
     pub fn replace_files(&self) -> bool {
         self.targets().any(Target::replaces_file)
     }
@@ -82,11 +82,12 @@ impl RecordTargets {
     /// Opens the records. `title` is the video's name in a page of statistics.
     pub fn open(self, title: &str) -> Result<Records> {
         let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
-        Ok(Records { recording, saving: self.curves.map(CurveWriter::new) })
+        Ok(Records { recording, curves: self.curves.map(CurveWriter::new) })
     }
 }
 
-/// What happens to a record that exists. `-n` is about the output: without a record that is asked for, a run has failed.
+/// What happens to a record that exists. `-n` is about the output: without a record that is asked for, a run has
+/// failed.
 fn beside(output: Overwrite) -> Overwrite {
     if output == Overwrite::Skip { Overwrite::No } else { output }
 }
@@ -94,8 +95,10 @@ fn beside(output: Overwrite) -> Overwrite {
 /// The records while they are written.
 #[derive(Clone)]
 pub struct Records {
-    recording: Option<Recording>,
-    saving: Option<CurveWriter>,
+    /// The measurements, if they are written.
+    pub recording: Option<Recording>,
+    /// The curves, if they are written.
+    pub curves: Option<CurveWriter>,
 }
 
 impl Records {
@@ -108,25 +111,15 @@ impl Records {
                 shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
             });
             let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
-            recording.tell(printable(&words.join(" ")).into_owned(), settings);
+            recording.describe(printable(&words.join(" ")).into_owned(), settings);
         }
-    }
-
-    /// The measurements, if they are written.
-    pub fn recording(&self) -> Option<&Recording> {
-        self.recording.as_ref()
-    }
-
-    /// The curves, if they are written.
-    pub fn curves(&self) -> Option<&CurveWriter> {
-        self.saving.as_ref()
     }
 
     /// `stage` with observers that write the records.
     pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
-        let Records { recording, saving } = self.clone();
-        if let Some(saving) = saving {
-            stage = stage.observed_by(Box::new(CurveSaver(saving)));
+        let Records { recording, curves } = self.clone();
+        if let Some(curves) = curves {
+            stage = stage.observed_by(Box::new(CurveSaver(curves)));
         }
         match recording {
             Some(recording) => stage.observed_by(Box::new(Recorder::new(recording, input, progress.clone()))),
@@ -137,6 +130,6 @@ impl Records {
     /// Finishes the files, and gives them their names, or has them wait for the others with which they get them.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         self.recording.map_or(Ok(()), |recording| recording.finish(outcome))?;
-        self.saving.map_or(Ok(()), |saving| saving.finish(outcome))
+        self.curves.map_or(Ok(()), |curves| curves.finish(outcome))
     }
 }

@@ -9,7 +9,7 @@ use histeq_media::pipeline::live::Status;
 
 /// Draws the labels of the original and of the split view, and the divider.
 pub fn draw_labels(canvas: &mut Canvas, mode: PreviewMode, size: (usize, usize), at: (usize, usize), columns: usize) {
-    let points = |pixels: usize| (pixels / canvas.scale()) as i32;
+    let points = |pixels: usize| (pixels / canvas.scale) as i32;
     let (left, top, bottom, border) = (points(at.0), points(at.1), points(at.1 + size.1), points(at.0 + columns));
     match mode {
         PreviewMode::Equalized => {}
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_status_tells_the_strength_that_is_applied() {
+    fn the_status_shows_the_strength_that_is_applied() {
         let (status, settings) = (Status::default(), Settings::default());
         let text = |found| status_text(&status, (&settings, found), false, None);
         let strength = format!("strength {:.0}%", f64::from(settings.strength.of_256()) / 2.56);

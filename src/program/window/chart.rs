@@ -27,8 +27,8 @@ pub fn caption(scene: Option<Scene>, chroma_gain: Option<u32>) -> String {
     scene.into_iter().chain(gain).collect::<Vec<_>>().join("   ")
 }
 
-/// Draws the chart. Input codes go from left to right, output codes upwards. `points` of the curve are shares of the highest
-/// code, 0 to 1.
+/// Draws the chart. Input codes go from left to right, output codes upwards. `points` of the curve are shares of the
+/// highest code, 0 to 1.
 pub fn chart(canvas: &mut Canvas, histogram: &Histogram, points: &[(f64, f64)], caption: &str) {
     let line = SMALL.character_size.height as i32 + 2;
     let size = (PLOT.0 + 2 * MARGIN + 2, PLOT.1 + 4 * line + MARGIN);

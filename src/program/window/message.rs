@@ -8,7 +8,8 @@ const SHOWN_FOR: Duration = Duration::from_secs(3);
 
 /// The newest message, and the channel of messages.
 pub struct Messages {
-    sender: Sender<String>,
+    /// For other threads.
+    pub sender: Sender<String>,
     receiver: Receiver<String>,
     shown: Option<(String, Instant)>,
 }
@@ -21,11 +22,6 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// A sender for other threads.
-    pub fn sender(&self) -> Sender<String> {
-        self.sender.clone()
-    }
-
     /// Takes new messages, and drops an old one; whether the shown message changed.
     pub fn update(&mut self) -> bool {
         if let Some(text) = self.receiver.try_iter().last() {

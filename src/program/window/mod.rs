@@ -1,5 +1,5 @@
-//! The preview of `live`: the equalized picture, the original, or both with a divider; a chart of histogram and curve; a
-//! status line; keys.
+//! The preview of `live`: the equalized picture, the original, or both with a divider; a chart of histogram and curve;
+//! a status line; keys.
 
 mod captions;
 mod chart;
@@ -52,8 +52,8 @@ pub struct PreviewWindow {
 }
 
 impl PreviewWindow {
-    /// Opens the window, hidden until there is a picture. Keys change the shared settings; `reequalize` applies a change to a
-    /// paused frame; `notices` gets the names of screenshots.
+    /// Opens the window, hidden until there is a picture. Keys change the shared settings; `reequalize` applies a
+    /// change to a paused frame; `notices` gets the names of screenshots.
     ///
     /// # Errors
     /// When there is no display.
@@ -73,8 +73,8 @@ impl PreviewWindow {
         })
     }
 
-    /// Shows the window, with the aspect ratio of the first picture. A pixel of the picture is a point, whatever the scale
-    /// factor.
+    /// Shows the window, with the aspect ratio of the first picture. A pixel of the picture is a point, whatever the
+    /// scale factor.
     fn reveal(&mut self, frame: &Frame) {
         let picture = (frame.width(), frame.height());
         self.screen.reveal(|monitor| {
@@ -156,7 +156,7 @@ impl PreviewWindow {
     fn save_screenshot(&self) {
         if let Some(shown) = &self.last {
             let frame = if self.controls.mode == PreviewMode::Original { &shown.original } else { &shown.equalized };
-            screenshot::save(frame.clone(), &self.notices, self.messages.sender());
+            screenshot::save(frame.clone(), &self.notices, self.messages.sender.clone());
         }
     }
 
@@ -213,8 +213,8 @@ impl Viewer for PreviewWindow {
     }
 }
 
-/// The curve of a frame, at the codes that occur in it, as shares of the highest code, 0 to 1. With curves of tiles: their
-/// mean.
+/// The curve of a frame, at the codes that occur in it, as shares of the highest code, 0 to 1. With curves of tiles:
+/// their mean.
 fn curve(shown: &Shown) -> Vec<(f64, f64)> {
     let (from, to) = (shown.original.levels(), shown.equalized.levels());
     let share = |levels: Levels, level: f64| {

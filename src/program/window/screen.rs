@@ -1,5 +1,5 @@
-//! A window of the system: winit opens it and receives its events, softbuffer presents pixels. Both load the libraries of X11
-//! and Wayland at run time.
+//! A window of the system: winit opens it and receives its events, softbuffer presents pixels. Both load the libraries
+//! of X11 and Wayland at run time.
 
 use super::listener::{Listener, UserInput};
 use crate::draw::chart::Canvas;

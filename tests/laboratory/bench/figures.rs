@@ -1,6 +1,7 @@
 //! `bench --compare references`: the publications' figures, and ours beside them.
 
 use crate::support::program::Dir;
+use histeq::Named;
 use histeq_lab::bench::Suite;
 
 #[test]
@@ -21,7 +22,7 @@ fn comparison_names_the_hardware_and_shows_both_figures() {
     ] {
         assert!(text.contains(words), "{words} in {text}");
     }
-    let with_figures = Suite::ALL.into_iter().filter(|suite| suite.has_references());
+    let with_figures = Suite::ALL.iter().filter(|suite| suite.has_references());
     assert_eq!(with_figures.count(), text.matches("beside the publications").count());
 }
 

@@ -33,7 +33,7 @@ fn y4m(data: &[u8]) {
 fn curves(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(curves) = CurveFile::parse("curves", text) else { return };
-    let levels = curves.format().levels();
+    let levels = curves.format.levels();
     for (frame, k) in [(0, 256), (1, 100), (1000, 1), (u64::MAX, 0)] {
         let mapping = curves.mapping(curves.index_at(frame));
         apply(&mapping.with_strength(levels, Strength::of_share_256(k)), levels);

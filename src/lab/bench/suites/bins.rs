@@ -5,10 +5,11 @@ use crate::bench::expected::check_values;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
 use crate::publications::{DevicePlane, Elements, Experiment, HistogramVariant, HostMemory, KernelBench, Variants};
 use anyhow::Result;
+use histeq::{Named, named};
 use std::hint::black_box;
 
-/// Numbers of elements, at 4,096 bins. The second is the publication's, three per pixel of 1920x1080; the last takes one
-/// core about as long as the publication's largest, "up to even 600 ms".
+/// Numbers of elements, at 4,096 bins. The second is the publication's, three per pixel of 1920x1080; the last takes
+/// one core about as long as the publication's largest, "up to even 600 ms".
 const ELEMENTS: [usize; 6] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 28, 1 << 30];
 
 /// Numbers of bins, at one number of elements. The publication stops at 4,096.
@@ -51,21 +52,12 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, elements, bins])
 }
 
-/// The elements' values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Values {
-    /// Random ones.
-    Random,
-    /// All 1, as in the current version of the publication's program: every thread counts in the same bin.
-    Ones,
-}
-
-impl Values {
-    fn name(self) -> &'static str {
-        match self {
-            Values::Random => "random",
-            Values::Ones => "ones",
-        }
+named! {
+    /// The elements' values.
+    pub enum Values {
+        Random = "random", "Random ones";
+        /// As in the current version of the publication's program: every thread counts in the same bin.
+        Ones = "ones", "All 1";
     }
 }
 
@@ -118,26 +110,22 @@ fn cpu_table(setup: &Setup) -> Table {
             "The plain loop of the publication; a bin holds {} at most. Elements are random, or all 1.",
             setup.saturate
         ))
-        .measure("sequential", Unit::Microseconds)
+        .measures(["sequential"], Unit::Microseconds)
         .over("elements")
 }
 
 fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str) -> Table {
     Table::new(name, title, &["elements", "bins", "input", "kernel"])
         .note(format!(
-            "Elements of 32 bits, which are on the GPU already, as in the publication, whose program prefetches managed memory \
-             (prefetch; its own time does not include that); 120 blocks of 512 threads; then a \
+            "Elements of 32 bits, which are on the GPU already, as in the publication, whose program prefetches \
+             managed memory (prefetch; its own time does not include that); 120 blocks of 512 threads; then a \
              second kernel cuts bins off at {}. global counts in global memory, privatized in shared memory first, \
              replicated in several copies there. Bins that do not fit in there are counted in several passes.",
             setup.saturate
         ))
-        .measure("kernels", Unit::Microseconds)
-        .undrawn("histogram", Unit::Microseconds)
-        .undrawn("saturation", Unit::Microseconds)
-        .undrawn("upload", Unit::Microseconds)
-        .undrawn("with upload", Unit::Microseconds)
-        .undrawn("prefetch", Unit::Microseconds)
-        .undrawn("speed-up", Unit::Times)
+        .measures(["kernels"], Unit::Microseconds)
+        .undrawn(["histogram", "saturation", "upload", "with upload", "prefetch"], Unit::Microseconds)
+        .undrawn(["speed-up"], Unit::Times)
         .over(axis)
 }
 

@@ -56,12 +56,12 @@ fn kernels_row(setup: &Setup, kernel_bench: Option<&KernelBench>, content: &str,
     let on_gpu = DeviceImage::put(setup, kernel_bench, image)?;
     for (name, publication) in SEARCHES {
         let experiment = with_choice(experiment(setup, &published_setup(publication)), &setup.chosen);
-        let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
+        let timed = on_gpu.equalize(&experiment)?;
         row.set(&format!("kernels, {name}"), timed.kernels());
         row.set(&format!("with copies, {name}"), timed.with_copies());
         row.set(&format!("differing, {name}"), timed.differing);
     }
-    let tuned = on_gpu.tuned(setup, kernel_bench)?;
+    let tuned = on_gpu.tuned()?;
     row.set("kernels, tuned", tuned.kernels());
     row.set("with pinned copies, tuned", tuned.with_pinned_copies());
     Ok(row)
@@ -72,23 +72,18 @@ fn kernels_table(setup: &Setup) -> Table {
         .note(
             "reduction looks for the smallest cumulative count above 0 by a tree; first-nonzero is the thread whose \
              predecessor's is 0, or that has none (the publication's own has no such thread where level 0 is occupied: \
-             --formula wrong-min). Every block of the map does it again, as in the publication. All by the publication's \
-             kernels, a pixel a thread in tiles of 32x32, whose maps go down rows, and Blelloch's scan. tuned are the \
-             kernels of normal runs. sequential is the plain loop on the CPU.",
+             --formula wrong-min). Every block of the map does it again, as in the publication. All by the \
+             publication's kernels, a pixel a thread in tiles of 32x32, whose maps go down rows, and Blelloch's scan. \
+             tuned are the kernels of normal runs. sequential is the plain loop on the CPU.",
         )
-        .measure("sequential", Unit::Microseconds)
-        .measure("this program, CPU", Unit::Microseconds);
+        .measures(["sequential", "this program, CPU"], Unit::Microseconds);
     for (name, _) in SEARCHES {
         table = table
-            .measure(format!("kernels, {name}"), Unit::Microseconds)
-            .measure(format!("with copies, {name}"), Unit::Microseconds)
-            .undrawn(format!("differing, {name}"), Unit::Percent);
+            .measures([format!("kernels, {name}"), format!("with copies, {name}")], Unit::Microseconds)
+            .undrawn([format!("differing, {name}")], Unit::Percent);
     }
     table.notes.extend(note(setup.arithmetic));
-    table
-        .measure("kernels, tuned", Unit::Microseconds)
-        .measure("with pinned copies, tuned", Unit::Microseconds)
-        .over("size")
+    table.measures(["kernels, tuned", "with pinned copies, tuned"], Unit::Microseconds).over("size")
 }
 
 /// The image as the publication's program takes it: from a PNG file to another one.
@@ -133,20 +128,18 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
 fn programs_table() -> Table {
     let mut table = Table::new("program", "The whole program, from PNG to PNG", &["size"])
         .note(
-            "read and write are of PNG files; CPU is read, the plain loop, and write. steps is the publication's way on the \
-             GPU: the host reads back the result of each of the three kernels, and sends it and the picture to the next \
-             one. GPU is read, steps and write. set-up is the opening of the GPU, once in this run: CUDA's takes far longer \
-             than all the rest, so both sums are here; the publication's includes its own.",
+            "read and write are of PNG files; CPU is read, the plain loop, and write. steps is the publication's way \
+             on the GPU: the host reads back the result of each of the three kernels, and sends it and the picture to \
+             the next one. GPU is read, steps and write. set-up is the opening of the GPU, once in this run: CUDA's \
+             takes far longer than all the rest, so both sums are here; the publication's includes its own.",
         )
-        .undrawn("set-up", Unit::Microseconds)
-        .undrawn("read", Unit::Microseconds)
-        .undrawn("write", Unit::Microseconds)
-        .measure("CPU", Unit::Microseconds);
+        .undrawn(["set-up", "read", "write"], Unit::Microseconds)
+        .measures(["CPU"], Unit::Microseconds);
     for (name, _) in SEARCHES {
         table = table
-            .undrawn(format!("steps, {name}"), Unit::Microseconds)
-            .measure(format!("GPU, {name}"), Unit::Microseconds)
-            .undrawn(format!("GPU with set-up, {name}"), Unit::Microseconds);
+            .undrawn([format!("steps, {name}")], Unit::Microseconds)
+            .measures([format!("GPU, {name}")], Unit::Microseconds)
+            .undrawn([format!("GPU with set-up, {name}")], Unit::Microseconds);
     }
     table.over("size")
 }
@@ -156,7 +149,7 @@ fn gains(programs: &Table) -> Table {
     let mut table = Table::new("gains", "How many times as fast as the CPU, on average", &["images"])
         .note("The mean over the sizes of CPU divided by GPU, and by GPU with set-up, of the table above.");
     for (name, _) in SEARCHES {
-        table = table.measure(name, Unit::Times).undrawn(format!("{name}, with set-up"), Unit::Times);
+        table = table.measures([name], Unit::Times).undrawn([format!("{name}, with set-up")], Unit::Times);
     }
     let rows = programs.rows();
     let (large, small) = rows.split_at(LARGE.min(rows.len()));

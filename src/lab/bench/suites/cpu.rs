@@ -8,6 +8,7 @@ use crate::bench::setup::size_name;
 use crate::bench::value::microseconds;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, ensure};
+use histeq::Named;
 use histeq::equalize::cpu::{Cpu, Engine, Isa};
 use histeq::equalize::reference::{histogram, map, tile_histograms};
 use histeq::equalize::{Executor, Work};
@@ -40,11 +41,10 @@ fn frames(setup: &Setup) -> Result<Table> {
              plateau and contrast limit; clahe has 8x8 tiles, a contrast limit and the same window. The copy is of the \
              same bytes by as many threads, and share is its time in that of exact.",
         )
-        .undrawn("copy", Unit::Microseconds)
-        .measure("exact", Unit::Microseconds)
-        .undrawn("share of copy", Unit::Percent)
-        .undrawn("modified", Unit::Microseconds)
-        .undrawn("clahe", Unit::Microseconds)
+        .undrawn(["copy"], Unit::Microseconds)
+        .measures(["exact"], Unit::Microseconds)
+        .undrawn(["share of copy"], Unit::Percent)
+        .undrawn(["modified", "clahe"], Unit::Microseconds)
         .over("threads");
     let sizes = setup.sizes(&SIZES);
     let paths = paths();
@@ -127,7 +127,7 @@ fn through(equalizer: &mut dyn Executor, frames: &[Frame], settings: Settings, c
 fn passed() -> Vec<(PixelFormat, Content)> {
     let grays = [PixelFormat::Gray, PixelFormat::Gray10le, PixelFormat::Gray16le];
     let others = [PixelFormat::Uyvy422, PixelFormat::Rgb24, PixelFormat::Bgra, PixelFormat::Gbrp10le];
-    let grays = grays.into_iter().flat_map(|format| Content::ALL.map(|content| (format, content)));
+    let grays = grays.into_iter().flat_map(|format| Content::ALL.iter().map(move |&content| (format, content)));
     grays.chain(others.map(|format| (format, Content::Photo))).collect()
 }
 
@@ -135,13 +135,12 @@ fn passes(setup: &Setup) -> Result<Table> {
     let size = setup.sizes(&SIZES)[0];
     let title = format!("Passes over {} on one thread", size_name(size));
     let mut table = Table::new("passes", title, &["format", "content", "path"])
-        .note("The curve between histogram and map takes some microseconds, 16 bits some tens. The last three are clahe's.")
-        .undrawn("histogram", Unit::Microseconds)
-        .undrawn("map", Unit::Microseconds)
-        .undrawn("map, saturation too", Unit::Microseconds)
-        .undrawn("tile histograms", Unit::Microseconds)
-        .undrawn("tile curves", Unit::Microseconds)
-        .undrawn("tile map", Unit::Microseconds);
+        .note(
+            "The curve between histogram and map takes some microseconds, 16 bits some tens. The last three are \
+             clahe's.",
+        )
+        .undrawn(["histogram", "map", "map, saturation too"], Unit::Microseconds)
+        .undrawn(["tile histograms", "tile curves", "tile map"], Unit::Microseconds);
     let passed = if setup.quick { vec![(PixelFormat::Gray, Content::Photo)] } else { passed() };
     setup.steps.expect(passed.len() * Isa::available().count());
     for (format, content) in passed {

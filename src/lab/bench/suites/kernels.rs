@@ -6,6 +6,7 @@ use crate::bench::expected::{Expected, ahead, check, check_values, local, modifi
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, anyhow};
+use histeq::Named;
 use histeq::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};
 use histeq::frame::{Frame, Model, PixelFormat};
 use histeq::spec::{Settings, Strength};
@@ -25,8 +26,8 @@ const SMALLER: [(usize, usize); 2] = [(1920, 1080), (1280, 720)];
 /// Bytes of the pictures of one measurement together: more than any GPU's cache.
 const SPREAD: usize = 400 << 20;
 
-/// The fewest pictures of a measurement. With a look-ahead of 12 frames, a picture is mapped 3 turns before it is counted again;
-/// in a video they are never the same.
+/// The fewest pictures of a measurement. With a look-ahead of 12 frames, a picture is mapped 3 turns before it is
+/// counted again; in a video they are never the same.
 const FEWEST: usize = 15;
 
 /// The columns of a case: names and settings. Fewer where the reference takes long: for the squares of the
@@ -46,32 +47,27 @@ fn columns((size, _, content): FrameCase) -> Vec<(&'static str, Settings)> {
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut frames = Table::new("frames", "Frames on the device, one after the other", &["size", "bits", "content"])
         .note(
-            "Time a frame, launches waiting in the queue, pictures in turns that take more memory than the cache. Copy is \
-             a copy of the frame within the device; share is how much of the memory's bandwidth, measured by one large copy, \
-             exact makes use of, if the frame is read and written once. batch is exact with as many frames in one launch \
-             as it takes, 64 at most. modified has a window of 25 frames, scene cuts, plateau and contrast limit, \
-             look-ahead the same, 12 frames of them behind the frame that is mapped, clahe 8x8 tiles and the same window; what follows them is how many times exact they take, in turns with it. What is \
-             timed has strength 0, which does all the work and leaves pictures as they are, and is read back; the same \
+            "Time a frame, launches waiting in the queue, pictures in turns that take more memory than the cache. Copy \
+             is a copy of the frame within the device; share is how much of the memory's bandwidth, measured by one \
+             large copy, exact makes use of, if the frame is read and written once. batch is exact with as many frames \
+             in one launch as it takes, 64 at most. modified has a window of 25 frames, scene cuts, plateau and \
+             contrast limit, look-ahead the same, 12 frames of them behind the frame that is mapped, clahe 8x8 tiles \
+             and the same window; what follows them is how many times exact they take, in turns with it. What is timed \
+             has strength 0, which does all the work and leaves pictures as they are, and is read back; the same \
              kernels are verified at full strength.",
         )
-        .measure("copy", Unit::Microseconds)
-        .measure("exact", Unit::Microseconds)
-        .undrawn("share of bandwidth", Unit::Percent)
-        .measure("batch", Unit::Microseconds)
-        .measure("modified", Unit::Microseconds)
-        .undrawn("modified / exact", Unit::Times)
-        .measure("look-ahead", Unit::Microseconds)
-        .undrawn("look-ahead / exact", Unit::Times)
-        .measure("clahe", Unit::Microseconds)
-        .undrawn("clahe / exact", Unit::Times)
+        .measures(["copy", "exact"], Unit::Microseconds)
+        .undrawn(["share of bandwidth"], Unit::Percent)
+        .measures(["batch", "modified"], Unit::Microseconds)
+        .undrawn(["modified / exact"], Unit::Times)
+        .measures(["look-ahead"], Unit::Microseconds)
+        .undrawn(["look-ahead / exact"], Unit::Times)
+        .measures(["clahe"], Unit::Microseconds)
+        .undrawn(["clahe / exact"], Unit::Times)
         .over("size");
     let mut kernels = Table::new("kernels", "Kernel by kernel", &["format", "size", "content"])
         .note("Time a frame of each kernel by itself, launches waiting in the queue.")
-        .measure("luminance", Unit::Microseconds)
-        .measure("histogram", Unit::Microseconds)
-        .measure("histogram and curve", Unit::Microseconds)
-        .measure("map", Unit::Microseconds)
-        .measure("exact", Unit::Microseconds);
+        .measures(["luminance", "histogram", "histogram and curve", "map", "exact"], Unit::Microseconds);
     let Ok(gpu) = setup.gpu() else { return Ok(vec![frames, kernels]) };
     let stream = one_stream(gpu)?;
     let mut copies = within_device(&stream, spread(setup), setup.repeats)?;
@@ -135,12 +131,12 @@ fn references_at_once() -> usize {
 /// Every size at 8 bits, video sizes with every content; and every depth with every content at three sizes.
 fn cases(setup: &Setup) -> Vec<FrameCase> {
     let typical = if setup.quick { (96, 64) } else { TYPICAL };
-    let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { &Content::ALL[..] };
+    let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { Content::ALL };
     let sizes = setup.sizes(&SIZES).into_iter().flat_map(|size| contents(size).iter().map(move |&all| (size, 8, all)));
     let deep_sizes = [typical].into_iter().chain(setup.sizes(&SMALLER));
     let depths = [10, 12, 14, 16];
     let deep = deep_sizes.flat_map(|size| {
-        depths.into_iter().flat_map(move |depth| Content::ALL.map(move |content| (size, depth, content)))
+        depths.into_iter().flat_map(move |depth| Content::ALL.iter().map(move |&content| (size, depth, content)))
     });
     sizes.chain(deep).collect()
 }

@@ -1,6 +1,6 @@
 //! `bench luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
 
-use super::on_cpu::{area, images};
+use super::on_cpu::{self, area, images};
 use super::on_gpu::{experiment, note, published_setup, repeats, with_choice};
 use crate::bench::content::first_plane;
 use crate::bench::expected::check_values;
@@ -22,14 +22,17 @@ const INTEGER: &str = "sequential, integers";
 
 /// Tables of the CPU and of the kernels.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
-    let (mut cpu, mut kernels) = (cpu_table(), kernels_table(setup));
+    let sequential = format!(
+        "the publication's loop, in floating point and truncated; {INTEGER} is the same loop by the specification"
+    );
+    let (mut cpu, mut kernels) = (on_cpu::table(&sequential), kernels_table(setup));
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for frame in images(setup, &SIZES, PixelFormat::Bgra)? {
         let image = ColourImage::new(frame?);
         let size = image.size;
         let times = image.on_cpu(setup)?;
         for (path, time) in [(SEQUENTIAL, times[0]), (INTEGER, times[1]), (BEST, times[2])] {
-            cpu.push(Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time));
+            cpu.push(on_cpu::row(size, path, time));
         }
         let Some(kernel_bench) = &kernel_bench else { continue };
         for (name, experiment) in experiments(setup) {
@@ -54,30 +57,18 @@ fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
     experiments
 }
 
-fn cpu_table() -> Table {
-    Table::new("cpu", "On the CPU, one thread", &["size", "path"])
-        .note(format!(
-            "{SEQUENTIAL} is the publication's loop, in floating point and truncated; {INTEGER} is the same loop by the \
-             specification; {BEST} is the CPU backend with {}.",
-            Isa::best()
-        ))
-        .measure("time", Unit::Microseconds)
-        .over("size")
-}
-
 fn kernels_table(setup: &Setup) -> Table {
     let mut table = Table::new("luminance", "On the GPU", &["size", "kernels"])
         .note(
-            "From BGRA to counts in one kernel. The publication's has 128 threads a block, each of which goes through 64 \
-             neighbours; coarsened has 1024, each of which takes 128 pixels, one grid apart. Speed-ups are over the sequential loop, in the same \
-             run.",
+            "From BGRA to counts in one kernel. The publication's has 128 threads a block, each of which goes through \
+             64 neighbours; coarsened has 1024, each of which takes 128 pixels, one grid apart. Speed-ups are over the \
+             sequential loop, in the same run.",
         )
-        .measure("kernel", Unit::Microseconds)
-        .undrawn("upload", Unit::Microseconds)
-        .measure("with upload", Unit::Microseconds)
-        .undrawn("speed-up", Unit::Times)
-        .undrawn("speed-up with upload", Unit::Times)
-        .undrawn("differing", Unit::Percent)
+        .measures(["kernel"], Unit::Microseconds)
+        .undrawn(["upload"], Unit::Microseconds)
+        .measures(["with upload"], Unit::Microseconds)
+        .undrawn(["speed-up", "speed-up with upload"], Unit::Times)
+        .undrawn(["differing"], Unit::Percent)
         .over("size");
     table.notes.extend(note(setup.arithmetic));
     table

@@ -40,7 +40,7 @@ pub struct GrayImage {
     pub pixels: Vec<u8>,
     /// The count of each level.
     pub counts: Vec<u32>,
-    /// The same image as a frame.
+    /// The image as a frame.
     pub frame: Frame,
 }
 
@@ -59,7 +59,7 @@ impl GrayImage {
         GrayImage { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
     }
 
-    /// The same with a row of black.
+    /// A copy with a row of black.
     pub fn with_black(&self) -> Self {
         let mut pixels = self.pixels.clone();
         pixels[..self.size.0].fill(0);
@@ -93,21 +93,25 @@ impl GrayImage {
     }
 }
 
-/// The table of the CPU's times.
-pub fn table() -> Table {
+/// The table of the CPU's times, with this note on the plain loop.
+pub fn table(sequential: &str) -> Table {
     Table::new("cpu", "On the CPU, one thread", &["size", "path"])
-        .note(format!(
-            "{SEQUENTIAL} is the plain loop of the publications, as the compiler makes it; {BEST} is the CPU backend with {}.",
-            Isa::best()
-        ))
-        .measure("time", Unit::Microseconds)
+        .note(format!("{SEQUENTIAL} is {sequential}; {BEST} is the CPU backend with {}.", Isa::best()))
+        .measures(["time"], Unit::Microseconds)
         .over("size")
 }
 
-/// The rows of an image in that table.
+/// The note on the plain loop of images in gray.
+pub const PLAIN_LOOP: &str = "the plain loop of the publications, as the compiler makes it";
+
+/// The row of an image and a path in that table.
+pub fn row(size: (usize, usize), path: &str, time: Value) -> Row {
+    Row::new([&size_name(size), path]).at(area(size)).with("time", time)
+}
+
+/// The rows of both paths.
 pub fn rows(size: (usize, usize), times: &CpuTimes) -> [Row; 2] {
-    [(SEQUENTIAL, times.sequential), (BEST, times.best)]
-        .map(|(path, time)| Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time))
+    [(SEQUENTIAL, times.sequential), (BEST, times.best)].map(|(path, time)| row(size, path, time))
 }
 
 /// The number of pixels: the place of a size on an axis.

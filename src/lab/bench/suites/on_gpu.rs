@@ -49,8 +49,12 @@ pub fn repeats(setup: &Setup) -> KernelRepeats {
 
 /// An image on the GPU, with the times of its copies.
 pub struct DeviceImage<'a> {
-    image: &'a GrayImage,
-    plane: DevicePlane,
+    /// What the suite measures, and with which kernels.
+    pub setup: &'a Setup,
+    pub kernel_bench: &'a KernelBench,
+    pub image: &'a GrayImage,
+    /// The image on the GPU.
+    pub plane: DevicePlane,
     pageable: Transfer,
     pinned: Transfer,
 }
@@ -71,24 +75,19 @@ impl<'a> DeviceImage<'a> {
     ///
     /// # Errors
     /// When the GPU fails.
-    pub fn put(setup: &Setup, kernel_bench: &KernelBench, image: &'a GrayImage) -> Result<Self> {
+    pub fn put(setup: &'a Setup, kernel_bench: &'a KernelBench, image: &'a GrayImage) -> Result<Self> {
         let plane = kernel_bench.put(Elements::U8(&image.pixels), image.size, 256, 1)?;
         let transfer = |memory| kernel_bench.transfer(&plane, memory, repeats(setup));
         let (pageable, pinned) = (transfer(HostMemory::Pageable)?, transfer(HostMemory::Pinned)?);
-        Ok(DeviceImage { image, plane, pageable, pinned })
-    }
-
-    /// The image on the GPU.
-    pub fn plane(&self) -> &DevicePlane {
-        &self.plane
+        Ok(DeviceImage { setup, kernel_bench, image, plane, pageable, pinned })
     }
 
     /// Equalizes it.
     ///
     /// # Errors
     /// When the GPU fails, or the result differs from the formula's.
-    pub fn equalize(&self, setup: &Setup, kernel_bench: &KernelBench, experiment: &Experiment) -> Result<Timed> {
-        let run = kernel_bench.equalize(&self.plane, experiment, repeats(setup))?;
+    pub fn equalize(&self, experiment: &Experiment) -> Result<Timed> {
+        let run = self.kernel_bench.equalize(&self.plane, experiment, repeats(self.setup))?;
         self.check(run, experiment.formula)
     }
 
@@ -96,8 +95,8 @@ impl<'a> DeviceImage<'a> {
     ///
     /// # Errors
     /// When the GPU fails, or the result differs from the specification's.
-    pub fn tuned(&self, setup: &Setup, kernel_bench: &KernelBench) -> Result<Timed> {
-        self.check(kernel_bench.tuned(&self.plane, repeats(setup))?, None)
+    pub fn tuned(&self) -> Result<Timed> {
+        self.check(self.kernel_bench.tuned(&self.plane, repeats(self.setup))?, None)
     }
 
     fn check(&self, run: Run, formula: Option<Formula>) -> Result<Timed> {
@@ -138,7 +137,7 @@ impl Timed {
         self.total(&self.pageable)
     }
 
-    /// The same with copies from and to pinned memory.
+    /// Microseconds of upload, kernels and download, with copies from and to pinned memory.
     pub fn with_pinned_copies(&self) -> Value {
         self.total(&self.pinned)
     }

@@ -9,6 +9,7 @@ use crate::bench::setup::size_name;
 use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
 use crate::publications::{self, Experiment, Formula, KernelBench, KernelStep, SETUPS, ScanVariant, Variants};
 use anyhow::Result;
+use histeq::Named;
 use histeq::frame::PixelFormat;
 
 const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
@@ -20,7 +21,7 @@ const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
 
 /// Tables of the CPU, of the scans in an equalization, and of the scans alone.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
-    let (mut cpu, mut python, mut scans) = (on_cpu::table(), python_table(), scans_table(setup));
+    let (mut cpu, mut python, mut scans) = (on_cpu::table(on_cpu::PLAIN_LOOP), python_table(), scans_table(setup));
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for frame in images(setup, &SIZES, PixelFormat::Gray)? {
         let image = GrayImage::new(frame?);
@@ -39,10 +40,10 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
         for (scan, threads, experiment) in experiments(setup) {
-            let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
+            let timed = on_gpu.equalize(&experiment)?;
             scans.push(row(size, [scan.name(), &threads.to_string()], &timed, (&times, python_loop)));
         }
-        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, kernel_bench)?, (&times, python_loop)));
+        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned()?, (&times, python_loop)));
     }
     let mut alone = alone_table();
     if let Some(kernel_bench) = &kernel_bench {
@@ -86,28 +87,26 @@ fn python_table() -> Table {
             "loop goes over pixels one by one, once; NumPy counts with bincount and maps by indexing. Both are in \
              benches/equalize.py. over the loop here is the time divided by that of the plain loop of this program.",
         )
-        .measure("time", Unit::Microseconds)
-        .undrawn("over the loop here", Unit::Times)
+        .measures(["time"], Unit::Microseconds)
+        .undrawn(["over the loop here"], Unit::Times)
         .over("size")
 }
 
 fn scans_table(setup: &Setup) -> Table {
     let mut table = Table::new("scans", "Scans, with the publication's other kernels", &["size", "scan", "block"])
         .note(
-            "scan alone is that kernel; kernels are all of them: aggregated histogram, scan, curve (whose launch finds the first \
-             occupied level by atomicMin), map through shared memory, 4 pixels a thread; with copies is up, through the kernels and down, from and to memory as the \
-             allocator gives it. Speed-ups are over the sequential loop, in the same run. tuned are the kernels of normal \
-             runs.",
+            "scan alone is that kernel; kernels are all of them: aggregated histogram, scan, curve (whose launch finds \
+             the first occupied level by atomicMin), map through shared memory, 4 pixels a thread; with copies is up, \
+             through the kernels and down, from and to memory as the allocator gives it. Speed-ups are over the \
+             sequential loop, in the same run. tuned are the kernels of normal runs.",
         )
-        .undrawn("scan alone", Unit::Microseconds)
-        .undrawn("kernels", Unit::Microseconds)
-        .measure("with copies", Unit::Microseconds)
-        .undrawn("with pinned copies", Unit::Microseconds)
-        .undrawn("speed-up", Unit::Times)
-        .undrawn("speed-up, pinned", Unit::Times)
-        .measure("speed-up of kernels", Unit::Times)
-        .undrawn("speed-up over Python", Unit::Times)
-        .undrawn("differing", Unit::Percent)
+        .undrawn(["scan alone", "kernels"], Unit::Microseconds)
+        .measures(["with copies"], Unit::Microseconds)
+        .undrawn(["with pinned copies"], Unit::Microseconds)
+        .undrawn(["speed-up", "speed-up, pinned"], Unit::Times)
+        .measures(["speed-up of kernels"], Unit::Times)
+        .undrawn(["speed-up over Python"], Unit::Times)
+        .undrawn(["differing"], Unit::Percent)
         .over("size");
     table.notes.extend(note(setup.arithmetic));
     table
@@ -141,7 +140,7 @@ fn alone_table() -> Table {
             "More bins than a block takes are scanned in segments, then their sums are, and added. hillis-steele is a \
              launch for each doubling of the distance, whatever the block.",
         )
-        .measure("time", Unit::Microseconds)
+        .measures(["time"], Unit::Microseconds)
         .over("bins")
 }
 

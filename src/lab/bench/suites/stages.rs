@@ -8,13 +8,14 @@ use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, KernelStep, MapVariant, Variants};
 use anyhow::Result;
+use histeq::Named;
 use histeq::frame::PixelFormat;
 
 const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 1080), (5120, 2880)];
 
 /// Tables of the CPU, of the stages, of pixels per thread, and of every kernel that counts or maps.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
-    let (mut cpu, mut stages) = (on_cpu::table(), stages_table(setup));
+    let (mut cpu, mut stages) = (on_cpu::table(on_cpu::PLAIN_LOOP), stages_table(setup));
     let (mut sweep, mut kernels) = (sweep_table(), kernels_table());
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for (index, frame) in images(setup, &SIZES, PixelFormat::Gray)?.enumerate() {
@@ -24,13 +25,13 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
         for (name, experiment) in experiments(setup) {
-            stages.push(row(size, name, &on_gpu.equalize(setup, kernel_bench, &experiment)?));
+            stages.push(row(size, name, &on_gpu.equalize(&experiment)?));
         }
-        stages.push(row(size, "tuned", &on_gpu.tuned(setup, kernel_bench)?));
+        stages.push(row(size, "tuned", &on_gpu.tuned()?));
         // The two largest sizes, or the user's.
         if setup.file.is_some() || index + 2 >= SIZES.len() {
-            pixels_a_thread(setup, kernel_bench, (&image, &on_gpu), &mut sweep)?;
-            kernel_by_kernel(setup, kernel_bench, (&image, &on_gpu), &mut kernels)?;
+            pixels_a_thread(&on_gpu, &mut sweep)?;
+            kernel_by_kernel(&on_gpu, &mut kernels)?;
         }
     }
     Ok(vec![cpu, stages, sweep, kernels])
@@ -49,25 +50,20 @@ fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
 fn stages_table(setup: &Setup) -> Table {
     let mut table = Table::new("stages", "Up, equalized, down on the GPU", &["size", "kernels"])
         .note(
-            "naive counts with an atomic addition in global memory a pixel, and maps a pixel a thread; optimized has 128 \
-             pixels a thread, counted in shared memory, and maps 32 a thread, one grid apart. Both map without a curve: each \
-             pixel computes what it becomes from the cumulative counts, by the publication's own arithmetic (--formula own) \
-             with a division of integers, and optimized with a factor in float that each thread makes once. The \
-             publication has no cdf-min, which only the specification needs. tuned are the kernels of normal runs, which \
-             have no scan of their own. Copies are from and to memory as the allocator gives it, as in the publication, \
-             but for total, pinned.",
+            "naive counts with an atomic addition in global memory a pixel, and maps a pixel a thread; optimized has \
+             128 pixels a thread, counted in shared memory, and maps 32 a thread, one grid apart. Both map without a \
+             curve: each pixel computes what it becomes from the cumulative counts, by the publication's own \
+             arithmetic (--formula own) with a division of integers, and optimized with a factor in float that each \
+             thread makes once. The publication has no cdf-min, which only the specification needs. tuned are the \
+             kernels of normal runs, which have no scan of their own. Copies are from and to memory as the allocator \
+             gives it, as in the publication, but for total, pinned.",
         )
-        .undrawn("upload", Unit::Microseconds)
-        .undrawn("histogram", Unit::Microseconds)
-        .undrawn("scan", Unit::Microseconds)
-        .undrawn("cdf-min", Unit::Microseconds)
-        .undrawn("curve", Unit::Microseconds)
-        .undrawn("map", Unit::Microseconds)
-        .measure("equalize", Unit::Microseconds)
-        .undrawn("download", Unit::Microseconds)
-        .measure("total", Unit::Microseconds)
-        .undrawn("total, pinned", Unit::Microseconds)
-        .undrawn("differing", Unit::Percent)
+        .undrawn(["upload", "histogram", "scan", "cdf-min", "curve", "map"], Unit::Microseconds)
+        .measures(["equalize"], Unit::Microseconds)
+        .undrawn(["download"], Unit::Microseconds)
+        .measures(["total"], Unit::Microseconds)
+        .undrawn(["total, pinned"], Unit::Microseconds)
+        .undrawn(["differing"], Unit::Percent)
         .over("size");
     table.notes.extend(note(setup.arithmetic));
     table
@@ -92,17 +88,12 @@ fn row(size: (usize, usize), name: &str, timed: &Timed) -> Row {
 fn sweep_table() -> Table {
     Table::new("sweep", "Pixels a thread", &["size", "pixels a thread"])
         .note("The coarsened histogram, and the map through a curve, in blocks of 1024 threads.")
-        .measure("histogram", Unit::Microseconds)
-        .measure("map", Unit::Microseconds)
+        .measures(["histogram", "map"], Unit::Microseconds)
         .over("pixels a thread")
 }
 
-fn pixels_a_thread(
-    setup: &Setup,
-    kernel_bench: &KernelBench,
-    (image, on_gpu): (&GrayImage, &DeviceImage),
-    table: &mut Table,
-) -> Result<()> {
+fn pixels_a_thread(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
+    let DeviceImage { setup, kernel_bench, image, plane, .. } = on_gpu;
     let publication = experiment(setup, &published_setup("optimized"));
     // The sweep measures the map through a curve.
     let variants = Variants { map: Some(MapVariant::Coarsened), ..publication.variants };
@@ -112,9 +103,9 @@ fn pixels_a_thread(
     for pixels in (0..=8).map(|power| 1 << power) {
         let chosen = Variants { pixels_per_thread: Some(pixels), ..setup.chosen };
         let experiment = with_choice(optimized, &chosen);
-        let counted = kernel_bench.histogram(on_gpu.plane(), &experiment, repeats(setup))?;
+        let counted = kernel_bench.histogram(plane, &experiment, repeats(setup))?;
         check_values("the histogram", &image.counts, &counted.result)?;
-        let mapped = kernel_bench.map(on_gpu.plane(), &curve, &experiment, repeats(setup))?;
+        let mapped = kernel_bench.map(plane, &curve, &experiment, repeats(setup))?;
         check_values("the map", &expected, &mapped.result)?;
         let row = Row::new([size_name(image.size), pixels.to_string()])
             .at(f64::from(pixels))
@@ -128,40 +119,29 @@ fn pixels_a_thread(
 fn kernels_table() -> Table {
     Table::new("kernels", "Every kernel that counts or maps", &["size", "step", "kernel"])
         .note("With the block size and the pixels a thread that suit each, or those that were chosen.")
-        .measure("time", Unit::Microseconds)
+        .measures(["time"], Unit::Microseconds)
 }
 
-fn kernel_by_kernel(
-    setup: &Setup,
-    kernel_bench: &KernelBench,
-    (image, on_gpu): (&GrayImage, &DeviceImage),
-    table: &mut Table,
-) -> Result<()> {
+fn kernel_by_kernel(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
+    let DeviceImage { setup, kernel_bench, image, plane, .. } = on_gpu;
     let row = |step: &str, kernel: &str, times: &[f64]| {
         Row::new([&size_name(image.size), step, kernel]).with("time", Value::of(times))
     };
     let shape = Variants { histogram: None, scan: None, ..setup.chosen };
-    for histogram in HistogramVariant::ALL {
+    for &histogram in HistogramVariant::ALL {
         let variants = Variants { histogram: Some(histogram), ..shape };
-        let counted = kernel_bench.histogram(
-            on_gpu.plane(),
-            &Experiment { variants, ..Experiment::default() },
-            repeats(setup),
-        )?;
+        let counted =
+            kernel_bench.histogram(plane, &Experiment { variants, ..Experiment::default() }, repeats(setup))?;
         check_values("the histogram", &image.counts, &counted.result)?;
         table.push(row("histogram", histogram.name(), &counted.times));
     }
     let curve = Formula::exact(&image.counts);
     let expected = image.through(&curve);
     // A computed map has no curve.
-    for map in MapVariant::ALL.into_iter().filter(|map| !map.is_computed()) {
+    for &map in MapVariant::ALL.iter().filter(|map| !map.is_computed()) {
         let variants = Variants { map: Some(map), ..shape };
-        let mapped = kernel_bench.map(
-            on_gpu.plane(),
-            &curve,
-            &Experiment { variants, ..Experiment::default() },
-            repeats(setup),
-        )?;
+        let experiment = Experiment { variants, ..Experiment::default() };
+        let mapped = kernel_bench.map(plane, &curve, &experiment, repeats(setup))?;
         check_values("the map", &expected, &mapped.result)?;
         table.push(row("map", map.name(), &mapped.times));
     }

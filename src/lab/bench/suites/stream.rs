@@ -37,15 +37,14 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut table = Table::new("ring", "8-bit luma up, equalized, down", &["size", "ring"])
         .note(
             "Frames a second. Ring is how many frames are under way. Rate is what goes up and down together; share is \
-             that rate in the one that copies of as many bytes reach, both ways at once, with nothing else to do. copied \
-             has one thread copy every frame into pinned memory first, as frames from a decoder are.",
+             that rate in the one that copies of as many bytes reach, both ways at once, with nothing else to do. \
+             copied has one thread copy every frame into pinned memory first, as frames from a decoder are.",
         )
-        .measure("pinned", Unit::FramesASecond)
-        .undrawn("copied", Unit::FramesASecond)
-        .undrawn("rate", Unit::GigabytesASecond)
-        .undrawn("bus", Unit::GigabytesASecond)
-        .undrawn("share of bus", Unit::Percent)
-        .undrawn("a frame", Unit::Microseconds)
+        .measures(["pinned"], Unit::FramesASecond)
+        .undrawn(["copied"], Unit::FramesASecond)
+        .undrawn(["rate", "bus"], Unit::GigabytesASecond)
+        .undrawn(["share of bus"], Unit::Percent)
+        .undrawn(["a frame"], Unit::Microseconds)
         .over("ring");
     let Ok(gpu) = setup.gpu() else { return Ok(vec![table]) };
     let sizes = setup.sizes(&SIZES);
@@ -119,7 +118,7 @@ fn send(ring: &mut Ring, sources: &[Frame], task: &Task, frames: usize) -> Resul
     Ok(last.ok_or_else(|| anyhow!("no frame came back"))?.frame)
 }
 
-/// The same frame in pinned memory of the ring.
+/// A copy of the frame in pinned memory of the ring.
 fn pinned(ring: &Ring, frame: &Frame) -> Result<Frame> {
     let bytes = first_plane(frame);
     let mut buffer = ring.input_pool(false).buffer(bytes.len())?;

@@ -32,8 +32,8 @@ pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
     let file =
         setup.file.as_deref().ok_or_else(|| anyhow!("transcode takes a file: histeq-video bench transcode FILE"))?;
     std::fs::metadata(file).with_context(|| file.display().to_string())?;
-    let folder = Folder::new()?;
-    let mut contenders = contenders(setup, file, &folder, notes)?;
+    let folder = tempfile::tempdir().context("making a folder for outputs")?;
+    let mut contenders = contenders(setup, file, folder.path(), notes)?;
     let rounds = setup.repeats.warm_up + setup.repeats.counted;
     setup.steps.expect(rounds * contenders.len());
     let mut pictures = None;
@@ -43,7 +43,7 @@ pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
             if !contender.every_round && round != setup.repeats.warm_up {
                 continue;
             }
-            let out = folder.0.join("out.mp4");
+            let out = folder.path().join("out.mp4");
             let used = contender.run(&out)?;
             let found = count_pictures(&out)?;
             let expected = *pictures.get_or_insert(found);
@@ -61,17 +61,15 @@ pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
 fn table(contenders: &[Contender], title: String) -> Table {
     let mut table = Table::new("programs", title, &["program"])
         .note(
-            "In turns. CPU is of all threads, memory the most at any time. Stages run side by side: what each has worked. \
-             histeq-video runs with --strength 0.004, so that it encodes the same picture.",
+            "In turns. CPU is of all threads, memory the most at any time. Stages run side by side: what each has \
+             worked. histeq-video runs with --strength 0.004, so that it encodes the same picture.",
         )
-        .measure("wall", Unit::Seconds)
-        .undrawn("over ffmpeg", Unit::Times)
-        .undrawn("CPU", Unit::Seconds)
-        .undrawn("CPU over ffmpeg", Unit::Times)
-        .undrawn("memory", Unit::Mebibytes)
-        .undrawn("decode", Unit::Seconds)
-        .undrawn("equalize", Unit::Seconds)
-        .undrawn("encode", Unit::Seconds);
+        .measures(["wall"], Unit::Seconds)
+        .undrawn(["over ffmpeg"], Unit::Times)
+        .undrawn(["CPU"], Unit::Seconds)
+        .undrawn(["CPU over ffmpeg"], Unit::Times)
+        .undrawn(["memory"], Unit::Mebibytes)
+        .undrawn(["decode", "equalize", "encode"], Unit::Seconds);
     if contenders.iter().any(|one| !one.every_round) {
         table.notes.push("The histeq filter encodes another picture, and runs once.".to_owned());
     }
@@ -106,7 +104,7 @@ fn stage_seconds(stderr: &str, stage: &str) -> Option<f64> {
 const PLAIN: &str = "ffmpeg, no filter";
 
 /// The programs that are available.
-fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Contender>> {
+fn contenders(setup: &Setup, file: &Path, folder: &Path, notes: &mut Vec<String>) -> Result<Vec<Contender>> {
     let ours = std::env::current_exe().context("asking for the path of this program")?;
     let preset = setup.preset.as_str();
     let mut found = Vec::new();
@@ -177,9 +175,9 @@ impl Contender {
     }
 
     /// Whether it can transcode one frame.
-    fn trial(&self, folder: &Folder) -> Result<()> {
+    fn trial(&self, folder: &Path) -> Result<()> {
         let mut command = Command::new(&self.program);
-        child::run(command.args(["--frames", "1"]).args(&self.arguments).arg(folder.0.join("trial.mp4"))).map(drop)
+        child::run(command.args(["--frames", "1"]).args(&self.arguments).arg(folder.join("trial.mp4"))).map(drop)
     }
 }
 
@@ -194,22 +192,4 @@ fn count_pictures(file: &Path) -> Result<u64> {
         pictures += u64::from(Some(packet.stream()) == video);
     }
     Ok(pictures)
-}
-
-/// A temporary folder for outputs, removed after the suite.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("histeq-video-bench-{}", std::process::id()));
-        std::fs::create_dir(&path).with_context(|| path.display().to_string())?;
-        Ok(Folder(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A folder that cannot be removed stays in the system's temporary folder.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

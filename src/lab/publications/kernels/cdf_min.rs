@@ -41,8 +41,8 @@ pub(in crate::publications) fn launch(
         each(count, threads, 0)
     };
     builder.arg(least);
-    // SAFETY: the arguments are those of the kernel. `cdf` has `count` entries and `least` has one; blocks have a power of
-    // two threads, at most 1024. Both buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. `cdf` has `count` entries and `least` has one; blocks have a power
+    // of two threads, at most 1024. Both buffers belong to this stream.
     unsafe { builder.launch(config) }.doing("launching cdf_min")?;
     Ok(())
 }

@@ -24,8 +24,8 @@ fn kernel_of(formula: Option<Formula>) -> &'static str {
     }
 }
 
-/// Enqueues the curve of `total` samples from cumulative counts; `least` is the first of them above 0, or `None` to have it
-/// looked for in the same launch.
+/// Enqueues the curve of `total` samples from cumulative counts; `least` is the first of them above 0, or `None` to
+/// have it looked for in the same launch.
 ///
 /// # Errors
 /// When the launch fails.

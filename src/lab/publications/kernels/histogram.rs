@@ -48,10 +48,10 @@ pub(in crate::publications) fn launch(
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide && area.is_plain() { 16 / u32::from(*element_bytes) } else { 1 };
-    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors());
+    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors);
     let launch = shape::over(area.size(), variants, shape, defaults, at_once)?;
 
-    let window = if variant == HistogramVariant::Global { *codes } else { shape::window(*codes, loaded.shared()) };
+    let window = if variant == HistogramVariant::Global { *codes } else { shape::window(*codes, loaded.shared) };
     let log2_copies = if is_wide { (COPIES / (4 * window)).checked_ilog2().unwrap_or(0).min(MOST_COPIES) } else { 0 };
     let shared = if variant == HistogramVariant::Global { 0 } else { (4 * window) << log2_copies };
     let (ptx, kernel) = match variant {
@@ -71,9 +71,9 @@ pub(in crate::publications) fn launch(
     let counting = Counting { codes: *codes, window, log2_copies, run: launch.run };
     let mut builder = function.on(stream);
     builder.arg(*plane).arg(&area).arg(levels).arg(*counts).arg(&counting);
-    // SAFETY: the arguments are those of the kernel. The area lies in the plane, whose whole vectors are read where it is
-    // plain; codes are at most `area.max`, and the levels lie below `codes`, of which there is a count each; shared memory
-    // holds every copy of a window's counters. All buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. The area lies in the plane, whose whole vectors are read where it
+    // is plain; codes are at most `area.max`, and the levels lie below `codes`, of which there is a count each; shared
+    // memory holds every copy of a window's counters. All buffers belong to this stream.
     unsafe { builder.launch(config) }.doing("launching a histogram variant")?;
     Ok(())
 }

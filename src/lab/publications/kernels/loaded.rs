@@ -23,8 +23,8 @@ pub(in crate::publications) struct LoadedKernels {
     /// By name, each with its current limit of dynamic shared memory, in bytes.
     kernels: Mutex<HashMap<String, (Arc<Kernel>, u32)>>,
     /// The most dynamic shared memory of a block, in bytes.
-    shared: u32,
-    multiprocessors: u32,
+    pub shared: u32,
+    pub multiprocessors: u32,
 }
 
 impl LoadedKernels {
@@ -38,15 +38,6 @@ impl LoadedKernels {
             shared: shared.doing("asking for the shared memory of a block")?.unsigned_abs(),
             multiprocessors,
         })
-    }
-
-    /// The most dynamic shared memory of a block, in bytes.
-    pub fn shared(&self) -> u32 {
-        self.shared
-    }
-
-    pub fn multiprocessors(&self) -> u32 {
-        self.multiprocessors
     }
 
     /// The kernel `name` of this file, ready for blocks with `bytes` of dynamic shared memory.

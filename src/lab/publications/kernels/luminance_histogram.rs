@@ -31,7 +31,7 @@ pub(in crate::publications) fn launch(
     let bytes = area.width as usize * area.height as usize * order.bytes();
     assert!(pixels.len() >= bytes && counts.len() >= 256);
     let variant = variants.histogram.unwrap_or(HistogramVariant::Coarsened);
-    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors());
+    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors);
     let launch = shape::over(area.size(), variants, shape, defaults, 1)?;
     let kernel = match (order, formula) {
         (PixelOrder::Bgra, Some(Formula::TruncatedLuminance)) => "luminance_histogram_bgra_truncated",
@@ -45,9 +45,9 @@ pub(in crate::publications) fn launch(
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
     builder.arg(pixels).arg(&area).arg(&weights).arg(counts).arg(&launch.run);
-    // SAFETY: the arguments are those of the kernel. The plane has the area's pixels, words of them beginning at multiples
-    // of their size; weights add up to 65536, so that the luminance is below 256, and there is a count for each. Both
-    // buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. The plane has the area's pixels, words of them beginning at
+    // multiples of their size; weights add up to 65536, so that the luminance is below 256, and there is a count for
+    // each. Both buffers belong to this stream.
     unsafe { builder.launch(config) }.doing("launching luminance_histogram")?;
     Ok(())
 }

@@ -31,7 +31,7 @@ pub(in crate::publications) fn launch(
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide { 16 / u32::from(element_bytes) } else { 1 };
-    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors());
+    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors);
     let launch = shape::over(area.size(), variants, shape, defaults, at_once)?;
     let lut = 2 * (area.max + 1);
     let (ptx, kernel, shared) = match variant {
@@ -46,9 +46,9 @@ pub(in crate::publications) fn launch(
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: shared };
     let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(curve).arg(&launch.run);
-    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, beginning at whole vectors; the
-    // curve has an entry for each code up to `area.max`, and shared memory holds it if it goes there. All buffers belong
-    // to this stream.
+    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, beginning at whole vectors;
+    // the curve has an entry for each code up to `area.max`, and shared memory holds it if it goes there. All buffers
+    // belong to this stream.
     unsafe { builder.launch(config) }.doing("launching a map variant")?;
     Ok(())
 }
@@ -70,7 +70,7 @@ pub(in crate::publications) fn launch_computed(
     let variant = variants.map.unwrap_or(MapVariant::Computed);
     let bytes = area.width as usize * area.height as usize * usize::from(element_bytes);
     assert!(from.len() >= bytes && to.len() >= bytes && cdf.len() > area.max as usize);
-    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors());
+    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors);
     if variant == MapVariant::GroupMin {
         if shape.walk != Walk::Tiles {
             return Err(refused("group-min maps a pixel a thread, in tiles"));
@@ -97,8 +97,8 @@ pub(in crate::publications) fn launch_computed(
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(cdf).arg(least).arg(&total).arg(&launch.run);
-    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements; there is a sum for each code up
-    // to `area.max`, and one `least`. All buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements; there is a sum for each code
+    // up to `area.max`, and one `least`. All buffers belong to this stream.
     unsafe { builder.launch(config) }.doing("launching map_computed")?;
     Ok(())
 }
@@ -123,7 +123,7 @@ fn launch_group_min(
     let search = if by_reduction { "reduction" } else { "first_nonzero" };
     let first_bin = u32::from(is_wrong);
     // The first dimension of the grid is rows.
-    let defaults = DefaultShape::of_map(MapVariant::GroupMin, loaded.multiprocessors());
+    let defaults = DefaultShape::of_map(MapVariant::GroupMin, loaded.multiprocessors);
     let tiles = LaunchShape { walk: Walk::Tiles, ..LaunchShape::DEFAULT };
     let launch = shape::over((area.height, area.width), variants, &tiles, defaults, 1)?;
     let name = format!("map_group_min_{search}_{rounds}_{}", suffix(element_bytes));
@@ -131,8 +131,9 @@ fn launch_group_min(
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(cdf).arg(&total).arg(&first_bin);
-    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, without padding; there is a sum
-    // for each code up to `area.max`. Blocks have a power of two threads, at most 1024. All buffers belong to this stream.
+    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, without padding; there is a
+    // sum for each code up to `area.max`. Blocks have a power of two threads, at most 1024. All buffers belong to this
+    // stream.
     unsafe { builder.launch(config) }.doing("launching map_group_min")?;
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! `--dry-run`: what would be read, done and written, by a look at a few frames that are encoded to nowhere.
+//! `--dry-run`: what would be read, done and written, estimated from a few frames that are encoded and discarded.
 
 use super::{scene_survey, transcode};
 use crate::options::{FileJob, Job, ManyJob, MeterStyle, StderrOptions};
 use crate::pieces::{ChildError, ProcessPool, failure_of};
-use crate::report::Console;
+use crate::report::{Console, counted};
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ};
@@ -74,11 +74,11 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let name = &job.input.url;
     ensure!(!is_pipe(name), "{name}: --dry-run reads the input several times, which a pipe does not allow");
     let stderr = StderrOptions { meter: MeterStyle::Silent, ..job.stderr.clone() };
-    // The events of a run are none of this one.
+    // This command sends no events of a run.
     let quiet = Console::new(job.stderr.verbosity, None);
     let mut session = Session::new(stderr, job.limits, &quiet);
     session.notices = console.notices(job.stderr.strict);
-    // What the run refuses is refused here; but an output that exists is told of.
+    // The checks of a run; but an existing output is only reported.
     check_files_differ(&job.equalize, job.written_files())?;
     let mut replacing = job.clone();
     replacing.output.overwrite = Overwrite::Yes;
@@ -120,7 +120,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         let size = is_measured.then(|| SizeRule::Measure(Arc::clone(&measured)));
         let options = OutputOptions { format, size, ..job.output.options.clone() };
         let mut run = session.first_pass();
-        // What there is to say is said once.
+        // Messages are printed for the first place only.
         run.notices = if at == 0 { notices.clone() } else { Notices::silent() };
         let scenes = match job.equalize.options.has_whole_scenes() {
             true => scene_survey::find_scenes(&session.first_pass(), &part_job, &builder)?,
@@ -183,7 +183,8 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-/// Looks at many files, each in a process of its own, and prints what a run would do: a line of JSON for each, or words.
+/// Looks at many files, each in a process of its own, and prints what a run would do: a line of JSON for each, or
+/// words.
 pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let pool = ProcessPool::new(&many.stderr, console);
     pool.listen_for_signals(signals::GIVING_UP)?;
@@ -194,7 +195,7 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
             let (input, output) = (json!({ "name": input }), json!({ "name": output, "exists": exists }));
             format!("{}\n", json!({ "input": input, "output": output, key: value }))
         };
-        let said = if exists && !many.overwrites {
+        let text = if exists && !many.overwrites {
             match as_json {
                 true => entry("skipped", true.into()),
                 false => format!("leaves  {output}, which is there (-y makes it again)\n"),
@@ -214,22 +215,21 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
                     if as_json { String::from_utf8(answer.stdout)? } else { in_words(&dry_run) }
                 }
                 Err(Ok(child)) => {
-                    let said = match as_json {
+                    let text = match as_json {
                         true => entry("error", serde_json::to_value(&child.error)?),
                         false => format!("fails   {child}\n"),
                     };
                     failed.push(child);
-                    said
+                    text
                 }
                 Err(Err(error)) => return Err(error),
             }
         };
-        stdout::print(printable(&said).as_bytes())?;
+        stdout::print(printable(&text).as_bytes())?;
     }
     if !as_json {
-        let (count, megabytes) = (many.files.len(), bytes as f64 / 1e6);
-        let s = if count == 1 { "" } else { "s" };
-        stdout::print(format!("{count} file{s}, about {megabytes:.1} MB in all. {NOTHING_WRITTEN}").as_bytes())?;
+        let (files, megabytes) = (counted(many.files.len() as u64, "file"), bytes as f64 / 1e6);
+        stdout::print(format!("{files}, about {megabytes:.1} MB in all. {NOTHING_WRITTEN}").as_bytes())?;
     }
     match failed.len() {
         0 => Ok(Outcome::Complete),
@@ -237,15 +237,15 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
     }
 }
 
-/// The end of what is said in words.
+/// The end of the text.
 const NOTHING_WRITTEN: &str = "Nothing was written.\n";
 
 /// Frames from one key frame to the next, where an encoder sets none itself: that of x264 and x265.
 const KEY_DISTANCE: f64 = 250.0;
 
-/// About how many bytes `all` frames take, by what some places took, with their numbers of frames. A place begins with a key
-/// frame, as the whole does not at every 16th frame. `aim`: the bytes of video that a bit rate asks for, which an encoder
-/// meets in the long run only.
+/// About how many bytes `all` frames take, by what some places took, with their numbers of frames. A place begins with
+/// a key frame, as the whole does not at every 16th frame. `aim`: the bytes of video that a bit rate asks for, which an
+/// encoder meets in the long run only.
 fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<u64> {
     let sum = |of: fn(&Measured) -> u64| places.iter().map(|(place, _)| of(place)).sum::<u64>() as f64;
     let seen = places.iter().map(|(_, frames)| frames).sum::<u64>() as f64;

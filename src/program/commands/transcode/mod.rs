@@ -5,7 +5,7 @@
 //! | `mod.rs` | the run of a file, and one pass over it |
 //! | `scene_survey.rs` | `--smooth scene`: finds the scenes first |
 //! | `target_size.rs` | `--target-size`: measures first, and then meets the size |
-//! | `dry_run.rs` | `--dry-run`: says what would be done |
+//! | `dry_run.rs` | `--dry-run`: prints what would be done |
 //! | `size_note.rs` | the note about an output that is much larger than its input |
 
 mod dry_run;
@@ -79,8 +79,8 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     Ok(result.outcome)
 }
 
-/// What is wrong with the input of `job`, whose output cannot be written: that comes first. Nothing, if the output is to be left
-/// alone, or the input can be read only once.
+/// The fault of the input of `job`, whose output cannot be written: it is reported in place of that error. `None` if
+/// the output is to be left alone, or the input can be read only once.
 fn fault_of_input(session: &Session<'_>, job: &FileJob) -> Result<Option<anyhow::Error>> {
     if job.output.overwrite == Overwrite::Skip || !Path::new(&job.input.url).is_file() {
         return Ok(None);
@@ -90,8 +90,8 @@ fn fault_of_input(session: &Session<'_>, job: &FileJob) -> Result<Option<anyhow:
     Ok(session.open(&job.input, &Notices::silent()).err())
 }
 
-/// Equalizes the input of `job` once, from its source to its outputs; with these curves, if its scenes have been found already.
-/// `None` when the reader of the output went away.
+/// Equalizes the input of `job` once, from its source to its outputs; with these curves, if its scenes have been found
+/// already. `None` when the reader of the output went away.
 fn transcode(
     session: &Session<'_>,
     job: &FileJob,
@@ -138,7 +138,7 @@ fn transcode(
     let source = prepared.source;
     let result =
         session.to_output(&filtered, |tick| pipeline::run(source, stage, filtering, sink, cancel, progress, tick))?;
-    // Without a frame there is nothing to record.
+    // Without a frame there are no records.
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
         records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome))?;
         together.name()?;

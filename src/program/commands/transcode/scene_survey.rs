@@ -1,7 +1,7 @@
 //! The first pass of `--smooth scene`: reads the requested part, and makes a mapping for each of its scenes.
 
 use crate::options::FileJob;
-use crate::report::Metered;
+use crate::report::{Metered, counted};
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::stage_builder::StageBuilder;
 use anyhow::{Result, ensure};
@@ -52,10 +52,8 @@ pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder)
     }
     cancel.begin_again();
     let scenes = survey.finish();
-    let (frames, count, seconds) = (scenes.frames(), scenes.scenes().len(), summary.elapsed.as_secs_f64());
-    let s = |count: usize| if count == 1 { "" } else { "s" };
-    let counted = format!("{count} scene{} in {frames} frame{}", s(count), s(frames as usize));
-    notices.note(&format!("first pass: {counted} ({seconds:.2} s)"));
+    let (frames, count) = (counted(scenes.frames(), "frame"), counted(scenes.scenes().len() as u64, "scene"));
+    notices.note(&format!("first pass: {count} in {frames} ({:.2} s)", summary.elapsed.as_secs_f64()));
     Ok(Some(scenes.into()))
 }
 

@@ -38,7 +38,7 @@ pub fn transcode_to_size<'a>(
 ) -> Result<(Option<Summary>, Session<'a>)> {
     let name = job.output.name.clone();
     let folder = stats_folder(&name)?;
-    // By a path of which libx265 takes all characters.
+    // A path that libx265 can parse.
     let opened = File::open(folder.path())?;
     let stats = PathBuf::from(format!("/dev/fd/{}/stats", opened.as_raw_fd()));
     let container = Container::guess(job.output.options.format.as_deref(), &name).map(Container::name);
@@ -54,7 +54,7 @@ pub fn transcode_to_size<'a>(
         session.notices.note("interrupted in the first pass: nothing was written");
         return Ok((result.map(|result| Summary { output: None, ..result }), first_session));
     }
-    // It has reported on input and output.
+    // The first pass has reported on input and output.
     let notices = std::mem::replace(&mut session.notices, Notices::silent());
     let mut outputs = outputs;
     let measured = measured.get().context("the first pass has measured nothing")?;
@@ -68,8 +68,8 @@ pub fn transcode_to_size<'a>(
             if rate / 8.0 * measured.seconds < COARSE * measured.video as f64 && attempt == 1 {
                 let share = 100.0 * rate / 8.0 * measured.seconds / measured.video as f64;
                 notices.note(&format!(
-                    "{name}: {share:.0} % of the bits that the usual quality takes: a coarse picture (--fit 1280x720 or a \
-                     shorter part helps)"
+                    "{name}: {share:.0} % of the bits that the usual quality takes: a coarse picture (--fit 1280x720 \
+                     or a shorter part helps)"
                 ));
             }
             options.encoder.pass = Some(Pass { stats: stats.clone(), bit_rate: Some(rate as u64) });
@@ -98,8 +98,8 @@ fn rate(measured: &Measured, most: u64) -> Result<f64> {
     let rate = (most as f64 * AIM - others as f64) * 8.0 / measured.seconds.max(1e-3);
     ensure!(
         rate >= LEAST,
-        "--target-size {most}: too small for {:.1} s, of which sound and container take {others} bytes alone (give it more, or \
-         a shorter part)",
+        "--target-size {most}: too small for {:.1} s, of which sound and container take {others} bytes alone (give it \
+         more, or a shorter part)",
         measured.seconds
     );
     Ok(rate)

@@ -8,13 +8,14 @@ use histeq::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range as C
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// A picture that is drawn. Frames are copied in pixels; overlays are drawn in points of `scale` x `scale` pixels, so that
-/// text has the same size on high-density displays.
+/// A picture that is drawn. Frames are copied in pixels; overlays are drawn in points of `scale` x `scale` pixels, so
+/// that text has the same size on high-density displays.
 pub struct Canvas<'a> {
     pixels: &'a mut [u32],
     width: usize,
     height: usize,
-    scale: usize,
+    /// Width and height of a point, in pixels.
+    pub scale: usize,
 }
 
 impl<'a> Canvas<'a> {
@@ -22,11 +23,6 @@ impl<'a> Canvas<'a> {
     pub fn new(pixels: &'a mut [u32], (width, height): (usize, usize), scale: usize) -> Self {
         pixels.fill(0);
         Canvas { pixels, width, height, scale: scale.max(1) }
-    }
-
-    /// Width and height of a point, in pixels.
-    pub fn scale(&self) -> usize {
-        self.scale
     }
 
     /// Copies these columns of a `bgr0` frame; `at` is the position of its upper left corner. All in pixels.
@@ -43,7 +39,8 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Replaces red, green and blue by how much those of a `bgr0` frame in the upper left corner differ, times `factor`.
+    /// Replaces red, green and blue by how much those of a `bgr0` frame in the upper left corner differ, times
+    /// `factor`.
     pub fn subtract(&mut self, frame: &Frame, factor: u8) {
         for (y, row) in self.pixels.chunks_exact_mut(self.width).enumerate().take(frame.height()) {
             for (pixel, bytes) in row.iter_mut().zip(frame.planes()[0].row(y).chunks_exact(4)) {

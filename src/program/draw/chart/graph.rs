@@ -11,8 +11,8 @@ const BARS: Rgb888 = Rgb888::new(190, 190, 190);
 /// The colour of curves.
 pub const CURVE: Rgb888 = Rgb888::new(255, 200, 40);
 
-/// Height of the chart, as a multiple of the highest column without outliers. Outliers are cut off there, so that black bars
-/// around a picture do not flatten the rest.
+/// Height of the chart, as a multiple of the highest column without outliers. Outliers are cut off there, so that black
+/// bars around a picture do not flatten the rest.
 const HIGHEST: f64 = 1.5;
 
 /// Draws a histogram, from black at the left edge of `area` to white at the right edge.
@@ -39,8 +39,8 @@ fn top(columns: &[f64]) -> f64 {
     }
 }
 
-/// Draws a line through `points`, whose coordinates go from 0 at the left and lower edges of `area` to 1 at the right and
-/// upper edges.
+/// Draws a line through `points`, whose coordinates go from 0 at the left and lower edges of `area` to 1 at the right
+/// and upper edges.
 pub fn curve(canvas: &mut Canvas, area: Rectangle, points: &[(f64, f64)], stroke: u32) {
     let (width, height) = (f64::from(area.size.width) - 1.0, f64::from(area.size.height) - 1.0);
     let place = |(x, y): &(f64, f64)| {

@@ -26,7 +26,8 @@ pub struct Comparer {
 }
 
 impl Comparer {
-    /// Draws A and B with the labels `names`, or, without them, nothing over the pictures. With `rgb`, the output is RGB for every format of A.
+    /// Draws A and B with the labels `names`, or, without them, nothing over the pictures. With `rgb`, the output is
+    /// RGB for every format of A.
     pub fn new(view: View, names: Option<[String; 2]>, rgb: bool) -> Self {
         let pool = HostPool::default();
         let Some(engine) = Engine::new(Isa::best(), pool.clone()) else {

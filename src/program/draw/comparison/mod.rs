@@ -15,7 +15,8 @@ use anyhow::Result;
 use crossbeam_channel::{Receiver, Sender};
 use histeq_media::pipeline::{Delivery, Message, Outcome};
 
-/// The stage between the source of A and the sink: draws each frame of A with its partner, until one of the videos ends.
+/// The stage between the source of A and the sink: draws each frame of A with its partner, until one of the videos
+/// ends.
 ///
 /// # Errors
 /// When B cannot be read, or frames cannot be drawn.

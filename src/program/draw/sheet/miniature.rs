@@ -23,8 +23,8 @@ impl Miniatures {
         Miniatures { upright: AutoRotate::new(stream, false), sample_aspect_ratio, to_rgb: Converter::default(), room }
     }
 
-    /// `frame` as large as fits, in `bgr0`, as players show it: upright, and with its aspect ratio. Colours of HDR are not
-    /// mapped, and alpha is left out.
+    /// `frame` as large as fits, in `bgr0`, as players show it: upright, and with its aspect ratio. Colours of HDR are
+    /// not mapped, and alpha is left out.
     ///
     /// # Errors
     /// When it cannot be converted.

@@ -27,8 +27,8 @@ pub struct Column {
     pub pictures: Vec<Frame>,
 }
 
-/// The sheet as a `bgr0` picture; `rows` has their labels. All cells have the size of the largest picture; smaller ones are
-/// centred.
+/// The sheet as a `bgr0` picture; `rows` has their labels. All cells have the size of the largest picture; smaller ones
+/// are centred.
 ///
 /// # Errors
 /// When there is no picture.

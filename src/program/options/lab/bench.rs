@@ -2,10 +2,11 @@
 
 use crate::options::backend_args::BackendArgs;
 use crate::options::stderr::Verbosity;
-use crate::options::values::{AnyCase, usage};
+use crate::options::values::{AnyCase, named, usage};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
+use histeq::Named;
 use histeq::equalize::Backend;
 use histeq_lab::bench::{Arithmetic, Repeats, Setup, Steps, Suite, TranscodeBackend};
 use histeq_media::pipeline::Cancel;
@@ -25,7 +26,7 @@ Examples:
   histeq-video bench --compare references")]
 pub struct BenchArgs {
     /// What to measure; without a suite, the suites are listed
-    #[arg(value_parser = suites())]
+    #[arg(value_parser = named::<Suite>())]
     pub suite: Option<Suite>,
 
     /// The video that the suite transcode reads, or an image to measure in place of the made ones of the suites stages,
@@ -64,7 +65,8 @@ pub struct BenchArgs {
 
     /// Backends to run in turn; unavailable ones are skipped
     #[arg(help_heading = "Suite transcode", hide_short_help = true)]
-    #[arg(long, value_name = "WAY,...", value_delimiter = ',', default_value = "cpu,cuda,nvdec", value_parser = ways())]
+    #[arg(long, value_name = "WAY,...", value_delimiter = ',', default_value = "cpu,cuda,nvdec")]
+    #[arg(value_parser = named::<TranscodeBackend>())]
     pub ways: Vec<TranscodeBackend>,
 
     /// Leave out ffmpeg's histeq filter, which takes several times as long as everything else
@@ -86,8 +88,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=65_536))]
     pub bins: Option<u32>,
 
-    /// Suites stages, cdf-min, scans and luminance: arithmetic of the published kernels, on a GPU; the share of samples that differ
-    /// from the specification is printed [default: specification]
+    /// Suites stages, cdf-min, scans and luminance: arithmetic of the published kernels, on a GPU; the share of samples
+    /// that differ from the specification is printed [default: specification]
     #[arg(help_heading = "Suites that follow a publication", hide_short_help = true)]
     #[arg(long, value_parser = formulas())]
     pub formula: Option<Arithmetic>,
@@ -116,16 +118,6 @@ const SATURATED: u32 = 256;
 pub enum CompareWith {
     /// The figures of five published histogram equalizers, measured on their authors' machines.
     References,
-}
-
-fn suites() -> impl TypedValueParser<Value = Suite> {
-    let names = Suite::ALL.map(|suite| PossibleValue::new(suite.name()).help(suite.about()));
-    AnyCase(PossibleValuesParser::new(names)).try_map(|name| Suite::named(&name).ok_or("no such suite"))
-}
-
-fn ways() -> impl TypedValueParser<Value = TranscodeBackend> {
-    let names = TranscodeBackend::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
-    AnyCase(PossibleValuesParser::new(names)).try_map(|name| TranscodeBackend::named(&name).ok_or("no such way"))
 }
 
 fn formulas() -> impl TypedValueParser<Value = Arithmetic> {
@@ -163,7 +155,7 @@ impl BenchJob {
         let compare = args.compare.is_some();
         let suites = match args.suite {
             Some(suite) => vec![suite],
-            None if compare => Suite::ALL.into_iter().filter(|suite| suite.has_references()).collect(),
+            None if compare => Suite::ALL.iter().copied().filter(|suite| suite.has_references()).collect(),
             None => Vec::new(),
         };
         if suites.len() != 1 && [&args.csv, &args.json, &args.plot].iter().any(|file| file.is_some()) {

@@ -5,27 +5,31 @@ use crate::options::values::{AnyCase, usage};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
+use histeq::Named;
 use histeq::cuda::KernelChoice;
 use histeq::equalize::Backend;
 use histeq_lab::publications::{HistogramVariant, ScanVariant, Variants};
-use std::str::FromStr;
 use std::sync::Arc;
+
+/// Threads of a block.
+const BLOCK_SIZES: [&str; 5] = ["64", "128", "256", "512", "1024"];
 
 /// The CUDA kernels that equalize, as typed.
 #[derive(Args, Debug)]
 pub struct KernelArgs {
     /// CUDA kernel that counts the histogram; all give the same bytes [default: tuned for the GPU]
-    #[arg(long, value_name = "KERNEL", value_parser = named::<HistogramVariant>(HistogramVariant::names()))]
+    #[arg(long, value_name = "KERNEL", value_parser = kernel::<HistogramVariant>())]
     #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
     pub histogram: Option<HistogramVariant>,
 
     /// CUDA kernel that sums the histogram up, with --exact; all give the same bytes [default: tuned for the GPU]
-    #[arg(long, value_name = "KERNEL", value_parser = named::<ScanVariant>(ScanVariant::names()))]
+    #[arg(long, value_name = "KERNEL", value_parser = kernel::<ScanVariant>())]
     #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
     pub scan: Option<ScanVariant>,
 
     /// Threads per block of these kernels; given alone, chooses --histogram coarsened [default: by kernel]
-    #[arg(long, value_name = "N", value_parser = named::<u32>(["64", "128", "256", "512", "1024"].into_iter()))]
+    #[arg(long, value_name = "N")]
+    #[arg(value_parser = PossibleValuesParser::new(BLOCK_SIZES).try_map(|text| text.parse::<u32>()))]
     #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
     pub block_size: Option<u32>,
 
@@ -35,12 +39,10 @@ pub struct KernelArgs {
     pub pixels_per_thread: Option<u32>,
 }
 
-/// A parser for values with these names, which `--help` lists.
-fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
-{
-    AnyCase(PossibleValuesParser::new(names)).try_map(|name| name.parse::<T>())
+/// A parser of the names of kernels, which `--help` lists.
+fn kernel<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(T::ALL.iter().map(|kernel| kernel.name()));
+    AnyCase(names).map(|name| T::from_name(&name).expect("one of the listed names"))
 }
 
 impl KernelArgs {
@@ -76,8 +78,8 @@ impl KernelArgs {
             return conflict("does not go with --method clahe, whose kernels have no variants");
         }
         if self.scan.is_some() && !(equalize.options.is_textbook() && equalize.mask.is_none()) {
-            let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the kernel \
-                           that applies those also does the scan";
+            let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the \
+                           kernel that applies those also does the scan";
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         Ok(Some(Arc::new(self.chosen())))

@@ -32,10 +32,11 @@ impl MappingSource for LoadedCurves {
 
 impl LoadedCurves {
     fn curve_for(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given> {
-        let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
+        let (name, expected, format) = (&self.file.name, self.file.format, CurveFormat::of(frame));
         ensure!(
             format == expected,
-            "{name}: curves for {expected}, but frame {number} of the video has {format} (save curves of such a video, or with the same --output-depth)"
+            "{name}: curves for {expected}, but frame {number} of the video has {format} (save curves of such \
+             a video, or with the same --output-depth)"
         );
         let (index, strength) = (self.file.index_at(number), settings.strength);
         if let Some((_, _, mapping)) = self.last.as_ref().filter(|(at, with, _)| (*at, *with) == (index, strength)) {

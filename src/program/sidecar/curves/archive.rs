@@ -6,17 +6,18 @@
 //! | `curve_of_frame` | `u32` | | for each of them, its row in the arrays below |
 //! | `curves` | `u16` | rows, codes | the output code of each input code; the code itself where regions have curves |
 //! | `chroma_gain` | `u32` | rows | the gain of chroma in 4096ths; with regions, 4096 |
-//! | `balance` | `i32` | rows, 6 | what is done first: gains of red, green and blue in 4096ths, and their offsets in sixteenths of a level |
-//! | `regions` | `u32` | rows, 3, 8, 8 | what is done in place of the curve, by region: what is taken off in sixteenths of a level; the gain of the rest, and that of chroma, in 4096ths |
+//! | `balance` | `i32` | rows, 6 | done first: gains of red, green, blue in 4096ths; offsets in 16ths of a level |
+//! | `regions` | `u32` | rows, 3, 8, 8 | in place of the curve, by region: what is taken off, gain, gain of chroma |
 //! | `region_curve` | `i32` | rows, 17 | then: what becomes of the levels `255 * i * i / 256`, in sixteenths of 255 |
 //! | `region_light` | `u32` | rows | the light that this curve is for, in 65536ths |
-//! | `region_ceiling` | `u16` | rows | the level above which levels stay as they are |
+//! | `region_ceiling` | `u16` | rows | peak to preserve: higher levels are kept |
 //! | `region_transfer` | `u8` | rows | 0, or of HDR, whose regions are corrected in light, 1 for PQ and 2 for HLG |
 //! | `region_peak` | `u32` | rows, 2 | of HDR, the peak of the scene and what it becomes at most, in 65536ths of 255 |
 //! | `depth` | `u8` | | bits of a sample |
 //! | `range` | `u16` | 2 | the codes of black and white |
 //!
-//! Where a frame has no balance or no regions, its row has those that change nothing.
+//! What is taken off in regions is in sixteenths of a level, gains are in 4096ths. Where a frame has no balance or no
+//! regions, its row has those that change nothing.
 
 use super::CurveFormat;
 use anyhow::{Context, Result, ensure};
@@ -102,7 +103,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The same with what this mapping has.
+    /// Replaces the parts that this mapping has.
     fn with(self, mapping: &'a Mapping) -> Self {
         match mapping {
             Mapping::Curve { curve, chroma_gain } => Row { curve, chroma_gain: *chroma_gain, ..self },

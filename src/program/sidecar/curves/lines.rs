@@ -29,11 +29,13 @@ pub struct Header {
 pub struct CurveFormat {
     /// Bits of a sample.
     pub depth: u8,
-    range: RangeName,
+    #[serde(with = "RangeName")]
+    range: Range,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+/// The names of a [`Range`].
+#[derive(Deserialize, Serialize)]
+#[serde(remote = "Range", rename_all = "lowercase")]
 enum RangeName {
     Limited,
     Full,
@@ -248,28 +250,20 @@ fn white(levels: Levels) -> u32 {
 impl CurveFormat {
     /// The format of curves for `frame`.
     pub fn of(frame: &Frame) -> Self {
-        let range = match frame.range() {
-            Range::Limited => RangeName::Limited,
-            Range::Full => RangeName::Full,
-        };
-        CurveFormat { depth: frame.format().depth(), range }
+        CurveFormat { depth: frame.format().depth(), range: frame.range() }
     }
 
     /// The levels of frames with this depth and range.
     pub fn levels(self) -> Levels {
         match self.range {
-            RangeName::Limited => Levels::limited(self.depth),
-            RangeName::Full => Levels::full(self.depth),
+            Range::Limited => Levels::limited(self.depth),
+            Range::Full => Levels::full(self.depth),
         }
     }
 }
 
 impl Display for CurveFormat {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let range = match self.range {
-            RangeName::Limited => "limited",
-            RangeName::Full => "full",
-        };
-        write!(f, "{} bits, {range} range", self.depth)
+        write!(f, "{} bits, {} range", self.depth, self.range)
     }
 }

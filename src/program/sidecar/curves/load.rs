@@ -16,8 +16,10 @@ const EXAMPLE: &str = r#"{"histeq_curves":1,"depth":8,"range":"limited"}"#;
 /// The curves of a file.
 #[derive(Clone, Debug)]
 pub struct CurveFile {
-    name: String,
-    format: CurveFormat,
+    /// The name of the file.
+    pub name: String,
+    /// The format of the curves.
+    pub format: CurveFormat,
     /// What is applied from which frame on, in the order of frames.
     mappings: Vec<(u64, Mapping)>,
 }
@@ -72,16 +74,6 @@ impl CurveFile {
         }
         ensure!(!mappings.is_empty(), "{name}: no curve in it");
         Ok(CurveFile { name: name.to_owned(), format, mappings })
-    }
-
-    /// The name of the file.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The format of the curves.
-    pub fn format(&self) -> CurveFormat {
-        self.format
     }
 
     /// The first frame that a curve is for.
@@ -155,7 +147,7 @@ mod tests {
             other => panic!("{other:?}"),
         });
         assert_eq!(codes, [1, 1, 1, 1, 2, 3, 3]);
-        assert_eq!(curves.format().levels(), Levels::limited(8));
+        assert_eq!(curves.format.levels(), Levels::limited(8));
     }
 
     #[test]

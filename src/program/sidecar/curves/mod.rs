@@ -2,13 +2,13 @@
 //! (`--load-curves`). So a look can be kept, edited, or applied to another camera of the same scene.
 //!
 //! ```text
-//! stats::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a MappingSource)
+//! statistics::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a MappingSource)
 //!                                                                InverseCurves (a MappingSource)
 //! ```
 //!
-//! A file has one JSON object on each line. The first line has the format: version, depth and range. Each of the others has
-//! a curve (`lut`: the output code for each input code, code 0 first) and the number of the first frame with this curve,
-//! counted from 0 at the first frame of the run:
+//! A file has one JSON object on each line. The first line has the format: version, depth and range. Each of the others
+//! has a curve (`lut`: the output code for each input code, code 0 first) and the number of the first frame with this
+//! curve, counted from 0 at the first frame of the run:
 //!
 //! ```json
 //! {"histeq_curves":1,"depth":8,"range":"limited"}
@@ -17,18 +17,18 @@
 //! ```
 //!
 //! (with 256 codes each at 8 bits). The first curve is also used for frames before its number, so a file with a single
-//! curve applies to all frames. Where colour follows (`--chroma follow`), a line also has the gain of chroma, in 4096ths
-//! (`"chroma_gain":5120`); without, the gain is 4096, which leaves colour as it is.
+//! curve applies to all frames. Where colour follows (`--chroma follow`), a line also has the gain of chroma, in
+//! 4096ths (`"chroma_gain":5120`); without, the gain is 4096, which leaves colour as it is.
 //!
-//! What one curve does not say is in other fields of a line:
+//! What a curve alone does not describe is in other fields of a line:
 //!
-//! * `balance`, before a `lut` or `regions` or alone, has a [`Balance`](histeq::spec::tone::Balance): `gains` of red, green and
-//!   blue in 4096ths, and their `offsets` in sixteenths of a level;
-//! * `regions`, in place of a `lut`, has a [`Veil`](histeq::spec::tone::Veil) of 8x8 regions, row by row: `taken` in sixteenths
-//!   of a level, `gains` and `chroma` in 4096ths; where a curve follows, `curve` with the 17 `points` of a
+//! * `balance`, before a `lut` or `regions` or alone, has a [`Balance`](histeq::spec::tone::Balance): `gains` of red,
+//!   green and blue in 4096ths, and their `offsets` in sixteenths of a level;
+//! * `regions`, in place of a `lut`, has a [`Veil`](histeq::spec::tone::Veil) of 8x8 regions, row by row: `taken` in
+//!   sixteenths of a level, `gains` and `chroma` in 4096ths; where a curve follows, `curve` with the 17 `points` of a
 //!   [`ToneCurve`](histeq::spec::natural::ToneCurve) in sixteenths of 255, and the `light` that it is for in 65536ths;
-//!   where it is not white, the `ceiling`; and of HDR `in_light`, an [`InLight`](histeq::spec::natural::InLight) with the
-//!   `transfer`, `pq` or `hlg`, and the `peak` of the scene and what it becomes at most, in 65536ths of 255.
+//!   where it is not white, the `ceiling`; and of HDR `in_light`, an [`InLight`](histeq::spec::natural::InLight) with
+//!   the `transfer`, `pq` or `hlg`, and the `peak` of the scene and what it becomes at most, in 65536ths of 255.
 //!
 //! ```json
 //! {"frame":30,"balance":{"gains":[5200,4096,4300],"offsets":[-64,0,-16]},"lut":[0,2,4],"chroma_gain":4500}

@@ -1,7 +1,7 @@
 //! Undoes the curves of a file (`restore`): each code becomes the lowest of the levels that have become it.
 //!
-//! Codes below black and above white, which equalization moves into the range, are not told from black and white. A code that
-//! no level becomes, which only an encoder with losses gives, is read as the next one below that one becomes.
+//! Codes below black and above white, which equalization moves into the range, are restored as black and white. A
+//! code that no level becomes, which only an encoder with losses gives, is read as the next one below that one becomes.
 
 use super::{CurveFile, CurveFormat};
 use anyhow::{Context, Result, bail, ensure};
@@ -25,7 +25,8 @@ pub struct InverseCurves {
     engine: Engine,
     notices: Notices,
     has_warned: bool,
-    merged: Arc<AtomicU64>,
+    /// How many samples of luma may have been a higher level, which became the same; counted while frames are restored.
+    pub merged: Arc<AtomicU64>,
 }
 
 struct Inverse {
@@ -57,17 +58,17 @@ pub fn check_undone(file: &CurveFile) -> Result<()> {
         return Ok(());
     };
     bail!(
-        "{}: frame {frame} has {what}, which cannot be undone: take the video that was equalized, which is as it was (only what \
-         --method global --chroma keep does can be undone)",
-        file.name()
+        "{}: frame {frame} has {what}, which cannot be undone: take the video that was equalized, which is as it was \
+         (only what --method global --chroma keep does can be undone)",
+        file.name
     )
 }
 
 impl InverseCurves {
-    /// The inverses of the curves of `file`, which were for video of 8 bits made deeper if `was_lifted`. Warns where the video cannot
-    /// have come out of them.
+    /// The inverses of the curves of `file`, which were for video of 8 bits made deeper if `was_lifted`. Warns where
+    /// the video cannot have come out of them.
     pub fn new(file: CurveFile, was_lifted: bool, notices: Notices) -> Self {
-        let (depth, levels) = (file.format().depth, file.format().levels());
+        let (depth, levels) = (file.format.depth, file.format.levels());
         let origins = if was_lifted && depth > 8 {
             codes_lifted_to(depth, levels == Levels::full(depth))
         } else {
@@ -79,14 +80,9 @@ impl InverseCurves {
         InverseCurves { file, origins, last: None, engine, notices, has_warned: false, merged: Arc::default() }
     }
 
-    /// How many samples of luma may have been a higher level, which became the same; counted while frames are restored.
-    pub fn merged(&self) -> Arc<AtomicU64> {
-        self.merged.clone()
-    }
-
     /// The inverse of the curve of frame `number`.
     fn inverse(&mut self, number: u64) -> Result<&Inverse> {
-        let name = self.file.name();
+        let name = &self.file.name;
         ensure!(
             self.file.begins_at() <= number,
             "{name}: no curve for frame {number} (the first is for frame {})",
@@ -101,7 +97,7 @@ impl InverseCurves {
                     Mapping::Curve { curve, chroma_gain: UNIT_GAIN } => curve,
                     _ => bail!("{name}: what was done to frame {number} cannot be undone"),
                 };
-                (index, Inverse::of(curve, self.file.format().levels(), &self.origins)?)
+                (index, Inverse::of(curve, self.file.format.levels(), &self.origins)?)
             }
         };
         Ok(&self.last.insert(last).1)
@@ -116,10 +112,11 @@ impl MappingSource for InverseCurves {
 
 impl InverseCurves {
     fn inverse_for(&mut self, number: u64, frame: &Frame) -> Result<Given> {
-        let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
+        let (name, expected, format) = (&self.file.name, self.file.format, CurveFormat::of(frame));
         ensure!(
             format == expected,
-            "{name}: curves for {expected}, but frame {number} of the video has {format} (only video of the depth that was equalized can be restored)"
+            "{name}: curves for {expected}, but frame {number} of the video has {format} (only video of the \
+             depth that was equalized can be restored)"
         );
         ensure!(
             frame.format().descriptor().model != Model::Rgb,
@@ -137,8 +134,8 @@ impl InverseCurves {
         if foreign > 0 && !self.has_warned {
             self.has_warned = true;
             self.notices.warn(&format!(
-                "{foreign} samples of frame {number} have codes that its curve never gives: what is restored is only similar \
-                 (encode without loss, as --encoder ffv1 does, and take the curves of this video)"
+                "{foreign} samples of frame {number} have codes that its curve never gives: what is restored is only \
+                 similar (encode without loss, as --encoder ffv1 does, and take the curves of this video)"
             ))?;
         }
         Ok(Given { mapping, scene: None })

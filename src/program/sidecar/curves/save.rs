@@ -1,4 +1,5 @@
-//! Writes the file of `--save-curves` during the run, into a temporary file until it is complete; an archive (`.npz`) at its end.
+//! Writes the file of `--save-curves` during the run, into a temporary file until it is complete; an archive (`.npz`)
+//! at its end.
 
 use super::archive::Archive;
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
@@ -12,7 +13,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A writer of a curve file, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is left.
+/// A writer of a curve file, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is
+/// left.
 #[derive(Clone)]
 pub struct CurveWriter(Arc<Mutex<Option<UnfinishedFile>>>);
 
@@ -26,8 +28,8 @@ struct UnfinishedFile {
 }
 
 impl CurveWriter {
-    /// A writer of `target`: of an archive if its name ends in `.npz`, else of lines, and then it is created with the first
-    /// curve.
+    /// A writer of `target`: of an archive if its name ends in `.npz`, else of lines, and then it is created with the
+    /// first curve.
     pub fn new(target: Target) -> Self {
         let is_archive = Path::new(target.name()).extension().is_some_and(|extension| extension == "npz");
         let archive = is_archive.then(Archive::default);

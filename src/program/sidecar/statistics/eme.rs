@@ -13,14 +13,15 @@ const MAX_CACHED: usize = 256;
 /// Measures the EME of frames.
 #[derive(Default)]
 pub struct Eme {
-    /// The current levels, and the contrast of a block by its highest and lowest level; NaN before the first such block.
+    /// The current levels, and the contrast of a block by its highest and lowest level; NaN before the first such
+    /// block.
     cache: Option<(Levels, Vec<f64>)>,
 }
 
 impl Eme {
-    /// The mean over blocks of 8 x 8 pixels of `20 * ln((max + 1) / (min + 1))`, where `max` and `min` are the highest and
-    /// the lowest luminance of a block in levels above black. The added ones prevent a division by zero. A flat block has
-    /// the contrast 0, and a block from black to white at 8 bits in full range has 20 * ln 256, about 111.
+    /// The mean over blocks of 8 x 8 pixels of `20 * ln((max + 1) / (min + 1))`, where `max` and `min` are the highest
+    /// and the lowest luminance of a block in levels above black. The added ones prevent a division by zero. A flat
+    /// block has the contrast 0, and a block from black to white at 8 bits in full range has 20 * ln 256, about 111.
     pub fn of(&mut self, frame: &Frame) -> f64 {
         let descriptor = frame.format().descriptor();
         match descriptor.luminance {
@@ -32,7 +33,7 @@ impl Eme {
         }
     }
 
-    /// The same, for a frame whose rows of codes are read by `read`; no code is above `most`.
+    /// The EME of a frame whose rows of codes are read by `read`; no code is above `most`.
     fn of_rows<T: Copy + Ord + Default + Into<u16>>(
         &mut self,
         frame: &Frame,

@@ -1,5 +1,5 @@
-//! Histograms before and after equalization, and curves, over the time of a video: at most `MAX_COLUMNS` columns of at most
-//! `MAX_BINS` bins. When there would be more columns, each two neighbours are merged into one.
+//! Histograms before and after equalization, and curves, over the time of a video: at most `MAX_COLUMNS` columns of at
+//! most `MAX_BINS` bins. When there would be more columns, each two neighbours are merged into one.
 
 use super::FrameRecord;
 use super::series::{Point, digits};
@@ -165,8 +165,8 @@ impl LevelColumns {
         all.map_or(Vec::new(), |all| values(&all, layer))
     }
 
-    /// All of it for the page's script: values over all frames, and those of the columns, a byte each. Shares are rooted, so that
-    /// small ones are told apart. A column without a curve has zeros.
+    /// All of it for the page's script: values over all frames, and those of the columns, a byte each. Shares are
+    /// rooted, so that small ones remain visible. A column without a curve has zeros.
     pub fn packed(&self) -> Value {
         let Some(levels) = self.levels else { return Value::Null };
         let bins = Bins(levels);
@@ -195,8 +195,8 @@ impl LevelColumns {
     }
 }
 
-/// A value for each bin of a column, 0 to 1: the share of the samples, or what the level became. Empty where no frame of the
-/// column has one curve.
+/// A value for each bin of a column, 0 to 1: the share of the samples, or what the level became. Empty where no frame
+/// of the column has one curve.
 fn values(column: &Column, layer: Layer) -> Vec<f32> {
     let (sums, frames) = match layer {
         Layer::Before => (&column.shares[0], column.frames[0]),

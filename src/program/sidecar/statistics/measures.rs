@@ -1,5 +1,5 @@
-//! The usual measures of contrast enhancement, computed from histograms and curves, in levels of the video's own depth: 0 to
-//! 255 at 8 bits, 0 to 1023 at 10 bits.
+//! The usual measures of contrast enhancement, computed from histograms and curves, in levels of the video's own depth:
+//! 0 to 255 at 8 bits, 0 to 1023 at 10 bits.
 
 use histeq::spec::{Histogram, Levels};
 
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn entropy_counts_the_bits_that_a_sample_tells() {
+    fn entropy_is_the_information_of_a_sample() {
         assert_eq!(entropy(&histogram(FULL, &[7, 7, 7])), 0.0);
         assert_eq!(entropy(&histogram(FULL, &[1, 2, 3, 4])), 2.0);
         // 1/2 * 1 + 2 * 1/4 * 2

@@ -1,8 +1,9 @@
-//! Statistics of each frame before and after equalization (`--stats`), written as a table, as lines of JSON, or as a page with
-//! plots; or their histograms.
+//! Statistics of each frame before and after equalization (`--stats`), written as a table, as lines of JSON, or as a
+//! page with plots; or their histograms.
 //!
 //! ```text
-//! Recorder (an Observer): Eme, measures -> FrameRecord -> Recording -> csv | jsonl | Histograms | Page: Series, LevelColumns, Scenes
+//! Recorder (an Observer): Eme, measures -> FrameRecord -> Recording -> csv | jsonl | Histograms | Page
+//! Page: Series, LevelColumns, Scenes
 //! pieces: ... -> Recording -> PieceRecord; joined: PieceRecord -> Recording -> csv | jsonl | Page
 //! ```
 

@@ -1,4 +1,5 @@
-//! The observers that measure each frame before and after equalization (`--stats`) and save its curve (`--save-curves`).
+//! The observers that measure each frame before and after equalization (`--stats`) and save its curve
+//! (`--save-curves`).
 
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
 use super::{FrameRecord, Recording, eme::Eme, levels::FrameLevels, scenes::ROOM};

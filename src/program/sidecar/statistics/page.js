@@ -1,6 +1,7 @@
 "use strict";
-// Draws the charts of the page from its numbers. Under the pointer it shows the values of that moment in all of them, with its
-// histogram and its curve, otherwise those of all frames. The HTML that is made here has only numbers and words of this file.
+// Draws the charts of the page from its numbers. Under the pointer it shows the values of that moment in all of them,
+// with its histogram and its curve, otherwise those of all frames. The HTML that is made here has only numbers and
+// words of this file.
 const { unit, end, points, levels } = JSON.parse(document.getElementById("data").textContent);
 const charts = document.getElementById("charts");
 
@@ -12,8 +13,16 @@ const METRICS = [
   { title: "Local contrast: EME, 8 x 8 blocks", lines: pair("eme") },
   { title: "Entropy of luminance (bits)", lines: pair("entropy") },
   { title: "Gain of the stretched levels", lines: [["gain", "", "after"]], fromZero: true },
-  { title: "Largest slope of the curve (output levels an input level)", lines: [["slope", "", "after"]], fromZero: true },
-  { title: "Change of the curve from frame to frame (mean, levels)", lines: [["curve_change", "", "after"]], fromZero: true },
+  {
+    title: "Largest slope of the curve (output levels an input level)",
+    lines: [["slope", "", "after"]],
+    fromZero: true,
+  },
+  {
+    title: "Change of the curve from frame to frame (mean, levels)",
+    lines: [["curve_change", "", "after"]],
+    fromZero: true,
+  },
   {
     title: "Time a frame (milliseconds)",
     lines: [["decode_ms", "decode", "third"], ["equalize_ms", "equalize", "after"], ["encode_ms", "encode", "before"]],
@@ -51,26 +60,30 @@ function ticks([low, high], about) {
 const xy = ([x, y]) => `${(1000 * x).toFixed(1)} ${(100 - 100 * y).toFixed(2)}`;
 const polyline = spots => spots.map((spot, index) => `${index ? "L" : "M"}${xy(spot)}`).join("");
 const path = (kind, shape) => `<path class="${kind}" d="${shape}"/>`;
-const drawing = paths => `<svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">${paths.join("")}</svg>`;
+const VIEW = 'viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true"';
+const drawing = paths => `<svg ${VIEW}>${paths.join("")}</svg>`;
 // Bars of these heights, as one shape.
 const steps = heights => {
-  const step = (height, bin) => `V${(100 - 100 * Math.min(1, height)).toFixed(2)}H${(1000 * (bin + 1) / heights.length).toFixed(2)}`;
+  const across = bin => (1000 * (bin + 1) / heights.length).toFixed(2);
+  const step = (height, bin) => `V${(100 - 100 * Math.min(1, height)).toFixed(2)}H${across(bin)}`;
   return `M0 100${heights.map(step).join("")}V100Z`;
 };
 
 // All charts: the plot, what has the words above it, whether it is over time, and what gives the words.
 const drawn = [];
 
-// Adds a chart of `inside`, with labels of the ranges `across` and `up`. `says` are the words above it, for what is shown.
-function add(into, { title, keys = [], across, up, kind, inside, says }) {
+// Adds a chart of `inside`, with labels of the ranges `across` and `up`. `describe` gives the words above it,
+// for what is shown.
+function add(into, { title, keys = [], across, up, kind, inside, describe }) {
   const key = ([name, colour]) => ` <span class="key ${colour}">${name}</span>`;
   const label = (range, side, from) => ([tick, text]) =>
     `<span class="${side}" style="${from}:${(100 * place(tick, range)).toFixed(2)}%">${text}</span>`;
   const labels = ticks(up, 4).map(label(up, "y", "bottom")).concat(ticks(across, 6).map(label(across, "x", "left")));
-  into.insertAdjacentHTML("beforeend", `<figure><figcaption><b>${title}</b>${keys.map(key).join("")}<output></output></figcaption>`
+  const caption = `<b>${title}</b>${keys.map(key).join("")}<output></output>`;
+  into.insertAdjacentHTML("beforeend", `<figure><figcaption>${caption}</figcaption>`
     + `<div class="plot" ${kind}>${inside}${labels.join("")}</div></figure>`);
   const [plot, output] = [".plot", "output"].map(part => into.lastElementChild.querySelector(part));
-  drawn.push({ plot, output, isOfTime: across === time, says });
+  drawn.push({ plot, output, isOfTime: across === time, describe });
   return plot;
 }
 
@@ -84,8 +97,8 @@ function last(at, moment) {
   return low;
 }
 
-// What is shown: a moment, or all frames where it is null; the part of the levels that the pointer is at in a picture, and in the
-// histogram or the curve; and the moment that a click keeps.
+// What is shown: a moment, or all frames where it is null; the part of the levels that the pointer is at in a picture,
+// and in the histogram or the curve; and the moment that a click keeps.
 const shown = { moment: null, part: null, level: null, kept: null };
 const when = () => `${number(points.at[last(points.at, shown.moment)])}${unit}`;
 
@@ -99,25 +112,28 @@ function line(metric, colour, up) {
 }
 
 function addMetrics({ title, lines, fromZero }) {
-  const values = lines.flatMap(([metric]) => points.low ? points.low[metric].concat(points.high[metric]) : points.mean[metric]);
+  const { low: lowest, high: highest, mean } = points;
+  const values = lines.flatMap(([metric]) => lowest ? lowest[metric].concat(highest[metric]) : mean[metric]);
   const high = Math.max(...values), low = fromZero ? 0 : Math.min(...values);
   const room = Math.max((high - low) * 0.06, high * 0.01, 1e-3);
   const up = [fromZero ? 0 : Math.max(0, low - room), high + room];
   const marks = kind => path(kind, points[kind].map(at => `M${xy([place(at, time), 0])}V0`).join(""));
   const grid = path("grid", ticks(up, 4).map(([tick]) => `M${xy([0, place(tick, up)])}H1000`).join(""));
-  const says = () => {
+  const describe = () => {
     if (shown.moment === null) return "";
     const index = last(points.at, shown.moment);
-    const told = lines.map(([metric, name]) => {
+    const words = lines.map(([metric, name]) => {
       const [low, high] = points.low ? [number(points.low[metric][index]), number(points.high[metric][index])] : [];
       return `${name && `${name} `}${number(points.mean[metric][index])}${low !== high ? ` (${low} to ${high})` : ""}`;
     });
-    return `${when()}: ${told.join(", ")}`;
+    return `${when()}: ${words.join(", ")}`;
   };
   add(charts, {
-    title, across: time, up, kind: "data-time", says,
+    title, across: time, up, kind: "data-time", describe,
     keys: lines.map(([, name, colour]) => [name, colour]).filter(([name]) => name),
-    inside: drawing([grid, marks("cut"), marks("flash"), ...lines.map(([metric, , colour]) => line(metric, colour, up))]),
+    inside: drawing([
+      grid, marks("cut"), marks("flash"), ...lines.map(([metric, , colour]) => line(metric, colour, up)),
+    ]),
   });
 }
 
@@ -126,7 +142,8 @@ function addLevels() {
   const { black, white, bins, width, all } = levels;
   const bytes = text => text && Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
   const layers = { before: bytes(levels.before), after: bytes(levels.after), curve: bytes(levels.curve) };
-  // A layer at a moment: for each bin the share of the samples, or what the level became, 0 to 1. Nothing where there is no curve.
+  // A layer at a moment: for each bin the share of the samples, or what the level became, 0 to 1. Nothing where there
+  // is no curve.
   const at = (layer, moment) => {
     if (moment === null) return all[layer];
     const start = last(levels.at, moment) * bins, column = [...layers[layer].subarray(start, start + bins)];
@@ -144,7 +161,8 @@ function addLevels() {
     const curve = at("curve", shown.moment);
     if (!curve) return "no one curve";
     const code = black + curve[bin] * (white - black);
-    const value = shown.moment === null ? `${number(code)} on average` : `${width > 1 ? "about " : ""}${Math.round(code)}`;
+    const about = width > 1 ? "about " : "";
+    const value = shown.moment === null ? `${number(code)} on average` : `${about}${Math.round(code)}`;
     return `${named(bin)} became ${value}`;
   };
   const ofLevel = words => () => {
@@ -160,13 +178,13 @@ function addLevels() {
     keys: [["before", "before"], ["after", "after"]],
     across: codes, up: [0, 100 * top], kind: "data-levels=\"histogram\"",
     inside: drawing([path("histogram before", ""), path("histogram after", "")]),
-    says: ofLevel(bin => `${named(bin)}: before ${percent("before", bin)}, after ${percent("after", bin)}`),
+    describe: ofLevel(bin => `${named(bin)}: before ${percent("before", bin)}, after ${percent("after", bin)}`),
   });
   const curve = layers.curve && add(both, {
     title: "Curve: what each level became",
     across: codes, up: codes, kind: "data-levels=\"curve\"",
     inside: drawing([path("grid", polyline([[0, 0], [1, 1]])), path("line after", "")]),
-    says: ofLevel(became),
+    describe: ofLevel(became),
   });
 
   const style = getComputedStyle(document.documentElement);
@@ -177,7 +195,7 @@ function addLevels() {
     const plot = add(charts, {
       title, keys, across: time, up: codes, kind: `data-time data-picture="${layer}"`,
       inside: `<canvas class="fill" width="${COLUMNS}" height="${bins}"></canvas>`,
-      says: () => {
+      describe: () => {
         if (shown.moment === null) return "";
         if (shown.part === null) return when();
         const bin = binOf(shown.part);
@@ -204,7 +222,8 @@ function addLevels() {
       return [...(moved > 0 ? after : third), Math.abs(moved) / FAR];
     });
   } else {
-    charts.insertAdjacentHTML("beforeend", "<p>Curves are not drawn: with this method, a frame has several curves or none.</p>");
+    charts.insertAdjacentHTML("beforeend",
+      "<p>Curves are not drawn: with this method, a frame has several curves or none.</p>");
   }
 
   return () => {
@@ -219,14 +238,14 @@ function addLevels() {
 
 let drawLevels = () => {};
 if (levels) {
-  charts.insertAdjacentHTML("beforeend", "<h2>Levels</h2><p>Of all frames, and of one moment under the pointer or finger. "
-    + "A click keeps the moment, Escape lets it go.</p>");
+  charts.insertAdjacentHTML("beforeend", "<h2>Levels</h2><p>Of all frames, and of one moment under the pointer or "
+    + "finger. A click keeps the moment, Escape lets it go.</p>");
   drawLevels = addLevels();
   charts.insertAdjacentHTML("beforeend", "<h2>Measurements</h2>");
   METRICS.forEach(addMetrics);
   charts.insertAdjacentHTML("beforeend", "<p>Dashed lines are cuts, yellow ones the ends of flashes. Across is time in "
-    + `${unit ? "seconds" : "frames"}. Where a point stands for several frames, the line is their mean and the band goes from the `
-    + "lowest to the highest. Levels are those of the video's own depth.</p>");
+    + `${unit ? "seconds" : "frames"}. Where a point stands for several frames, the line is their mean and the band `
+    + "goes from the lowest to the highest. Levels are those of the video's own depth.</p>");
 }
 
 // Shows what has changed of what is shown.
@@ -239,7 +258,7 @@ function show(change) {
   if (moment !== null) document.body.style.setProperty("--time", place(moment, time));
   if (level !== null) document.body.style.setProperty("--level", level);
   if (moment !== before) drawLevels();
-  for (const { output, says } of drawn) output.textContent = says();
+  for (const { output, describe } of drawn) output.textContent = describe();
 }
 
 drawLevels();

@@ -1,4 +1,5 @@
-//! The report of a run as a self-contained HTML page, collected in memory that does not grow with the length of the video.
+//! The report of a run as a self-contained HTML page, collected in memory that does not grow with the length of the
+//! video.
 
 use super::FrameRecord;
 use super::levels::{FrameLevels, LevelColumns};
@@ -15,7 +16,7 @@ const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inlin
 pub struct Page {
     title: String,
     /// The command line, and the settings by the names of their options.
-    told: Option<(String, Map<String, Value>)>,
+    made_by: Option<(String, Map<String, Value>)>,
     series: Series,
     levels: LevelColumns,
     scenes: Scenes,
@@ -27,9 +28,9 @@ impl Page {
         Page { title: title.to_owned(), ..Page::default() }
     }
 
-    /// Says how the video was made.
-    pub fn tell(&mut self, command: String, settings: Map<String, Value>) {
-        self.told = Some((command, settings));
+    /// Adds how the video was made.
+    pub fn describe(&mut self, command: String, settings: Map<String, Value>) {
+        self.made_by = Some((command, settings));
     }
 
     /// Adds the next frame; `pictures` makes its JPEG files.
@@ -41,7 +42,7 @@ impl Page {
 
     /// The page.
     pub fn html(&self) -> String {
-        let Page { title, told, series, levels, scenes } = self;
+        let Page { title, made_by, series, levels, scenes } = self;
         let title = escaped(title);
         let facts = facts(series);
         // Numbers alone: names could end the script.
@@ -58,14 +59,14 @@ impl Page {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <title>{title}</title>\n<style>{}</style>\n<h1>{title}</h1>\n<p>{facts}</p>\n{}{}{}\
              <div id=\"charts\"></div>\n\
-             <noscript><p>The charts are missing: a script draws them, and scripts are switched off here.</p></noscript>\n\
-             {}\
+             <noscript><p>The charts are missing: a script draws them, and scripts are switched off \
+             here.</p></noscript>\n{}\
              <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{}</script>\n</html>\n",
             include_str!("page.css"),
-            told.as_ref().map_or(String::new(), |(command, _)| format!("<pre>{}</pre>\n", escaped(command))),
+            made_by.as_ref().map_or(String::new(), |(command, _)| format!("<pre>{}</pre>\n", escaped(command))),
             table(series),
             pictures(scenes, series),
-            told.as_ref().map_or(String::new(), |(_, settings)| list(settings)),
+            made_by.as_ref().map_or(String::new(), |(_, settings)| list(settings)),
             include_str!("page.js"),
         )
     }
@@ -81,8 +82,8 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 fn facts(series: &Series) -> String {
-    let cuts = series.points().iter().map(|point| point.cuts).sum();
-    let flashes = series.points().iter().map(|point| point.flashes).sum();
+    let cuts = series.points.iter().map(|point| point.cuts).sum();
+    let flashes = series.points.iter().map(|point| point.flashes).sum();
     format!(
         "{}, {}, {}; histeq-video {}",
         counted(series.frames, "frame", "frames"),
@@ -119,11 +120,11 @@ fn pictures(scenes: &Scenes, series: &Series) -> String {
         let (at, number) = (scene.at, scene.number + 1);
         format!("<button data-at=\"{at}\">{images}<span>scene {number}, {at:.2}{unit}</span></button>\n")
     };
-    let shown: Vec<_> = scenes.kept().iter().filter(|scene| scene.files.iter().all(|file| !file.is_empty())).collect();
+    let shown: Vec<_> = scenes.kept.iter().filter(|scene| scene.files.iter().all(|file| !file.is_empty())).collect();
     if shown.is_empty() {
         return String::new();
     }
-    let of = match scenes.begun() {
+    let of = match scenes.begun {
         all if all > shown.len() as u64 => format!("<p>{} of {all} scenes.</p>\n", shown.len()),
         _ => String::new(),
     };

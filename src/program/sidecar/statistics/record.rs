@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The measurements of a frame: *before* of the input, *after* of the equalized frame. Luminance is in codes of the video's
-/// own depth, and that of the whole frame, even if only a part of it was counted for the curve.
+/// The measurements of a frame: *before* of the input, *after* of the equalized frame. Luminance is in codes of the
+/// video's own depth, and that of the whole frame, even if only a part of it was counted for the curve.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FrameRecord {
     /// Number of the frame, from 0.
@@ -38,17 +38,17 @@ pub struct FrameRecord {
     pub low: Option<u32>,
     /// The upper end of these.
     pub high: Option<u32>,
-    /// The gain of the stretch, which colour has too where it follows: with haze, the mean over the regions; with a cast, over
-    /// red, green and blue.
+    /// The gain of the stretch, which colour has too where it follows: with haze, the mean over the regions; with a
+    /// cast, over red, green and blue.
     pub gain: f64,
     /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles. 0
     /// where no curve is applied, as to haze.
     pub slope: u16,
-    /// How many of the levels in use have become one with the level below, so that they cannot be told apart afterwards; empty
-    /// where the frame has not one curve.
+    /// How many of the levels in use have become one with the level below, so that they cannot be told apart
+    /// afterwards; empty where the frame has not one curve.
     pub merged: Option<u32>,
-    /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame. With CLAHE, the mean
-    /// over the curves of all tiles.
+    /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame. With CLAHE, the
+    /// mean over the curves of all tiles.
     pub curve_change: f64,
     /// Milliseconds of decoding since the record before.
     pub decode_ms: f64,

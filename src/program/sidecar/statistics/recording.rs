@@ -49,8 +49,9 @@ impl Recording {
         Ok(Recording(Arc::new(Mutex::new(Some(UnfinishedRecording { target, writer })))))
     }
 
-    /// Writes the record of the next frame, whose histograms before and after are these, if they are known. Where a page is made, `levels` is called, and `pictures` for the frames that show
-    /// scenes: JPEG files of before and after.
+    /// Writes the record of the next frame, whose histograms before and after are these, if they are known. Where a
+    /// page is made, `levels` is called, and `pictures` for the frames that show scenes: JPEG files of before and
+    /// after.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -68,11 +69,11 @@ impl Recording {
             .with_context(|| format!("{}: cannot be written", target.name()))
     }
 
-    /// Has a page say how the video was made: the command line, and the settings by the names of their options.
-    pub fn tell(&self, command: String, settings: Map<String, Value>) {
+    /// Adds to a page how the video was made: the command line, and the settings by the names of their options.
+    pub fn describe(&self, command: String, settings: Map<String, Value>) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(UnfinishedRecording { writer: RecordWriter::Page(page, _), .. }) = open.as_mut() {
-            page.tell(command, settings);
+            page.describe(command, settings);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Small pictures of the scenes of a video, before and after equalization: at most `MOST` scenes. When there would be more,
-//! every other one goes.
+//! Small pictures of the scenes of a video, before and after equalization: at most `MOST` scenes. When there would be
+//! more, every other one goes.
 
 use super::FrameRecord;
 use super::series::Point;
@@ -26,9 +26,10 @@ pub struct ScenePictures {
 /// The scenes that have pictures.
 #[derive(Default)]
 pub struct Scenes {
-    kept: Vec<ScenePictures>,
+    /// In order.
+    pub kept: Vec<ScenePictures>,
     /// Number of scenes that have begun.
-    begun: u64,
+    pub begun: u64,
     /// Each of this many scenes is kept.
     stride: u64,
     /// Number of frames of the scene that is seen.
@@ -61,16 +62,6 @@ impl Scenes {
         }
         self.frames += 1;
     }
-
-    /// The scenes that have pictures, in order.
-    pub fn kept(&self) -> &[ScenePictures] {
-        &self.kept
-    }
-
-    /// How many there are of all.
-    pub fn begun(&self) -> u64 {
-        self.begun
-    }
 }
 
 #[cfg(test)]
@@ -89,12 +80,12 @@ mod tests {
                 [vec![(frame % length) as u8], Vec::new()]
             });
         }
-        let numbers: Vec<u64> = scenes.kept().iter().map(|scene| scene.number).collect();
+        let numbers: Vec<u64> = scenes.kept.iter().map(|scene| scene.number).collect();
         assert_eq!(numbers, (0..16).map(|kept| kept * 64).collect::<Vec<_>>());
-        assert!(scenes.kept().iter().all(|scene| scene.at == (scene.number * length) as f64));
+        assert!(scenes.kept.iter().all(|scene| scene.at == (scene.number * length) as f64));
         // Each by its settled frame.
-        assert!(scenes.kept().iter().all(|scene| scene.files[0] == [SETTLED as u8]));
-        assert_eq!(scenes.begun(), 1000);
+        assert!(scenes.kept.iter().all(|scene| scene.files[0] == [SETTLED as u8]));
+        assert_eq!(scenes.begun, 1000);
         assert!(made < 400, "{made} pictures were made");
     }
 
@@ -104,6 +95,6 @@ mod tests {
         for frame in 0..5 {
             scenes.add(&FrameRecord { frame, ..FrameRecord::default() }, || [vec![frame as u8], Vec::new()]);
         }
-        assert_eq!((scenes.kept().len(), &scenes.kept()[0].files[0]), (1, &vec![0]));
+        assert_eq!((scenes.kept.len(), &scenes.kept[0].files[0]), (1, &vec![0]));
     }
 }

@@ -1,5 +1,5 @@
-//! The records of a video, reduced to at most `MAX_POINTS` points of a plot. When there would be more, each two neighbours
-//! are merged into one point, which keeps the lowest, the highest and the mean of each metric.
+//! The records of a video, reduced to at most `MAX_POINTS` points of a plot. When there would be more, each two
+//! neighbours are merged into one point, which keeps the lowest, the highest and the mean of each metric.
 
 use super::FrameRecord;
 use serde_json::{Value, json};
@@ -101,7 +101,8 @@ impl Point {
 /// The records of a run, reduced to points.
 #[derive(Default)]
 pub struct Series {
-    points: Vec<Point>,
+    /// In order.
+    pub points: Vec<Point>,
     /// Number of frames in a point; the last point can have fewer.
     frames_per_point: u64,
     /// Number of all frames.
@@ -134,13 +135,8 @@ impl Series {
         self.frames += 1;
     }
 
-    /// The points, in order.
-    pub fn points(&self) -> &[Point] {
-        &self.points
-    }
-
-    /// The points for the page's script: where they are, where cuts are and where flashes end, the mean of each metric, and
-    /// where points have several frames the lowest and the highest, too.
+    /// The points for the page's script: where they are, where cuts are and where flashes end, the mean of each metric,
+    /// and where points have several frames the lowest and the highest, too.
     pub fn packed(&self) -> Value {
         let at = |is_one: fn(&Point) -> bool| -> Value {
             self.points.iter().filter(|point| is_one(point)).map(|point| point.at).collect()
@@ -193,16 +189,16 @@ mod tests {
             });
         }
         assert!(
-            series.points().len() <= MAX_POINTS && series.points().len() > MAX_POINTS / 3,
+            series.points.len() <= MAX_POINTS && series.points.len() > MAX_POINTS / 3,
             "{} points",
-            series.points().len()
+            series.points.len()
         );
-        assert_eq!(series.points().iter().map(|point| point.cuts).sum::<u64>(), 100);
-        let highest = series.points().iter().map(|point| point.metrics[0].max).fold(0.0, f64::max);
+        assert_eq!(series.points.iter().map(|point| point.cuts).sum::<u64>(), 100);
+        let highest = series.points.iter().map(|point| point.metrics[0].max).fold(0.0, f64::max);
         assert_eq!(highest, 255.0);
         assert!((series.mean("mean_before").expect("a mean") - 100.00155).abs() < 1e-9);
         assert_eq!(series.mean("slope"), Some(3.0));
-        assert!(series.points().windows(2).all(|pair| pair[0].at < pair[1].at));
+        assert!(series.points.windows(2).all(|pair| pair[0].at < pair[1].at));
         assert_eq!((series.frames, series.end), (100_000, 99_999.0));
     }
 
@@ -211,8 +207,8 @@ mod tests {
         let mut series = Series::default();
         (0..50)
             .for_each(|frame| series.add(&FrameRecord { frame, mean_after: frame as f64, ..FrameRecord::default() }));
-        assert_eq!(series.points().len(), 50);
-        assert_eq!(series.points()[7].metrics[1].mean(), 7.0);
+        assert_eq!(series.points.len(), 50);
+        assert_eq!(series.points[7].metrics[1].mean(), 7.0);
         assert!(!series.timed);
     }
 }
