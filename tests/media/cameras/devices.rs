@@ -117,9 +117,10 @@ fn packets_outlive_a_camera_that_was_opened_by_its_name_alone() {
         let Some(camera) = Vivid::take() else { return };
         // In a process of its own: FFmpeg opens a camera so that programs that other tests start meanwhile inherit it,
         // and keep it busy as long as they run.
-        let test = "cameras::devices::packets_outlive_a_camera_that_was_opened_by_its_name_alone";
+        let (_, module) = module_path!().split_once("::").expect("a module of the suite");
+        let test = format!("{module}::packets_outlive_a_camera_that_was_opened_by_its_name_alone");
         let this = std::env::current_exe().expect("a path");
-        let run = Command::new(this).args(["--exact", test]).env(CAMERA, &camera.0).output().expect("the suite runs");
+        let run = Command::new(this).args(["--exact", &test]).env(CAMERA, &camera.0).output().expect("the suite runs");
         let said = String::from_utf8_lossy(&run.stdout);
         assert!(run.status.success() && said.contains("1 passed"), "{said}");
         return;
