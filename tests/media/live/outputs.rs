@@ -55,28 +55,34 @@ fn a_stream_arrives_at_every_kind_of_server() {
         return;
     }
     for protocol in [Protocol::Rtmp, Protocol::Rtsp, Protocol::Srt, Protocol::Udp, Protocol::Tcp] {
-        let Some(place) = Place::find(protocol) else { continue };
-        let dir = Dir::new();
-        let file = place.file(1);
-        let server = place.serve(&dir, &file);
-        // Browsers do not take this picture format, which is full-range, too.
-        let run = dir.succeeds(&format!(
-            "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=40,format=yuvj444p,realtime' --frames 130 \
-             --record rec.mkv --output {}",
-            place.url()
-        ));
-        wait_until_written(&dir, &file);
-        server.terminate();
-        let arrived = assert_is_stream(&dir, &file);
-        // A busy machine may lose datagrams, and GStreamer's server gives up packets that come too late.
-        let may_be_lossy = protocol == Protocol::Udp || protocol == Protocol::Rtsp && load() > 2.0;
-        if !may_be_lossy {
-            dir.ffmpeg(&format!("-xerror -i {file} -f null -"));
-        }
-        assert!(arrived > 60, "{arrived} frames by {protocol:?}: {}", run.stderr);
-        assert_is_whole(&dir, &run.stderr);
-        run.says(&[&format!(" frames -> {}", place.url())]);
+        // GStreamer's server gives up packets that come too late on a busy machine: then it is tried again.
+        let attempts = if protocol == Protocol::Rtsp && load() > 2.0 { 3 } else { 1 };
+        assert!((0..attempts).any(|_| arrives_whole(protocol)), "by {protocol:?}, it never arrives whole");
     }
+}
+
+/// Streams to a server of this protocol, if there is one, and records beside it. Answers whether every frame that arrived
+/// is whole; of UDP, whose datagrams a busy machine may lose, that is not asked.
+#[track_caller]
+fn arrives_whole(protocol: Protocol) -> bool {
+    let Some(place) = Place::find(protocol) else { return true };
+    let dir = Dir::new();
+    let file = place.file(1);
+    let server = place.serve(&dir, &file);
+    // Browsers do not take this picture format, which is full-range, too.
+    let run = dir.succeeds(&format!(
+        "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=40,format=yuvj444p,realtime' --frames 130 \
+         --record rec.mkv --output {}",
+        place.url()
+    ));
+    wait_until_written(&dir, &file);
+    server.terminate();
+    let arrived = assert_is_stream(&dir, &file);
+    assert!(arrived > 60, "{arrived} frames by {protocol:?}: {}", run.stderr);
+    assert_is_whole(&dir, &run.stderr);
+    run.says(&[&format!(" frames -> {}", place.url())]);
+    let line = format!("-v error -nostdin -xerror -i {file} -f null -");
+    protocol == Protocol::Udp || dir.other_command("ffmpeg", &line).status().expect("ffmpeg runs").success()
 }
 
 #[test]
