@@ -1,7 +1,7 @@
-//! A folder that this program makes for its own files. It lies beside an output, perhaps in /tmp or in a folder that
-//! several users share. Nobody else may write in it. Its files are opened relative to the open folder, and links among
-//! them are not followed. So another user who replaces the folder, or puts links into it, cannot make the program read,
-//! write or remove other files.
+//! A private folder for the program's own files. It lies beside an output, which may be in /tmp or in a folder that
+//! several users share, and only the user who runs the program may write in it. The program opens the files relative to
+//! the open folder and follows no links. So another user who replaces the folder, or puts links into it, cannot make the
+//! program read, write or remove other files.
 
 use super::by_name::{Links, open_at};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, Stat, fstat, mkdirat, openat, statat, unlinkat};
