@@ -246,6 +246,22 @@ fn a_file_that_appears_during_the_run_is_replaced_only_when_told_so() {
 }
 
 #[test]
+fn a_video_under_a_name_like_that_of_images_replaces_no_file() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v ffv1 in.mkv");
+    dir.write("out%d.png", b"precious");
+    for format in ["rawvideo", "yuv4mpegpipe", "matroska"] {
+        let line = format!("--backend cpu --output-format {format} in.mkv out%d.png");
+        dir.run(&line).fails().says(&["out%d.png exists", "-y"]);
+        assert_eq!(dir.read("out%d.png"), b"precious", "{format}");
+        dir.succeeds(&format!("-y {line}"));
+        assert_ne!(dir.read("out%d.png"), b"precious", "{format}");
+        assert_eq!(dir.names(), ["in.mkv", "out%d.png"], "{format}");
+        dir.write("out%d.png", b"precious");
+    }
+}
+
+#[test]
 fn of_two_runs_that_may_not_overwrite_one_has_the_name() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");

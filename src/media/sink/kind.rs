@@ -89,18 +89,13 @@ impl OutputKind {
     pub(super) fn files(self, name: &str) -> Files {
         match self {
             OutputKind::Segments => Files::List,
+            OutputKind::Images if is_sequence(name) => Files::Sequence,
             OutputKind::Raw(_)
             | OutputKind::Nowhere
             | OutputKind::VirtualCamera
             | OutputKind::Server
             | OutputKind::Images
-            | OutputKind::File => {
-                if is_sequence(name) {
-                    Files::Sequence
-                } else {
-                    Files::One
-                }
-            }
+            | OutputKind::File => Files::One,
         }
     }
 }
