@@ -115,7 +115,7 @@ impl Samples {
         let sample = layout.sample();
         let offset = match layout.arrangement() {
             Arrangement::Pairs { offset } => offset as u32,
-            _ => 0,
+            Arrangement::Luma | Arrangement::Planar { .. } | Arrangement::Packed { .. } => 0,
         };
         Samples {
             pixels: layout.pixels(),

@@ -231,7 +231,7 @@ fn arrangement(format: PixelFormat) -> Arrangement {
     match format.descriptor().luminance {
         Luminance::Stored(luma) if luma.step == 1 => Arrangement::Luma,
         Luminance::Stored(luma) => {
-            assert!(luma.step == 2 && luma.offset < 2);
+            assert!(luma.step == 2 && luma.offset < 2, "{format}: the kernels know no such arrangement");
             Arrangement::Pairs { offset: luma.offset }
         }
         Luminance::FromRgb { r, g, b } if r.step == 1 => Arrangement::Planar { rgb: [r.plane, g.plane, b.plane] },

@@ -32,7 +32,9 @@ impl Area {
         let samples = if is_made { Samples::of_luminance(layout) } else { Samples::of(layout) };
         let step = match layout.arrangement() {
             Arrangement::Pairs { .. } if !is_made => 2,
-            _ => 1,
+            Arrangement::Luma | Arrangement::Pairs { .. } | Arrangement::Planar { .. } | Arrangement::Packed { .. } => {
+                1
+            }
         };
         let pitch = layout.row_pixels() * step;
         let Rect { x, y, width, height } = counted;

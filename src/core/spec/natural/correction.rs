@@ -76,7 +76,7 @@ impl Correction {
         let of_cast = match assumed {
             _ if !takes_cast => Cast { share: 0, water: 0 },
             Assumed::Cast => Cast { share: there, water: 4096 },
-            _ => Cast::of(&points, darkest_colour, believed.water),
+            Assumed::Nothing | Assumed::Veil | Assumed::Dark => Cast::of(&points, darkest_colour, believed.water),
         };
         let cast = of_cast.share;
         let top = |points: &Points| Occurrences::of(points.luma()).at(998_000);
