@@ -55,8 +55,8 @@ CHANGES = {
     "pixel format": [
         (
             "src/core/frame/format.rs",
-            '    P016le = "p016le"',
-            '    P012le = "p012le", semi_planar(high_sample(12, LE), 1, 1);\n    P016le = "p016le"',
+            '    P016le | P016be = ',
+            '    Nv20le | Nv20be = "nv20le" | "nv20be", semi_planar(sample(10), 1, 0);\n    P016le | P016be = ',
         ),
     ],
     "encoder": [
