@@ -7,6 +7,7 @@ pub mod documents;
 pub mod failing;
 pub mod kept_files;
 pub mod layout;
+pub mod loaded;
 pub mod pictures;
 pub mod program;
 pub mod random;

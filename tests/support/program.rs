@@ -2,6 +2,7 @@
 //! says and by what it leaves behind.
 
 use super::kept_files::kept;
+use super::loaded;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -53,7 +54,7 @@ impl Dir {
 
     /// Runs the program to its end.
     pub fn run(&self, line: &str) -> Run {
-        Run::of(&mut self.command(line), line)
+        Run::forked(&mut self.command(line), line, None)
     }
 
     /// Runs the program, which has to do what it was asked for.
@@ -63,7 +64,7 @@ impl Dir {
 
     /// Runs the program with `input` coming in through a pipe on stdin.
     pub fn fed(&self, line: &str, input: &[u8]) -> Run {
-        Run::fed(&mut self.command(line), line, input)
+        Run::forked(&mut self.command(line), line, Some(input))
     }
 
     /// Runs FFmpeg's command-line tool, which has to succeed. Clips of its own filters alone, and files made from such clips
@@ -75,7 +76,7 @@ impl Dir {
     /// Runs a tool of FFmpeg's, which has to succeed. If these files are all that the result depends on, an earlier result
     /// serves as well.
     pub fn tool(&self, tool: &str, line: &str, clips: Option<Vec<Clip>>) -> Run {
-        let Some(clips) = clips else { return Run::of(&mut self.other_command(tool, line), line).exits_with(0) };
+        let Some(clips) = clips else { return self.try_tool(tool, line).exits_with(0) };
         static VERSION: LazyLock<Vec<u8>> =
             LazyLock::new(|| Run::of(Command::new("ffmpeg").arg("-version"), "-version").stdout);
         let folder = kept("clip", &(&*VERSION, tool, line, &clips), |folder| {
@@ -83,7 +84,7 @@ impl Dir {
             for clip in &clips {
                 std::fs::copy(self.path(&clip.name), inside(clip)).expect("a file that can be copied");
             }
-            let run = Run::of(self.other_command(tool, line).current_dir(folder), line).exits_with(0);
+            let run = Run::forked(self.other_command(tool, line).current_dir(folder), line, None).exits_with(0);
             for clip in &clips {
                 std::fs::remove_file(inside(clip)).expect("a copy that can be removed");
             }
@@ -101,6 +102,11 @@ impl Dir {
             }
         }
         Run { command: line.to_owned(), code: Some(0), stdout, stderr: String::new() }
+    }
+
+    /// Runs a tool of FFmpeg's, which need not succeed.
+    pub fn try_tool(&self, tool: &str, line: &str) -> Run {
+        Run::forked(&mut self.other_command(tool, line), line, None)
     }
 
     /// A file of the folder that is a clip: made by FFmpeg's tool from its own filters or other clips alone.
@@ -164,6 +170,16 @@ impl Dir {
 }
 
 impl Run {
+    /// Runs `command`, of a program that [`uses_ffmpeg`], to its end, with `input` coming in through a pipe on stdin: in a fork
+    /// of the loaded program, where that can be.
+    fn forked(command: &mut Command, line: &str, input: Option<&[u8]>) -> Self {
+        match (loaded::output(command, looked_up_first(), input), input) {
+            (Some(output), _) => Run::new(line, output),
+            (None, Some(input)) => Run::fed(command, line, input),
+            (None, None) => Run::of(command, line),
+        }
+    }
+
     /// Runs `command` to its end; `line` is how failures name it.
     pub fn of(command: &mut Command, line: &str) -> Self {
         let program = command.get_program().to_owned();

@@ -70,10 +70,8 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
             if run.code != Some(0) || !dir.path("out.bin").is_file() {
                 continue;
             }
-            let mut probe =
-                dir.other_command("ffprobe", "-v error -of json -show_format -show_streams -show_chapters out.bin");
-            let described = probe.output().expect("a tool that runs").stdout;
-            let described = String::from_utf8_lossy(&described).into_owned();
+            let probe = "-v error -of json -show_format -show_streams -show_chapters out.bin";
+            let described = String::from_utf8_lossy(&dir.try_tool("ffprobe", probe).stdout).into_owned();
             let container = Container::guess(Some(name), "").expect("a container");
             if !described.contains("\"codec_type\": \"video\"") || container.is_images() {
                 continue;

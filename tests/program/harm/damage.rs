@@ -78,8 +78,7 @@ fn what_a_decoder_logs_is_damage() {
     let files = damaged(&dir, CODECS[1], 40);
     let mut logged = 0;
     for file in files {
-        let decoded = dir.other_command("ffmpeg", &format!("-v error -threads 1 -i {file} -f null -")).output();
-        let said = String::from_utf8_lossy(&decoded.expect("FFmpeg's tool").stderr).into_owned();
+        let said = dir.try_tool("ffmpeg", &format!("-v error -threads 1 -i {file} -f null -")).stderr;
         // Errors of the container are none of a picture, and those about references are in whole streams, too.
         let is_of_picture = |line: &str| line.starts_with("[hevc @") && !line.contains("Could not find ref");
         if !said.lines().any(is_of_picture) {
