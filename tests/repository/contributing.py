@@ -30,7 +30,6 @@ CHANGES = {
     ],
     "option": [
         ("src/core/options/mod.rs", "    pub gray: bool,\n", "    pub gray: bool,\n    /// To try.\n    pub tried: bool,\n"),
-        ("src/core/options/table.rs", "[OptionInfo; 17]", "[OptionInfo; 18]"),
         (
             "src/core/options/table.rs",
             '    OptionInfo {\n        name: "roi",',
