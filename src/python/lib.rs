@@ -158,7 +158,7 @@ fn _equalize<'py>(
 #[pyfunction]
 fn options(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
-    for option in &OPTIONS {
+    for option in OPTIONS {
         let about = PyDict::new(py);
         about.set_item("name", texts::python_name(option.name))?;
         about.set_item("values", option.values)?;

@@ -112,7 +112,7 @@ fn list() -> String {
     for (name, _, default, about) in OTHERS {
         let _ = write!(text, "{name} = {default}\n{}", wrapped(about, "    "));
     }
-    for option in &OPTIONS {
+    for option in OPTIONS {
         let _ = write!(text, "{} = {}\n{}", python_name(option.name), default(option), wrapped(&about(option), "    "));
     }
     text

@@ -74,7 +74,7 @@ fn builder(clip: &Clip, arguments: &Arguments<'_>) -> Result<(Builder, PixelForm
     if clip.rate.0 > 0 && clip.rate.1 > 0 {
         builder = builder.rate(clip.rate.0 as f64 / clip.rate.1 as f64);
     }
-    for option in &OPTIONS {
+    for option in OPTIONS {
         if let Some(value) = value(option, arguments) {
             builder = builder.set(option.name, &value).map_err(|error| error.to_string())?;
         }

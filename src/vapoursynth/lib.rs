@@ -51,7 +51,7 @@ fn value(option: &OptionInfo, arguments: &Arguments<'_>) -> Option<String> {
 
 /// The table of options: a list of each column.
 fn list_options(_host: Host, _arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
-    for option in &OPTIONS {
+    for option in OPTIONS {
         let values = match option.kind {
             ValueKind::Choice(choices) => {
                 let named = |(name, about): &(&str, &str)| in_python(&format!("{name}: {about}"));

@@ -60,7 +60,7 @@ fn stub() -> String {
     for (name, kind, _, about) in OTHERS {
         let _ = write!(options, "    {name}: {kind} | None\n{}", docstring(about, "    "));
     }
-    for option in &OPTIONS {
+    for option in OPTIONS {
         let changes_type = matches!(option.name, "gray" | "output-depth");
         let _ = write!(
             if changes_type { &mut others } else { &mut options },

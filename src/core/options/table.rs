@@ -116,7 +116,7 @@ impl OptionInfo {
 }
 
 /// All options, in the order in which they are listed.
-pub static OPTIONS: [OptionInfo; 17] = [
+pub static OPTIONS: &[OptionInfo] = &[
     OptionInfo {
         name: "look",
         section: Section::Everyday,

@@ -178,7 +178,7 @@ pub fn cases() -> Vec<Case> {
 #[test]
 fn every_option_has_a_vector_and_so_has_each_of_its_names() {
     let all: String = cases().iter().map(|case| format!(" {} ", case.options)).collect();
-    for option in &OPTIONS {
+    for option in OPTIONS {
         assert!(all.contains(&format!(" {}=", option.name)), "no vector sets {}", option.name);
         if let ValueKind::Choice(choices) = option.kind {
             for (name, _) in choices() {
