@@ -88,19 +88,24 @@ fn a_part_of_h264_with_b_frames_and_distant_key_frames_has_the_frames_of_the_who
     if !encoder_is_here("parts of H.264", "libx264") {
         return;
     }
-    let dir = Dir::new();
-    for (file, options) in [
+    let files = [
         ("in.mp4", "-g 250 -bf 3"),
         ("open.mp4", "-g 12 -bf 3 -x264-params open-gop=1"),
         ("in.mkv", "-g 12 -bf 3"),
         ("in.ts", "-g 20 -bf 2"),
-    ] {
-        scenes(&dir, file, &format!("-pix_fmt yuv420p -c:v libx264 {options}"));
-        check(&dir, file, "yuv420p", "");
-    }
-    // No packet has a time, so that nothing can be sought.
-    scenes(&dir, "in.h264", "-pix_fmt yuv420p -c:v libx264 -g 30 -bf 0");
-    check(&dir, "in.h264", "yuv420p", "");
+        // No packet has a time, so that nothing can be sought.
+        ("in.h264", "-g 30 -bf 0"),
+    ];
+    // The suite ends with these tests: all cores take part.
+    std::thread::scope(|scope| {
+        for (file, options) in files {
+            scope.spawn(move || {
+                let dir = Dir::new();
+                scenes(&dir, file, &format!("-pix_fmt yuv420p -c:v libx264 {options}"));
+                check(&dir, file, "yuv420p", "");
+            });
+        }
+    });
 }
 
 #[test]
