@@ -43,6 +43,16 @@ pub enum Arrangement {
     Planar { rgb: [usize; 3] },
 }
 
+impl Arrangement {
+    /// Samples from one of stored luma to the next; 1 where luminance is made of RGB, one for each pixel.
+    pub fn luma_step(self) -> u32 {
+        match self {
+            Arrangement::Pairs { .. } => 2,
+            Arrangement::Luma | Arrangement::Packed { .. } | Arrangement::Planar { .. } => 1,
+        }
+    }
+}
+
 /// The layout of chroma that changes too, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChromaLayout {

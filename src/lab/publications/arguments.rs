@@ -4,7 +4,7 @@
 use cudarc::driver::DeviceRepr;
 use histeq::cuda::arguments::Samples;
 use histeq::cuda::launch::KernelValue;
-use histeq::cuda::layout::{Arrangement, BufferLayout};
+use histeq::cuda::layout::BufferLayout;
 use histeq::spec::Rect;
 
 /// The layout of the elements in a plane, in samples.
@@ -30,12 +30,7 @@ impl Area {
     /// The counted region of a picture: of its stored luma, or with `is_made` of the luminance computed from RGB.
     pub fn counted(layout: &BufferLayout, counted: Rect, is_made: bool) -> Self {
         let samples = if is_made { Samples::of_luminance(layout) } else { Samples::of(layout) };
-        let step = match layout.arrangement() {
-            Arrangement::Pairs { .. } if !is_made => 2,
-            Arrangement::Luma | Arrangement::Pairs { .. } | Arrangement::Planar { .. } | Arrangement::Packed { .. } => {
-                1
-            }
-        };
+        let step = if is_made { 1 } else { layout.arrangement().luma_step() };
         let pitch = layout.row_pixels() * step;
         let Rect { x, y, width, height } = counted;
         Area {

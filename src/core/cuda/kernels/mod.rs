@@ -242,11 +242,7 @@ impl LumaVariants {
 
 /// Pixels of `layout` per vector of the plane with the luma.
 fn pixels_of_vector(layout: &BufferLayout) -> u32 {
-    let step = match layout.arrangement() {
-        Arrangement::Pairs { .. } => 2,
-        Arrangement::Luma | Arrangement::Planar { .. } | Arrangement::Packed { .. } => 1,
-    };
-    VECTOR as u32 / (step * u32::from(layout.sample().bytes))
+    VECTOR as u32 / (layout.arrangement().luma_step() * u32::from(layout.sample().bytes))
 }
 
 /// Vectors of the plane with the luma.
