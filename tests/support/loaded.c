@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SOCKET = 0, STREAMS = 3, MOST_RUNS = 256, LONGEST_MESSAGE = 1 << 20 };
+enum { SOCKET = 0, STREAMS = 3, MOST_RUNS = 256, MOST_DESCRIPTORS = 4 * MOST_RUNS, LONGEST_MESSAGE = 1 << 20 };
 
 // Runs that have not ended: `runs[0]` is the socket.
 static struct pollfd runs[MOST_RUNS] = {{.fd = SOCKET, .events = POLLIN}};
@@ -36,7 +36,9 @@ struct begin {
 static char **become(struct begin *begin, const int *descriptors) {
     for (int stream = 0; stream < STREAMS; stream++)
         if (dup2(descriptors[stream], stream) < 0) _exit(127);
-    syscall(SYS_close_range, STREAMS, ~0U, 0);
+    // Linux has it since 5.9.
+    if (syscall(SYS_close_range, STREAMS, ~0U, 0) != 0)
+        for (int other = STREAMS; other < MOST_DESCRIPTORS; other++) close(other);
     char *text = begin->text;
     if (chdir(text) != 0) _exit(127);
     char **words = calloc(begin->arguments + begin->variables + 2, sizeof *words);

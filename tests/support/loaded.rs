@@ -16,9 +16,9 @@ use std::process::{Child, Command, ExitStatus, Output};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Runs a command that reads `input`, or nothing, in a fork of its loaded program; `None` if there is no C compiler, or the
-/// system cannot tell when a fork has ended (Linux before 5.9). Nothing of the command counts but its program, arguments,
-/// environment and folder. `before` are other libraries for `LD_PRELOAD`.
-pub fn output(command: &Command, before: &str, input: Option<&[u8]>) -> Option<Output> {
+/// system cannot tell when a fork has ended (Linux before 5.3). Nothing of the command counts but its program, arguments,
+/// environment and folder. A program is loaded in the environment of its first command.
+pub fn output(command: &Command, input: Option<&[u8]>) -> Option<Output> {
     static LIBRARY: LazyLock<Option<OsString>> = LazyLock::new(library);
     static PROGRAMS: LazyLock<Mutex<HashMap<OsString, (Child, OwnedFd)>>> = LazyLock::new(Mutex::default);
     let library = LIBRARY.as_ref()?;
@@ -29,8 +29,9 @@ pub fn output(command: &Command, before: &str, input: Option<&[u8]>) -> Option<O
     let (status, from_status) = outlet();
     {
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, socket) = programs.entry(program.to_owned()).or_insert_with(|| start(program, library, before));
-        let stdin = if input.is_some() { stdin.into() } else { OwnedFd::from(File::open("/dev/null").ok()?) };
+        let (_, socket) = programs.entry(program.to_owned()).or_insert_with(|| start(command, library));
+        let stdin =
+            if input.is_some() { stdin.into() } else { OwnedFd::from(File::open("/dev/null").expect("a null device")) };
         send(socket, &message(command), [stdin.as_fd(), from_stdout.as_fd(), from_stderr.as_fd(), from_status.as_fd()]);
     }
     drop((from_stdout, from_stderr, from_status));
@@ -72,20 +73,23 @@ fn library() -> Option<OsString> {
 }
 
 /// Has the program loaded: the socket that takes its runs. It ends with the last descriptor of that.
-fn start(program: &OsStr, library: &OsStr, before: &str) -> (Child, OwnedFd) {
+fn start(command: &Command, library: &OsStr) -> (Child, OwnedFd) {
     let (socket, other) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("sockets");
+    let (program, mut environment) = (command.get_program(), environment(command));
     let mut preloaded = library.to_owned();
-    preloaded.push(" ");
-    preloaded.push(before);
-    let mut command = Command::new(program);
-    command.stdin(other).env("LD_PRELOAD", preloaded).env("HISTEQ_LOADED", "1");
-    command.env_remove("MALLOC_MMAP_THRESHOLD_").env_remove("MALLOC_TRIM_THRESHOLD_");
-    let child = command.spawn().unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
+    if let Some(others) = environment.get(OsStr::new("LD_PRELOAD")) {
+        preloaded.push(" ");
+        preloaded.push(others);
+    }
+    environment.extend([("LD_PRELOAD".into(), preloaded), ("HISTEQ_LOADED".into(), "1".into())]);
+    let child = Command::new(program).env_clear().envs(environment).stdin(other).spawn();
+    let child = child.unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
     (child, socket)
 }
 
-fn message(command: &Command) -> Vec<u8> {
+/// All variables that the command's process would have.
+fn environment(command: &Command) -> HashMap<OsString, OsString> {
     let mut environment: HashMap<OsString, OsString> = std::env::vars_os().collect();
     for (name, value) in command.get_envs() {
         match value {
@@ -93,6 +97,11 @@ fn message(command: &Command) -> Vec<u8> {
             None => environment.remove(name),
         };
     }
+    environment
+}
+
+fn message(command: &Command) -> Vec<u8> {
+    let environment = environment(command);
     let arguments = command.get_args().len() as u32 + 1;
     let mut bytes = [arguments.to_ne_bytes(), (environment.len() as u32).to_ne_bytes()].concat();
     let mut add = |words: &[&OsStr]| {

@@ -173,7 +173,7 @@ impl Run {
     /// Runs `command`, of a program that [`uses_ffmpeg`], to its end, with `input` coming in through a pipe on stdin: in a fork
     /// of the loaded program, where that can be.
     fn forked(command: &mut Command, line: &str, input: Option<&[u8]>) -> Self {
-        match (loaded::output(command, looked_up_first(), input), input) {
+        match (loaded::output(command, input), input) {
             (Some(output), _) => Run::new(line, output),
             (None, Some(input)) => Run::fed(command, line, input),
             (None, None) => Run::of(command, line),
