@@ -1,6 +1,6 @@
 //! What the vectors are about: pictures, and options by the names and values of the table.
 
-use histeq::options::{OPTIONS, ValueKind};
+use histeq::options::{OPTIONS, Options, ValueKind};
 use histeq::spec::MethodName;
 use histeq::{Look, Named};
 
@@ -187,4 +187,34 @@ fn every_option_has_a_vector_and_so_has_each_of_its_names() {
             }
         }
     }
+}
+
+/// The fields, as `{:#?}` shows them.
+fn fields(options: &Options) -> Vec<String> {
+    let mut fields: Vec<String> = Vec::new();
+    for line in format!("{options:#?}").lines() {
+        match line.strip_prefix("    ") {
+            Some(field) if field.starts_with(char::is_alphabetic) => fields.push(field.to_owned()),
+            _ => {
+                if let Some(field) = fields.last_mut() {
+                    field.push_str(line);
+                }
+            }
+        }
+    }
+    fields
+}
+
+#[test]
+fn every_field_of_options_has_a_row_that_sets_it() {
+    let mut left = fields(&Options::default());
+    for case in cases() {
+        let mut options = Options::default();
+        for (name, value) in case.options.split(' ').filter_map(|option| option.split_once('=')) {
+            options.set(name, value).unwrap();
+        }
+        let set = fields(&options);
+        left.retain(|field| set.contains(field));
+    }
+    assert!(left.is_empty(), "no row of OPTIONS sets {left:?}");
 }
