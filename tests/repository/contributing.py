@@ -4,6 +4,7 @@
     tests/repository/contributing.py             each change by itself: the files that it edits are listed, and it compiles
     tests/repository/contributing.py --without   also without each of these files in turn: it must not compile, but for
                                                  files that a test asks for
+    tests/repository/contributing.py --texts     only whether the files have what a change replaces
     tests/repository/contributing.py look ...    only these
 
 A change adds a member beside one that exists: a look beside `thermal`, and so on. `cargo check` takes the packages that are
@@ -85,7 +86,7 @@ CHANGES = {
         ),
         *(
             ("src/media/sink/kind.rs", f"            | OutputKind::File => {end}", f"            | OutputKind::File\n            | OutputKind::Tried => {end}")
-            for end in ("false,", "true,", "{")
+            for end in ("false,", "true,", "Files::One,")
         ),
     ],
     "backend": [
@@ -94,7 +95,8 @@ CHANGES = {
             '        Cuda = "cuda", "An NVIDIA GPU, or an error";',
             '        Cuda = "cuda", "An NVIDIA GPU, or an error";\n        Tried = "tried", "To try";',
         ),
-        ("src/core/equalize/opening.rs", "Backend::Cpu => Device::None,", "Backend::Cpu | Backend::Tried => Device::None,"),
+        ("src/core/equalize/opening.rs", "            Backend::Cpu => false,", "            Backend::Cpu | Backend::Tried => false,"),
+        ("src/core/equalize/opening.rs", "Backend::Auto | Backend::Cpu => false,", "Backend::Auto | Backend::Cpu | Backend::Tried => false,"),
     ],
 }
 
@@ -111,13 +113,20 @@ def listed(name):
     return set(re.findall(r"^\| `([^`]+)`", section[1], re.M))
 
 
-def edit(folder, changes):
+def edited(folder, changes):
+    """The files of the changes, with what is in them then."""
+    texts = {}
     for file, old, new in changes:
-        path = folder / file
-        text = path.read_text()
+        text = texts[file] if file in texts else (folder / file).read_text()
         if old not in text:
             sys.exit(f"{file} has no {old!r}: tests/repository/contributing.py is out of date")
-        path.write_text(text.replace(old, new, 1))
+        texts[file] = text.replace(old, new, 1)
+    return texts
+
+
+def edit(folder, changes):
+    for file, text in edited(folder, changes).items():
+        (folder / file).write_text(text)
 
 
 def check(folder):
@@ -128,24 +137,28 @@ def check(folder):
 
 def main():
     names = [name for name in sys.argv[1:] if not name.startswith("-")] or list(CHANGES)
+    if "--texts" in sys.argv:
+        for name in names:
+            edited(ROOT, CHANGES[name])
+        return
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "copy"
         git = lambda *words: subprocess.run(["git", *words], check=True, capture_output=True, text=True)
         git("-C", str(ROOT), "worktree", "add", "--detach", str(folder), "HEAD")
         try:
             for name in names:
-                edited = list(dict.fromkeys(file for file, _, _ in CHANGES[name]))
-                missing = set(edited) - listed(name)
+                files = list(dict.fromkeys(file for file, _, _ in CHANGES[name]))
+                missing = set(files) - listed(name)
                 if missing:
                     sys.exit(f"{name}: CONTRIBUTING.md does not list {sorted(missing)}")
                 edit(folder, CHANGES[name])
                 fine, errors = check(folder)
                 if not fine:
-                    sys.exit(f"{name}: does not compile with {edited}:\n{errors}")
-                print(f"{name}: compiles with {', '.join(edited)}", flush=True)
+                    sys.exit(f"{name}: does not compile with {files}:\n{errors}")
+                print(f"{name}: compiles with {', '.join(files)}", flush=True)
                 git("-C", str(folder), "checkout", "--", ".")
-                needed = [file for file in edited if file not in ASKED_FOR_BY_A_TEST]
-                for left in needed if "--without" in sys.argv and len(edited) > 1 else []:
+                needed = [file for file in files if file not in ASKED_FOR_BY_A_TEST]
+                for left in needed if "--without" in sys.argv and len(files) > 1 else []:
                     edit(folder, [change for change in CHANGES[name] if change[0] != left])
                     if check(folder)[0]:
                         sys.exit(f"{name}: compiles without {left}")

@@ -1,7 +1,9 @@
 //! The lists of files in CONTRIBUTING.md are complete: they have each file that a member which exists is in.
 
+use crate::support::skip::skip;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const PAGE: &str = ".github/CONTRIBUTING.md";
 
@@ -79,6 +81,14 @@ fn the_lists_have_each_file_that_a_member_is_in() {
     }
     assert!(recipes.len() >= 8, "{} recipes", recipes.len());
     assert!(wrong.is_empty(), "{PAGE}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_scratch_changes_find_what_they_replace() {
+    match Command::new("tests/repository/contributing.py").arg("--texts").output() {
+        Ok(done) => assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr)),
+        Err(_) => skip("contributing.py", "no python3"),
+    }
 }
 
 #[test]
