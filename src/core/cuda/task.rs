@@ -238,14 +238,14 @@ impl Task {
 
     /// Whether the curve depends on the plain histogram of the frame alone, and is blended with the codes themselves.
     pub(super) fn is_plain(&self) -> bool {
-        // Without a contrast limit, the range of the tone has no effect. Each field is named, so that a new parameter
-        // has to be decided on here.
+        // Without a contrast limit, the range of the tone has no effect. Each field is named: a new one has to be decided
+        // on here.
         let Parameters { smoothing, plateau, bins, max_gain: _, method: _, strength: _, region: _, chroma: _ } =
             self.parameters;
-        let tone = self.tone();
-        let is_textbook =
-            smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && tone.max_gain == Gain::OFF;
-        is_textbook && tone.line.is_identity() && tone.ceiling as usize == self.levels.count() - 1
+        let Tone { max_gain, line, ceiling, range: _, strength: _, chroma_gain: _, keeps_black: _ } = self.tone();
+        let counts_plainly =
+            smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF;
+        counts_plainly && line.is_identity() && ceiling as usize == self.levels.count() - 1
     }
 
     /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone.

@@ -109,10 +109,29 @@ impl Options {
 
     /// Whether the curve is that of the plain histogram of each frame, for any video.
     pub fn is_textbook(&self) -> bool {
-        let plain = Options { look: Look::Exact, ..Options::default() };
-        let Options { look, method, max_gain, smooth, plateau, bins, output_depth, .. } = self.clone();
-        let asked = Options { look, bins, output_depth, ..plain.clone() };
-        asked == plain
+        // Each field is named: a new one has to be decided on here.
+        let Options {
+            look,
+            method,
+            max_gain,
+            smooth,
+            plateau,
+            bins,
+            output_depth,
+            strength: _,
+            levels: _,
+            scene_threshold: _,
+            tiles: _,
+            chroma: _,
+            gray: _,
+            region: _,
+            look_ahead: _,
+            denoise: _,
+            denoise_effort: _,
+        } = self;
+        *look == Look::Exact
+            && bins.is_none()
+            && *output_depth == OutputDepth::default()
             && method.is_none_or(|method| method != MethodName::Clahe)
             && max_gain.is_none_or(|gain| gain == MaxGain::Fixed(Gain::OFF))
             && smooth.is_none_or(|smooth| smooth == Smooth::Seconds(0.0))

@@ -8,6 +8,8 @@
 #include "tiles.cuh"
 #include "vectors.cuh"
 
+static_assert(sizeof(Scale) == 4 * 8, "entries_of_steps in src/core/cuda/arguments.rs has room for 8 words");
+
 namespace whole {
 #include "histogram.cu"
 }
