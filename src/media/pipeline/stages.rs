@@ -2,7 +2,7 @@
 //! between them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
 
 use super::transcoders::{InProcess, OpenTranscoders};
-use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream};
+use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream, microseconds, rescale};
 use anyhow::Result;
 use histeq::frame::{Frame, Pool};
 use serde::{Deserialize, Serialize};
@@ -182,6 +182,12 @@ impl Input {
     /// The stream that is equalized.
     pub fn video_stream(&self) -> &Stream {
         &self.media.streams[self.video]
+    }
+
+    /// When a packet of one of its streams is due, in microseconds; 0 if it has no time.
+    pub fn time_of(&self, packet: &Packet) -> i64 {
+        let time_base = self.media.streams[packet.stream()].time_base;
+        packet.time().map_or(0, |time| rescale(time, time_base, microseconds()))
     }
 
     /// Average frames a second, if known.

@@ -10,6 +10,7 @@ use super::metadata::{
     protocol_options, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
+use super::recorder::Segmentation;
 use super::stream_choice::StreamChoice;
 use super::streams::{self, Routes, StreamRules};
 use super::target::Target;
@@ -48,6 +49,10 @@ pub struct OutputOptions {
     pub streams: Option<StreamChoice>,
     /// What is done about its size.
     pub size: Option<SizeRule>,
+    /// Whether the times of the video begin at zero in it, whatever they are in the input.
+    pub from_zero: bool,
+    /// How a recording is cut into segments, if it is.
+    pub segments: Option<Segmentation>,
 }
 
 /// A sink for a file or a live stream. The encoder is opened with the first frame, for its format, size and colours.
@@ -65,6 +70,7 @@ pub struct FileSink {
     fit: Option<(usize, usize)>,
     rules: StreamRules,
     size: Option<SizeRule>,
+    from_zero: bool,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if that is not the user's choice.
     codec_changes: Option<&'static str>,
@@ -216,6 +222,7 @@ impl FileSink {
             fit: options.fit,
             rules,
             size: options.size,
+            from_zero: options.from_zero,
             candidates,
             codec_changes,
             notices,
@@ -316,8 +323,8 @@ impl FileSink {
         }
         let stream = self.input.video_stream();
         let muxer = self.muxer.as_mut().context("the output is closed")?;
-        if self.pace == Pace::Network && self.container.name() == "flv" {
-            // The times of each connection begin at zero.
+        // So do those of each connection to a server of RTMP.
+        if self.from_zero || self.pace == Pace::Network && self.container.name() == "flv" {
             muxer.set_time_offset(-begin);
         }
         let media = &self.input.media;

@@ -15,6 +15,7 @@
 //! | `piece.rs`, `joinable.rs`, `piece_file.rs`, `joined.rs` | pieces of a video, and the file that is joined of them |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
 //! | `two_pass.rs` | two passes of an encoder, to meet a size |
+//! | `recorder` | recordings in segments, and how long they are kept |
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `virtual_camera.rs` | writes to v4l2loopback |
 //! | `picture.rs` | writes a single picture |
@@ -40,6 +41,7 @@ mod piece_file;
 mod power_loss;
 mod raw;
 mod reconnecting;
+mod recorder;
 mod sources;
 mod steady;
 mod stream_choice;
@@ -64,6 +66,7 @@ pub use picture::write_drawn;
 pub use piece::{PieceOf, PieceSink};
 pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
+pub use recorder::{Retention, Segment, Segmentation};
 pub use sources::is_made_here;
 pub use stream_choice::StreamChoice;
 pub use target::{Files, Overwrite, Target, TargetError};

@@ -5,6 +5,7 @@ use super::fit::PixelChoice;
 use super::kind::OutputKind;
 use super::raw::RawSink;
 use super::reconnecting::Reconnecting;
+use super::recorder::Recorder;
 use super::target::{Overwrite, Target, TargetError};
 #[cfg(target_os = "linux")]
 use super::virtual_camera::VirtualCameraSink;
@@ -42,10 +43,14 @@ pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Re
 pub fn open(
     input: Input,
     target: Target,
-    options: OutputOptions,
+    mut options: OutputOptions,
     on_gpu: &mut dyn FnMut() -> bool,
     notices: Notices,
 ) -> Result<Box<dyn Sink>> {
+    if let Some(segmentation) = options.segments.take() {
+        let place = (target.name(), target.cancel().clone());
+        return Ok(Box::new(Recorder::create(input, place, (options, segmentation), on_gpu(), notices)?));
+    }
     Ok(match OutputKind::of(target.name(), options.format.as_deref()) {
         OutputKind::Raw(framing) => {
             check_raw(target.name(), &options)?;

@@ -615,7 +615,7 @@ fn segments(name: &str) -> Vec<String> {
 }
 
 /// The system's error message, without its number.
-fn reason(error: &std::io::Error) -> String {
+pub(super) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }

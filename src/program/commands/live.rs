@@ -14,11 +14,14 @@ use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
     self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
-use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
-use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Target, VIRTUAL_CAMERA};
+use histeq_media::pipeline::{Input, Notices, Outcome, Progress, Source};
+use histeq_media::sink::{
+    self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
+};
 use histeq_media::source::{MicrophoneSource, StartTime, open_live};
 use histeq_media::sys::without_password;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
 pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
@@ -28,7 +31,7 @@ pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
         [job] => {
             let shared_settings = SharedSettings::default();
             let mut window = window(job, &shared_settings, &session.notices, &builder)?;
-            let planned = PlannedCamera::check(job, &session.cancel)?;
+            let planned = PlannedCamera::check(job, &session)?;
             session.listen_for_signals(Vec::new(), "finishing")?;
             let backend = BackendStartup::begin(job.backend.clone());
             let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
@@ -55,7 +58,7 @@ pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
 fn run_several(jobs: &[LiveJob], session: &mut Session<'_>, builder: &StageBuilder, console: &Console) -> Result<()> {
     let sessions = session.of_sources(jobs.len());
     check_apart(jobs)?;
-    let planned = jobs.iter().zip(&sessions).map(|(job, session)| PlannedCamera::check(job, &session.cancel));
+    let planned = jobs.iter().zip(&sessions).map(|(job, session)| PlannedCamera::check(job, session));
     let planned = planned.collect::<Result<Vec<_>>>()?;
     session.listen_for_signals(Vec::new(), "finishing")?;
     let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&session.notices.for_core())?;
@@ -123,8 +126,9 @@ struct PlannedCamera<'a> {
 
 impl<'a> PlannedCamera<'a> {
     /// Checks the outputs of `job`.
-    fn check(job: &'a LiveJob, cancel: &Cancel) -> Result<Self> {
-        Ok(PlannedCamera { job, outputs: plan_outputs(job, cancel)?, records: RecordTargets::of_live(job, cancel)? })
+    fn check(job: &'a LiveJob, session: &Session<'_>) -> Result<Self> {
+        let records = RecordTargets::of_live(job, &session.cancel)?;
+        Ok(PlannedCamera { job, outputs: plan_outputs(job, session)?, records })
     }
 }
 
@@ -213,8 +217,8 @@ struct PlannedOutput {
 }
 
 /// The outputs beside the window, checked before the camera is opened.
-fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
-    let mut planned = Vec::new();
+fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutput>> {
+    let (cancel, mut planned) = (&session.cancel, Vec::new());
     let options = |format| OutputOptions {
         format,
         encoder: job.encoder.clone(),
@@ -230,8 +234,15 @@ fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
         job.written_files().try_for_each(|name| Target::differs(name, camera))?;
     }
     if let Some(file) = &job.record {
-        let options = options(None);
-        let target = sink::live_target(file, None, job.overwrite)?.interruptible(cancel);
+        let segments = job.segments.map(|(length, retention)| {
+            let ended = Arc::new(session.segment_ended());
+            Segmentation { length, retention, ended }
+        });
+        let target = match &segments {
+            Some(_) => Target::nowhere(file),
+            None => sink::live_target(file, None, job.overwrite)?,
+        };
+        let (target, options) = (target.interruptible(cancel), OutputOptions { segments, ..options(None) });
         planned.push(PlannedOutput { target, options, queue_policy: QueuePolicy::Recording });
     }
     if let Some(device) = &job.loopback {

@@ -9,12 +9,12 @@ use super::option_args::{LIVE, OUTPUT, OptionArgs};
 use super::output::OutputArgs;
 use super::sandbox::SandboxArgs;
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{duration, input_name, number, output_name, rate, size, usage};
+use super::values::{duration, input_name, number, output_name, parse_count, rate, size, span, usage, value};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
-use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, network_format};
+use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, network_format};
 use histeq_media::source::CameraOptions;
 use histeq_media::sys::{number_pattern, numbered};
 use std::time::Duration;
@@ -36,6 +36,24 @@ pub struct LiveArgs {
     /// Also record into this file; mp4 and mkv stay playable even after a crash
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub record: Option<String>,
+
+    /// Record in files of this length (10m, 1h), each whole by itself; the name has the time: cam-%Y%m%d-%H%M%S.mkv
+    ///
+    /// Where a day has a whole number of them, they end by the clock: those of 1h on the hour. Each begins with a key
+    /// frame, and no frame is lost or twice between them. When the disk is full or away, recording waits and goes on.
+    #[arg(long, value_name = "T", value_parser = span, requires = "record")]
+    pub segment: Option<Duration>,
+
+    /// Remove files of --segment that ended this long ago (12h, 7d)
+    ///
+    /// Only recordings that this program has named by this pattern go, of earlier runs as well; one that is renamed
+    /// stays. With it or --keep-size, the oldest one also goes when the disk is full.
+    #[arg(long, value_name = "T", value_parser = span, requires = "segment")]
+    pub keep: Option<Duration>,
+
+    /// Remove the oldest files of --segment when all of them have more bytes than this (500M, 200G)
+    #[arg(long, value_name = "SIZE", requires = "segment")]
+    pub keep_size: Option<String>,
 
     /// Also write here: - for stdout (y4m), or a URL (rtsp://, rtmp://, srt://, udp://, tcp://, rtp://)
     ///
@@ -135,6 +153,8 @@ pub struct LiveJob {
     pub camera: CameraOptions,
     /// A file to record into.
     pub record: Option<String>,
+    /// The length of its segments, and which of them are kept, if it is a pattern of their names.
+    pub segments: Option<(Duration, Retention)>,
     /// What to do if an output exists.
     pub overwrite: Overwrite,
     /// How to encode the recording and the output.
@@ -176,7 +196,8 @@ impl LiveJob {
         Ok((1..).zip(cameras).map(|(number, camera)| job.of_several(number, camera)).collect())
     }
 
-    fn without_camera(args: LiveArgs) -> Result<Self, clap::Error> {
+    fn without_camera(mut args: LiveArgs) -> Result<Self, clap::Error> {
+        let segments = segments(&mut args)?;
         let output = args.output.map(output_name).map(|url| {
             let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
             (url, format)
@@ -201,6 +222,7 @@ impl LiveJob {
                 isolation: args.sandbox.sandbox,
             },
             record: args.record.map(output_name),
+            segments,
             overwrite: args.output_options.overwrite.choice(false),
             encoder: args.output_options.encoder(),
             container: args.output_options.output_option,
@@ -230,6 +252,9 @@ impl LiveJob {
         }
         if self.microphone.is_some() {
             return conflict("--audio takes one microphone for one source: leave it out, or give none");
+        }
+        if self.segments.is_some() {
+            return conflict("--segment names files by the time, those of several sources alike (use --config FILE)");
         }
         let curves = self.equalize.save_curves.as_ref();
         let output = self.output.as_ref().map(|(name, _)| name);
@@ -289,6 +314,17 @@ impl LiveJob {
     pub fn written_files(&self) -> impl Iterator<Item = &String> {
         self.encoded_files().chain(&self.equalize.save_curves)
     }
+}
+
+/// The segments that are asked for.
+fn segments(args: &mut LiveArgs) -> Result<Option<(Duration, Retention)>, clap::Error> {
+    let (Some(name), Some(length)) = (&args.record, args.segment) else { return Ok(None) };
+    if OutputKind::of(name, None) != OutputKind::File {
+        let message = format!("{name}: --segment writes files of video (as in cam-%Y%m%d-%H%M%S.mkv)");
+        return Err(usage(ErrorKind::ArgumentConflict, &message));
+    }
+    let bytes = value("--keep-size", "a number of bytes like 500M or 200G", args.keep_size.take(), parse_count)?;
+    Ok(Some((length, Retention { time: args.keep, bytes })))
 }
 
 /// How long to wait for a missing source: until it comes if no number is given, not at all with 0.

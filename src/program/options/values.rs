@@ -4,9 +4,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::error::ErrorKind;
 use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
+use jiff::{SignedDuration, Span, SpanRelativeTo};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A usage error; clap adds the usage line when it formats the error.
 pub fn usage(kind: ErrorKind, message: &str) -> clap::Error {
@@ -88,6 +90,17 @@ pub fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
         Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
         duration => Ok(duration),
     }
+}
+
+/// A length of time, more than 0: seconds, as FFmpeg writes times, or with units (`90`, `1:30`, `10m`, `1h 30m`, `7d`).
+pub fn span(text: &str) -> Result<Duration, String> {
+    let of_units = || text.parse::<Span>().ok()?.to_duration(SpanRelativeTo::days_are_24_hours()).ok();
+    let length = match parse_time(text) {
+        Some(microseconds) => Some(SignedDuration::from_micros(microseconds)),
+        None => of_units(),
+    };
+    let length = length.filter(|length| length.is_positive()).and_then(|length| Duration::try_from(length).ok());
+    length.ok_or_else(|| "a length of time is needed, like 10m, 1h or 7d".to_owned())
 }
 
 /// The size in pixels that `--size` gives.

@@ -1,6 +1,6 @@
 //! Lines on stderr that do not run into the progress bar, and the same as events.
 
-use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, StartRecord};
+use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, SegmentRecord, StartRecord};
 use super::summary::{counted, with_strength};
 use crate::options::Verbosity;
 use histeq_media::pipeline::{FailureKind, Level, Notices};
@@ -84,7 +84,11 @@ impl Console {
             }
             Event::Warning { message } => (Verbosity::Warnings, "warning: ", message),
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
-            Event::Start { .. } | Event::Progress(_) | Event::File(_) | Event::Result(_) => return,
+            Event::Start { .. }
+            | Event::Progress(_)
+            | Event::Segment(_)
+            | Event::File(_)
+            | Event::Result(_) => return,
         };
         self.print(from, &format!("histeq-video: {kind}{}", one_line(message)));
         self.send(&event);
@@ -108,6 +112,11 @@ impl Console {
     /// Sends what is read and written, as the first event of a run.
     pub fn start(&self, run: StartRecord) {
         self.send(&Event::Start { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned(), run });
+    }
+
+    /// Sends that a segment of a recording has ended.
+    pub fn segment(&self, segment: SegmentRecord) {
+        self.send(&Event::Segment(segment));
     }
 
     /// Prints how one of many files has ended; not of one that was there.

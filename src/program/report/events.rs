@@ -3,6 +3,7 @@
 use super::failure::kind_of;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
 use histeq_media::sys::{give_up_with_an_event, print_line};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -43,6 +44,8 @@ pub enum Event {
         message: String,
     },
     Error(ErrorRecord),
+    /// A segment of a recording has ended.
+    Segment(SegmentRecord),
     /// One of many files is done, or has failed.
     File(FileRecord),
     /// The last line, or that of one of several sources.
@@ -104,6 +107,24 @@ pub struct StartRecord {
     pub encoding: Option<Box<Encoding>>,
     /// The settings that hold, by the names of their options; none for `compare`.
     pub settings: Map<String, Value>,
+}
+
+/// A segment of a recording.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct SegmentRecord {
+    /// Number of the source, from 1, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<usize>,
+    /// The name of its file.
+    pub file: String,
+    /// When it began, by the clock on the wall.
+    pub begin: Timestamp,
+    /// How long it is.
+    pub seconds: f64,
+    /// Number of frames in it.
+    pub frames: u64,
+    /// Size of its file.
+    pub bytes: u64,
 }
 
 /// One state of a run.

@@ -13,12 +13,13 @@ pub use guard::Outputs;
 pub use prepared::{Around, Prepared, prepare};
 
 use crate::options::{Limits, MeterStyle, StderrOptions};
-use crate::report::{Console, Meter, Metered, StartRecord};
+use crate::report::{Console, Meter, Metered, SegmentRecord, StartRecord};
 use crate::signals;
 use crate::watch::ProcessMemory;
 use anyhow::Result;
 use histeq_media::ffmpeg;
 use histeq_media::pipeline::{Cancel, Encoding, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
+use histeq_media::sink::Segment;
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::without_password;
 use serde_json::{Map, Value};
@@ -154,6 +155,15 @@ impl<'a> Session<'a> {
             encoding: encoding.map(Box::new),
             settings,
         });
+    }
+
+    /// What a segment of a recording is given to when it has ended: an event of this source.
+    pub fn segment_ended(&self) -> impl Fn(Segment) + Send + Sync + 'static {
+        let (console, source) = (self.console.clone(), self.source);
+        move |Segment { file, begin, seconds, frames, bytes }| {
+            let (file, begin) = (file.display().to_string(), begin.timestamp());
+            console.segment(SegmentRecord { source, file, begin, seconds, frames, bytes });
+        }
     }
 
     /// Calls `run` with a function that updates the meter, which shows this pass and source. The meter ends at 100% if

@@ -1,0 +1,436 @@
+//! A recording in segments: files one after another, each by itself whole, named by the time at which it begins.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod.rs` | goes from one segment to the next, and on after a disk that was full or away |
+//! | `schedule.rs` | when segments end |
+//! | `names.rs` | what they are called |
+//! | `kept.rs` | how long they are kept |
+//! | `room.rs` | room on the disk, set aside before it is needed |
+//!
+//! Each segment has an encoder of its own, so it begins with a key frame, and nothing in it depends on another one.
+//! Packets of sound go where their time is: they wait until the picture of their time has come.
+
+mod kept;
+mod names;
+mod room;
+mod schedule;
+
+pub use kept::Retention;
+
+use self::kept::Recordings;
+use self::names::NamePattern;
+use self::room::Room;
+use super::file::{FileSink, OutputOptions};
+use super::target::{Files, Overwrite, Target, TargetError, reason};
+use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
+use crate::pipeline::{Cancel, Delivery, Encoding, Input, Notices, Outcome, Pauses, Sink};
+use anyhow::{Result, ensure};
+use histeq::frame::Frame;
+use jiff::{Timestamp, ZonedDateTime};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Microseconds of sound that wait for their picture, or come later than it.
+const SOUND_APART: i64 = 1_000_000;
+
+/// The time between two looks at what is kept.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// How a recording is cut into segments.
+#[derive(Clone)]
+pub struct Segmentation {
+    /// The length of a segment, more than 0.
+    pub length: Duration,
+    /// Which recordings go.
+    pub retention: Retention,
+    /// Gets each segment that has ended.
+    pub ended: Arc<dyn Fn(Segment) + Send + Sync>,
+}
+
+impl std::fmt::Debug for Segmentation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Segmentation({:?}, {:?})", self.length, self.retention)
+    }
+}
+
+/// A segment that has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segment {
+    /// Its file.
+    pub file: PathBuf,
+    /// When it began, by the clock on the wall.
+    pub begin: ZonedDateTime,
+    /// How long it is, in seconds.
+    pub seconds: f64,
+    /// Number of frames in it.
+    pub frames: u64,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+/// A sink that writes segments.
+pub struct Recorder {
+    input: Input,
+    options: OutputOptions,
+    on_gpu: bool,
+    cancel: Cancel,
+    notices: Notices,
+    pattern: NamePattern,
+    segmentation: Segmentation,
+    recordings: Recordings,
+    encoding: Option<Encoding>,
+    /// Whether there is sound, which may come after its picture.
+    has_sound: bool,
+    /// Sound whose picture has not come.
+    sound: VecDeque<Packet>,
+    current: Option<Open>,
+    /// The one before: sound may still come for it.
+    ending: Option<Open>,
+    /// Time of the newest frame, in microseconds.
+    time: i64,
+    /// How often segments were begun.
+    begun: u64,
+    lost_at: Option<Instant>,
+    pauses: Pauses,
+    /// When the next attempt is due.
+    next: Instant,
+    next_look: Instant,
+    missed: u64,
+}
+
+/// A segment that is being written.
+struct Open {
+    sink: Box<FileSink>,
+    file: PathBuf,
+    room: Option<Room>,
+    begin: ZonedDateTime,
+    ends: Timestamp,
+    /// Time of its first frame, in microseconds.
+    first: i64,
+    /// The longest that it may be, in microseconds, whatever the clock on the wall says.
+    most: i64,
+    frames: u64,
+}
+
+impl Recorder {
+    /// Checks all that can be checked before the first frame.
+    ///
+    /// # Errors
+    /// When the name is no pattern, its folder is not there or keeps no attributes that are needed, or container and
+    /// encoder are not here or do not go together.
+    pub fn create(
+        input: Input,
+        (name, cancel): (&str, Cancel),
+        (options, segmentation): (OutputOptions, Segmentation),
+        on_gpu: bool,
+        notices: Notices,
+    ) -> Result<Self> {
+        let pattern = NamePattern::new(name)?;
+        let options = OutputOptions { from_zero: true, ..options };
+        let checked = FileSink::prepare(
+            input.clone(),
+            Target::nowhere(name),
+            options.clone(),
+            None,
+            &mut || on_gpu,
+            notices.clone(),
+        )?;
+        let now = Instant::now();
+        Ok(Recorder {
+            encoding: checked.encoding(),
+            has_sound: input.media.streams.iter().any(|stream| stream.kind == MediaType::Audio),
+            recordings: Recordings::find(&pattern, segmentation.retention)?,
+            input,
+            options,
+            on_gpu,
+            cancel,
+            notices,
+            pattern,
+            segmentation,
+            sound: VecDeque::new(),
+            current: None,
+            ending: None,
+            time: 0,
+            begun: 0,
+            lost_at: None,
+            pauses: Pauses::default(),
+            next: now,
+            next_look: now,
+            missed: 0,
+        })
+    }
+
+    /// Opens a segment that begins now, with a frame of this time.
+    fn open(&mut self, now: ZonedDateTime, first: i64) -> Result<Open> {
+        while !Room::is_in(self.pattern.folder()) {
+            ensure!(self.free(), Error::Other { errno: libc::ENOSPC });
+        }
+        let (file, target) = self.target(&now)?;
+        // What is said of an encoder is said once.
+        let notices = match self.begun {
+            0 => self.notices.clone(),
+            _ => {
+                let notices = self.notices.clone();
+                Notices::new(false, move |_, message| notices.detail(message))
+            }
+        };
+        let (input, options) = (self.input.clone(), self.options.clone());
+        let sink = FileSink::prepare(input, target, options, None, &mut || self.on_gpu, notices)?;
+        let ends = schedule::end_of(&now, self.segmentation.length);
+        // A clock that is set back by an hour makes no segment an hour longer.
+        let length = Duration::try_from(ends.duration_since(now.timestamp())).unwrap_or(self.segmentation.length);
+        let most = i64::try_from((length + Duration::from_secs(1)).as_micros()).unwrap_or(i64::MAX);
+        Ok(Open { sink: Box::new(sink), file, room: None, begin: now, ends, first, most, frames: 0 })
+    }
+
+    /// The first free name for a segment that begins now.
+    fn target(&self, now: &ZonedDateTime) -> Result<(PathBuf, Target)> {
+        for file in self.pattern.names(now)? {
+            match Target::direct(&file.to_string_lossy(), Files::One, Overwrite::No) {
+                Err(TargetError::Exists(_)) => {}
+                target => return Ok((file, target?.interruptible(&self.cancel))),
+            }
+        }
+        unreachable!("one of all numbers is free")
+    }
+
+    /// Writes a frame, with the sound up to it, into the segment that it belongs to.
+    fn write_frame(&mut self, frame: Frame) -> Result<()> {
+        let time_base = self.input.video_stream().time_base;
+        self.time = frame.pts.map_or(self.time, |time| rescale(time, time_base, microseconds()));
+        self.turn(self.time);
+        self.pass_late_sound();
+        let packets = self.sound_until(self.time);
+        let is_new = self.current.is_none();
+        if is_new {
+            if Instant::now() < self.next || self.cancel.is_cancelled() {
+                self.missed += 1;
+                return Ok(());
+            }
+            self.current = Some(self.open(ZonedDateTime::now(), self.time)?);
+        }
+        let Some(open) = &mut self.current else { return Ok(()) };
+        open.frames += 1;
+        open.sink.write(Delivery { packets, frame: Some(frame), ..Delivery::default() })?;
+        if is_new {
+            self.begin_recording();
+        }
+        self.look();
+        self.make_room();
+        Ok(())
+    }
+
+    /// Notes that the current segment is there: its first frame is written.
+    fn begin_recording(&mut self) {
+        let Some(open) = &mut self.current else { return };
+        let name = open.file.display();
+        self.recordings.begin(&open.file, open.begin.timestamp());
+        self.begun += 1;
+        open.room = Room::of(&open.file).ok();
+        match self.lost_at.take() {
+            Some(lost_at) => {
+                self.notices.back(&format!("{name}: recording again after {:.1} s", lost_at.elapsed().as_secs_f64()));
+            }
+            None => self.notices.detail(&format!("{name}: a new segment")),
+        }
+        self.pauses = Pauses::default();
+    }
+
+    /// Makes sure that the disk takes the frames that come next. If it is full, removes the oldest recording, or ends the
+    /// segment, which is whole then, and waits.
+    fn make_room(&mut self) {
+        let Some(open) = &mut self.current else { return };
+        let seconds = (self.time - open.first) as f64 / 1e6;
+        let Some(Err(error)) = open.room.as_mut().map(|room| room.make(seconds)) else { return };
+        if !self.free() {
+            self.end_current();
+            self.wait(&reason(&error.into()));
+        }
+    }
+
+    /// Writes the sound of a microphone that goes on while no pictures come.
+    fn write_sound(&mut self) -> Result<()> {
+        self.pass_late_sound();
+        let newest = self.sound.back().map_or(i64::MIN, |packet| self.input.time_of(packet));
+        let packets = self.sound_until(newest.saturating_sub(SOUND_APART));
+        match &mut self.current {
+            Some(open) if !packets.is_empty() => open.sink.write(Delivery { packets, ..Delivery::default() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the sound from `self.sound` that begins at this time (microseconds) or before.
+    fn sound_until(&mut self, time: i64) -> Vec<Packet> {
+        let (due, later) = self.sound.drain(..).partition::<VecDeque<_>, _>(|packet| self.input.time_of(packet) <= time);
+        self.sound = later;
+        due.into()
+    }
+
+    /// Ends the current segment before the frame of this time, if it is over.
+    fn turn(&mut self, time: i64) {
+        let now = Timestamp::now();
+        let Some(mut open) = self.current.take_if(|open| now >= open.ends || time - open.first >= open.most) else {
+            return;
+        };
+        self.end_ending();
+        let packets = self.sound_until(time - 1);
+        let ended = open.sink.write(Delivery { packets, ..Delivery::default() }).and_then(|()| {
+            while open.sink.drain()? {}
+            Ok(())
+        });
+        match ended {
+            Ok(()) if self.has_sound => self.ending = Some(open),
+            Ok(()) => self.end(open, time),
+            Err(error) => self.lose(Some(open), &error),
+        }
+    }
+
+    /// Gives late sound to the segment before, and ends that once no more is to come.
+    fn pass_late_sound(&mut self) {
+        let (Some(ending), Some(current)) = (&mut self.ending, &self.current) else { return };
+        let first = current.first;
+        let (late, others) =
+            self.sound.drain(..).partition::<VecDeque<_>, _>(|packet| self.input.time_of(packet) < first);
+        self.sound = others;
+        let written = ending.sink.write(Delivery { packets: late.into(), ..Delivery::default() });
+        if written.is_err() || self.time - first >= SOUND_APART {
+            self.end_ending();
+        }
+    }
+
+    fn end_ending(&mut self) {
+        let until = self.current.as_ref().map_or(self.time, |current| current.first);
+        if let Some(open) = self.ending.take() {
+            self.end(open, until);
+        }
+    }
+
+    fn end_current(&mut self) {
+        if let Some(open) = self.current.take() {
+            self.end(open, self.time);
+        }
+    }
+
+    /// Finishes a segment whose last frame is shown until this time (microseconds).
+    fn end(&mut self, open: Open, until: i64) {
+        let Open { sink, file, room, begin, first, frames, .. } = open;
+        if let Err(error) = sink.finish(Outcome::Complete) {
+            self.notices.note(&format!("{}: its last second may be missing ({error:#})", file.display()));
+        }
+        // Only now: the end of a file is written into this room, too.
+        drop(room);
+        if frames > 0 {
+            let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+            let seconds = (until - first) as f64 / 1e6;
+            (self.segmentation.ended)(Segment { file, begin, seconds, frames, bytes });
+        }
+    }
+
+    /// Removes what is to go.
+    fn look(&mut self) {
+        if !self.segmentation.retention.removes() || Instant::now() < self.next_look {
+            return;
+        }
+        self.next_look = Instant::now() + LOOK;
+        let bytes = self.current.as_ref().and_then(|open| open.room.as_ref()).map_or(0, Room::bytes);
+        for file in self.recordings.remove_old(Timestamp::now(), bytes) {
+            self.notices.detail(&format!("{}: removed", file.display()));
+        }
+    }
+
+    /// Makes room on a full disk: removes the oldest recording. Whether there was one.
+    fn free(&mut self) -> bool {
+        let removed = self.segmentation.retention.removes().then(|| self.recordings.remove_oldest()).flatten();
+        if let Some(file) = &removed {
+            self.notices.note(&format!("{}: removed, because the disk is full", file.display()));
+        }
+        removed.is_some()
+    }
+
+    /// Gives up a segment that cannot be written, or begun.
+    fn lose(&mut self, open: Option<Open>, error: &anyhow::Error) {
+        match open {
+            Some(open) => {
+                let written = open.sink.encoded().unwrap_or(0).min(open.frames);
+                self.missed += open.frames - written;
+                self.end(Open { frames: written, ..open }, self.time);
+            }
+            None => self.missed += 1,
+        }
+        if !(is_full(error) && self.free()) {
+            self.wait(&format!("{error:#}"));
+        }
+    }
+
+    /// Waits for the disk.
+    fn wait(&mut self, reason: &str) {
+        let reason = format!("{}: {reason}", self.pattern.file);
+        match self.lost_at {
+            None if !self.cancel.is_cancelled() => {
+                self.notices.waiting(&format!("{reason}; waiting until the disk takes recordings again"));
+            }
+            _ => self.notices.detail(&reason),
+        }
+        let now = Instant::now();
+        self.lost_at = self.lost_at.or(Some(now));
+        self.next = now + self.pauses.longer();
+    }
+}
+
+impl Sink for Recorder {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        let Delivery { packets, frame, .. } = delivery;
+        self.sound.extend(packets);
+        let written = match frame {
+            Some(frame) => self.write_frame(frame),
+            None => self.write_sound(),
+        };
+        match written {
+            // A folder that was never there will not come.
+            Err(error) if is_of_disk(&error) && (self.begun > 0 || is_full(&error)) => {
+                let open = self.current.take();
+                self.lose(open, &error);
+                Ok(())
+            }
+            written => written,
+        }
+    }
+
+    fn encoding(&self) -> Option<Encoding> {
+        self.encoding.clone()
+    }
+
+    fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    fn finish(mut self: Box<Self>, _: Outcome) -> Result<Option<String>> {
+        self.end_ending();
+        let sound = self.sound_until(i64::MAX);
+        if let Some(open) = &mut self.current {
+            // What cannot be written shows when it is finished.
+            let _ = open.sink.write(Delivery { packets: sound, ..Delivery::default() });
+        }
+        self.end_current();
+        Ok((self.begun > 0).then(|| self.pattern.file.clone()))
+    }
+}
+
+/// Whether the disk, or the share of it that the user may have, is full.
+fn is_full(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(Error::Other { errno: libc::ENOSPC | libc::EDQUOT }))
+}
+
+/// Whether the disk does not take what is written, which can pass: it may be full, or away.
+fn is_of_disk(error: &anyhow::Error) -> bool {
+    match error.downcast_ref() {
+        Some(Error::Other { errno }) => !matches!(*errno, libc::EINVAL | libc::ENOMEM | libc::ENOSYS),
+        _ => matches!(
+            error.downcast_ref(),
+            Some(TargetError::NotWritable(..) | TargetError::NotWritten(..) | TargetError::NoFolder(..))
+        ),
+    }
+}

@@ -1,0 +1,94 @@
+//! Names of segments: a pattern with the time in it.
+
+use anyhow::{Context, Result, ensure};
+use jiff::fmt::strtime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ZonedDateTime};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The pattern of the names of segments, in the language of `strftime`: `cam-%Y%m%d-%H%M%S.mkv`. Only the last part of a
+/// path is a pattern.
+#[derive(Clone, Debug)]
+pub(super) struct NamePattern {
+    /// Where the segments lie; empty for the current folder.
+    place: PathBuf,
+    /// The last part.
+    pub file: String,
+}
+
+impl NamePattern {
+    /// The pattern `name`.
+    ///
+    /// # Errors
+    /// When no time is in it, `strftime` does not know what is, or there is no such folder.
+    pub fn new(name: &str) -> Result<Self> {
+        let place = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
+        let file = Path::new(name).file_name().and_then(|file| file.to_str()).context("a segment needs a file name")?;
+        let pattern = NamePattern { place, file: file.to_owned() };
+        let at = |second| pattern.formatted(&Timestamp::from_second(second)?.to_zoned_datetime(TimeZone::UTC));
+        let (first, way_out) = (at(0)?, "(as in cam-%Y%m%d-%H%M%S.mkv)");
+        // In each of its fields, this time is another one.
+        ensure!(first != at(1_795_780_799)?, "{name}: segments need the time in their names {way_out}");
+        ensure!(!first.contains('/'), "{name}: a time in the name must have no slash {way_out}");
+        let folder = pattern.folder();
+        ensure!(folder.is_dir(), "{name}: there is no folder {} (make it first)", folder.display());
+        Ok(pattern)
+    }
+
+    /// The folder that the segments lie in.
+    pub fn folder(&self) -> &Path {
+        if self.place.as_os_str().is_empty() { Path::new(".") } else { &self.place }
+    }
+
+    /// The path of the file of this name there.
+    pub fn place_of(&self, file: &OsStr) -> PathBuf {
+        self.place.join(file)
+    }
+
+    fn formatted(&self, time: &ZonedDateTime) -> Result<String> {
+        strtime::format(&self.file, time).with_context(|| format!("{}: no pattern of a time", self.file))
+    }
+
+    /// The names of a segment that begins at `begin`, of which the first that is free is taken: the clock shows an hour
+    /// twice when summer time ends, and a name may be there already.
+    pub fn names(&self, begin: &ZonedDateTime) -> Result<impl Iterator<Item = PathBuf>> {
+        let name = self.formatted(begin)?;
+        let (stem, extension) = match name.rsplit_once('.') {
+            Some((stem, extension)) => (stem.to_owned(), format!(".{extension}")),
+            None => (name, String::new()),
+        };
+        let place = self.place.clone();
+        Ok((1_u32..).map(move |number| match number {
+            1 => place.join(format!("{stem}{extension}")),
+            _ => place.join(format!("{stem}.{number}{extension}")),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_the_time_and_a_number_where_it_is_taken() {
+        let pattern = NamePattern::new("/tmp/cam 1-%Y%m%d-%H%M%S.mkv").expect("a pattern");
+        let begin: ZonedDateTime = "2026-10-25T02:00:00+01:00[Europe/Berlin]".parse().expect("a time");
+        let names: Vec<PathBuf> = pattern.names(&begin).expect("names").take(2).collect();
+        assert_eq!(names, ["/tmp/cam 1-20261025-020000.mkv", "/tmp/cam 1-20261025-020000.2.mkv"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn what_is_no_pattern_says_so() {
+        for (name, said) in [
+            ("/tmp/cam.mkv", "need the time in their names"),
+            ("/tmp/cam-100%%.mkv", "need the time in their names"),
+            ("/tmp/cam-%!.mkv", "no pattern of a time"),
+            ("/tmp/cam-%D.mkv", "must have no slash"),
+            ("/nowhere/cam-%s.mkv", "there is no folder /nowhere"),
+        ] {
+            let error = NamePattern::new(name).expect_err(name).to_string();
+            assert!(error.contains(said), "{name}: {error}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Room on the disk, set aside before it is needed: a full disk shows before a frame is lost to it.
+
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+use std::fs::File;
+use std::path::Path;
+
+/// The least room ahead of what is written, in bytes: more than a second of what encoders make, which is the most that a
+/// muxer holds back.
+const LEAST: u64 = 8 << 20;
+
+/// The room ahead is what is written in this many seconds.
+const SECONDS: f64 = 4.0;
+
+/// The room ahead of the end of a file that grows.
+pub(super) struct Room {
+    file: File,
+    /// Up to this byte.
+    until: u64,
+}
+
+impl Room {
+    /// Whether there is room in this folder for the begin of a file. What cannot be found out counts as yes.
+    pub fn is_in(folder: &Path) -> bool {
+        let Ok(file) = tempfile::tempfile_in(folder) else { return true };
+        Room { file, until: 0 }.make(0.0).is_ok()
+    }
+
+    /// Room for the file of this name.
+    pub fn of(file: &Path) -> std::io::Result<Self> {
+        Ok(Room { file: File::options().write(true).open(file)?, until: 0 })
+    }
+
+    /// Bytes in the file so far.
+    pub fn bytes(&self) -> u64 {
+        self.file.metadata().map_or(0, |metadata| metadata.len())
+    }
+
+    /// Makes sure that there is room for what comes next. `seconds` of the recording are written so far.
+    ///
+    /// # Errors
+    /// When the disk, or the share of it that the user may have, is full.
+    pub fn make(&mut self, seconds: f64) -> Result<(), Errno> {
+        let bytes = self.bytes();
+        let ahead = LEAST.max((bytes as f64 / seconds.max(1.0) * SECONDS) as u64);
+        if bytes + ahead / 2 <= self.until {
+            return Ok(());
+        }
+        match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, bytes, ahead) {
+            Ok(()) => self.until = bytes + ahead,
+            Err(error @ (Errno::NOSPC | Errno::DQUOT)) => return Err(error),
+            // A file system that sets nothing aside still says what it has left.
+            Err(_) => {
+                let left = rustix::fs::fstatvfs(&self.file).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize);
+                if left < ahead {
+                    return Err(Errno::NOSPC);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Room {
+    /// Gives back what was not needed.
+    fn drop(&mut self) {
+        let bytes = self.bytes();
+        if self.until > bytes {
+            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            // Each file system does one of these; a failure costs room on the disk, and no byte of the file.
+            let _ = rustix::fs::fallocate(&self.file, hole, bytes, self.until - bytes);
+            let _ = self.file.set_len(bytes);
+        }
+    }
+}
