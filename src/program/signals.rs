@@ -117,6 +117,23 @@ fn cancel_run() {
     LISTENER.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|listener| listener.cancel.cancel());
 }
 
+/// Whether SIGHUP has come since it was asked last.
+static HANGUP: AtomicBool = AtomicBool::new(false);
+
+/// From now on, SIGHUP ends nothing: [`hung_up`] tells that it has come. To be called after [`listen`].
+pub fn keep_hangups() {
+    extern "C" fn note(_signal: libc::c_int) {
+        HANGUP.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: the handler stores a flag, which a handler may.
+    unsafe { libc::signal(libc::SIGHUP, note as *const () as libc::sighandler_t) };
+}
+
+/// Whether SIGHUP has come since this was asked last.
+pub fn hung_up() -> bool {
+    HANGUP.swap(false, Ordering::Relaxed)
+}
+
 /// Removes temporary files, and ends the program with this code and, if there is one, this error.
 fn end_run(code: u8, error: Option<&anyhow::Error>) -> ! {
     if let Some(listener) = &*LISTENER.lock().unwrap_or_else(PoisonError::into_inner) {

@@ -11,6 +11,7 @@ use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::Leftover;
 use histeq_media::sys::{Resident, no_thread};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ pub struct ProcessMemory {
     frames: usize,
     at_least: usize,
     /// How many videos are worked on at the same time.
-    pub videos: usize,
+    videos: Arc<AtomicUsize>,
 }
 
 impl ProcessMemory {
@@ -42,12 +43,23 @@ impl ProcessMemory {
     pub fn of(limits: &Limits) -> Self {
         // Without `--max-memory`, a run may take nearly all available memory.
         let at_least = limits.apply().map_or(0, |available| available - available / 16);
-        ProcessMemory { resident: Resident::open().map(Arc::new), frames: limits::memory(), at_least, videos: 1 }
+        ProcessMemory {
+            resident: Resident::open().map(Arc::new),
+            frames: limits::memory(),
+            at_least,
+            videos: Arc::new(1.into()),
+        }
+    }
+
+    /// From now on, this many videos are worked on at the same time.
+    pub fn set_videos(&self, count: usize) {
+        self.videos.store(count, Ordering::Relaxed);
     }
 
     /// The most bytes: those of frames, and the share of everything else.
     fn most(&self) -> usize {
-        let share = limits::share_of_codecs().saturating_mul(self.videos).saturating_add(BESIDES);
+        let share =
+            limits::share_of_codecs().saturating_mul(self.videos.load(Ordering::Relaxed)).saturating_add(BESIDES);
         self.frames.saturating_add(share).max(self.at_least)
     }
 

@@ -26,11 +26,17 @@ impl Cancel {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Cancel::cancel);
     }
 
-    /// A flag for a part of the run: it is cancelled with this one, and can be cancelled by itself. To be called before
-    /// this one can be cancelled.
+    /// A flag for a part of the run: it is cancelled with this one, and can be cancelled by itself.
     pub fn part(&self) -> Self {
         let part = Cancel::default();
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part.clone());
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of parts that are over, nobody has a flag.
+        parts.retain(|part| Arc::strong_count(&part.parts) > 1);
+        parts.push(part.clone());
+        drop(parts);
+        if self.is_cancelled() {
+            part.cancel();
+        }
         part
     }
 

@@ -1,5 +1,6 @@
 //! The whole command line: the commands with their options, and the job that each stands for.
 
+use super::cameras::{Camera, CameraFile};
 use super::compare::{CompareArgs, CompareJob};
 use super::defaults::{asks_for_help, with_defaults};
 use super::file::{FileArgs, FileJob};
@@ -95,6 +96,8 @@ pub enum Job {
     File(Box<FileJob>),
     /// Equalize cameras: a job for each, at least one.
     Live(Vec<LiveJob>),
+    /// Equalize the cameras of a file, which may change while they run. There is at least one.
+    Cameras(CameraFile, Vec<Camera>),
     /// Show two videos in one.
     Compare(Box<CompareJob>),
     /// Undo the curves of a video.
@@ -134,6 +137,7 @@ impl Job {
         match self {
             Job::File(job) => !job.sandbox.is_off(),
             Job::Live(jobs) => jobs.iter().any(|job| job.camera.isolation != Isolation::Off),
+            Job::Cameras(_, cameras) => cameras.iter().any(|camera| camera.job.camera.isolation != Isolation::Off),
             Job::Compare(job) => !job.sandbox.is_off(),
             Job::Restore(job) => !job.sandbox.is_off(),
             Job::Preview(job) => !job.sandbox.is_off(),
@@ -152,6 +156,10 @@ impl Job {
             return Job::of_words(words);
         }
         let words = habits::understood(words)?;
+        if let Some(file) = CameraFile::named_by(&words) {
+            let cameras = file.read().map_err(|error| error.format(&mut Args::command()))?;
+            return Ok(Job::Cameras(file, cameras));
+        }
         let (all, origins) = with_defaults(Args::command(), words.clone())?;
         match (Job::of_words(all), origins) {
             // The fault may be in an option of the configuration.
@@ -208,6 +216,7 @@ impl Job {
         match self {
             Job::File(job) => Some(&job.stderr),
             Job::Live(jobs) => Some(&jobs[0].stderr),
+            Job::Cameras(_, cameras) => Some(&cameras[0].job.stderr),
             Job::Compare(job) => Some(&job.stderr),
             Job::Restore(job) => Some(&job.stderr),
             Job::Preview(job) => Some(&job.stderr),
@@ -266,6 +275,7 @@ impl Job {
             Job::Join(job) => return job.overwrites,
             Job::File(job) => job.output.overwrite,
             Job::Live(jobs) => jobs[0].overwrite,
+            Job::Cameras(_, cameras) => cameras[0].job.overwrite,
             Job::Compare(job) => job.output.overwrite,
             Job::Restore(job) => job.output.overwrite,
             _ => return false,
@@ -277,11 +287,8 @@ impl Job {
     pub fn files(&self) -> Vec<&String> {
         match self {
             Job::File(job) => job.written_files().chain([&job.input.url]).chain(job.equalize.read_files()).collect(),
-            Job::Live(jobs) => {
-                let camera =
-                    |job| LiveJob::written_files(job).chain(&job.camera.camera).chain(job.equalize.read_files());
-                jobs.iter().flat_map(camera).collect()
-            }
+            Job::Live(jobs) => jobs.iter().flat_map(LiveJob::files).collect(),
+            Job::Cameras(_, cameras) => cameras.iter().flat_map(|camera| camera.job.files()).collect(),
             Job::Compare(job) => job.inputs.iter().map(|input| &input.url).chain([&job.output.name]).collect(),
             Job::Restore(job) => vec![&job.input.url, &job.curves, &job.output.name],
             Job::Many(many, _) => many.files.iter().flat_map(|(input, output)| [input, output]).collect(),

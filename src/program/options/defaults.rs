@@ -22,22 +22,31 @@ const CONFIG: &str = "HISTEQ_CONFIG";
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Options by their long names.
-type Options = BTreeMap<String, Vec<String>>;
+pub(super) type Options = BTreeMap<String, Vec<String>>;
 
 /// Where options come from, for messages.
-struct Origin {
-    name: String,
-    options: Options,
+pub(super) struct Origin {
+    pub name: String,
+    pub options: Options,
     /// Whether an unknown option is an error.
-    is_checked: bool,
+    pub is_checked: bool,
 }
 
 /// `words` for `program` with the options that hold by default, and where these come from. Those of the command line
 /// take precedence, then those of `--use`, of the environment, and of the configuration file. An option that does not
 /// go with one that takes precedence is left out.
 pub(super) fn with_defaults(
+    program: Command,
+    words: Vec<OsString>,
+) -> Result<(Vec<OsString>, Option<String>), clap::Error> {
+    with_origins(program, words, Vec::new())
+}
+
+/// As [`with_defaults`], with other origins ahead of all but the command line.
+pub(super) fn with_origins(
     mut program: Command,
     words: Vec<OsString>,
+    first: Vec<Origin>,
 ) -> Result<(Vec<OsString>, Option<String>), clap::Error> {
     program.build();
     let name = words.get(1).and_then(|word| word.to_str());
@@ -49,7 +58,7 @@ pub(super) fn with_defaults(
     let typed = typed.subcommand().map_or(&typed, |(_, typed)| typed);
     let mut taken: Vec<&Arg> = command.get_arguments().filter(|arg| is_typed(typed, arg)).collect();
     let (mut added, mut names) = (Vec::new(), Vec::new());
-    for origin in origins(typed)? {
+    for origin in first.into_iter().chain(origins(typed)?) {
         let mut own = Vec::new();
         for (option, values) in &origin.options {
             // Hidden options are for child processes and tests.
@@ -168,7 +177,7 @@ fn values(table: &Table, name: &str) -> Result<Options, clap::Error> {
 }
 
 /// The words that set an option.
-fn words_for(arg: &Arg, option: &str, values: &[String]) -> Result<Vec<OsString>, &'static str> {
+pub(super) fn words_for(arg: &Arg, option: &str, values: &[String]) -> Result<Vec<OsString>, &'static str> {
     if !matches!(arg.get_action(), ArgAction::SetTrue) {
         return Ok(values.iter().map(|value| format!("--{option}={value}").into()).collect());
     }

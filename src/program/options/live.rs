@@ -14,7 +14,7 @@ use clap::Args;
 use clap::error::ErrorKind;
 use histeq::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
-use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, network_format};
+use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, network_format};
 use histeq_media::source::CameraOptions;
 use histeq_media::sys::{number_pattern, numbered};
 use std::time::Duration;
@@ -32,6 +32,13 @@ pub struct LiveArgs {
     /// their names (--record 'cam-%d.mkv') is its number, from 1. All options hold for each. One that fails or ends
     /// leaves the others alone.
     pub camera: Vec<String>,
+
+    /// Equalize the cameras that this file describes, in TOML: [camera.NAME] with source = "URL" and these options
+    ///
+    /// The file is read again on SIGHUP: what has not changed goes on. A camera that fails begins again after a minute.
+    /// docs/recorder.md has an example.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "camera")]
+    pub config: Option<String>,
 
     /// Also record into this file; mp4 and mkv stay playable even after a crash
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -192,7 +199,7 @@ impl LiveJob {
             return Ok(vec![LiveJob { camera, ..job }]);
         }
         job.check_several(&cameras)?;
-        job.backend.sources = cameras.len();
+        job.shares_with(cameras.len());
         Ok((1..).zip(cameras).map(|(number, camera)| job.of_several(number, camera)).collect())
     }
 
@@ -288,7 +295,6 @@ impl LiveJob {
 
     /// The job of the source with this number, from 1, of several.
     fn of_several(&self, number: usize, camera: String) -> Self {
-        let threads = self.backend.threads_for_each();
         let place = |name: &String| numbered(name, number as u64);
         let mut job = self.clone();
         job.record = self.record.as_ref().map(place);
@@ -296,13 +302,34 @@ impl LiveJob {
         job.output = self.output.as_ref().map(|(name, format)| (place(name), format.clone()));
         job.equalize.save_curves = self.equalize.save_curves.as_ref().map(place);
         job.preview = false;
-        // A later option of the user replaces it.
-        job.encoder.options.insert(0, ("threads".to_owned(), threads.to_string()));
         job.camera.camera = Some(camera);
-        if job.camera.decode_on == DecodeOn::Cpu {
-            job.camera.decode_on = DecodeOn::Threads(u16::try_from(threads).unwrap_or(u16::MAX));
-        }
         job
+    }
+
+    /// Leaves to each of `count` sources its share of the machine's cores.
+    pub fn shares_with(&mut self, count: usize) {
+        self.backend.sources = count;
+        let threads = self.backend.threads_for_each();
+        // A later option of the user replaces it.
+        self.encoder.options.insert(0, ("threads".to_owned(), threads.to_string()));
+        if self.camera.decode_on == DecodeOn::Cpu {
+            self.camera.decode_on = DecodeOn::Threads(u16::try_from(threads).unwrap_or(u16::MAX));
+        }
+    }
+
+    /// Whether it has no output but a window.
+    pub fn has_no_output(&self) -> bool {
+        self.record.is_none() && self.loopback.is_none() && self.output.is_none()
+    }
+
+    /// Whether it writes the file of this name.
+    pub fn writes(&self, name: &str) -> bool {
+        self.written_files().chain(&self.loopback).any(|own| Target::are_one(own, name))
+    }
+
+    /// Names of all files that it reads and writes.
+    pub fn files(&self) -> impl Iterator<Item = &String> {
+        self.written_files().chain(&self.camera.camera).chain(self.equalize.read_files())
     }
 
     /// Names of the recording and the output.

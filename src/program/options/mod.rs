@@ -25,6 +25,7 @@
 //! | `shell` | completions and man pages |
 
 mod backend_args;
+mod cameras;
 mod command;
 mod compare;
 mod defaults;
@@ -51,6 +52,7 @@ mod shell;
 mod stderr;
 mod values;
 
+pub use cameras::{Camera, CameraFile};
 #[cfg(any(test, fuzzing))]
 pub use command::Args;
 pub use command::Job;

@@ -84,11 +84,7 @@ impl Console {
             }
             Event::Warning { message } => (Verbosity::Warnings, "warning: ", message),
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
-            Event::Start { .. }
-            | Event::Progress(_)
-            | Event::Segment(_)
-            | Event::File(_)
-            | Event::Result(_) => return,
+            Event::Start { .. } | Event::Progress(_) | Event::Segment(_) | Event::File(_) | Event::Result(_) => return,
         };
         self.print(from, &format!("histeq-video: {kind}{}", one_line(message)));
         self.send(&event);

@@ -99,23 +99,29 @@ impl<'a> Session<'a> {
         Session { progress: Arc::default(), has_started: true, ..self }
     }
 
-    /// The runs of several sources, numbered from 1, which end when this one is cancelled. Their lines name them. This
-    /// run is all of them together from now on.
-    pub fn of_sources(&mut self, count: usize) -> Vec<Session<'a>> {
-        let meter = self.stderr.meter;
-        self.stderr.meter = meter.of_all();
+    /// From now on, this run is several sources together, `count` at present.
+    pub fn begin_several(&mut self, count: usize) {
         self.is_sum = true;
-        self.memory.videos = count;
-        let run = |number| Session {
-            stderr: StderrOptions { meter: meter.of_each(), ..self.stderr.clone() },
+        self.sources_are(count);
+    }
+
+    /// There are as many sources now.
+    pub fn sources_are(&self, count: usize) {
+        self.memory.set_videos(count);
+    }
+
+    /// The run of one of several sources, with its number, from 1. It ends when this one is cancelled, and its lines begin
+    /// with `name`.
+    pub fn of_source(&self, number: usize, name: &str) -> Session<'a> {
+        Session {
+            stderr: StderrOptions { meter: self.stderr.meter.of_each(), ..self.stderr.clone() },
             cancel: self.cancel.part(),
-            notices: self.notices.of(&format!("source {number}")),
+            notices: self.notices.of(name),
             progress: Arc::default(),
             source: Some(number),
             is_sum: false,
             ..self.clone()
-        };
-        (1..=count).map(run).collect()
+        }
     }
 
     /// Calls `read` before [`guard`](Self::guard), for files that may be hostile: tables of curves, masks. A thread
@@ -176,11 +182,12 @@ impl<'a> Session<'a> {
     ) -> Result<T> {
         let events = self.console.events.clone().filter(|_| !self.is_sum);
         let of = Metered { pass: self.pass, source: self.source, ..of };
-        let mut meter = Meter::start((self.stderr.meter, events), of);
+        let meter_style = if self.is_sum { self.stderr.meter.of_all() } else { self.stderr.meter };
+        let mut meter = Meter::start((meter_style, events), of);
         if self.stderr.is_child {
             meter.interval = FOR_PARENT;
         }
-        if self.stderr.meter == MeterStyle::Bar {
+        if meter_style == MeterStyle::Bar {
             self.console.set_bar(meter.bar.clone());
         }
         let result = run(&mut |progress| meter.update(progress));

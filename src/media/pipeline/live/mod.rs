@@ -25,6 +25,6 @@ pub use drop_oldest_queue::DropOldestQueue;
 pub use engine::run;
 pub use latency::Latency;
 pub use parts::{Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written};
-pub use several::run_several;
+pub use several::{Happened, Works, run_several};
 pub use shared_settings::SharedSettings;
 pub use warm_up::{WarmUp, WarmingUp};

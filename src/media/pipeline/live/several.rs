@@ -2,35 +2,59 @@
 
 use super::engine::TICK;
 use crate::pipeline::threads::start;
-use anyhow::Result;
-use crossbeam_channel::{RecvTimeoutError, unbounded};
-use std::thread::scope;
+use anyhow::{Result, anyhow};
+use crossbeam_channel::{Sender, unbounded};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{Scope, scope};
 
-/// Does each of `works` on a thread of its own, until all have ended: one that ends or fails leaves the others alone.
-/// `ended` gets the index and the result of each as soon as it has ended. Calls `tick` every 100 ms. Both are called on
-/// this thread.
-pub fn run_several<T: Send>(
-    works: impl IntoIterator<Item = impl FnOnce() -> Result<T> + Send>,
-    mut ended: impl FnMut(usize, Result<T>),
-    mut tick: impl FnMut(),
-) {
+/// Works on threads of their own. One that ends or fails leaves the others alone.
+pub struct Works<'scope, 'env, T> {
+    scope: &'scope Scope<'scope, 'env>,
+    results: Sender<(usize, Result<T>)>,
+    running: usize,
+}
+
+impl<'env, T: Send + 'env> Works<'_, 'env, T> {
+    /// Begins a work, which has this number in what is said of its end.
+    pub fn begin(&mut self, number: usize, work: impl FnOnce() -> Result<T> + Send + 'env) {
+        let results = self.results.clone();
+        self.running += 1;
+        let work = move || {
+            let done = catch_unwind(AssertUnwindSafe(work));
+            let result = done.unwrap_or_else(|_| Err(anyhow!("bug in the source stage (please report it)")));
+            // The receiver outlives the threads.
+            results.send((number, result)).unwrap_or_default();
+        };
+        if let Err(error) = start(self.scope, "source", &|| (), work) {
+            // The number of messages in this channel has no limit.
+            self.results.send((number, Err(error))).unwrap_or_default();
+        }
+    }
+}
+
+/// What [`run_several`] waits for.
+pub enum Happened<T> {
+    /// The work of this number has ended.
+    Ended(usize, Result<T>),
+    /// Nothing has for a while, and at first.
+    Nothing,
+}
+
+/// Calls `on` at first, then for each work that ends, and every 100 ms, until no work is left that it has begun and it
+/// answers with false. It is called on this thread.
+pub fn run_several<'env, T: Send + 'env>(mut on: impl FnMut(Happened<T>, &mut Works<'_, 'env, T>) -> bool) {
     scope(|scope| {
         let (results, received) = unbounded();
-        for (index, work) in works.into_iter().enumerate() {
-            let results = results.clone();
-            // The receiver outlives the threads.
-            let work = move || results.send((index, work())).unwrap_or_default();
-            if let Err(error) = start(scope, "source", &|| (), work) {
-                ended(index, Err(error));
-            }
-        }
-        drop(results);
-        loop {
-            match received.recv_timeout(TICK) {
-                Ok((index, result)) => ended(index, result),
-                Err(RecvTimeoutError::Timeout) => tick(),
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
+        let mut works = Works { scope, results, running: 0 };
+        let mut goes_on = on(Happened::Nothing, &mut works);
+        while works.running > 0 || goes_on {
+            goes_on = match received.recv_timeout(TICK) {
+                Ok((number, result)) => {
+                    works.running -= 1;
+                    on(Happened::Ended(number, result), &mut works)
+                }
+                Err(_) => on(Happened::Nothing, &mut works),
+            };
         }
     });
 }

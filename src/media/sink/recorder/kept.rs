@@ -168,7 +168,8 @@ mod tests {
     #[test]
     fn the_oldest_recordings_go_and_no_other_file_ever_does() {
         let folder = tempfile::tempdir().expect("a folder");
-        let pattern = |text: &str| NamePattern::new(folder.path().join(text).to_str().expect("UTF-8")).expect("a pattern");
+        let pattern =
+            |text: &str| NamePattern::new(folder.path().join(text).to_str().expect("UTF-8")).expect("a pattern");
         let ours = pattern("a-%s.mkv");
         let record = |pattern: &NamePattern, second: i64| {
             let mut recordings = Recordings::find(pattern, Retention::default()).expect("the folder");
@@ -191,7 +192,8 @@ mod tests {
         let mut after_restart = Recordings::find(&ours, rule).expect("the folder");
         assert!(after_restart.remove_old(at(449), 0).is_empty());
         assert_eq!(after_restart.remove_old(at(450), 0), [files[0].clone()]);
-        let left = ["a--100.mkv", "a-200.mkv", "a-300.mkv", "a-400.mkv", "a-500.mkv", "a-7.mkv", "b-0.mkv", "evidence.mkv"];
+        let left =
+            ["a--100.mkv", "a-200.mkv", "a-300.mkv", "a-400.mkv", "a-500.mkv", "a-7.mkv", "b-0.mkv", "evidence.mkv"];
         assert_eq!(names(folder.path()), left);
 
         let rule = Retention { time: None, bytes: Some(250) };

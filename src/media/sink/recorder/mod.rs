@@ -264,7 +264,8 @@ impl Recorder {
 
     /// Takes the sound from `self.sound` that begins at this time (microseconds) or before.
     fn sound_until(&mut self, time: i64) -> Vec<Packet> {
-        let (due, later) = self.sound.drain(..).partition::<VecDeque<_>, _>(|packet| self.input.time_of(packet) <= time);
+        let (due, later) =
+            self.sound.drain(..).partition::<VecDeque<_>, _>(|packet| self.input.time_of(packet) <= time);
         self.sound = later;
         due.into()
     }

@@ -1,4 +1,15 @@
 //! `histeq-video live`: from a camera to a window, a recording and other outputs, or from several cameras to theirs.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod.rs` | one camera |
+//! | `several.rs` | several at the same time |
+//! | `cameras.rs` | those of a file, which may change while they run |
+
+mod cameras;
+mod several;
+
+pub use cameras::run as run_cameras;
 
 use crate::options::LiveJob;
 use crate::report::{Console, Metered, ResultRecord, live_summary};
@@ -14,129 +25,54 @@ use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
     self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
-use histeq_media::pipeline::{Input, Notices, Outcome, Progress, Source};
+use histeq_media::pipeline::{Input, Notices, Outcome, Source};
 use histeq_media::sink::{
     self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
 };
 use histeq_media::source::{MicrophoneSource, StartTime, open_live};
-use histeq_media::sys::without_password;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
-pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
+pub fn run(jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     let mut session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
-    let builder = session.watching(|| StageBuilder::new(&jobs[0].equalize))?;
-    match jobs {
-        [job] => {
-            let shared_settings = SharedSettings::default();
-            let mut window = window(job, &shared_settings, &session.notices, &builder)?;
-            let planned = PlannedCamera::check(job, &session)?;
-            session.listen_for_signals(Vec::new(), "finishing")?;
-            let backend = BackendStartup::begin(job.backend.clone());
-            let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
-            let open = || Ok(backend.open(&session.notices.for_core())?);
-            console.summary(film(
-                planned,
-                &session,
-                &builder,
-                open,
-                (&shared_settings, WarmUp::default().begin(), viewer),
-            )?);
-        }
-        jobs => run_several(jobs, &mut session, &builder, console)?,
-    }
+    let mut jobs: Vec<Arc<LiveJob>> = jobs.into_iter().map(Arc::new).collect();
+    let Some(job) = jobs.pop().filter(|_| jobs.is_empty()) else {
+        return several::run(jobs, &mut session, console);
+    };
+    let planned = session.watching(|| PlannedCamera::check(job.clone(), &session))?;
+    let shared_settings = SharedSettings::default();
+    let mut window = window(&job, &shared_settings, &session.notices, &planned.builder)?;
+    session.listen_for_signals(Vec::new(), "finishing")?;
+    let backend = BackendStartup::begin(job.backend.clone());
+    let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
+    let open = || Ok(backend.open(&session.notices.for_core())?);
+    console.summary(film(planned, &session, open, (&shared_settings, WarmUp::default().begin(), viewer))?);
     // Ctrl-C is a normal end.
     Ok(Outcome::Complete)
 }
 
-/// Equalizes several cameras at the same time, on one GPU. One that fails or ends leaves the others alone.
-///
-/// # Errors
-/// When an output cannot be written, or the backend is missing: then none has begun. When a camera has failed, after
-/// all have ended.
-fn run_several(jobs: &[LiveJob], session: &mut Session<'_>, builder: &StageBuilder, console: &Console) -> Result<()> {
-    let sessions = session.of_sources(jobs.len());
-    check_apart(jobs)?;
-    let planned = jobs.iter().zip(&sessions).map(|(job, session)| PlannedCamera::check(job, session));
-    let planned = planned.collect::<Result<Vec<_>>>()?;
-    session.listen_for_signals(Vec::new(), "finishing")?;
-    let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&session.notices.for_core())?;
-    let warm_up = WarmUp::default();
-    let mut failed = Vec::new();
-    // All warm-ups begin before the first source is opened.
-    let films: Vec<_> = planned
-        .into_iter()
-        .zip(&sessions)
-        .map(|(camera, session)| {
-            let open = || Ok(backend.clone());
-            let warming_up = warm_up.begin();
-            move || film(camera, session, builder, open, (&SharedSettings::default(), warming_up, None))
-        })
-        .collect();
-    let ended = |index: usize, result: Result<ResultRecord>| {
-        let number = index + 1;
-        let name = jobs[index].camera.camera.as_deref().map(without_password).unwrap_or_default();
-        match result {
-            Ok(mut result) => {
-                result.summary = format!("source {number}, {name}: {}", result.summary);
-                console.summary(result);
-            }
-            Err(error) => {
-                failed.push(format!("source {number}"));
-                console.error(&error.context(format!("source {number}")));
-            }
-        }
-    };
-    session.metered(
-        Metered { is_live: true, ..Metered::default() },
-        |tick| {
-            live::run_several(films, ended, || tick(&Progress::sum(sessions.iter().map(|session| &*session.progress))));
-            Ok(())
-        },
-        |()| true,
-    )?;
-    if !failed.is_empty() {
-        bail!("{} of {} sources failed: {}", failed.len(), jobs.len(), failed.join(", "));
-    }
-    Ok(())
-}
-
-/// Checks that no two cameras are written to one file, and none to a file that is read.
-fn check_apart(jobs: &[LiveJob]) -> Result<()> {
-    for (index, job) in jobs.iter().enumerate() {
-        for name in job.written_files() {
-            let mut cameras = jobs.iter().filter_map(|job| job.camera.camera.as_ref());
-            cameras.try_for_each(|camera| Target::differs(name, camera))?;
-            let mut others = jobs[index + 1..].iter().flat_map(LiveJob::written_files);
-            if let Some(other) = others.find(|other| Target::are_one(name, other)) {
-                bail!("{name} and {other} are one file for two sources (give each its own)");
-            }
-        }
-    }
-    Ok(())
-}
-
 /// A camera, and what it is written to, checked before it is opened.
-struct PlannedCamera<'a> {
-    job: &'a LiveJob,
+struct PlannedCamera {
+    job: Arc<LiveJob>,
     outputs: Vec<PlannedOutput>,
     records: RecordTargets,
+    builder: StageBuilder,
 }
 
-impl<'a> PlannedCamera<'a> {
-    /// Checks the outputs of `job`.
-    fn check(job: &'a LiveJob, session: &Session<'_>) -> Result<Self> {
-        let records = RecordTargets::of_live(job, &session.cancel)?;
-        Ok(PlannedCamera { job, outputs: plan_outputs(job, session)?, records })
+impl PlannedCamera {
+    /// Checks the outputs of `job`, and reads its mask and curves.
+    fn check(job: Arc<LiveJob>, session: &Session<'_>) -> Result<Self> {
+        let builder = StageBuilder::new(&job.equalize)?;
+        let records = RecordTargets::of_live(&job, &session.cancel)?;
+        Ok(PlannedCamera { outputs: plan_outputs(&job, session)?, records, builder, job })
     }
 }
 
 /// Equalizes a camera until it ends, or the run is cancelled. `open` waits for the backend. Returns the result.
 fn film<'a>(
-    PlannedCamera { job, outputs, records }: PlannedCamera<'_>,
+    PlannedCamera { job, outputs, records, builder }: PlannedCamera,
     session: &Session<'_>,
-    builder: &StageBuilder,
     open: impl FnOnce() -> Result<SharedBackend>,
     (shared_settings, warming_up, viewer): (&'a SharedSettings, WarmingUp, Option<&'a mut dyn Viewer>),
 ) -> Result<ResultRecord> {
@@ -148,13 +84,13 @@ fn film<'a>(
     let mut microphone = microphone.transpose()?;
     let (source, input) = open_live(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
     let mut prepared =
-        prepare((source, input), &job.equalize, &job.filters, Some(builder), Around::BySource, [notices; 2])?;
+        prepare((source, input), &job.equalize, &job.filters, Some(&builder), Around::BySource, [notices; 2])?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut prepared.input.media.streams));
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     shared_settings.set(settings);
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
-    let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
+    let outputs = open_outputs(&job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let encoding = outputs.first().and_then(|output| output.sink.encoding());
     session.start(&input, job.written_files().chain(&job.loopback), encoding, job.equalize.report(&settings));
     let records = records.open(&input.name)?;

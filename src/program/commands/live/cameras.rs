@@ -1,0 +1,188 @@
+//! The cameras of a file: `live --config FILE`. The file is read again on SIGHUP; a camera that fails begins again.
+
+use super::several::{check_apart, report};
+use super::{PlannedCamera, film};
+use crate::options::{Camera, CameraFile};
+use crate::report::{Console, Metered, ResultRecord};
+use crate::session::Session;
+use crate::signals;
+use anyhow::{Result, anyhow};
+use histeq::equalize::{BackendStartup, SharedBackend};
+use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
+use histeq_media::pipeline::{Outcome, Progress};
+use histeq_media::sys::without_password;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// After this long, a camera that has failed begins again.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// A camera of the file, or one that was in it and has not ended.
+struct Slot<'a> {
+    camera: Camera,
+    session: Session<'a>,
+    state: State,
+}
+
+/// What a camera does.
+enum State {
+    /// It films.
+    Running,
+    /// It is being ended: the file has it no more, or describes it otherwise.
+    Ending(Option<Camera>),
+    /// It begins at this time.
+    Due(Instant),
+    /// It has ended by itself.
+    Over,
+}
+
+/// All cameras.
+struct Cameras<'a> {
+    file: &'a CameraFile,
+    session: &'a Session<'a>,
+    console: &'a Console,
+    backend: SharedBackend,
+    warm_up: WarmUp,
+    /// The number of a camera is its place here, from 1. Those that are gone keep theirs.
+    slots: Vec<Option<Slot<'a>>>,
+}
+
+/// Equalizes the cameras of a file until all have ended, or the user ends them.
+///
+/// # Errors
+/// When an output cannot be written, or the backend is missing: then none has begun.
+pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result<Outcome> {
+    let first = &cameras[0].job;
+    let mut session = Session::new(first.stderr.clone(), first.limits, console);
+    session.begin_several(cameras.len());
+    let session = &session;
+    let jobs: Vec<_> = cameras.iter().map(|camera| Arc::new(camera.job.clone())).collect();
+    check_apart(&jobs)?;
+    let check = |job: &Arc<_>| PlannedCamera::check(Arc::clone(job), session).map(drop);
+    session.watching(|| jobs.iter().try_for_each(check))?;
+    session.listen_for_signals(Vec::new(), "finishing")?;
+    signals::keep_hangups();
+    let backend = BackendStartup::begin(first.backend.clone()).open(&session.notices.for_core())?;
+    let mut all = Cameras { file, session, console, backend, warm_up: WarmUp::default(), slots: Vec::new() };
+    cameras.into_iter().for_each(|camera| all.add(camera));
+    session.metered(
+        Metered { is_live: true, ..Metered::default() },
+        |tick| {
+            run_several(|happened, works| {
+                match happened {
+                    Happened::Ended(number, result) => all.ended(number, result),
+                    Happened::Nothing => tick(&Progress::sum(all.slots().map(|slot| &*slot.session.progress))),
+                }
+                if signals::hung_up() && !session.cancel.is_cancelled() {
+                    all.read_again();
+                }
+                all.begin(works)
+            });
+            Ok(())
+        },
+        |()| true,
+    )?;
+    Ok(Outcome::Complete)
+}
+
+impl<'a> Cameras<'a> {
+    fn slots(&self) -> impl Iterator<Item = &Slot<'a>> {
+        self.slots.iter().flatten()
+    }
+
+    /// Adds a camera, which begins at once.
+    fn add(&mut self, camera: Camera) {
+        let session = self.session.of_source(self.slots.len() + 1, &camera.name);
+        self.slots.push(Some(Slot { camera, session, state: State::Due(Instant::now()) }));
+    }
+
+    /// Begins what is due. Returns whether any camera is to begin later.
+    fn begin<'env>(&mut self, works: &mut Works<'_, 'env, ResultRecord>) -> bool
+    where
+        'a: 'env,
+    {
+        let (now, is_over) = (Instant::now(), self.session.cancel.is_cancelled());
+        let mut goes_on = false;
+        for (number, slot) in (1..).zip(&mut self.slots) {
+            let Some(Slot { camera, session, state }) = slot else { continue };
+            match state {
+                State::Due(_) if is_over => {}
+                State::Due(at) if *at <= now => {
+                    *session = self.session.of_source(number, &camera.name);
+                    *state = State::Running;
+                    let (job, session) = (Arc::new(camera.job.clone()), session.clone());
+                    let (backend, warming_up) = (self.backend.clone(), self.warm_up.begin());
+                    works.begin(number, move || {
+                        let planned = PlannedCamera::check(job, &session)?;
+                        film(planned, &session, || Ok(backend), (&SharedSettings::default(), warming_up, None))
+                    });
+                }
+                State::Due(_) => goes_on = true,
+                State::Running | State::Ending(_) | State::Over => {}
+            }
+        }
+        goes_on
+    }
+
+    /// What comes after the end of a camera.
+    fn ended(&mut self, number: usize, result: Result<ResultRecord>) {
+        let Some(slot) = &mut self.slots[number - 1] else { return };
+        let source = slot.camera.job.camera.camera.as_deref().map(without_password).unwrap_or_default();
+        let is_well = report(&slot.camera.name, &source, result, self.console);
+        let now = Instant::now();
+        match std::mem::replace(&mut slot.state, State::Over) {
+            State::Ending(Some(camera)) => (slot.camera, slot.state) = (camera, State::Due(now)),
+            State::Ending(None) => self.slots[number - 1] = None,
+            _ if is_well || self.session.cancel.is_cancelled() => {}
+            _ => {
+                slot.state = State::Due(now + AGAIN);
+                self.session.notices.note(&format!("{}: begins again in {} s", slot.camera.name, AGAIN.as_secs()));
+            }
+        }
+    }
+
+    /// Reads the file again: begins cameras that are new, ends those that are gone, does both with those that it describes
+    /// otherwise, and leaves the others alone. If it has a fault, all goes on as before.
+    fn read_again(&mut self) {
+        let name = self.file.path().display();
+        let mut new = match self.file.read() {
+            Ok(cameras) => cameras,
+            Err(error) => {
+                let message = error.to_string();
+                let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default().to_owned();
+                self.console.error(&anyhow!("{message} (all goes on as it was before)"));
+                return;
+            }
+        };
+        let count = new.len();
+        let (mut kept, mut changed, mut gone) = (0, 0, 0);
+        for slot in &mut self.slots {
+            let Some(Slot { camera, session, state }) = slot else { continue };
+            let place = new.iter().position(|new| new.name == camera.name);
+            let new = place.map(|place| new.remove(place));
+            match new {
+                Some(new) if new.words == camera.words && !matches!(state, State::Ending(_)) => {
+                    kept += 1;
+                    continue;
+                }
+                Some(_) => changed += 1,
+                None => gone += 1,
+            }
+            match (state, new) {
+                (State::Ending(next), new) => *next = new,
+                (state @ State::Running, new) => {
+                    *state = State::Ending(new);
+                    session.cancel.cancel();
+                }
+                (state, Some(new)) => (*camera, *state) = (new, State::Due(Instant::now())),
+                (_, None) => *slot = None,
+            }
+        }
+        let added = new.len();
+        new.into_iter().for_each(|camera| self.add(camera));
+        self.session.sources_are(count);
+        self.session.notices.note(&format!(
+            "{name}: read again; cameras: {kept} as before, {changed} changed, {added} new, {gone} gone"
+        ));
+    }
+}

@@ -1,0 +1,102 @@
+//! Several cameras at the same time, on one GPU. One that fails or ends leaves the others alone.
+
+use super::{PlannedCamera, film};
+use crate::options::LiveJob;
+use crate::report::{Console, Metered, ResultRecord};
+use crate::session::Session;
+use anyhow::{Result, bail};
+use histeq::equalize::BackendStartup;
+use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, run_several};
+use histeq_media::pipeline::{Outcome, Progress};
+use histeq_media::sink::Target;
+use histeq_media::sys::without_password;
+use std::sync::Arc;
+
+/// Equalizes them until all have ended.
+///
+/// # Errors
+/// When an output cannot be written, or the backend is missing: then none has begun. When a camera has failed, after
+/// all have ended.
+pub(super) fn run(jobs: Vec<Arc<LiveJob>>, session: &mut Session<'_>, console: &Console) -> Result<Outcome> {
+    session.begin_several(jobs.len());
+    let session = &*session;
+    let sessions: Vec<_> = (1..=jobs.len()).map(|number| session.of_source(number, &source(number))).collect();
+    check_apart(&jobs)?;
+    let planned = session.watching(|| {
+        let all = jobs.iter().zip(&sessions).map(|(job, session)| PlannedCamera::check(job.clone(), session));
+        all.collect::<Result<Vec<_>>>()
+    })?;
+    session.listen_for_signals(Vec::new(), "finishing")?;
+    let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&session.notices.for_core())?;
+    let warm_up = WarmUp::default();
+    // All warm-ups begin before the first source is opened.
+    let warming_up: Vec<_> = jobs.iter().map(|_| warm_up.begin()).collect();
+    let mut waiting = Some((planned, warming_up));
+    let mut failed = Vec::new();
+    session.metered(
+        Metered { is_live: true, ..Metered::default() },
+        |tick| {
+            run_several(|happened, works| {
+                match happened {
+                    Happened::Ended(number, result) => {
+                        let name = jobs[number - 1].camera.camera.as_deref().map(without_password).unwrap_or_default();
+                        if !report(&source(number), &name, result, console) {
+                            failed.push(source(number));
+                        }
+                    }
+                    Happened::Nothing => tick(&Progress::sum(sessions.iter().map(|session| &*session.progress))),
+                }
+                let begin =
+                    waiting.take().into_iter().flat_map(|(planned, warming_up)| planned.into_iter().zip(warming_up));
+                for ((camera, warming_up), session) in begin.zip(&sessions) {
+                    let backend = backend.clone();
+                    let work =
+                        move || film(camera, session, || Ok(backend), (&SharedSettings::default(), warming_up, None));
+                    works.begin(session.source.unwrap_or_default(), work);
+                }
+                false
+            });
+            Ok(())
+        },
+        |()| true,
+    )?;
+    if !failed.is_empty() {
+        bail!("{} of {} sources failed: {}", failed.len(), jobs.len(), failed.join(", "));
+    }
+    // Ctrl-C is a normal end.
+    Ok(Outcome::Complete)
+}
+
+/// Prints how a source has ended, whose lines begin with `source`. Returns whether it did so well.
+pub(super) fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Console) -> bool {
+    match result {
+        Ok(mut result) => {
+            result.summary = format!("{source}, {name}: {}", result.summary);
+            console.summary(result);
+            true
+        }
+        Err(error) => {
+            console.error(&error.context(source.to_owned()));
+            false
+        }
+    }
+}
+
+fn source(number: usize) -> String {
+    format!("source {number}")
+}
+
+/// Checks that no two cameras are written to one file, and none to a file that is read.
+pub(super) fn check_apart(jobs: &[Arc<LiveJob>]) -> Result<()> {
+    for (index, job) in jobs.iter().enumerate() {
+        for name in job.written_files() {
+            let mut cameras = jobs.iter().filter_map(|job| job.camera.camera.as_ref());
+            cameras.try_for_each(|camera| Target::differs(name, camera))?;
+            let mut others = jobs[index + 1..].iter().flat_map(|job| job.written_files());
+            if let Some(other) = others.find(|other| Target::are_one(name, other)) {
+                bail!("{name} and {other} are one file for two sources (give each its own)");
+            }
+        }
+    }
+    Ok(())
+}

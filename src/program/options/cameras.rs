@@ -1,0 +1,264 @@
+//! A file of cameras: `histeq-video live --config FILE`. docs/recorder.md describes it.
+
+use super::command::Args;
+use super::defaults::{Options, Origin, with_origins, words_for};
+use super::live::LiveJob;
+use super::values::usage;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
+use histeq_media::sys::read_regular;
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The most bytes of the file, and of a file with a password.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The name of the source of a camera, which is no option of the command line.
+const SOURCE: &str = "source";
+
+/// Options that are one for the whole process: those of the command line, or of all cameras.
+const OF_PROCESS: [&str; 11] = [
+    "backend",
+    "gpu",
+    "log-level",
+    "max-memory",
+    "progress",
+    "progress-file",
+    "quiet",
+    "sandbox",
+    "strict",
+    "use",
+    "verbose",
+];
+
+/// A camera of the file.
+#[derive(Clone, Debug)]
+pub struct Camera {
+    /// Its name.
+    pub name: String,
+    /// The words of a command line for it: where they are equal, nothing has changed.
+    pub words: Vec<OsString>,
+    /// What they ask for.
+    pub job: LiveJob,
+}
+
+/// A file of cameras, and the words of the command line that names it.
+#[derive(Clone, Debug)]
+pub struct CameraFile {
+    path: PathBuf,
+    words: Vec<OsString>,
+}
+
+/// The text of a file, for the places of its errors.
+struct Text<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Text<'_> {
+    /// An error at this place, with its line and column.
+    fn error(&self, place: Range<usize>, message: &str) -> clap::Error {
+        let before = &self.text[..place.start.min(self.text.len())];
+        let line = 1 + before.matches('\n').count();
+        let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
+        usage(ErrorKind::InvalidValue, &format!("{}:{line}:{column}: {message}", self.path.display()))
+    }
+}
+
+/// The options of a table with their places.
+type Placed = Vec<(String, Range<usize>)>;
+
+impl CameraFile {
+    /// The file that `words` name, and what is left of them; `None` if they name none.
+    pub fn named_by(words: &[OsString]) -> Option<Self> {
+        if words.get(1).is_none_or(|word| word != "live") {
+            return None;
+        }
+        let at = words
+            .iter()
+            .position(|word| word.to_str().is_some_and(|word| word == "--config" || word.starts_with("--config=")))?;
+        let (path, count) = match words[at].to_str()?.split_once('=') {
+            Some((_, path)) => (OsString::from(path), 1),
+            None => (words.get(at + 1)?.clone(), 2),
+        };
+        let words = words[..at].iter().chain(&words[at + count..]).cloned().collect();
+        Some(CameraFile { path: path.into(), words })
+    }
+
+    /// Its name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads it, and checks all of it.
+    ///
+    /// # Errors
+    /// The first fault, with line and column.
+    pub fn read(&self) -> Result<Vec<Camera>, clap::Error> {
+        let unread = |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", self.path.display()));
+        let bytes = read_regular(&self.path, MOST_BYTES).map_err(|error| unread(&error))?;
+        let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
+        let text = Text { path: &self.path, text: &text };
+        let table =
+            DeTable::parse(text.text).map_err(|error| text.error(error.span().unwrap_or(0..0), error.message()))?;
+        let (mut defaults, mut cameras) = (DeTable::new(), None);
+        for (key, value) in table.get_ref() {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("camera", DeValue::Table(all)) => cameras = Some(all),
+                (_, DeValue::Table(_)) => {
+                    let message = format!("{} is no table of this file (cameras are [camera.NAME])", key.get_ref());
+                    return Err(text.error(key.span(), &message));
+                }
+                _ => drop(defaults.insert(key.clone(), value.clone())),
+            }
+        }
+        let Some(cameras) = cameras.filter(|all| !all.is_empty()) else {
+            return Err(text.error(0..0, "there is no camera (each is a table: [camera.NAME])"));
+        };
+        let (defaults, places) = options(&defaults, &text)?;
+        let mut found: Vec<(Range<usize>, Camera)> = Vec::new();
+        for (key, value) in cameras {
+            let DeValue::Table(table) = value.get_ref() else {
+                return Err(text.error(value.span(), &format!("camera {} is a table", key.get_ref())));
+            };
+            let camera = self.camera((key, table), (&defaults, &places), &text)?;
+            found.push((key.span(), camera));
+        }
+        found.sort_by_key(|(place, _)| place.start);
+        let count = found.len();
+        for (_, camera) in &mut found {
+            camera.job.shares_with(count);
+        }
+        for (index, (place, camera)) in found.iter().enumerate() {
+            for (_, before) in &found[..index] {
+                let both = camera.job.written_files().find(|name| before.job.writes(name));
+                if let Some(name) = both {
+                    let message = format!("{name} is written for camera {}, too (give each its own)", before.name);
+                    return Err(text.error(place.clone(), &message));
+                }
+            }
+        }
+        Ok(found.into_iter().map(|(_, camera)| camera).collect())
+    }
+
+    /// The camera of a table.
+    fn camera(
+        &self,
+        (key, table): (&Spanned<impl AsRef<str>>, &DeTable<'_>),
+        (defaults, of_defaults): (&Options, &Placed),
+        text: &Text<'_>,
+    ) -> Result<Camera, clap::Error> {
+        let name = key.get_ref().as_ref().to_owned();
+        let (mut own, mut places) = options(table, text)?;
+        let Some(source) = own.remove(SOURCE).and_then(|values| values.into_iter().next()) else {
+            return Err(text.error(key.span(), &format!("camera {name} has no source (source = \"rtsp://...\")")));
+        };
+        if let Some((option, place)) = places.iter().find(|(option, _)| OF_PROCESS.contains(&option.as_str())) {
+            let message = format!("{option} is one for all cameras: it stands above the first of them");
+            return Err(text.error(place.clone(), &message));
+        }
+        places.extend(of_defaults.iter().cloned());
+        let place_of = |option: &str| {
+            let place = places.iter().find(|(other, _)| other == option).map(|(_, place)| place.clone());
+            place.unwrap_or(key.span())
+        };
+        let command = Args::command();
+        let live = command.find_subcommand("live").expect("a command");
+        for (option, place) in places.iter().filter(|(option, _)| option != SOURCE) {
+            let is = |arg: &&clap::Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
+            let Some(arg) = live.get_arguments().find(is).filter(|_| option != "config") else {
+                return Err(text.error(place.clone(), &format!("there is no option {option} of `histeq-video live`")));
+            };
+            let values = own.get(option).or(defaults.get(option)).map_or(&[][..], Vec::as_slice);
+            words_for(arg, option, values).map_err(|what| text.error(place.clone(), &format!("{option} {what}")))?;
+        }
+        let origins = vec![
+            Origin { name: format!("camera {name}"), options: own, is_checked: false },
+            Origin { name: "the file".to_owned(), options: defaults.clone(), is_checked: false },
+        ];
+        let (mut words, _) = with_origins(Args::command(), self.words.clone(), origins)?;
+        words.extend(["--".into(), source.into()]);
+        let faulty = |error: clap::Error| {
+            let option = match error.get(ContextKind::InvalidArg) {
+                Some(ContextValue::String(argument)) => Some(argument.as_str()),
+                Some(ContextValue::Strings(arguments)) => arguments.first().map(String::as_str),
+                _ => None,
+            };
+            let option = option.and_then(|text| text.trim_start_matches("--").split([' ', '=']).next());
+            let message = error.to_string();
+            let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
+            text.error(place_of(option.unwrap_or(SOURCE)), &format!("camera {name}: {message}"))
+        };
+        let args = Args::try_parse_from(&words).map_err(faulty)?;
+        let Some(super::command::Command::Live(args)) = args.command else { unreachable!("the words of live") };
+        let mut job = LiveJob::from_args(*args).map_err(faulty)?.remove(0);
+        job.preview = false;
+        job.camera.wait = job.camera.wait.or(Some(Duration::MAX));
+        if job.has_no_output() {
+            let message = format!("camera {name} goes nowhere (record = \"{name}-%Y%m%d-%H%M%S.mkv\", or output)");
+            return Err(text.error(key.span(), &message));
+        }
+        Ok(Camera { name, words, job })
+    }
+}
+
+/// The options of a table, and their places.
+fn options(table: &DeTable<'_>, text: &Text<'_>) -> Result<(Options, Placed), clap::Error> {
+    let (mut options, mut places) = (Options::new(), Placed::new());
+    for (key, value) in table {
+        let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
+            DeValue::String(value_text) => inserted(value_text).map_err(|why| text.error(value.span(), &why)),
+            DeValue::Integer(number) => Ok(number.as_str().to_owned()),
+            DeValue::Float(number) => Ok(number.as_str().to_owned()),
+            DeValue::Boolean(is_set) => Ok(is_set.to_string()),
+            _ => {
+                let what = format!("{} is a text, a number, true, false, or a list of them", key.get_ref());
+                Err(text.error(value.span(), &what))
+            }
+        };
+        let values = match value.get_ref() {
+            DeValue::Array(values) => values.iter().map(one).collect::<Result<_, _>>()?,
+            _ => vec![one(value)?],
+        };
+        let option = key.get_ref().replace('_', "-");
+        places.push((option.clone(), key.span()));
+        options.insert(option, values);
+    }
+    Ok((options, places))
+}
+
+/// `text` with what stands for `${NAME}`, a variable of the environment, and for `${file:PATH}`, the content of a file. In
+/// a URL it is written as URLs need it.
+fn inserted(text: &str) -> Result<String, String> {
+    let (mut all, mut rest) = (String::new(), text);
+    while let Some((before, (name, after))) =
+        rest.split_once("${").and_then(|(before, behind)| Some((before, behind.split_once('}')?)))
+    {
+        let value = match name.strip_prefix("file:") {
+            Some(path) => {
+                let bytes = read_regular(Path::new(path), MOST_BYTES).map_err(|error| format!("{path}: {error}"))?;
+                String::from_utf8(bytes).map_err(|_| format!("{path} is no text in UTF-8"))?.trim_end().to_owned()
+            }
+            None => std::env::var(name).map_err(|_| format!("there is no variable {name}"))?,
+        };
+        all.push_str(before);
+        match all.contains("://") {
+            true => all.extend(url_escaped(&value)),
+            false => all.push_str(&value),
+        }
+        rest = after;
+    }
+    Ok(all + rest)
+}
+
+/// The text with `%XX` for what has a meaning in URLs.
+fn url_escaped(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.bytes().map(|byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    })
+}
