@@ -48,6 +48,7 @@ mod mask;
 mod options;
 mod pieces;
 mod report;
+mod service;
 mod session;
 mod sidecar;
 mod signals;

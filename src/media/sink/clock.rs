@@ -129,18 +129,24 @@ impl EncoderClock {
 pub const KEY_DISTANCE: i64 = 2_000_000;
 
 /// Schedules the key frames of a live stream by time. Encoders count frames, but a camera's frame rate varies.
-#[derive(Default)]
 pub struct KeyFrames {
+    /// The longest distance, in microseconds.
+    pub distance: i64,
     /// Time of the last key frame, in microseconds.
     key: Option<i64>,
     last: i64,
 }
 
 impl KeyFrames {
+    /// Those of a stream with this distance, in microseconds.
+    pub fn every(distance: i64) -> Self {
+        KeyFrames { distance, key: None, last: 0 }
+    }
+
     /// Whether the frame at `time` (microseconds) must be a key frame, because the next one would be too late.
     pub fn is_due(&mut self, time: i64) -> bool {
         let next = time + (time - std::mem::replace(&mut self.last, time));
-        let is_due = self.key.is_none_or(|key| next > key + KEY_DISTANCE);
+        let is_due = self.key.is_none_or(|key| next > key + self.distance);
         if is_due {
             self.key = Some(time);
         }

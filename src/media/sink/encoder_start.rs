@@ -1,6 +1,6 @@
 //! Opens an encoder for pictures like the first one.
 
-use super::clock::{EncoderClock, KEY_DISTANCE};
+use super::clock::EncoderClock;
 use super::encoder_choice::{EncoderChoice, Pace};
 use super::encoder_table::FOR_ALPHA;
 use super::fit::{Fitter, PixelChoice, format_for};
@@ -33,11 +33,11 @@ pub(super) struct Started {
 
 impl EncoderStart<'_> {
     /// Opens the first of the candidates that opens. `is_turned` if the pictures are rotated before. With `keys`, key
-    /// frames come by a schedule.
+    /// frames come by a schedule, at most this many microseconds apart.
     ///
     /// # Errors
     /// When no encoder opens; with `--strict`, when bits or colour are lost.
-    pub fn open(&self, first: &Picture, is_turned: bool, keys: bool) -> Result<Started> {
+    pub fn open(&self, first: &Picture, is_turned: bool, keys: Option<i64>) -> Result<Started> {
         let stream = self.input.video_stream();
         let mut side_data = stream.side_data.for_reencoding();
         side_data.add_from(first);
@@ -60,8 +60,8 @@ impl EncoderStart<'_> {
                     settings.options.push(((*key).to_owned(), (*value).to_owned()));
                 }
             }
-            if keys {
-                let frames = f64::from(clock.rate) * KEY_DISTANCE as f64 / 1e6;
+            if let Some(distance) = keys {
+                let frames = f64::from(clock.rate) * distance as f64 / 1e6;
                 settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
             }
             let interlaced = first.interlaced();

@@ -1,6 +1,6 @@
 //! Encodes frames, and writes them with the other streams of the input into a container.
 
-use super::clock::{EncoderClock, KeyFrames};
+use super::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
 use super::encoder_start::{EncoderStart, Started};
 use super::fit::{Fitter, PixelChoice};
@@ -19,7 +19,7 @@ use super::two_pass::{Measured, SizeRule, TooLarge};
 use super::webp::with_last_duration;
 use crate::ffmpeg::{
     AutoRotate, CodecId as Id, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture,
-    RawFormat, Stream, StreamSideData, VideoEncoder, microseconds, rescale,
+    RawFormat, Stream, StreamSideData, VideoEncoder, microseconds, parse_time, rescale,
 };
 use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
@@ -268,8 +268,7 @@ impl FileSink {
     fn start(&mut self, first: &Picture, about: Option<&About>) -> Result<()> {
         let stream = self.input.video_stream();
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
-        // The user's distance of key frames takes precedence.
-        let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
+        let keys = self.key_distance();
         let start = EncoderStart {
             input: &self.input,
             container: self.container,
@@ -293,7 +292,7 @@ impl FileSink {
             video,
             routes,
             clock,
-            keys: keys.then(KeyFrames::default),
+            keys: keys.map(KeyFrames::every),
             begin,
             frames: 0,
             written: 0,
@@ -309,6 +308,23 @@ impl FileSink {
             _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
         });
         Ok(())
+    }
+
+    /// The longest distance between key frames that come by a schedule, in microseconds: those of a live stream, and where
+    /// live segments end. The user's own distance takes precedence.
+    fn key_distance(&self) -> Option<i64> {
+        if self.choice.options.iter().any(|(key, _)| key == "g") {
+            return None;
+        }
+        match self.pace {
+            Pace::Network => Some(KEY_DISTANCE),
+            Pace::Recording if self.container.writes_segments() => {
+                let given =
+                    self.given.iter().rev().find(|(key, _)| ["hls_time", "seg_duration"].contains(&key.as_str()));
+                Some(given.and_then(|(_, time)| parse_time(time)).filter(|&time| time > 0).unwrap_or(KEY_DISTANCE))
+            }
+            Pace::Recording | Pace::Offline => None,
+        }
     }
 
     /// Writes the header of the file; `add` adds the stream of the video, which begins at `begin` (microseconds).

@@ -218,6 +218,8 @@ pub fn live_options(container: Container) -> Vec<(String, String)> {
             options.push(option("frag_duration", "1000000"));
         }
         "matroska" | "webm" => options.push(option("cluster_time_limit", "1000")),
+        // A list of the last hour, which stays as short: the segments are all there.
+        "hls" => options.extend([option("hls_time", "2"), option("hls_list_size", "1800")]),
         _ => {}
     }
     options

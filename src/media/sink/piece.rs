@@ -100,7 +100,7 @@ impl PieceSink {
             codec_changes: None,
             notices: &self.notices,
         };
-        let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), false)?;
+        let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), None)?;
         let video = EncodedVideo::of(&encoder, &side_data);
         let writer = PieceWriter::create(self.target.take().context("the piece is open")?)?;
         self.running = Some(Running { encoder, fitter, clock, video, writer });

@@ -13,6 +13,7 @@
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `packets.rs` | packets that are known before they are decoded |
 //! | `filtered.rs` | filters that frames pass before they are equalized |
+//! | `text.rs` | a text that is drawn into pictures |
 //! | `log` | log footage: curves of cameras, what names them, how they are shown |
 //! | `stack` | stacks of pictures that FFmpeg does not read: TIFF of all kinds, FITS, SER |
 //! | `picture.rs` | reads a single picture |
@@ -38,6 +39,7 @@ mod picture;
 mod raw;
 mod sound;
 mod stack;
+mod text;
 mod video_reader;
 
 pub use clock::{LiveClock, StartTime};
@@ -53,3 +55,4 @@ pub use options::{Gaps, InputOptions, Isolation, RawOptions};
 pub use packets::{Chunk, InputChanged, PacketSurvey, PlannedPart, Reading};
 pub use part::Part;
 pub use picture::first_picture;
+pub use text::with_text;

@@ -72,6 +72,10 @@ pub struct LiveArgs {
     #[arg(long, value_name = "DEV")]
     pub loopback: Option<String>,
 
+    /// Draw this text into the equalized picture, with the time as strftime has it: '%F %T gate'
+    #[arg(long, value_name = "TEXT")]
+    pub osd: Option<String>,
+
     /// Open no window; several cameras never have one
     #[arg(long)]
     pub no_preview: bool,
@@ -174,6 +178,8 @@ pub struct LiveJob {
     pub loopback: Option<String>,
     /// A pipe or a URL, and its container.
     pub output: Option<(String, Option<String>)>,
+    /// A text to draw into the picture.
+    pub osd: Option<String>,
     /// Whether to open a window.
     pub preview: bool,
     /// A microphone to record.
@@ -239,6 +245,7 @@ impl LiveJob {
                 false => PixelChoice::ForPlayers,
             }),
             loopback: args.loopback,
+            osd: args.osd,
             output,
             preview: !args.no_preview,
             microphone,

@@ -36,7 +36,7 @@ pub fn run(
     progress: &Progress,
     mut tick: impl FnMut(&Progress),
 ) -> Result<LiveSummary> {
-    let LiveParts { source, microphone, stage, shared_settings, warming_up, outputs, viewer } = parts;
+    let LiveParts { source, microphone, stage, shared_settings, filter, warming_up, outputs, viewer } = parts;
     let begin = Instant::now();
     let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { CAPTURED_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
@@ -65,8 +65,17 @@ pub fn run(
         let alive = running.clone();
         let equalize = start(scope, "equalize", stop, move || {
             let _alive = alive;
-            let stage =
-                LiveEqualizer { stage, shared_settings, captured, shown, queues, progress, warming_up, equalized: 0 };
+            let stage = LiveEqualizer {
+                stage,
+                shared_settings,
+                filter,
+                captured,
+                shown,
+                queues,
+                progress,
+                warming_up,
+                equalized: 0,
+            };
             let result = stage.run();
             queues.iter().for_each(OutputQueue::close);
             cancel.cancel();

@@ -2,7 +2,7 @@
 
 use super::output_queue::OutputQueue;
 use super::warm_up::{self, WarmingUp};
-use super::{Captured, DropOldestQueue, Latency, SharedSettings, Shown};
+use super::{Captured, DropOldestQueue, FrameFilter, Latency, SharedSettings, Shown};
 use crate::pipeline::{Progress, Stage, from_stage};
 use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Equalized};
@@ -13,6 +13,7 @@ use std::time::Instant;
 pub(super) struct LiveEqualizer<'a> {
     pub(super) stage: EqualizeStage,
     pub(super) shared_settings: &'a SharedSettings,
+    pub(super) filter: Option<FrameFilter>,
     pub(super) captured: &'a DropOldestQueue<Captured>,
     pub(super) shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
     pub(super) queues: &'a [OutputQueue],
@@ -59,11 +60,15 @@ impl LiveEqualizer<'_> {
 
     /// Collects the oldest frame in flight and puts it into the queues; does nothing when there is none.
     fn collect(&mut self, under_way: &mut VecDeque<Captured>, latency: &mut Latency) -> Result<()> {
-        let Some(equalized) = self.progress.measure(Stage::Equalize, || self.stage.collect()).map_err(from_stage)?
+        let Some(mut equalized) =
+            self.progress.measure(Stage::Equalize, || self.stage.collect()).map_err(from_stage)?
         else {
             return Ok(());
         };
         let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(()) };
+        if let Some(filter) = &mut self.filter {
+            equalized.frame = filter.apply(equalized.frame)?;
+        }
         let elapsed = at.elapsed();
         latency.add(elapsed);
         if self.shown.is_none() {

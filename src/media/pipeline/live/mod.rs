@@ -12,6 +12,7 @@
 mod drop_oldest_queue;
 mod engine;
 mod equalize_stage;
+mod frame_filter;
 mod latency;
 mod output_queue;
 mod parts;
@@ -23,6 +24,7 @@ mod warm_up;
 
 pub use drop_oldest_queue::DropOldestQueue;
 pub use engine::run;
+pub use frame_filter::FrameFilter;
 pub use latency::Latency;
 pub use parts::{Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written};
 pub use several::{Happened, Works, run_several};

@@ -1,6 +1,6 @@
 //! The parts of a live run (source, equalizer, outputs, viewer), and its result.
 
-use super::{Latency, SharedSettings, WarmingUp};
+use super::{FrameFilter, Latency, SharedSettings, WarmingUp};
 use crate::pipeline::{Sink, Source};
 use anyhow::Result;
 use histeq::equalize::{Applied, EqualizeStage};
@@ -122,6 +122,8 @@ pub struct LiveParts<'a> {
     pub stage: EqualizeStage,
     /// The settings, which the user can change during the run.
     pub shared_settings: &'a SharedSettings,
+    /// What equalized frames pass.
+    pub filter: Option<FrameFilter>,
     /// The warm-up of this run, which others on the same GPU wait for.
     pub warming_up: WarmingUp,
     /// The outputs.

@@ -4,6 +4,7 @@ use super::several::{check_apart, report};
 use super::{PlannedCamera, film};
 use crate::options::{Camera, CameraFile};
 use crate::report::{Console, Metered, ResultRecord};
+use crate::service::Service;
 use crate::session::Session;
 use crate::signals;
 use anyhow::{Result, anyhow};
@@ -65,16 +66,18 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     let backend = BackendStartup::begin(first.backend.clone()).open(&session.notices.for_core())?;
     let mut all = Cameras { file, session, console, backend, warm_up: WarmUp::default(), slots: Vec::new() };
     cameras.into_iter().for_each(|camera| all.add(camera));
+    let mut service = Service::ready();
     session.metered(
         Metered { is_live: true, ..Metered::default() },
         |tick| {
             run_several(|happened, works| {
+                service.alive();
                 match happened {
                     Happened::Ended(number, result) => all.ended(number, result),
                     Happened::Nothing => tick(&Progress::sum(all.slots().map(|slot| &*slot.session.progress))),
                 }
                 if signals::hung_up() && !session.cancel.is_cancelled() {
-                    all.read_again();
+                    service.reload(|| all.read_again());
                 }
                 all.begin(works)
             });

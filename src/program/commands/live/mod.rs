@@ -13,6 +13,7 @@ pub use cameras::run as run_cameras;
 
 use crate::options::LiveJob;
 use crate::report::{Console, Metered, ResultRecord, live_summary};
+use crate::service::Service;
 use crate::session::{Around, Session, prepare};
 use crate::sidecar::records::RecordTargets;
 use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads};
@@ -23,13 +24,13 @@ use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::camera::Microphone;
 use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
-    self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
+    self, FrameFilter, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
 use histeq_media::pipeline::{Input, Notices, Outcome, Source};
 use histeq_media::sink::{
     self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
 };
-use histeq_media::source::{MicrophoneSource, StartTime, open_live};
+use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -90,6 +91,13 @@ fn film<'a>(
     shared_settings.set(settings);
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
+    let (filter, input) = match &job.osd {
+        Some(text) => {
+            let (filter, input) = FrameFilter::new(|equalized| with_text((equalized, input.clone()), text, notices))?;
+            (Some(filter), input)
+        }
+        None => (None, input),
+    };
     let outputs = open_outputs(&job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let encoding = outputs.first().and_then(|output| output.sink.encoding());
     session.start(&input, job.written_files().chain(&job.loopback), encoding, job.equalize.report(&settings));
@@ -97,18 +105,26 @@ fn film<'a>(
     let stage =
         prepared.observe(builder.stage(backend, settings).denoising_on(denoising_threads()), &records, progress, false);
 
+    // Of several sources, all together are a service.
+    let mut service = session.source.is_none().then(Service::ready);
     let parts = LiveParts {
         source: prepared.source,
         microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
         stage,
         shared_settings,
+        filter,
         warming_up,
         outputs,
         viewer,
     };
     let summary = session.metered(
         Metered { is_live: true, ..Metered::of(&input) },
-        |tick| live::run(parts, cancel, progress, tick),
+        |tick| {
+            live::run(parts, cancel, progress, |progress| {
+                service.iter_mut().for_each(Service::alive);
+                tick(progress);
+            })
+        },
         |_| true,
     )?;
     if progress.written() == 0 && !summary.outputs.is_empty() {

@@ -3,6 +3,7 @@
 use super::{PlannedCamera, film};
 use crate::options::LiveJob;
 use crate::report::{Console, Metered, ResultRecord};
+use crate::service::Service;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use histeq::equalize::BackendStartup;
@@ -33,10 +34,12 @@ pub(super) fn run(jobs: Vec<Arc<LiveJob>>, session: &mut Session<'_>, console: &
     let warming_up: Vec<_> = jobs.iter().map(|_| warm_up.begin()).collect();
     let mut waiting = Some((planned, warming_up));
     let mut failed = Vec::new();
+    let mut service = Service::ready();
     session.metered(
         Metered { is_live: true, ..Metered::default() },
         |tick| {
             run_several(|happened, works| {
+                service.alive();
                 match happened {
                     Happened::Ended(number, result) => {
                         let name = jobs[number - 1].camera.camera.as_deref().map(without_password).unwrap_or_default();

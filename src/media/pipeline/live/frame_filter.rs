@@ -1,0 +1,46 @@
+//! A filter behind the equalizer that gives a frame for each frame.
+
+use crate::pipeline::{Delivery, Input, Source};
+use anyhow::{Context, Result, ensure};
+use histeq::frame::Frame;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The filter.
+pub struct FrameFilter {
+    next: Next,
+    filtered: Box<dyn Source>,
+}
+
+/// The frame that it takes next.
+#[derive(Clone, Default)]
+struct Next(Arc<Mutex<Option<Frame>>>);
+
+impl Source for Next {
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        let frame = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        ensure!(frame.is_some(), "the filter behind the equalizer holds a frame back");
+        Ok(Some(Delivery { frame, ..Delivery::default() }))
+    }
+}
+
+impl FrameFilter {
+    /// The filter that `build` puts behind a source of equalized frames, and what comes out of it.
+    ///
+    /// # Errors
+    /// Those of `build`.
+    pub fn new(build: impl FnOnce(Box<dyn Source>) -> Result<(Box<dyn Source>, Input)>) -> Result<(Self, Input)> {
+        let next = Next::default();
+        let (filtered, input) = build(Box::new(next.clone()))?;
+        Ok((FrameFilter { next, filtered }, input))
+    }
+
+    /// What `frame` becomes.
+    ///
+    /// # Errors
+    /// When the filter fails, or holds it back.
+    pub fn apply(&mut self, frame: Frame) -> Result<Frame> {
+        *self.next.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(frame);
+        let delivery = self.filtered.next()?;
+        delivery.and_then(|delivery| delivery.frame).context("the filter behind the equalizer gave no frame")
+    }
+}

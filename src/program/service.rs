@@ -1,0 +1,51 @@
+//! What a service manager hears of a run: systemd, with `Type=notify`. Without one, nothing is said.
+
+use sd_notify::{NotifyState, notify};
+use std::time::{Duration, Instant};
+
+/// A run that may be a service.
+pub struct Service {
+    /// How often it has to say that it is alive.
+    interval: Option<Duration>,
+    next: Instant,
+}
+
+impl Service {
+    /// Says that the service is ready.
+    pub fn ready() -> Self {
+        send(&[NotifyState::Ready]);
+        // Twice as often as it has to.
+        Service { interval: sd_notify::watchdog_enabled().map(|most| most / 2), next: Instant::now() }
+    }
+
+    /// Says that it is alive. To be called at least every 100 ms.
+    pub fn alive(&mut self) {
+        let now = Instant::now();
+        if let Some(interval) = self.interval.filter(|_| now >= self.next) {
+            send(&[NotifyState::Watchdog]);
+            self.next = now + interval;
+        }
+    }
+
+    /// Says that its configuration is read again, which `read` does, and that this is done.
+    pub fn reload(&self, read: impl FnOnce()) {
+        match NotifyState::monotonic_usec_now() {
+            Ok(now) => send(&[NotifyState::Reloading, now]),
+            Err(_) => send(&[NotifyState::Reloading]),
+        }
+        read();
+        send(&[NotifyState::Ready]);
+    }
+}
+
+impl Drop for Service {
+    /// Says that it ends.
+    fn drop(&mut self) {
+        send(&[NotifyState::Stopping]);
+    }
+}
+
+/// A manager that does not listen changes nothing.
+fn send(state: &[NotifyState<'_>]) {
+    let _ = notify(state);
+}
