@@ -64,9 +64,8 @@ mod fuzzer;
 #[path = "../../tests/program/inside/mod.rs"]
 mod inside;
 
-use crate::options::{EventsTo, Job, Verbosity, answer_shell, examples};
+use crate::options::{EventsTo, Job, Verbosity, answer_shell, examples, in_one_line};
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events};
-use clap::error::ErrorKind;
 use histeq::equalize::gpu_may_be_opening;
 use histeq_media::source::isolated;
 use histeq_media::sys::{close_but, print_line, print_text, silence_libraries};
@@ -135,30 +134,4 @@ fn refuse(error: &clap::Error) -> ! {
         print_line(&format!("histeq-video: error: {message}"));
     }
     std::process::exit(code)
-}
-
-/// A usage error in one line, with the proposals of clap in brackets.
-fn in_one_line(error: &clap::Error) -> String {
-    if error.kind() == ErrorKind::InvalidUtf8
-        && let Some(name) = std::env::args_os().find(|name| name.to_str().is_none())
-    {
-        return format!(
-            "{name:?} is not UTF-8, as names have to be (a link with another name, or `- < NAME` and `- > NAME`, \
-             read and write such files)"
-        );
-    }
-    let text = error.render().to_string();
-    let message = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
-    let text = message.unwrap_or_default().trim_start_matches("error: ").trim();
-    let (mut message, mut tips) = (String::new(), Vec::new());
-    for line in text.split('\n').map(str::trim).filter(|line| !line.is_empty()) {
-        match line.strip_prefix("tip: ") {
-            // Clap's tip explains how to pass the word as a file's name: a mistyped option is no name.
-            Some(tip) if tip.contains("as a value, use") => tips.push("--help lists all options"),
-            Some(tip) => tips.push(tip),
-            None if message.is_empty() => message.push_str(line),
-            None => message.extend([" ", line]),
-        }
-    }
-    if tips.is_empty() { message } else { format!("{message} ({})", tips.join("; ")) }
 }

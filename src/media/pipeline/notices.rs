@@ -17,6 +17,8 @@ pub enum Level {
     Waiting,
     /// A note that it has come.
     Back,
+    /// A note that something about a live input has changed.
+    Change,
     /// A result that differs from what the user expects.
     Warning,
 }
@@ -85,6 +87,11 @@ impl Notices {
     /// Prints a note that it has come.
     pub fn back(&self, message: &str) {
         (self.print)(Level::Back, message);
+    }
+
+    /// Prints a note that something about a live input has changed.
+    pub fn changed(&self, message: &str) {
+        (self.print)(Level::Change, message);
     }
 
     /// Prints a warning.

@@ -2,11 +2,13 @@
 
 use super::command::Args;
 use super::defaults::{Options, Origin, with_origins, words_for};
-use super::live::LiveJob;
-use super::values::usage;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use super::live::{LiveJob, Scheduled};
+use super::values::{in_one_line, usage};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use histeq::options::OPTIONS;
 use histeq_media::sys::read_regular;
+use jiff::civil::Time;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,9 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// The name of the source of a camera, which is no option of the command line.
 const SOURCE: &str = "source";
+
+/// What holds at some times of the day alone, which is no option of the command line either.
+const SCHEDULE: &str = "schedule";
 
 /// Options that are one for the whole process: those of the command line, or of all cameras.
 const OF_PROCESS: [&str; 11] = [
@@ -153,7 +158,9 @@ impl CameraFile {
         text: &Text<'_>,
     ) -> Result<Camera, clap::Error> {
         let name = key.get_ref().as_ref().to_owned();
-        let (mut own, mut places) = options(table, text)?;
+        let mut table = table.clone();
+        let schedule = table.remove(SCHEDULE);
+        let (mut own, mut places) = options(&table, text)?;
         let Some(source) = own.remove(SOURCE).and_then(|values| values.into_iter().next()) else {
             return Err(text.error(key.span(), &format!("camera {name} has no source (source = \"rtsp://...\")")));
         };
@@ -176,26 +183,44 @@ impl CameraFile {
             let values = own.get(option).or(defaults.get(option)).map_or(&[][..], Vec::as_slice);
             words_for(arg, option, values).map_err(|what| text.error(place.clone(), &format!("{option} {what}")))?;
         }
-        let origins = vec![
-            Origin { name: format!("camera {name}"), options: own, is_checked: false },
-            Origin { name: "the file".to_owned(), options: defaults.clone(), is_checked: false },
-        ];
-        let (mut words, _) = with_origins(Args::command(), self.words.clone(), origins)?;
-        words.extend(["--".into(), source.into()]);
+        let origin = |name: &str, options: &Options| Origin {
+            name: name.to_owned(),
+            options: options.clone(),
+            is_checked: false,
+        };
+        let words_of = |scheduled: Option<&Options>| {
+            let scheduled = scheduled.map(|options| origin("the schedule", options));
+            let others = [origin(&name, &own), origin("the file", defaults)];
+            let origins = scheduled.into_iter().chain(others).collect();
+            let (mut words, _) = with_origins(Args::command(), self.words.clone(), origins)?;
+            words.extend(["--".into(), OsString::from(&source)]);
+            Ok::<_, clap::Error>(words)
+        };
         let faulty = |error: clap::Error| {
-            let option = match error.get(ContextKind::InvalidArg) {
-                Some(ContextValue::String(argument)) => Some(argument.as_str()),
-                Some(ContextValue::Strings(arguments)) => arguments.first().map(String::as_str),
-                _ => None,
-            };
-            let option = option.and_then(|text| text.trim_start_matches("--").split([' ', '=']).next());
-            let message = error.to_string();
-            let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
+            let message = in_one_line(&error);
+            // It is about the first option that it names.
+            let option = message
+                .split_once("--")
+                .and_then(|(_, rest)| rest.split(|c: char| !c.is_alphanumeric() && c != '-').next());
             text.error(place_of(option.unwrap_or(SOURCE)), &format!("camera {name}: {message}"))
         };
-        let args = Args::try_parse_from(&words).map_err(faulty)?;
-        let Some(super::command::Command::Live(args)) = args.command else { unreachable!("the words of live") };
-        let mut job = LiveJob::from_args(*args).map_err(faulty)?.remove(0);
+        let job_of = |words: &[OsString]| {
+            let args = Args::try_parse_from(words)?;
+            let Some(super::command::Command::Live(args)) = args.command else { unreachable!("the words of live") };
+            Ok(LiveJob::from_args(*args)?.remove(0))
+        };
+        let mut words = words_of(None)?;
+        let mut job = job_of(&words).map_err(faulty)?;
+        for (place, from, until, scheduled) in schedule.map_or(Ok(Vec::new()), |value| self::schedule(&value, text))? {
+            let own_words = words_of(Some(&scheduled))?;
+            let of_schedule =
+                |error: clap::Error| text.error(place.clone(), &format!("camera {name}: {}", in_one_line(&error)));
+            let equalize = job_of(&own_words).map_err(of_schedule)?.equalize;
+            let texts = scheduled.iter().map(|(option, values)| format!("{option} {}", values.join(" ")));
+            let text = texts.collect::<Vec<_>>().join(", ");
+            words.extend([from.to_string().into(), until.to_string().into()].into_iter().chain(own_words));
+            job.schedule.push(Scheduled { from, until, equalize, text });
+        }
         job.preview = false;
         job.camera.wait = job.camera.wait.or(Some(Duration::MAX));
         if job.has_no_output() {
@@ -204,6 +229,33 @@ impl CameraFile {
         }
         Ok(Camera { name, words, job })
     }
+}
+
+/// The entries of a schedule: a place in the text, the time from which and until which it holds, and its options.
+fn schedule(
+    value: &Spanned<DeValue<'_>>,
+    text: &Text<'_>,
+) -> Result<Vec<(Range<usize>, Time, Time, Options)>, clap::Error> {
+    let form = "a schedule is a list like [{ from = \"20:00\", to = \"06:00\", look = \"night\" }]";
+    let DeValue::Array(entries) = value.get_ref() else { return Err(text.error(value.span(), form)) };
+    let entry = |entry: &Spanned<DeValue<'_>>| {
+        let DeValue::Table(table) = entry.get_ref() else { return Err(text.error(entry.span(), form)) };
+        let (mut own, places) = options(table, text)?;
+        let mut time = |name: &str| {
+            let given = own.remove(name).and_then(|values| values.into_iter().next());
+            given.and_then(|time| time.parse::<Time>().ok()).ok_or_else(|| text.error(entry.span(), form))
+        };
+        let (from, until) = (time("from")?, time("to")?);
+        let changes =
+            |option: &str| OPTIONS.iter().any(|row| row.name == option) && !["gray", "output-depth"].contains(&option);
+        let other =
+            places.into_iter().find(|(option, _)| !["from", "to"].contains(&option.as_str()) && !changes(option));
+        if let Some((option, place)) = other {
+            return Err(text.error(place, &format!("{option} cannot change while a camera films")));
+        }
+        Ok((entry.span(), from, until, own))
+    };
+    entries.iter().map(entry).collect()
 }
 
 /// The options of a table, and their places.

@@ -17,6 +17,7 @@ use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, network_format};
 use histeq_media::source::CameraOptions;
 use histeq_media::sys::{number_pattern, numbered};
+use jiff::civil::Time;
 use std::time::Duration;
 
 /// The options of `live`, as typed.
@@ -157,6 +158,29 @@ pub struct LiveArgs {
     pub device: BackendArgs,
 }
 
+/// How a camera is equalized at some times of the day.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    /// When that begins, and when it ends: the next day, if that is earlier.
+    pub from: Time,
+    /// When it ends.
+    pub until: Time,
+    /// How to equalize then.
+    pub equalize: EqualizeOptions,
+    /// The options that are its own, for messages.
+    pub text: String,
+}
+
+impl Scheduled {
+    /// Whether it holds at this time of the day.
+    pub fn holds_at(&self, now: Time) -> bool {
+        match self.from <= self.until {
+            true => (self.from..self.until).contains(&now),
+            false => now >= self.from || now < self.until,
+        }
+    }
+}
+
 /// The checked options of one source of `live`.
 #[derive(Clone, Debug)]
 pub struct LiveJob {
@@ -178,6 +202,8 @@ pub struct LiveJob {
     pub loopback: Option<String>,
     /// A pipe or a URL, and its container.
     pub output: Option<(String, Option<String>)>,
+    /// What holds at some times of the day alone.
+    pub schedule: Vec<Scheduled>,
     /// A text to draw into the picture.
     pub osd: Option<String>,
     /// Whether to open a window.
@@ -245,6 +271,7 @@ impl LiveJob {
                 false => PixelChoice::ForPlayers,
             }),
             loopback: args.loopback,
+            schedule: Vec::new(),
             osd: args.osd,
             output,
             preview: !args.no_preview,

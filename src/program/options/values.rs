@@ -15,6 +15,32 @@ pub fn usage(kind: ErrorKind, message: &str) -> clap::Error {
     clap::Error::raw(kind, message)
 }
 
+/// A usage error in one line, with the proposals of clap in brackets.
+pub fn in_one_line(error: &clap::Error) -> String {
+    if error.kind() == ErrorKind::InvalidUtf8
+        && let Some(name) = std::env::args_os().find(|name| name.to_str().is_none())
+    {
+        return format!(
+            "{name:?} is not UTF-8, as names have to be (a link with another name, or `- < NAME` and `- > NAME`, \
+             read and write such files)"
+        );
+    }
+    let text = error.render().to_string();
+    let message = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
+    let text = message.unwrap_or_default().trim_start_matches("error: ").trim();
+    let (mut message, mut tips) = (String::new(), Vec::new());
+    for line in text.split('\n').map(str::trim).filter(|line| !line.is_empty()) {
+        match line.strip_prefix("tip: ") {
+            // Clap's tip explains how to pass the word as a file's name: a mistyped option is no name.
+            Some(tip) if tip.contains("as a value, use") => tips.push("--help lists all options"),
+            Some(tip) => tips.push(tip),
+            None if message.is_empty() => message.push_str(line),
+            None => message.extend([" ", line]),
+        }
+    }
+    if tips.is_empty() { message } else { format!("{message} ({})", tips.join("; ")) }
+}
+
 /// The name of an input: a `file:` URL (`file:a.mp4`, `file:///a.mp4`) becomes the name of the file, and FFmpeg's URL
 /// of a pipe (`pipe:0`, `pipe:3`) `-` or the name of the descriptor. A file that has such a name stays a file.
 pub fn input_name(name: String) -> String {

@@ -79,9 +79,10 @@ impl Console {
         let (from, kind, message) = match &event {
             Event::Detail { .. } if self.verbosity < Verbosity::Verbose => return,
             Event::Detail { message } => (Verbosity::Verbose, "", message),
-            Event::Note { message } | Event::Waiting { message } | Event::Back { message } => {
-                (Verbosity::Normal, "", message)
-            }
+            Event::Note { message }
+            | Event::Waiting { message }
+            | Event::Back { message }
+            | Event::Change { message } => (Verbosity::Normal, "", message),
             Event::Warning { message } => (Verbosity::Warnings, "warning: ", message),
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
             Event::Start { .. } | Event::Progress(_) | Event::Segment(_) | Event::File(_) | Event::Result(_) => return,
@@ -100,6 +101,7 @@ impl Console {
                 Level::Note => Event::Note { message },
                 Level::Waiting => Event::Waiting { message },
                 Level::Back => Event::Back { message },
+                Level::Change => Event::Change { message },
                 Level::Warning => Event::Warning { message },
             });
         })

@@ -43,6 +43,10 @@ pub enum Event {
     Back {
         message: String,
     },
+    /// Something about a live input has changed.
+    Change {
+        message: String,
+    },
     Error(ErrorRecord),
     /// A segment of a recording has ended.
     Segment(SegmentRecord),

@@ -2,6 +2,7 @@
 //! is written, and every output is finished.
 
 use super::equalize_stage::LiveEqualizer;
+use super::gray_watch::GrayWatch;
 use super::output_queue::OutputQueue;
 use super::signal::Signal;
 use super::viewer_stats::ViewerStats;
@@ -36,7 +37,7 @@ pub fn run(
     progress: &Progress,
     mut tick: impl FnMut(&Progress),
 ) -> Result<LiveSummary> {
-    let LiveParts { source, microphone, stage, shared_settings, filter, warming_up, outputs, viewer } = parts;
+    let LiveParts { source, microphone, stage, shared_settings, filter, notices, warming_up, outputs, viewer } = parts;
     let begin = Instant::now();
     let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { CAPTURED_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
@@ -69,6 +70,7 @@ pub fn run(
                 stage,
                 shared_settings,
                 filter,
+                gray_watch: GrayWatch::new(notices),
                 captured,
                 shown,
                 queues,

@@ -1,5 +1,6 @@
 //! The equalizing thread between camera and outputs.
 
+use super::gray_watch::GrayWatch;
 use super::output_queue::OutputQueue;
 use super::warm_up::{self, WarmingUp};
 use super::{Captured, DropOldestQueue, FrameFilter, Latency, SharedSettings, Shown};
@@ -14,6 +15,7 @@ pub(super) struct LiveEqualizer<'a> {
     pub(super) stage: EqualizeStage,
     pub(super) shared_settings: &'a SharedSettings,
     pub(super) filter: Option<FrameFilter>,
+    pub(super) gray_watch: GrayWatch,
     pub(super) captured: &'a DropOldestQueue<Captured>,
     pub(super) shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
     pub(super) queues: &'a [OutputQueue],
@@ -66,6 +68,7 @@ impl LiveEqualizer<'_> {
             return Ok(());
         };
         let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(()) };
+        self.gray_watch.look(&original);
         if let Some(filter) = &mut self.filter {
             equalized.frame = filter.apply(equalized.frame)?;
         }

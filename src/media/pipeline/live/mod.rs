@@ -13,6 +13,7 @@ mod drop_oldest_queue;
 mod engine;
 mod equalize_stage;
 mod frame_filter;
+mod gray_watch;
 mod latency;
 mod output_queue;
 mod parts;

@@ -1,7 +1,7 @@
 //! The parts of a live run (source, equalizer, outputs, viewer), and its result.
 
 use super::{FrameFilter, Latency, SharedSettings, WarmingUp};
-use crate::pipeline::{Sink, Source};
+use crate::pipeline::{Notices, Sink, Source};
 use anyhow::Result;
 use histeq::equalize::{Applied, EqualizeStage};
 use histeq::frame::Frame;
@@ -124,6 +124,8 @@ pub struct LiveParts<'a> {
     pub shared_settings: &'a SharedSettings,
     /// What equalized frames pass.
     pub filter: Option<FrameFilter>,
+    /// Where changes of the pictures are told.
+    pub notices: Notices,
     /// The warm-up of this run, which others on the same GPU wait for.
     pub warming_up: WarmingUp,
     /// The outputs.

@@ -2,7 +2,7 @@
 
 use super::several::{check_apart, report};
 use super::{PlannedCamera, film};
-use crate::options::{Camera, CameraFile};
+use crate::options::{Camera, CameraFile, in_one_line};
 use crate::report::{Console, Metered, ResultRecord};
 use crate::service::Service;
 use crate::session::Session;
@@ -151,9 +151,7 @@ impl<'a> Cameras<'a> {
         let mut new = match self.file.read() {
             Ok(cameras) => cameras,
             Err(error) => {
-                let message = error.to_string();
-                let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default().to_owned();
-                self.console.error(&anyhow!("{message} (all goes on as it was before)"));
+                self.console.error(&anyhow!("{} (all goes on as it was before)", in_one_line(&error)));
                 return;
             }
         };

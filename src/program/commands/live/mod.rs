@@ -5,12 +5,15 @@
 //! | `mod.rs` | one camera |
 //! | `several.rs` | several at the same time |
 //! | `cameras.rs` | those of a file, which may change while they run |
+//! | `timetable.rs` | what holds at some times of the day alone |
 
 mod cameras;
 mod several;
+mod timetable;
 
 pub use cameras::run as run_cameras;
 
+use self::timetable::Timetable;
 use crate::options::LiveJob;
 use crate::report::{Console, Metered, ResultRecord, live_summary};
 use crate::service::Service;
@@ -105,6 +108,8 @@ fn film<'a>(
     let stage =
         prepared.observe(builder.stage(backend, settings).denoising_on(denoising_threads()), &records, progress, false);
 
+    let mut timetable = Timetable::new(&job, &input, settings, notices)?;
+    timetable.apply(shared_settings, notices);
     // Of several sources, all together are a service.
     let mut service = session.source.is_none().then(Service::ready);
     let parts = LiveParts {
@@ -113,6 +118,7 @@ fn film<'a>(
         stage,
         shared_settings,
         filter,
+        notices: notices.clone(),
         warming_up,
         outputs,
         viewer,
@@ -122,6 +128,7 @@ fn film<'a>(
         |tick| {
             live::run(parts, cancel, progress, |progress| {
                 service.iter_mut().for_each(Service::alive);
+                timetable.apply(shared_settings, notices);
                 tick(progress);
             })
         },

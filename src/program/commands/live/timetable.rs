@@ -1,0 +1,51 @@
+//! What holds at some times of the day alone.
+
+use crate::options::{LiveJob, Scheduled};
+use anyhow::Result;
+use histeq::spec::Settings;
+use histeq_media::pipeline::live::SharedSettings;
+use histeq_media::pipeline::{Input, Notices};
+use jiff::ZonedDateTime;
+
+/// The settings of a camera by the time of the day.
+pub(super) struct Timetable<'a> {
+    entries: Vec<(&'a Scheduled, Settings)>,
+    otherwise: Settings,
+    /// The entry that holds.
+    holds: Option<usize>,
+}
+
+impl<'a> Timetable<'a> {
+    /// That of `job`, whose settings are `otherwise` where no entry holds.
+    ///
+    /// # Errors
+    /// When the options of an entry do not go with this input.
+    pub fn new(job: &'a LiveJob, input: &Input, otherwise: Settings, notices: &Notices) -> Result<Self> {
+        let entry = |scheduled: &'a Scheduled| Ok((scheduled, scheduled.equalize.resolve(input, notices)?));
+        let entries = job.schedule.iter().map(entry).collect::<Result<_>>()?;
+        Ok(Timetable { entries, otherwise, holds: None })
+    }
+
+    /// Sets what holds now, if that is something else than before.
+    pub fn apply(&mut self, settings: &SharedSettings, notices: &Notices) {
+        if self.entries.is_empty() {
+            return;
+        }
+        let now = ZonedDateTime::now().time();
+        let holds = self.entries.iter().position(|(scheduled, _)| scheduled.holds_at(now));
+        if holds == self.holds {
+            return;
+        }
+        self.holds = holds;
+        match holds.map(|index| &self.entries[index]) {
+            Some((scheduled, new)) => {
+                settings.set(*new);
+                notices.changed(&format!("the schedule says {} until {}", scheduled.text, scheduled.until));
+            }
+            None => {
+                settings.set(self.otherwise);
+                notices.changed("the schedule says nothing else from now on");
+            }
+        }
+    }
+}
