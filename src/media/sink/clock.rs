@@ -25,6 +25,8 @@ pub struct EncoderClock {
     /// The encoder's frame rate, in frames a second.
     pub rate: Rational,
     last: Option<i64>,
+    /// The least time from one frame to the next, in units of `time_base`.
+    step: i64,
     /// Time and duration of each frame in the encoder: some encoders lose the duration.
     durations: VecDeque<(i64, i64)>,
     /// Whether the warning about late frames was given.
@@ -66,11 +68,20 @@ impl EncoderClock {
             time_base,
             rate,
             last: None,
+            step: 1,
             durations: VecDeque::new(),
             warned_late: false,
             loses_gaps,
             slows_down,
         }
+    }
+
+    /// This clock with at least this time between frames, in microseconds: those of a camera that was held up come at once,
+    /// and a container that counts milliseconds would give several one time.
+    pub fn apart_by(mut self, least: i64) -> Self {
+        let unit = f64::from(self.time_base) * 1e6;
+        self.step = ((least as f64 / unit).ceil() as i64).max(1);
+        self
     }
 
     /// Sets time and duration of `picture` in the encoder's time base.
@@ -79,7 +90,7 @@ impl EncoderClock {
     /// A warning that frames come late, with `--strict`.
     pub fn set(&mut self, picture: &mut Picture, notices: &Notices) -> Result<()> {
         let due = picture.time().map(|time| rescale(time, self.from, self.time_base));
-        let next = self.last.map_or(i64::MIN, |last| last + 1);
+        let next = self.last.map_or(i64::MIN, |last| last + self.step);
         let time = due.unwrap_or(next.max(0)).max(next);
         let gap = self.last.filter(|&last| time > last + 1);
         // Half a millisecond is the rounding of other containers.

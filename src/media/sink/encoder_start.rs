@@ -8,6 +8,9 @@ use crate::ffmpeg::{Container, Encoder, Picture, StreamSideData, VideoEncoder, V
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result};
 
+/// The unit of time of Matroska, in microseconds.
+const MILLISECOND: i64 = 1000;
+
 /// The criteria for an encoder.
 pub(super) struct EncoderStart<'a> {
     pub input: &'a Input,
@@ -45,6 +48,7 @@ impl EncoderStart<'_> {
             side_data = side_data.without_rotation();
         }
         let clock = EncoderClock::new(self.input, self.container, self.candidates);
+        let clock = if self.pace == Pace::Recording { clock.apart_by(MILLISECOND) } else { clock };
         for (index, &candidate) in self.candidates.iter().enumerate() {
             let format = match format_for(candidate, self.container, self.pixels, first, self.notices) {
                 Err(error) if index + 1 < self.candidates.len() => {

@@ -10,7 +10,7 @@ use histeq::spec::{Remembered, Settings};
 use histeq_media::pipeline::live::{
     DropOldestQueue, Latency, LiveParts, LiveSummary, Output, QueuePolicy, SharedSettings, WarmUp, run,
 };
-use histeq_media::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source};
+use histeq_media::pipeline::{Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -118,6 +118,8 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
         source: Box::new(source),
         stage: EqualizeStage::new(Box::new(lazy), Settings::default()),
         shared_settings: &SharedSettings::default(),
+        filter: None,
+        notices: Notices::silent(),
         warming_up: WarmUp::default().begin(),
         outputs: vec![output],
         viewer: None,

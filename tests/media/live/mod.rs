@@ -1,10 +1,12 @@
 //! Live: modes of cameras, the engine that drops what is late, recordings, a camera or a server that goes away, the window.
 
+mod cameras;
 mod clock;
 mod engine;
 mod modes;
 mod network;
 mod outputs;
+mod recorder;
 mod recording;
 mod rtsp;
 mod rtsp_server;

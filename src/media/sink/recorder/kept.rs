@@ -2,6 +2,7 @@
 //! ever removed, whatever its name: not one that somebody has copied here, renamed to keep it, or written anew.
 
 use super::names::NamePattern;
+use super::room::Room;
 use crate::pipeline::FailureKind;
 use anyhow::{Result, ensure};
 use jiff::Timestamp;
@@ -43,6 +44,8 @@ struct Mark {
     pattern: String,
     /// When it began.
     begin: Timestamp,
+    /// The bytes that it has without a frame.
+    header: u64,
 }
 
 /// A recording.
@@ -60,30 +63,36 @@ pub(super) struct Recordings {
 }
 
 impl Recordings {
-    /// Finds the recordings of earlier runs, if any of them are to go.
+    /// Finds the recordings of earlier runs. Of one that was killed, the last may have no frame yet: it is removed, and
+    /// room that is set aside behind another is given back.
     ///
     /// # Errors
     /// When the folder cannot be read, or its file system keeps no attributes.
     pub fn find(pattern: &NamePattern, rule: Retention) -> Result<Self> {
-        let mut found = Vec::new();
         if rule.removes() {
             check_attributes(pattern.folder())?;
-            let name = pattern.folder().display().to_string();
-            let entries = std::fs::read_dir(pattern.folder()).map_err(|error| FailureKind::of_file(&name, &error))?;
-            found.extend(entries.flatten().filter_map(|entry| {
-                let file = pattern.place_of(&entry.file_name());
-                let begin = begin_of(&file, pattern)?;
-                Some(Recording { bytes: entry.metadata().ok()?.len(), file, begin })
-            }));
-            found.sort_by_key(|recording| recording.begin);
         }
+        let name = pattern.folder().display().to_string();
+        let entries = std::fs::read_dir(pattern.folder()).map_err(|error| FailureKind::of_file(&name, &error))?;
+        let mut found = Vec::new();
+        for entry in entries.flatten() {
+            let file = pattern.place_of(&entry.file_name());
+            let Some(Mark { begin, header, .. }) = mark_of(&file, pattern) else { continue };
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.len() <= header && std::fs::remove_file(&file).is_ok() {
+                continue;
+            }
+            Room::give_back(&file);
+            found.push(Recording { bytes: metadata.len(), file, begin });
+        }
+        found.sort_by_key(|recording| recording.begin);
         Ok(Recordings { pattern: pattern.clone(), rule, all: found.into() })
     }
 
-    /// Adds a file that is new.
-    pub fn begin(&mut self, file: &Path, begin: Timestamp) {
+    /// Adds a file that is new, and has `header` bytes without a frame.
+    pub fn begin(&mut self, file: &Path, begin: Timestamp, header: u64) {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mark = Mark { name, pattern: self.pattern.file.clone(), begin };
+        let mark = Mark { name, pattern: self.pattern.file.clone(), begin, header };
         // Without it, the file is kept.
         if let Ok(value) = serde_json::to_vec(&mark) {
             let _ = rustix::fs::lsetxattr(file, RECORDING, &value, XattrFlags::empty());
@@ -119,7 +128,7 @@ impl Recordings {
         while self.all.len() > 1 {
             let Recording { file, .. } = self.all.pop_front()?;
             // It may be another file by now.
-            if begin_of(&file, &self.pattern).is_some() && std::fs::remove_file(&file).is_ok() {
+            if mark_of(&file, &self.pattern).is_some() && std::fs::remove_file(&file).is_ok() {
                 return Some(file);
             }
         }
@@ -127,13 +136,13 @@ impl Recordings {
     }
 }
 
-/// When the recording `file` began; `None` if it is no recording of this pattern, or has another name by now.
-fn begin_of(file: &Path, pattern: &NamePattern) -> Option<Timestamp> {
+/// The mark of the recording `file`; `None` if it is none of this pattern, or has another name by now.
+fn mark_of(file: &Path, pattern: &NamePattern) -> Option<Mark> {
     let mut value = vec![0; LONGEST];
     let length = rustix::fs::lgetxattr(file, RECORDING, &mut value[..]).ok()?;
     let mark: Mark = serde_json::from_slice(&value[..length]).ok()?;
     let is_this = file.file_name().is_some_and(|name| name == mark.name.as_str()) && mark.pattern == pattern.file;
-    is_this.then_some(mark.begin)
+    is_this.then_some(mark)
 }
 
 /// Checks that files in this folder can have attributes.
@@ -176,7 +185,7 @@ mod tests {
             let begin = at(second).to_zoned_datetime(jiff::tz::TimeZone::UTC);
             let file = pattern.names(&begin).expect("names").next().expect("a name");
             std::fs::write(&file, [0; 100]).expect("a file");
-            recordings.begin(&file, at(second));
+            recordings.begin(&file, at(second), 0);
             file
         };
         let files: Vec<PathBuf> = (0..6).map(|number| record(&ours, number * 100)).collect();

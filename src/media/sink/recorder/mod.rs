@@ -39,6 +39,12 @@ const SOUND_APART: i64 = 1_000_000;
 /// The time between two looks at what is kept.
 const LOOK: Duration = Duration::from_secs(10);
 
+/// What a pixel takes, in bytes, as much as an encoder for cameras needs at most.
+const BYTES_OF_PIXEL: f64 = 0.1;
+
+/// The frames a second of a source that does not say.
+const USUAL_RATE: f64 = 30.0;
+
 /// How a recording is cut into segments.
 #[derive(Clone)]
 pub struct Segmentation {
@@ -89,10 +95,14 @@ pub struct Recorder {
     current: Option<Open>,
     /// The one before: sound may still come for it.
     ending: Option<Open>,
+    /// The bytes that a second takes, at a guess.
+    guess: f64,
     /// Time of the newest frame, in microseconds.
     time: i64,
     /// How often segments were begun.
     begun: u64,
+    /// The clock on the wall.
+    clock: Box<dyn Fn() -> ZonedDateTime + Send>,
     lost_at: Option<Instant>,
     pauses: Pauses,
     /// When the next attempt is due.
@@ -153,8 +163,10 @@ impl Recorder {
             sound: VecDeque::new(),
             current: None,
             ending: None,
+            guess: 0.0,
             time: 0,
             begun: 0,
+            clock: Box::new(ZonedDateTime::now),
             lost_at: None,
             pauses: Pauses::default(),
             next: now,
@@ -165,7 +177,7 @@ impl Recorder {
 
     /// Opens a segment that begins now, with a frame of this time.
     fn open(&mut self, now: ZonedDateTime, first: i64) -> Result<Open> {
-        while !Room::is_in(self.pattern.folder()) {
+        while !Room::is_in(self.pattern.folder(), self.guess) {
             ensure!(self.free(), Error::Other { errno: libc::ENOSPC });
         }
         let (file, target) = self.target(&now)?;
@@ -206,11 +218,13 @@ impl Recorder {
         let packets = self.sound_until(self.time);
         let is_new = self.current.is_none();
         if is_new {
+            let pixels = frame.width() as f64 * frame.height() as f64;
+            self.guess = pixels * self.input.rate().unwrap_or(USUAL_RATE) * BYTES_OF_PIXEL;
             if Instant::now() < self.next || self.cancel.is_cancelled() {
                 self.missed += 1;
                 return Ok(());
             }
-            self.current = Some(self.open(ZonedDateTime::now(), self.time)?);
+            self.current = Some(self.open((self.clock)(), self.time)?);
         }
         let Some(open) = &mut self.current else { return Ok(()) };
         open.frames += 1;
@@ -227,9 +241,10 @@ impl Recorder {
     fn begin_recording(&mut self) {
         let Some(open) = &mut self.current else { return };
         let name = open.file.display();
-        self.recordings.begin(&open.file, open.begin.timestamp());
+        open.room = Room::of(&open.file, self.guess).ok();
+        let header = open.room.as_ref().filter(|_| open.sink.encoded() == Some(0)).map_or(0, Room::bytes);
+        self.recordings.begin(&open.file, open.begin.timestamp(), header);
         self.begun += 1;
-        open.room = Room::of(&open.file).ok();
         match self.lost_at.take() {
             Some(lost_at) => {
                 self.notices.back(&format!("{name}: recording again after {:.1} s", lost_at.elapsed().as_secs_f64()));
@@ -272,7 +287,7 @@ impl Recorder {
 
     /// Ends the current segment before the frame of this time, if it is over.
     fn turn(&mut self, time: i64) {
-        let now = Timestamp::now();
+        let now = (self.clock)().timestamp();
         let Some(mut open) = self.current.take_if(|open| now >= open.ends || time - open.first >= open.most) else {
             return;
         };
@@ -337,7 +352,7 @@ impl Recorder {
         }
         self.next_look = Instant::now() + LOOK;
         let bytes = self.current.as_ref().and_then(|open| open.room.as_ref()).map_or(0, Room::bytes);
-        for file in self.recordings.remove_old(Timestamp::now(), bytes) {
+        for file in self.recordings.remove_old((self.clock)().timestamp(), bytes) {
             self.notices.detail(&format!("{}: removed", file.display()));
         }
     }
@@ -433,5 +448,84 @@ fn is_of_disk(error: &anyhow::Error) -> bool {
             error.downcast_ref(),
             Some(TargetError::NotWritable(..) | TargetError::NotWritten(..) | TargetError::NoFolder(..))
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffmpeg::{Media, Rational};
+    use histeq::frame::{HostPool, Matrix, PixelFormat, Range};
+    use jiff::SignedDuration;
+    use std::sync::Mutex;
+
+    /// Frames of `pts`, each of which has its number in its samples, as a source of five frames an hour has them.
+    fn frame(pool: &HostPool, number: i64) -> Frame {
+        let mut plane = pool.plane(16, 16);
+        (0..16).for_each(|row| plane.row_mut(row).fill((number % 251) as u8));
+        let frame = Frame::new(PixelFormat::Gray, (16, 16), Range::Full, Matrix::Bt601, vec![plane.freeze()]);
+        let mut frame = frame.expect("a frame");
+        frame.pts = Some(number * 12 * 60);
+        frame
+    }
+
+    #[test]
+    fn a_thousand_seams_under_a_clock_that_is_set_lose_no_frame_and_no_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let name = folder.path().join("cam-%Y%m%d-%H%M%S.mkv").to_str().expect("UTF-8").to_owned();
+        // From before the end of summer time on, for six weeks; once somebody sets the clock back by two hours.
+        let begin: ZonedDateTime = "2026-10-24T22:10:00+02:00[Europe/Berlin]".parse().expect("a time");
+        let (frames, set_back) = (5050, 2000);
+        let now = Arc::new(Mutex::new(begin.clone()));
+        let segments = Arc::new(Mutex::new(Vec::new()));
+        let ended = {
+            let segments = segments.clone();
+            Arc::new(move |segment| segments.lock().expect("a list").push(segment))
+        };
+        let segmentation = Segmentation { length: Duration::from_secs(3600), retention: Retention::default(), ended };
+        let choice = crate::sink::EncoderChoice { encoder: Some("ffv1".to_owned()), ..Default::default() };
+        let options = OutputOptions { encoder: choice, live: true, ..OutputOptions::default() };
+        // In seconds.
+        let input = Input::of("a camera".to_owned(), Media::of_raw_video("rawvideo", Rational::new(1, 1), None));
+        let place = (name.as_str(), Cancel::default());
+        let mut recorder =
+            Recorder::create(input, place, (options, segmentation), false, Notices::silent()).expect("a sink");
+        let clock = now.clone();
+        recorder.clock = Box::new(move || clock.lock().expect("a time").clone());
+        let pool = HostPool::default();
+        for number in 0..frames {
+            let passed = SignedDuration::from_mins(12 * number)
+                - SignedDuration::from_hours(if number < set_back { 0 } else { 2 });
+            *now.lock().expect("a time") = begin.checked_add(passed).expect("a time");
+            recorder.write(Delivery { frame: Some(frame(&pool, number)), ..Delivery::default() }).expect("a disk");
+        }
+        Box::new(recorder).finish(Outcome::Complete).expect("a disk");
+
+        let segments = segments.lock().expect("a list");
+        assert!(segments.len() > 1000, "{} segments", segments.len());
+        assert_eq!(segments.iter().map(|segment| segment.frames).sum::<u64>(), frames as u64);
+        let mut next = 0;
+        let mut summer_time_ended = 0;
+        for (index, segment) in segments.iter().enumerate() {
+            let (time, name) =
+                (&segment.begin, segment.file.file_name().expect("a name").to_string_lossy().into_owned());
+            let plain = time.strftime("cam-%Y%m%d-%H%M%S").to_string();
+            assert!(name.starts_with(&plain), "{name} begins at {time}");
+            // The two hours after the clock was set back have the names of those before.
+            let is_again = time.timestamp()
+                < segments[..index].iter().map(|before| before.begin.timestamp()).max().unwrap_or_default();
+            summer_time_ended += usize::from(name.ends_with(".2.mkv") && !is_again);
+            if index > 0 && index + 1 < segments.len() && !is_again {
+                let minute = time.minute();
+                assert!(minute < 12 || segments[index - 1].frames < 5, "{name} begins at minute {minute}");
+            }
+            let media = ffmpeg_next::format::input(&segment.file).expect("a file");
+            assert!(media.streams().count() == 1 && segment.bytes > 0, "{name}");
+            next += segment.frames;
+        }
+        assert_eq!(next, frames as u64);
+        assert_eq!(summer_time_ended, 1, "from 2 to 3 o'clock twice in that night");
+        let files = std::fs::read_dir(folder.path()).expect("the folder").count();
+        assert_eq!(files, segments.len(), "each has a file of its own");
     }
 }

@@ -3,32 +3,48 @@
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The least room ahead of what is written, in bytes: more than a second of what encoders make, which is the most that a
-/// muxer holds back.
-const LEAST: u64 = 8 << 20;
+/// The least room ahead of what is written, in bytes.
+const LEAST: u64 = 64 << 10;
 
-/// The room ahead is what is written in this many seconds.
+/// The room ahead is what is written in this many seconds. A muxer holds back one of them.
 const SECONDS: f64 = 4.0;
+
+/// Until so many seconds are written, their bytes say little of those that follow.
+const TOO_FEW: f64 = 2.0;
 
 /// The room ahead of the end of a file that grows.
 pub(super) struct Room {
     file: File,
     /// Up to this byte.
     until: u64,
+    /// The bytes that a second takes, at a guess.
+    guess: f64,
 }
 
 impl Room {
     /// Whether there is room in this folder for the begin of a file. What cannot be found out counts as yes.
-    pub fn is_in(folder: &Path) -> bool {
+    pub fn is_in(folder: &Path, guess: f64) -> bool {
         let Ok(file) = tempfile::tempfile_in(folder) else { return true };
-        Room { file, until: 0 }.make(0.0).is_ok()
+        Room { file, until: 0, guess }.make(0.0).is_ok()
     }
 
-    /// Room for the file of this name.
-    pub fn of(file: &Path) -> std::io::Result<Self> {
-        Ok(Room { file: File::options().write(true).open(file)?, until: 0 })
+    /// Room for the file of this name, of which a second takes `guess` bytes.
+    pub fn of(file: &Path, guess: f64) -> std::io::Result<Self> {
+        Ok(Room { file: File::options().write(true).open(file)?, until: 0, guess })
+    }
+
+    /// Gives back what a program that was killed has left set aside behind the end of a file.
+    pub fn give_back(file: &Path) {
+        let Ok(metadata) = std::fs::metadata(file) else { return };
+        let taken = metadata.blocks() * 512;
+        if taken > metadata.len() + LEAST / 2
+            && let Ok(mut room) = Room::of(file, 0.0)
+        {
+            room.until = metadata.len() + taken;
+        }
     }
 
     /// Bytes in the file so far.
@@ -42,7 +58,8 @@ impl Room {
     /// When the disk, or the share of it that the user may have, is full.
     pub fn make(&mut self, seconds: f64) -> Result<(), Errno> {
         let bytes = self.bytes();
-        let ahead = LEAST.max((bytes as f64 / seconds.max(1.0) * SECONDS) as u64);
+        let rate = if seconds < TOO_FEW { self.guess } else { bytes as f64 / seconds };
+        let ahead = LEAST.max((rate * SECONDS) as u64);
         if bytes + ahead / 2 <= self.until {
             return Ok(());
         }
