@@ -31,9 +31,10 @@
 //! | [`sidecar`] | what is written beside the video: statistics and curves | options, draw |
 //! | [`mask`] | the picture of `--mask` | |
 //! | [`stage_builder`] | the stage that equalizes, by the options | options, sidecar, mask |
+//! | [`service`] | what a service manager hears of a run | |
 //! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, stage_builder |
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
-//! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, stage_builder, session, pieces |
+//! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, stage_builder, service, session, pieces |
 
 // Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/program/fuzz/run.sh.
 #![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]

@@ -266,7 +266,7 @@ pub fn told(line: &str) -> Option<String> {
         None => Some(line.to_owned()),
         Some("error") => Some(format!("histeq-video: error: {message}")),
         Some("warning") => Some(format!("histeq-video: warning: {message}")),
-        Some("note" | "detail" | "waiting" | "back") => Some(format!("histeq-video: {message}")),
+        Some("note" | "detail" | "waiting" | "back" | "change") => Some(format!("histeq-video: {message}")),
         Some("result") => event["summary"].as_str().filter(|summary| !summary.is_empty()).map(str::to_owned),
         Some(_) => None,
     }

@@ -57,10 +57,12 @@ pub struct LiveArgs {
     /// Only recordings that this program has named by this pattern go, of earlier runs as well; one that is renamed
     /// stays. With it or --keep-size, the oldest one also goes when the disk is full.
     #[arg(long, value_name = "T", value_parser = span, requires = "segment")]
+    #[arg(help_heading = "Recording", hide_short_help = true)]
     pub keep: Option<Duration>,
 
     /// Remove the oldest files of --segment when all of them have more bytes than this (500M, 200G)
     #[arg(long, value_name = "SIZE", requires = "segment")]
+    #[arg(help_heading = "Recording", hide_short_help = true)]
     pub keep_size: Option<String>,
 
     /// Also write here: - for stdout (y4m), or a URL (rtsp://, rtmp://, srt://, udp://, tcp://, rtp://)
@@ -74,7 +76,7 @@ pub struct LiveArgs {
     pub loopback: Option<String>,
 
     /// Draw this text into the equalized picture, with the time as strftime has it: '%F %T gate'
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Filters", hide_short_help = true)]
     pub osd: Option<String>,
 
     /// Open no window; several cameras never have one
