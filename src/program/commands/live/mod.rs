@@ -40,13 +40,11 @@ use std::sync::Arc;
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
 pub fn run(jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     let mut session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
-    let mut jobs: Vec<Arc<LiveJob>> = jobs.into_iter().map(Arc::new).collect();
-    let Some(job) = jobs.pop().filter(|_| jobs.is_empty()) else {
-        return several::run(jobs, &mut session, console);
-    };
+    let jobs: Vec<Arc<LiveJob>> = jobs.into_iter().map(Arc::new).collect();
+    let [job] = &jobs[..] else { return several::run(&jobs, &mut session, console) };
     let planned = session.watching(|| PlannedCamera::check(job.clone(), &session))?;
     let shared_settings = SharedSettings::default();
-    let mut window = window(&job, &shared_settings, &session.notices, &planned.builder)?;
+    let mut window = window(job, &shared_settings, &session.notices, &planned.builder)?;
     session.listen_for_signals(Vec::new(), "finishing")?;
     let backend = BackendStartup::begin(job.backend.clone());
     let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);

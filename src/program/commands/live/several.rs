@@ -18,11 +18,11 @@ use std::sync::Arc;
 /// # Errors
 /// When an output cannot be written, or the backend is missing: then none has begun. When a camera has failed, after
 /// all have ended.
-pub(super) fn run(jobs: Vec<Arc<LiveJob>>, session: &mut Session<'_>, console: &Console) -> Result<Outcome> {
+pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Console) -> Result<Outcome> {
     session.begin_several(jobs.len());
     let session = &*session;
     let sessions: Vec<_> = (1..=jobs.len()).map(|number| session.of_source(number, &source(number))).collect();
-    check_apart(&jobs)?;
+    check_apart(jobs)?;
     let planned = session.watching(|| {
         let all = jobs.iter().zip(&sessions).map(|(job, session)| PlannedCamera::check(job.clone(), session));
         all.collect::<Result<Vec<_>>>()
