@@ -211,7 +211,9 @@ impl CameraFile {
         };
         let mut words = words_of(None)?;
         let mut job = job_of(&words).map_err(faulty)?;
-        for (place, from, until, scheduled) in schedule.map_or(Ok(Vec::new()), |value| self::schedule(&value, text))? {
+        for Entry { place, from, until, options: scheduled } in
+            schedule.map_or(Ok(Vec::new()), |value| self::schedule(&value, text))?
+        {
             let own_words = words_of(Some(&scheduled))?;
             let of_schedule =
                 |error: clap::Error| text.error(place.clone(), &format!("camera {name}: {}", in_one_line(&error)));
@@ -231,11 +233,16 @@ impl CameraFile {
     }
 }
 
-/// The entries of a schedule: a place in the text, the time from which and until which it holds, and its options.
-fn schedule(
-    value: &Spanned<DeValue<'_>>,
-    text: &Text<'_>,
-) -> Result<Vec<(Range<usize>, Time, Time, Options)>, clap::Error> {
+/// An entry of a schedule.
+struct Entry {
+    place: Range<usize>,
+    from: Time,
+    until: Time,
+    options: Options,
+}
+
+/// The entries of a schedule.
+fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<Entry>, clap::Error> {
     let form = "a schedule is a list like [{ from = \"20:00\", to = \"06:00\", look = \"night\" }]";
     let DeValue::Array(entries) = value.get_ref() else { return Err(text.error(value.span(), form)) };
     let entry = |entry: &Spanned<DeValue<'_>>| {
@@ -253,7 +260,7 @@ fn schedule(
         if let Some((option, place)) = other {
             return Err(text.error(place, &format!("{option} cannot change while a camera films")));
         }
-        Ok((entry.span(), from, until, own))
+        Ok(Entry { place: entry.span(), from, until, options: own })
     };
     entries.iter().map(entry).collect()
 }

@@ -2,6 +2,8 @@
 
 use super::Beside;
 use crate::support::program::{Dir, usage_error};
+use crate::support::skip::skip;
+use histeq_media::ffmpeg::FilterGraph;
 use rustix::process::Signal;
 use std::fs;
 
@@ -124,6 +126,9 @@ fn a_live_list_has_a_key_frame_where_each_segment_ends() {
 
 #[test]
 fn a_text_with_the_time_is_drawn_into_what_is_recorded() {
+    if !FilterGraph::knows("drawtext") {
+        return skip("drawtext", "this FFmpeg lacks the filter drawtext");
+    }
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i color=gray:s=320x180:r=10:d=0.3 -pix_fmt yuv420p -c:v ffv1 in.mkv");
     let plain = |dir: &Dir, file: &str| dir.raw(file, "gray")[..320 * 180].to_vec();

@@ -24,7 +24,7 @@ pub(super) fn end_of(begin: &ZonedDateTime, length: Duration) -> Timestamp {
         let Ok(day) = begin.date().checked_add((next / DAY).days()) else { break };
         let end = day.to_datetime(Time::midnight() + SignedDuration::from_secs(next % DAY));
         let moments = begin.time_zone().to_ambiguous_timestamp(end);
-        let ends = [moments.clone().compatible(), moments.later()];
+        let ends = [moments.compatible(), moments.later()];
         if let Some(end) = ends.into_iter().flatten().find(|end| *end > begin.timestamp()) {
             return end;
         }

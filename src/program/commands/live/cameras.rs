@@ -30,7 +30,7 @@ enum State {
     /// It films.
     Running,
     /// It is being ended: the file has it no more, or describes it otherwise.
-    Ending(Option<Camera>),
+    Ending(Option<Box<Camera>>),
     /// It begins at this time.
     Due(Instant),
     /// It has ended by itself.
@@ -134,7 +134,7 @@ impl<'a> Cameras<'a> {
         let is_well = report(&slot.camera.name, &source, result, self.console);
         let now = Instant::now();
         match std::mem::replace(&mut slot.state, State::Over) {
-            State::Ending(Some(camera)) => (slot.camera, slot.state) = (camera, State::Due(now)),
+            State::Ending(Some(camera)) => (slot.camera, slot.state) = (*camera, State::Due(now)),
             State::Ending(None) => self.slots[number - 1] = None,
             _ if is_well || self.session.cancel.is_cancelled() => {}
             _ => {
@@ -170,9 +170,9 @@ impl<'a> Cameras<'a> {
                 None => gone += 1,
             }
             match (state, new) {
-                (State::Ending(next), new) => *next = new,
+                (State::Ending(next), new) => *next = new.map(Box::new),
                 (state @ State::Running, new) => {
-                    *state = State::Ending(new);
+                    *state = State::Ending(new.map(Box::new));
                     session.cancel.cancel();
                 }
                 (state, Some(new)) => (*camera, *state) = (new, State::Due(Instant::now())),
