@@ -30,7 +30,7 @@ impl Cancel {
     pub fn part(&self) -> Self {
         let part = Cancel::default();
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of parts that are over, nobody has a flag.
+        // A part whose other clones are gone is over: nobody can ask whether it is cancelled.
         parts.retain(|part| Arc::strong_count(&part.parts) > 1);
         parts.push(part.clone());
         drop(parts);

@@ -138,15 +138,8 @@ impl CameraFile {
         for (_, camera) in &mut found {
             camera.job.shares_with(count);
         }
-        for (index, (place, camera)) in found.iter().enumerate() {
-            for (_, before) in &found[..index] {
-                let both = camera.job.written_files().find(|name| before.job.writes(name));
-                if let Some(name) = both {
-                    let message = format!("{name} is written for camera {}, too (give each its own)", before.name);
-                    return Err(text.error(place.clone(), &message));
-                }
-            }
-        }
+        let jobs: Vec<&LiveJob> = found.iter().map(|(_, camera)| &camera.job).collect();
+        LiveJob::check_apart(&jobs).map_err(|(index, error)| text.error(found[index].0.clone(), &error.to_string()))?;
         Ok(found.into_iter().map(|(_, camera)| camera).collect())
     }
 

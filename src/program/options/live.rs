@@ -10,6 +10,7 @@ use super::output::OutputArgs;
 use super::sandbox::SandboxArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, input_name, number, output_name, parse_count, rate, size, span, usage, value};
+use anyhow::anyhow;
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::equalize::{BackendChoice, OutputDepth};
@@ -358,9 +359,25 @@ impl LiveJob {
         self.record.is_none() && self.loopback.is_none() && self.output.is_none()
     }
 
-    /// Whether it writes the file of this name.
-    pub fn writes(&self, name: &str) -> bool {
-        self.written_files().chain(&self.loopback).any(|own| Target::are_one(own, name))
+    /// Checks that no two jobs write to one place, and none to a file that another one reads.
+    ///
+    /// # Errors
+    /// The place in `jobs` of one that does, and what is wrong.
+    pub fn check_apart(jobs: &[&LiveJob]) -> Result<(), (usize, anyhow::Error)> {
+        for (index, job) in jobs.iter().enumerate() {
+            for name in job.written_files().chain(&job.loopback) {
+                let mut cameras = jobs.iter().filter_map(|job| job.camera.camera.as_ref());
+                cameras.try_for_each(|camera| Target::differs(name, camera)).map_err(|error| (index, error.into()))?;
+                for (other_index, other) in jobs.iter().enumerate().skip(index + 1) {
+                    let mut others = other.written_files().chain(&other.loopback);
+                    if let Some(other) = others.find(|other| Target::are_one(name, other)) {
+                        let error = anyhow!("{name} and {other} are one file for two sources (give each its own)");
+                        return Err((other_index, error));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Names of all files that it reads and writes.

@@ -43,7 +43,7 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
         ("[camera.a]\nsource = \"rtsp://me:${file:no}@h/\"\nrecord = \"a.mkv\"\n", "c.toml:2:10: no: "),
         (
             "[camera.a]\nsource = \"x\"\nrecord = \"o.mkv\"\n[camera.b]\nsource = \"y\"\nrecord = \"./o.mkv\"\n",
-            "c.toml:4:9: ./o.mkv is written for camera a, too",
+            "c.toml:4:9: o.mkv and ./o.mkv are one file for two sources",
         ),
         (
             "[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nschedule = [{ from = \"8\", to = \"9\" }]\n",

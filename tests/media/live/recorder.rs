@@ -58,7 +58,7 @@ fn only_recordings_of_this_pattern_go_in_this_run_and_in_later_ones() {
     record("");
     let first = segments(&dir, "mkv");
     assert!(first.len() >= 3, "{first:?}");
-    // A file of the same name that is no recording, and a recording that somebody wants to keep.
+    // Two files that must stay: one that matches the pattern but was not recorded, and a recording with a new name.
     dir.write("s-1000000000.mkv", b"other");
     fs::rename(dir.path(&first[0]), dir.path("evidence.mkv")).expect("a name");
     record("--keep-size 1");

@@ -1,5 +1,6 @@
-//! Which recordings are kept, and which go. A recording is known by an attribute of its file, so that no other file is
-//! ever removed, whatever its name: not one that somebody has copied here, renamed to keep it, or written anew.
+//! Which recordings are kept, and which are removed. The program knows its recordings by an extended attribute of the
+//! file, which has the name that the program gave it. So it never removes another file, even one with the name of a
+//! recording, nor a recording that somebody has renamed in order to keep it.
 
 use super::names::NamePattern;
 use super::room::Room;
@@ -79,10 +80,13 @@ impl Recordings {
             let file = pattern.place_of(&entry.file_name());
             let Some(Mark { begin, header, .. }) = mark_of(&file, pattern) else { continue };
             let Ok(metadata) = entry.metadata() else { continue };
-            if metadata.len() <= header && std::fs::remove_file(&file).is_ok() {
-                continue;
+            // Another process may be writing it.
+            if let Some(room) = Room::left(&file) {
+                drop(room);
+                if metadata.len() <= header && std::fs::remove_file(&file).is_ok() {
+                    continue;
+                }
             }
-            Room::give_back(&file);
             found.push(Recording { bytes: metadata.len(), file, begin });
         }
         found.sort_by_key(|recording| recording.begin);
@@ -102,9 +106,15 @@ impl Recordings {
         }
     }
 
-    /// Removes those that are older, or too many by `now`, while the last one has this many bytes. Returns their names.
-    pub fn remove_old(&mut self, now: Timestamp, bytes: u64) -> Vec<PathBuf> {
-        self.all.back_mut().into_iter().for_each(|last| last.bytes = last.bytes.max(bytes));
+    /// Notes how large the file of a recording is now.
+    pub fn set_bytes(&mut self, file: &Path, bytes: u64) {
+        let recording = self.all.iter_mut().rev().find(|recording| recording.file == file);
+        recording.into_iter().for_each(|recording| recording.bytes = bytes);
+    }
+
+    /// Removes those that are too old at the time `now`, and the oldest ones while all together are too large. Returns their
+    /// names.
+    pub fn remove_old(&mut self, now: Timestamp) -> Vec<PathBuf> {
         let mut removed = Vec::new();
         loop {
             // One ends when the next begins.
@@ -123,7 +133,7 @@ impl Recordings {
         }
     }
 
-    /// Removes the oldest one, but not the last. Returns its name; `None` if there is none, or recordings are not to go.
+    /// Removes the oldest one, but never the last, which is being written. Returns its name; `None` if there is no other.
     pub fn remove_oldest(&mut self) -> Option<PathBuf> {
         while self.all.len() > 1 {
             let Recording { file, .. } = self.all.pop_front()?;
@@ -189,28 +199,48 @@ mod tests {
             file
         };
         let files: Vec<PathBuf> = (0..6).map(|number| record(&ours, number * 100)).collect();
-        // Of another pattern, of another program, renamed, a copy without attributes, and a link.
+        // Not to be removed: one of another pattern, a file of another program, a recording with a new name, a file that
+        // replaced a recording, and a link to one.
         record(&pattern("b-%s.mkv"), 0);
         std::fs::write(folder.path().join("a--100.mkv"), "x").expect("a file");
         std::fs::rename(&files[1], folder.path().join("evidence.mkv")).expect("a name");
         std::fs::remove_file(&files[2]).expect("removed");
-        std::fs::write(&files[2], "written anew").expect("a file");
+        std::fs::write(&files[2], "not a recording").expect("a file");
         std::os::unix::fs::symlink(&files[5], folder.path().join("a-7.mkv")).expect("a link");
 
         let rule = Retention { time: Some(Duration::from_secs(150)), bytes: None };
         let mut after_restart = Recordings::find(&ours, rule).expect("the folder");
-        assert!(after_restart.remove_old(at(449), 0).is_empty());
-        assert_eq!(after_restart.remove_old(at(450), 0), [files[0].clone()]);
+        assert!(after_restart.remove_old(at(449)).is_empty());
+        assert_eq!(after_restart.remove_old(at(450)), [files[0].clone()]);
         let left =
             ["a--100.mkv", "a-200.mkv", "a-300.mkv", "a-400.mkv", "a-500.mkv", "a-7.mkv", "b-0.mkv", "evidence.mkv"];
         assert_eq!(names(folder.path()), left);
 
         let rule = Retention { time: None, bytes: Some(250) };
         let mut by_size = Recordings::find(&ours, rule).expect("the folder");
-        assert_eq!(by_size.remove_old(at(0), 0), [files[3].clone()]);
-        assert!(by_size.remove_old(at(0), 150).is_empty(), "200 to 250 bytes are kept");
-        assert_eq!(by_size.remove_old(at(0), 151), [files[4].clone()]);
-        assert!(by_size.remove_old(at(0), 1000).is_empty(), "the one that is being written stays");
+        assert_eq!(by_size.remove_old(at(0)), [files[3].clone()]);
+        by_size.set_bytes(&files[5], 150);
+        assert!(by_size.remove_old(at(0)).is_empty(), "250 bytes are kept");
+        by_size.set_bytes(&files[4], 101);
+        assert_eq!(by_size.remove_old(at(0)), [files[4].clone()]);
+        by_size.set_bytes(&files[5], 1000);
+        assert!(by_size.remove_old(at(0)).is_empty(), "the one that is being written stays");
         assert!(files[5].exists());
+    }
+
+    #[test]
+    fn a_recording_without_a_frame_is_removed_unless_another_process_is_writing_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pattern = NamePattern::new(folder.path().join("a-%s.mkv").to_str().expect("UTF-8")).expect("a pattern");
+        let file = folder.path().join("a-0.mkv");
+        std::fs::write(&file, [0; 100]).expect("a file");
+        let room = Room::of(&file, 0.0).expect("a file");
+        let find = || Recordings::find(&pattern, Retention::default()).expect("the folder");
+        find().begin(&file, at(0), 100);
+        find();
+        assert!(file.exists(), "it is being written");
+        drop(room);
+        find();
+        assert!(!file.exists());
     }
 }

@@ -340,6 +340,7 @@ impl Recorder {
         drop(room);
         if frames > 0 {
             let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+            self.recordings.set_bytes(&file, bytes);
             let seconds = (until - first) as f64 / 1e6;
             (self.segmentation.ended)(Segment { file, begin, seconds, frames, bytes });
         }
@@ -351,8 +352,10 @@ impl Recorder {
             return;
         }
         self.next_look = Instant::now() + LOOK;
-        let bytes = self.current.as_ref().and_then(|open| open.room.as_ref()).map_or(0, Room::bytes);
-        for file in self.recordings.remove_old((self.clock)().timestamp(), bytes) {
+        if let Some(Open { file, room: Some(room), .. }) = &self.current {
+            self.recordings.set_bytes(file, room.bytes());
+        }
+        for file in self.recordings.remove_old((self.clock)().timestamp()) {
             self.notices.detail(&format!("{}: removed", file.display()));
         }
     }
@@ -473,7 +476,7 @@ mod tests {
     fn a_thousand_seams_under_a_clock_that_is_set_lose_no_frame_and_no_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("cam-%Y%m%d-%H%M%S.mkv").to_str().expect("UTF-8").to_owned();
-        // From before the end of summer time on, for six weeks; once somebody sets the clock back by two hours.
+        // Six weeks, in which summer time ends. Between two frames, somebody sets the clock back by two hours.
         let begin: ZonedDateTime = "2026-10-24T22:10:00+02:00[Europe/Berlin]".parse().expect("a time");
         let (frames, set_back) = (5050, 2000);
         let now = Arc::new(Mutex::new(begin.clone()));

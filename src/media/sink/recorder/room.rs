@@ -1,6 +1,6 @@
 //! Room on the disk, set aside before it is needed: a full disk shows before a frame is lost to it.
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +12,7 @@ const LEAST: u64 = 64 << 10;
 /// The room ahead is what is written in this many seconds. A muxer holds back one of them.
 const SECONDS: f64 = 4.0;
 
-/// Until so many seconds are written, their bytes say little of those that follow.
+/// The rate of a file is measured once it has this many seconds. Before, it is guessed.
 const TOO_FEW: f64 = 2.0;
 
 /// The room ahead of the end of a file that grows.
@@ -31,20 +31,24 @@ impl Room {
         Room { file, until: 0, guess }.make(0.0).is_ok()
     }
 
-    /// Room for the file of this name, of which a second takes `guess` bytes.
+    /// Room for the file of this name, of which a second takes `guess` bytes. While it is there, the file is locked.
     pub fn of(file: &Path, guess: f64) -> std::io::Result<Self> {
-        Ok(Room { file: File::options().write(true).open(file)?, until: 0, guess })
+        let file = File::options().write(true).open(file)?;
+        // The lock is for other processes of this program, and ends with this one, however that ends.
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Room { file, until: 0, guess })
     }
 
-    /// Gives back what a program that was killed has left set aside behind the end of a file.
-    pub fn give_back(file: &Path) {
-        let Ok(metadata) = std::fs::metadata(file) else { return };
-        let taken = metadata.blocks() * 512;
-        if taken > metadata.len() + LEAST / 2
-            && let Ok(mut room) = Room::of(file, 0.0)
-        {
-            room.until = metadata.len() + taken;
+    /// The room that a program which was killed has left behind the end of a file: to be given back when it is dropped.
+    /// `None` while another process writes the file.
+    pub fn left(file: &Path) -> Option<Self> {
+        let metadata = std::fs::metadata(file).ok()?;
+        let (bytes, taken) = (metadata.len(), metadata.blocks() * 512);
+        let mut room = Room::of(file, 0.0).ok()?;
+        if taken > bytes + LEAST / 2 {
+            room.until = bytes + taken;
         }
+        Some(room)
     }
 
     /// Bytes in the file so far.

@@ -1,6 +1,6 @@
 //! The cameras of a file: `live --config FILE`. The file is read again on SIGHUP; a camera that fails begins again.
 
-use super::several::{check_apart, report};
+use super::several::report;
 use super::{PlannedCamera, film};
 use crate::options::{Camera, CameraFile, in_one_line};
 use crate::report::{Console, Metered, ResultRecord};
@@ -57,10 +57,9 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     let mut session = Session::new(first.stderr.clone(), first.limits, console);
     session.begin_several(cameras.len());
     let session = &session;
-    let jobs: Vec<_> = cameras.iter().map(|camera| Arc::new(camera.job.clone())).collect();
-    check_apart(&jobs)?;
-    let check = |job: &Arc<_>| PlannedCamera::check(Arc::clone(job), session).map(drop);
-    session.watching(|| jobs.iter().try_for_each(check))?;
+    // Before anything starts. Each is checked again when it begins, which may be days later.
+    let check = |camera: &Camera| PlannedCamera::check(Arc::new(camera.job.clone()), session).map(drop);
+    session.watching(|| cameras.iter().try_for_each(check))?;
     session.listen_for_signals(Vec::new(), "finishing")?;
     signals::keep_hangups();
     let backend = BackendStartup::begin(first.backend.clone()).open(&session.notices.for_core())?;

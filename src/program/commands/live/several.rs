@@ -9,7 +9,6 @@ use anyhow::{Result, bail};
 use histeq::equalize::BackendStartup;
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
-use histeq_media::sink::Target;
 use histeq_media::sys::without_password;
 use std::sync::Arc;
 
@@ -22,7 +21,8 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
     session.begin_several(jobs.len());
     let session = &*session;
     let sessions: Vec<_> = (1..=jobs.len()).map(|number| session.of_source(number, &source(number))).collect();
-    check_apart(jobs)?;
+    let all: Vec<&LiveJob> = jobs.iter().map(|job| &**job).collect();
+    LiveJob::check_apart(&all).map_err(|(_, error)| error)?;
     let planned = session.watching(|| {
         let all = jobs.iter().zip(&sessions).map(|(job, session)| PlannedCamera::check(job.clone(), session));
         all.collect::<Result<Vec<_>>>()
@@ -87,19 +87,4 @@ pub(super) fn report(source: &str, name: &str, result: Result<ResultRecord>, con
 
 fn source(number: usize) -> String {
     format!("source {number}")
-}
-
-/// Checks that no two cameras are written to one file, and none to a file that is read.
-pub(super) fn check_apart(jobs: &[Arc<LiveJob>]) -> Result<()> {
-    for (index, job) in jobs.iter().enumerate() {
-        for name in job.written_files() {
-            let mut cameras = jobs.iter().filter_map(|job| job.camera.camera.as_ref());
-            cameras.try_for_each(|camera| Target::differs(name, camera))?;
-            let mut others = jobs[index + 1..].iter().flat_map(|job| job.written_files());
-            if let Some(other) = others.find(|other| Target::are_one(name, other)) {
-                bail!("{name} and {other} are one file for two sources (give each its own)");
-            }
-        }
-    }
-    Ok(())
 }
