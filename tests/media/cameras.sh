@@ -53,7 +53,7 @@ get_kernel() {
 suite=$(cargo test --locked --no-run --test suite --message-format=json |
     sed -n 's/.*"executable":"\([^"]*\/suite-[^"]*\)".*/\1/p')
 {
-    printf 'export %s=%q\n' modules "$cache/root" suite "$suite" program "$PWD/target/debug/histeq-video" tests "${*:-cameras::}"
+    printf 'export %s=%q\n' modules "$cache/root" suite "$suite" program "$PWD/target/debug/histeq-video" tests "${*:-media::cameras::}"
     printf 'cd %q\n' "$PWD"
     cat tests/media/cameras/inside
 } >"$work/job"

@@ -42,8 +42,8 @@ rtmp {{ server {{ listen 127.0.0.1:{port}; application app {{ live on; }} }} }}
 
 
 class Rig:
-    def __init__(self, program, folder):
-        self.program, self.dir = program, folder
+    def __init__(self, program, folder, planned):
+        self.program, self.dir, self.planned = program, folder, planned
         self.disk = folder / "disk"
         self.disk.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=768M", "none", self.disk], check=True)
@@ -116,8 +116,13 @@ class Rig:
                 pass
 
     def outage(self, number):
-        """One outage; notes when it was, and of which cameras."""
-        kind, name = ["source", "network", "disk full", "disk away", "program"][number % 5], CAMERAS[number // 5 % 4]
+        """One outage; notes when it was, and of which cameras. The program is killed at every second one of the first
+        two fifths, and then left running, so that one life of it is long."""
+        others = ["source", "network", "disk full", "disk away"]
+        early = 2 * self.planned // 5
+        counted = number // 2 if number < early else number - early // 2
+        kind = "program" if number < early and number % 2 else others[counted % 4]
+        name = CAMERAS[counted // 4 % 4]
         begin, cameras = time.time(), [name]
         if kind == "source":
             sender = self.senders.pop(name)
@@ -218,7 +223,7 @@ def main():
     others = [word for word in sys.argv[1:] if not word.startswith("--") and word != str(minutes)]
     program = pathlib.Path(others[0] if others else ROOT / "target/debug/histeq-video").resolve()
     folder = pathlib.Path(tempfile.mkdtemp())
-    rig = Rig(program, folder)
+    rig = Rig(program, folder, minutes)
     try:
         cameras = "".join(
             f'[camera.{name}]\nsource = "{rig.url(name)}"\n{KEEP.get(name, "")}record = "{rig.disk}/cams/{name}-%Y%m%d-%H%M%S.mkv"\n'
