@@ -161,6 +161,24 @@ impl Colour {
         self.range_of(format) == Range::Full
     }
 
+    /// The properties, all of them named: what is not given is what the program takes it for. Players guess it by the size.
+    #[must_use]
+    pub fn named(mut self) -> Self {
+        use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space, AVColorTransferCharacteristic as Transfer};
+        self.space = match self.matrix() {
+            Matrix::Bt601 => Space::AVCOL_SPC_SMPTE170M,
+            Matrix::Bt709 => Space::AVCOL_SPC_BT709,
+            Matrix::Bt2020 => Space::AVCOL_SPC_BT2020_NCL,
+        };
+        if self.primaries == Primaries::AVCOL_PRI_UNSPECIFIED {
+            self.primaries = Primaries::AVCOL_PRI_BT709;
+        }
+        if self.transfer == Transfer::AVCOL_TRC_UNSPECIFIED {
+            self.transfer = Transfer::AVCOL_TRC_BT709;
+        }
+        self
+    }
+
     pub(super) fn matrix(self) -> Matrix {
         use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
         match self.space {

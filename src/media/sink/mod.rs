@@ -18,10 +18,12 @@
 //! | `recorder` | recordings in segments, and how long they are kept |
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `virtual_camera.rs` | writes to v4l2loopback |
+//! | `browser_stream.rs` | two pictures as a video that browsers play |
 //! | `picture.rs` | writes a single picture |
 //! | `webp.rs` | the last duration of an animated WebP |
 //! | `raw.rs` | raw frames and y4m |
 
+mod browser_stream;
 mod clock;
 mod encoder_choice;
 mod encoder_start;
@@ -54,6 +56,7 @@ mod two_pass;
 mod virtual_camera;
 mod webp;
 
+pub use browser_stream::{BrowserStream, Fragment, Pairs};
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, is_sequence};
 pub use fit::PixelChoice;
@@ -66,7 +69,7 @@ pub use picture::write_drawn;
 pub use piece::{PieceOf, PieceSink};
 pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
-pub use recorder::{Retention, Segment, Segmentation};
+pub use recorder::{Recorded, Retention, Segment, Segmentation, recordings};
 pub use sources::is_made_here;
 pub use stream_choice::StreamChoice;
 pub use target::{Files, Overwrite, Target, TargetError};

@@ -239,6 +239,11 @@ impl Target {
             || are_files() && same_file::is_same_file(&file, &other_file).unwrap_or(false)
     }
 
+    /// A pipe, of which `writer` is the end that is written to.
+    pub fn pipe(name: &str, writer: File) -> Self {
+        Target { fifo: Some(writer), ..Target::at(name) }
+    }
+
     /// A server in the network.
     pub fn network(url: &str) -> Self {
         let mut target = Target::at(&without_password(url));

@@ -3,3 +3,4 @@
 pub mod chart;
 pub mod comparison;
 pub mod sheet;
+pub mod shown;

@@ -26,7 +26,7 @@ const SOURCE: &str = "source";
 const SCHEDULE: &str = "schedule";
 
 /// Options that are one for the whole process: those of the command line, or of all cameras.
-const OF_PROCESS: [&str; 11] = [
+const OF_PROCESS: [&str; 12] = [
     "backend",
     "gpu",
     "log-level",
@@ -38,6 +38,7 @@ const OF_PROCESS: [&str; 11] = [
     "strict",
     "use",
     "verbose",
+    "web",
 ];
 
 /// A camera of the file.

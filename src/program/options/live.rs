@@ -10,6 +10,7 @@ use super::output::OutputArgs;
 use super::sandbox::SandboxArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, input_name, number, output_name, parse_count, rate, size, span, usage, value};
+use super::web::web_address;
 use anyhow::anyhow;
 use clap::Args;
 use clap::error::ErrorKind;
@@ -19,6 +20,7 @@ use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Rete
 use histeq_media::source::CameraOptions;
 use histeq_media::sys::{number_pattern, numbered};
 use jiff::civil::Time;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The options of `live`, as typed.
@@ -83,6 +85,14 @@ pub struct LiveArgs {
     /// Open no window; several cameras never have one
     #[arg(long)]
     pub no_preview: bool,
+
+    /// Show original and equalized picture in a browser instead, at this address [default: 127.0.0.1:8100]
+    ///
+    /// A port (8080) is one of this machine alone; 0.0.0.0 or 0.0.0.0:8080 can be opened from others, by the address
+    /// with a token that is printed. Look and strength can be changed there. docs/browser-view.md has the rest.
+    #[arg(long, value_name = "ADDRESS", value_parser = web_address, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "")]
+    pub web: Option<SocketAddr>,
 
     /// Size to film in; the camera's nearest is taken [default: 1280x720]
     #[arg(short = 's', long, value_name = "WxH")]
@@ -211,6 +221,8 @@ pub struct LiveJob {
     pub osd: Option<String>,
     /// Whether to open a window.
     pub preview: bool,
+    /// Where the view in a browser listens.
+    pub web: Option<SocketAddr>,
     /// A microphone to record.
     pub microphone: Option<String>,
     /// Filters ahead of equalization.
@@ -277,7 +289,8 @@ impl LiveJob {
             schedule: Vec::new(),
             osd: args.osd,
             output,
-            preview: !args.no_preview,
+            preview: !args.no_preview && args.web.is_none(),
+            web: args.web,
             microphone,
             filters: args.filters,
             equalize,
@@ -315,7 +328,7 @@ impl LiveJob {
                  the source (as in cam-%d.mkv)"
             ));
         }
-        if outputs[..3].iter().all(|(_, name)| name.is_none()) {
+        if outputs[..3].iter().all(|(_, name)| name.is_none()) && self.web.is_none() {
             return conflict("several sources have no window: say where the pictures go (--record 'cam-%d.mkv')");
         }
         let format = self.output.as_ref().and_then(|(_, format)| format.as_deref());
@@ -356,7 +369,7 @@ impl LiveJob {
 
     /// Whether it has no output but a window.
     pub fn has_no_output(&self) -> bool {
-        self.record.is_none() && self.loopback.is_none() && self.output.is_none()
+        self.record.is_none() && self.loopback.is_none() && self.output.is_none() && self.web.is_none()
     }
 
     /// Checks that no two jobs write to one place, and none to a file that another one reads.

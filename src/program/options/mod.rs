@@ -51,6 +51,7 @@ mod sequence;
 mod shell;
 mod stderr;
 mod values;
+mod web;
 
 pub use cameras::{Camera, CameraFile};
 #[cfg(any(test, fuzzing))]

@@ -51,6 +51,8 @@ pub struct Session<'a> {
     pass: Option<u32>,
     /// Number of its source, from 1, if several run at the same time.
     pub source: Option<usize>,
+    /// The name of its source, then.
+    pub name: Option<String>,
     /// Whether it is several sources together, each of which sends events of its own.
     is_sum: bool,
     /// Whether its `start` event has been sent.
@@ -77,6 +79,7 @@ impl<'a> Session<'a> {
             progress,
             pass: None,
             source: None,
+            name: None,
             is_sum: false,
             has_started: false,
         }
@@ -119,6 +122,7 @@ impl<'a> Session<'a> {
             notices: self.notices.of(name),
             progress: Arc::default(),
             source: Some(number),
+            name: Some(name.to_owned()),
             is_sum: false,
             ..self.clone()
         }

@@ -2,6 +2,7 @@
 
 use super::overlay::{MARGIN, SMALL, canvas_size, draw, shade, text_width, write};
 use crate::draw::chart::{self, CURVE, Canvas};
+use crate::draw::shown::by_column;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Point, RgbColor, Size};
 use embedded_graphics::primitives::{Line, Rectangle};
@@ -82,7 +83,7 @@ fn in_use(histogram: &Histogram) -> [usize; 2] {
 }
 
 fn bars(canvas: &mut Canvas, histogram: &Histogram, origin: Point) {
-    let columns = by_column(histogram);
+    let columns = by_column(histogram, PLOT.0 as usize);
     let used = columns.iter().filter(|count| **count > 0).count().max(1) as u64;
     let mean = columns.iter().sum::<u64>().div_ceil(used);
     let most = columns.iter().copied().max().unwrap_or(0).min(mean * MOST_OF_MEAN).max(1);
@@ -92,17 +93,6 @@ fn bars(canvas: &mut Canvas, histogram: &Histogram, origin: Point) {
         let foot = origin + Point::new(x as i32, 0);
         draw(canvas, Line::new(foot, foot - Point::new(0, bar - 1)), BARS, 1);
     }
-}
-
-/// The counts of all codes, summed by column.
-fn by_column(histogram: &Histogram) -> Vec<u64> {
-    let levels = histogram.levels();
-    let mut columns = vec![0; PLOT.0 as usize];
-    for (level, count) in histogram.counts().iter().enumerate() {
-        let code = usize::from(levels.lo()) + level;
-        columns[code * PLOT.0 as usize / levels.codes()] += count;
-    }
-    columns
 }
 
 #[cfg(test)]

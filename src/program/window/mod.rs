@@ -11,12 +11,13 @@ mod overlay;
 mod screen;
 mod screenshot;
 
+use crate::draw::shown;
 use anyhow::{Context, Result};
 use controls::{Controls, KEY_STEP, PreviewMode};
+use histeq::equalize::Applied;
 use histeq::equalize::cpu::{Engine, Isa};
-use histeq::equalize::{Applied, relation};
 use histeq::frame::{Frame, HostPool};
-use histeq::spec::{Levels, Settings, Smoothing, Strength};
+use histeq::spec::{Settings, Smoothing, Strength};
 use histeq_media::ffmpeg::Converter;
 use histeq_media::pipeline::Notices;
 use histeq_media::pipeline::live::{SharedSettings, Shown, Status, Viewer, ViewerReply};
@@ -29,9 +30,6 @@ use screen::Screen;
 const LARGEST: (usize, usize) = (1280, 720);
 /// Smallest size at which the window opens, in points.
 const SMALLEST: (usize, usize) = (640, 360);
-
-/// Least number of rows that the curve is measured in.
-const CURVE_ROWS: usize = 240;
 
 /// Equalizes the shown frame again, with other settings.
 pub type Reequalize = Box<dyn FnMut(&Shown, Settings) -> Result<Frame>>;
@@ -180,7 +178,7 @@ impl PreviewWindow {
             if controls.chart && !controls.help {
                 let histogram = engine.histogram(&shown.original, shown.original.whole());
                 let Applied { scene, chroma_gain, .. } = shown.applied;
-                chart::chart(canvas, &histogram, &curve(shown), &chart::caption(scene, chroma_gain));
+                chart::chart(canvas, &histogram, &shown::curve(shown), &chart::caption(scene, chroma_gain));
             }
             if let Some(seconds) = no_signal {
                 overlay::centred(canvas, &[&format!("no signal for {seconds} s")]);
@@ -211,19 +209,6 @@ impl Viewer for PreviewWindow {
         }
         Ok(ViewerReply::GoOn)
     }
-}
-
-/// The curve of a frame, at the codes that occur in it, as shares of the highest code, 0 to 1. With curves of tiles:
-/// their mean.
-fn curve(shown: &Shown) -> Vec<(f64, f64)> {
-    let (from, to) = (shown.original.levels(), shown.equalized.levels());
-    let share = |levels: Levels, level: f64| {
-        (f64::from(levels.lo()) + level * (levels.count() - 1) as f64) / (levels.codes() - 1) as f64
-    };
-    // Every row would take too long, and adds little.
-    let step = (shown.original.height() / CURVE_ROWS).max(1);
-    let points = relation(&shown.original, &shown.equalized, step).unwrap_or_default();
-    points.into_iter().map(|(before, after)| (share(from, before), share(to, after))).collect()
 }
 
 /// The size at which a picture fits into a window, and the position of its upper left corner.

@@ -123,6 +123,7 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
         warming_up: WarmUp::default().begin(),
         outputs: vec![output],
         viewer: None,
+        onlooker: None,
     };
     let tally = run(cast, &Cancel::default(), &Progress::default(), |_| {});
     (tally, written.load(Ordering::SeqCst), most_alive.load(Ordering::SeqCst))

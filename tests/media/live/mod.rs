@@ -14,6 +14,7 @@ mod servers;
 mod several;
 mod sound;
 mod trouble;
+mod web;
 mod window;
 
 use crate::support::program::{Dir, told};
@@ -75,6 +76,11 @@ impl Beside {
     /// Sends Ctrl-C's signal.
     fn interrupt(&self) {
         self.signal(Signal::INT);
+    }
+
+    /// What it has said by now.
+    fn said(&self) -> String {
+        self.heard.lock().expect("a listener without a fault").text.clone()
     }
 
     /// Waits until it has said `text`.

@@ -6,7 +6,10 @@ use super::gray_watch::GrayWatch;
 use super::output_queue::OutputQueue;
 use super::signal::Signal;
 use super::viewer_stats::ViewerStats;
-use super::{Captured, DropOldestQueue, LiveParts, LiveSummary, Shown, Status, Viewer, ViewerReply, Written};
+use super::{
+    Captured, DropOldestQueue, LiveParts, LiveSummary, SharedSettings, Shown, Status, Viewer, ViewerReply, Written,
+};
+use crate::ffmpeg::Packet;
 use crate::pipeline::threads::{OnDrop, joined, start};
 use crate::pipeline::{Cancel, Delivery, Outcome, Progress, ReaderGone, Sink, Source, Stage};
 use anyhow::Result;
@@ -37,7 +40,18 @@ pub fn run(
     progress: &Progress,
     mut tick: impl FnMut(&Progress),
 ) -> Result<LiveSummary> {
-    let LiveParts { source, microphone, stage, shared_settings, filter, notices, warming_up, outputs, viewer } = parts;
+    let LiveParts {
+        source,
+        microphone,
+        stage,
+        shared_settings,
+        filter,
+        notices,
+        warming_up,
+        outputs,
+        viewer,
+        onlooker,
+    } = parts;
     let begin = Instant::now();
     let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { CAPTURED_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
@@ -54,14 +68,15 @@ pub fn run(
         let alive = running.clone();
         let capture = start(scope, "camera", stop, move || {
             let _alive = alive;
-            let captured = self::capture(source, (captured, waits), queues, cancel, (progress, signal));
+            let outputs = (queues, shared_settings);
+            let captured = self::capture(source, (captured, waits), outputs, cancel, (progress, signal));
             signal.end();
             captured
         })?;
         let alive = running.clone();
         let listen = start(scope, "microphone", stop, move || {
             let _alive = alive;
-            microphone.map_or(Ok(()), |microphone| listen(microphone, queues))
+            microphone.map_or(Ok(()), |microphone| listen(microphone, (queues, shared_settings)))
         })?;
         let alive = running.clone();
         let equalize = start(scope, "equalize", stop, move || {
@@ -73,6 +88,7 @@ pub fn run(
                 gray_watch: GrayWatch::new(notices),
                 captured,
                 shown,
+                onlooker,
                 queues,
                 progress,
                 warming_up,
@@ -123,7 +139,7 @@ pub fn run(
 fn capture(
     mut source: Box<dyn Source>,
     (captured, waits): (&DropOldestQueue<Captured>, impl Fn() -> bool),
-    queues: &[OutputQueue],
+    outputs: (&[OutputQueue], &SharedSettings),
     cancel: &Cancel,
     (progress, signal): (&Progress, &Signal),
 ) -> Result<()> {
@@ -131,7 +147,7 @@ fn capture(
     while !cancel.is_cancelled() {
         let Some(delivery) = progress.measure(Stage::Source, || source.next())? else { break };
         let Delivery { packets, frame, read_at, .. } = delivery;
-        packets.iter().for_each(|packet| queues.iter().for_each(|queue| queue.push_sound(packet.clone())));
+        put_sound(&packets, outputs);
         if let Some(frame) = frame {
             signal.frame();
             captured.push_after_waiting(Captured { frame, at: read_at.unwrap_or_else(Instant::now) }, &waits);
@@ -141,11 +157,19 @@ fn capture(
 }
 
 /// Reads sound from the microphone until it ends.
-fn listen(mut microphone: Box<dyn Source>, queues: &[OutputQueue]) -> Result<()> {
+fn listen(mut microphone: Box<dyn Source>, outputs: (&[OutputQueue], &SharedSettings)) -> Result<()> {
     while let Some(Delivery { packets, .. }) = microphone.next()? {
-        packets.iter().for_each(|packet| queues.iter().for_each(|queue| queue.push_sound(packet.clone())));
+        put_sound(&packets, outputs);
     }
     Ok(())
+}
+
+/// Puts packets of sound into the queues.
+fn put_sound(packets: &[Packet], (queues, settings): (&[OutputQueue], &SharedSettings)) {
+    let is_paused = settings.is_recording_paused();
+    for queue in queues.iter().filter(|queue| !(is_paused && queue.is_recording)) {
+        packets.iter().for_each(|packet| queue.push_sound(packet.clone()));
+    }
 }
 
 /// Shows frames until all threads have ended (`over` is disconnected). `dropped` returns the numbers of frames that

@@ -3,7 +3,7 @@
 use super::gray_watch::GrayWatch;
 use super::output_queue::OutputQueue;
 use super::warm_up::{self, WarmingUp};
-use super::{Captured, DropOldestQueue, FrameFilter, Latency, SharedSettings, Shown};
+use super::{Captured, DropOldestQueue, FrameFilter, Latency, Onlooker, SharedSettings, Shown};
 use crate::pipeline::{Progress, Stage, from_stage};
 use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Equalized};
@@ -18,6 +18,7 @@ pub(super) struct LiveEqualizer<'a> {
     pub(super) gray_watch: GrayWatch,
     pub(super) captured: &'a DropOldestQueue<Captured>,
     pub(super) shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
+    pub(super) onlooker: Option<Onlooker>,
     pub(super) queues: &'a [OutputQueue],
     pub(super) progress: &'a Progress,
     /// `None` once this run's warm-up is over.
@@ -78,12 +79,17 @@ impl LiveEqualizer<'_> {
             self.progress.set_latency(elapsed);
         }
         self.progress.count_written();
-        for output in self.queues {
+        let is_paused = self.shared_settings.is_recording_paused();
+        for output in self.queues.iter().filter(|output| !(is_paused && output.is_recording)) {
             output.push(equalized.frame.clone());
         }
+        let Equalized { frame, applied } = equalized;
+        let shown = Shown { original, equalized: frame, number: self.equalized, applied };
+        if let Some(onlooker) = &mut self.onlooker {
+            onlooker(&shown);
+        }
         if let Some(slot) = self.shown {
-            let Equalized { frame, applied } = equalized;
-            slot.push((Shown { original, equalized: frame, number: self.equalized, applied }, at));
+            slot.push((shown, at));
         }
         self.equalized += 1;
         if self.equalized >= warm_up::FRAMES {

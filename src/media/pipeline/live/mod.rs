@@ -27,7 +27,9 @@ pub use drop_oldest_queue::DropOldestQueue;
 pub use engine::run;
 pub use frame_filter::FrameFilter;
 pub use latency::Latency;
-pub use parts::{Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written};
+pub use parts::{
+    Captured, LiveParts, LiveSummary, Onlooker, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written,
+};
 pub use several::{Happened, Works, run_several};
 pub use shared_settings::SharedSettings;
 pub use warm_up::{WarmUp, WarmingUp};

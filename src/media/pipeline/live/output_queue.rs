@@ -19,6 +19,8 @@ const SOUND_WAITING: usize = 4096;
 /// A queue before an output.
 pub(super) struct OutputQueue {
     pub(super) name: String,
+    /// Whether it is before a recording, which the user can pause.
+    pub(super) is_recording: bool,
     state: Mutex<QueueState>,
     changed: Condvar,
 }
@@ -46,7 +48,8 @@ impl OutputQueue {
             QueuePolicy::Stream => 1,
         };
         let state = QueueState { entries: VecDeque::new(), frames: 0, most_frames, dropped: 0, closed: false };
-        OutputQueue { name: output.name.clone(), state: Mutex::new(state), changed: Condvar::new() }
+        let is_recording = output.queue_policy == QueuePolicy::Recording;
+        OutputQueue { name: output.name.clone(), is_recording, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Adds a frame; drops the oldest one if there are too many. After [`close`](Self::close), does nothing.

@@ -16,6 +16,7 @@ pub struct Captured {
 }
 
 /// A frame for the viewer.
+#[derive(Clone)]
 pub struct Shown {
     /// The frame of the camera.
     pub original: Frame,
@@ -59,6 +60,9 @@ pub trait Viewer {
     /// When it cannot be shown.
     fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<ViewerReply>;
 }
+
+/// Gets each frame on the thread that equalizes: it returns at once.
+pub type Onlooker = Box<dyn FnMut(&Shown) + Send>;
 
 /// The capacity of the queue before an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,4 +136,6 @@ pub struct LiveParts<'a> {
     pub outputs: Vec<Output>,
     /// The viewer.
     pub viewer: Option<&'a mut dyn Viewer>,
+    /// Who gets each frame, too.
+    pub onlooker: Option<Onlooker>,
 }

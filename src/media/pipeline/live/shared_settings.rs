@@ -1,25 +1,39 @@
 //! Settings that can be changed during a live run.
 
 use histeq::spec::Settings;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The current settings, shared by its clones.
 #[derive(Clone, Default)]
-pub struct SharedSettings(Arc<Mutex<Settings>>);
+pub struct SharedSettings {
+    settings: Arc<Mutex<Settings>>,
+    recording_is_paused: Arc<AtomicBool>,
+}
 
 impl SharedSettings {
     /// Starts with `settings`.
     pub fn new(settings: Settings) -> Self {
-        SharedSettings(Arc::new(Mutex::new(settings)))
+        SharedSettings { settings: Arc::new(Mutex::new(settings)), ..SharedSettings::default() }
     }
 
     /// The current settings.
     pub fn get(&self) -> Settings {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the settings, from the next frame that is equalized on.
     pub fn set(&self, settings: Settings) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+        *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Whether recordings get no frames and no sound at present.
+    pub fn is_recording_paused(&self) -> bool {
+        self.recording_is_paused.load(Ordering::Relaxed)
+    }
+
+    /// Pauses recordings, or has them go on. Other outputs get all frames.
+    pub fn pause_recording(&self, pause: bool) {
+        self.recording_is_paused.store(pause, Ordering::Relaxed);
     }
 }

@@ -11,6 +11,7 @@ use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,6 +48,31 @@ struct Mark {
     begin: Timestamp,
     /// The bytes that it has without a frame.
     header: u64,
+}
+
+/// A recording that is there.
+pub struct Recorded {
+    /// Its file.
+    pub file: PathBuf,
+    /// When it began.
+    pub begin: Timestamp,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// The recordings of the pattern `name`, of this run and of earlier ones, in the order of their begins. Those of a folder
+/// without attributes of files are not known.
+pub fn recordings(name: &str) -> Vec<Recorded> {
+    let Ok(pattern) = NamePattern::new(name) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(pattern.folder()) else { return Vec::new() };
+    let recorded = |entry: DirEntry| {
+        let file = pattern.place_of(&entry.file_name());
+        let Mark { begin, .. } = mark_of(&file, &pattern)?;
+        Some(Recorded { bytes: entry.metadata().ok()?.len(), file, begin })
+    };
+    let mut found: Vec<Recorded> = entries.flatten().filter_map(recorded).collect();
+    found.sort_by_key(|recorded| recorded.begin);
+    found
 }
 
 /// A recording.

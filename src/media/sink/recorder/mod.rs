@@ -16,7 +16,7 @@ mod names;
 mod room;
 mod schedule;
 
-pub use kept::Retention;
+pub use kept::{Recorded, Retention, recordings};
 
 use self::kept::Recordings;
 use self::names::NamePattern;

@@ -1,12 +1,13 @@
 //! The cameras of a file: `live --config FILE`. The file is read again on SIGHUP; a camera that fails begins again.
 
 use super::several::report;
-use super::{PlannedCamera, film};
+use super::{PlannedCamera, ShownBy, film, start_web};
 use crate::options::{Camera, CameraFile, in_one_line};
 use crate::report::{Console, Metered, ResultRecord};
 use crate::service::Service;
 use crate::session::Session;
 use crate::signals;
+use crate::web::Web;
 use anyhow::{Result, anyhow};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
@@ -44,6 +45,7 @@ struct Cameras<'a> {
     console: &'a Console,
     backend: SharedBackend,
     warm_up: WarmUp,
+    web: Option<Web>,
     /// The number of a camera is its place here, from 1. Those that are gone keep theirs.
     slots: Vec<Option<Slot<'a>>>,
 }
@@ -63,7 +65,8 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     session.listen_for_signals(Vec::new(), "finishing")?;
     signals::keep_hangups();
     let backend = BackendStartup::begin(first.backend.clone()).open(&session.notices.for_core())?;
-    let mut all = Cameras { file, session, console, backend, warm_up: WarmUp::default(), slots: Vec::new() };
+    let web = start_web(first.web, &session.notices)?;
+    let mut all = Cameras { file, session, console, backend, warm_up: WarmUp::default(), web, slots: Vec::new() };
     cameras.into_iter().for_each(|camera| all.add(camera));
     let mut service = Service::ready();
     session.metered(
@@ -113,10 +116,11 @@ impl<'a> Cameras<'a> {
                     *session = self.session.of_source(number, &camera.name);
                     *state = State::Running;
                     let (job, session) = (Arc::new(camera.job.clone()), session.clone());
-                    let (backend, warming_up) = (self.backend.clone(), self.warm_up.begin());
+                    let (backend, warming_up, web) = (self.backend.clone(), self.warm_up.begin(), self.web.clone());
                     works.begin(number, move || {
                         let planned = PlannedCamera::check(job, &session)?;
-                        film(planned, &session, || Ok(backend), (&SharedSettings::default(), warming_up, None))
+                        let shown_by = ShownBy { web: web.as_ref(), ..ShownBy::default() };
+                        film(planned, &session, || Ok(backend), (&SharedSettings::default(), warming_up), shown_by)
                     });
                 }
                 State::Due(_) => goes_on = true,

@@ -21,19 +21,21 @@ use crate::session::{Around, Session, prepare};
 use crate::sidecar::records::RecordTargets;
 use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads};
 use crate::stdout;
+use crate::web::{Viewed, Web};
 use crate::window::PreviewWindow;
 use anyhow::{Result, bail};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::camera::Microphone;
 use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
-    self, FrameFilter, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
+    self, FrameFilter, LiveParts, Onlooker, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
 use histeq_media::pipeline::{Input, Notices, Outcome, Source};
 use histeq_media::sink::{
     self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
 };
 use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -46,12 +48,30 @@ pub fn run(jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     let shared_settings = SharedSettings::default();
     let mut window = window(job, &shared_settings, &session.notices, &planned.builder)?;
     session.listen_for_signals(Vec::new(), "finishing")?;
+    let web = start_web(job.web, &session.notices)?;
     let backend = BackendStartup::begin(job.backend.clone());
     let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
     let open = || Ok(backend.open(&session.notices.for_core())?);
-    console.summary(film(planned, &session, open, (&shared_settings, WarmUp::default().begin(), viewer))?);
+    let shown_by = ShownBy { viewer, web: web.as_ref() };
+    console.summary(film(planned, &session, open, (&shared_settings, WarmUp::default().begin()), shown_by)?);
     // Ctrl-C is a normal end.
     Ok(Outcome::Complete)
+}
+
+/// Who is shown the pictures of a camera.
+#[derive(Default)]
+struct ShownBy<'a> {
+    viewer: Option<&'a mut dyn Viewer>,
+    web: Option<&'a Web>,
+}
+
+/// Starts the view in a browser, if one is asked for, and says where it is.
+fn start_web(address: Option<SocketAddr>, notices: &Notices) -> Result<Option<Web>> {
+    let web = address.map(Web::start).transpose()?;
+    if let Some(web) = &web {
+        notices.note(&format!("in a browser: {}", web.url()));
+    }
+    Ok(web)
 }
 
 /// A camera, and what it is written to, checked before it is opened.
@@ -76,7 +96,8 @@ fn film<'a>(
     PlannedCamera { job, outputs, records, builder }: PlannedCamera,
     session: &Session<'_>,
     open: impl FnOnce() -> Result<SharedBackend>,
-    (shared_settings, warming_up, viewer): (&'a SharedSettings, WarmingUp, Option<&'a mut dyn Viewer>),
+    (shared_settings, warming_up): (&'a SharedSettings, WarmingUp),
+    ShownBy { viewer, web }: ShownBy<'a>,
 ) -> Result<ResultRecord> {
     let Session { cancel, notices, progress, .. } = session;
     // Opened before the camera: a microphone takes longer to open than the camera's buffers last.
@@ -110,6 +131,16 @@ fn film<'a>(
     timetable.apply(shared_settings, notices);
     // Of several sources, all together are a service.
     let mut service = session.source.is_none().then(Service::ready);
+    let view = web.map(|web| {
+        let record = job.record.clone().map(|name| (name, job.segments.is_some()));
+        let named = (session.source.unwrap_or(1), session.name.clone().unwrap_or_else(|| input.name.clone()));
+        web.show(Viewed::new(named, &input, &job.equalize, (shared_settings, notices, progress), record))
+    });
+    let view = view.transpose()?;
+    let onlooker = view.as_ref().map(|view| {
+        let viewed = view.viewed().clone();
+        Box::new(move |shown: &Shown| viewed.show(shown)) as Onlooker
+    });
     let parts = LiveParts {
         source: prepared.source,
         microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
@@ -120,12 +151,14 @@ fn film<'a>(
         warming_up,
         outputs,
         viewer,
+        onlooker,
     };
     let summary = session.metered(
         Metered { is_live: true, ..Metered::of(&input) },
         |tick| {
             live::run(parts, cancel, progress, |progress| {
                 service.iter_mut().for_each(Service::alive);
+                web.iter().for_each(|web| web.tick());
                 timetable.apply(shared_settings, notices);
                 tick(progress);
             })
@@ -151,7 +184,6 @@ fn window(
 ) -> Result<Option<PreviewWindow>> {
     let builder = builder.clone();
     let equalize = Box::new(move |shown: &Shown, settings| builder.equalize_shown(shown, settings));
-    let has_no_output = job.record.is_none() && job.loopback.is_none() && job.output.is_none();
     let reason = match job.preview {
         true => match PreviewWindow::open(shared_settings.clone(), notices.clone(), equalize) {
             Ok(window) => return Ok(Some(window)),
@@ -159,7 +191,7 @@ fn window(
         },
         false => "nothing to do".to_owned(),
     };
-    if has_no_output {
+    if job.has_no_output() {
         bail!("{reason} (say where the picture goes: --record out.mkv, --output - or --loopback /dev/video10)");
     }
     notices.detail(&reason);

@@ -1,6 +1,6 @@
 //! Several cameras at the same time, on one GPU. One that fails or ends leaves the others alone.
 
-use super::{PlannedCamera, film};
+use super::{PlannedCamera, ShownBy, film, start_web};
 use crate::options::LiveJob;
 use crate::report::{Console, Metered, ResultRecord};
 use crate::service::Service;
@@ -28,6 +28,8 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
         all.collect::<Result<Vec<_>>>()
     })?;
     session.listen_for_signals(Vec::new(), "finishing")?;
+    let web = start_web(jobs[0].web, &session.notices)?;
+    let web = web.as_ref();
     let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&session.notices.for_core())?;
     let warm_up = WarmUp::default();
     // All warm-ups begin before the first source is opened.
@@ -53,8 +55,10 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
                     waiting.take().into_iter().flat_map(|(planned, warming_up)| planned.into_iter().zip(warming_up));
                 for ((camera, warming_up), session) in begin.zip(&sessions) {
                     let backend = backend.clone();
-                    let work =
-                        move || film(camera, session, || Ok(backend), (&SharedSettings::default(), warming_up, None));
+                    let work = move || {
+                        let shown_by = ShownBy { web, ..ShownBy::default() };
+                        film(camera, session, || Ok(backend), (&SharedSettings::default(), warming_up), shown_by)
+                    };
                     works.begin(session.source.unwrap_or_default(), work);
                 }
                 false

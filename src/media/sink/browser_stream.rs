@@ -1,0 +1,293 @@
+//! Two pictures, one above the other, as a video that browsers play: H.264 in fragments of mp4, one for each picture, for
+//! Media Source Extensions.
+
+use super::target::Target;
+use crate::ffmpeg::{
+    Container, Converter, Encoder, Media, Muxer, OutputStream, Packet, Picture, RawFormat, StreamSideData,
+    VideoEncoder, VideoFormat, VideoOptions, microseconds,
+};
+use crate::pipeline::Cancel;
+use anyhow::{Context, Result, ensure};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use ffmpeg_next::Rational;
+use histeq::frame::{Frame, HostPool, PixelFormat};
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Encoders of H.264, the fastest first, and their options for no delay.
+const ENCODERS: &[(&str, &[(&str, &str)])] = &[
+    ("libx264", &[("preset", "ultrafast"), ("tune", "zerolatency"), ("crf", "21"), ("bf", "0"), ("forced-idr", "1")]),
+    ("libopenh264", &[("allow_skip_frames", "0")]),
+];
+
+/// The longest time between key frames. Who begins to watch gets all pictures since the last one.
+const KEY_DISTANCE: Duration = Duration::from_secs(2);
+
+/// The fragments, with nothing in the header that is not known yet.
+const FRAGMENTS: &[(&str, &str)] =
+    &[("movflags", "frag_every_frame+empty_moov+default_base_moof"), ("flush_packets", "1")];
+
+/// The longest box that is read, bytes.
+const LONGEST_BOX: u32 = 64 << 20;
+
+/// A part of the video.
+pub enum Fragment {
+    /// What comes first.
+    Header {
+        /// The codec, as in `avc1.42C01F` (RFC 6381).
+        codec: String,
+        /// `ftyp` and `moov`.
+        bytes: Vec<u8>,
+    },
+    /// A picture.
+    Picture {
+        /// `moof` and `mdat`.
+        bytes: Vec<u8>,
+        /// Whether the pictures before it are not needed.
+        is_key: bool,
+    },
+}
+
+/// Puts two pictures above each other, both as browsers show them.
+pub struct Pairs {
+    converter: Converter,
+    pool: HostPool,
+    /// What each of them becomes.
+    half: VideoFormat,
+}
+
+impl Pairs {
+    /// Pairs of pictures like `first`, scaled down to at most `most_rows` rows each, with even sizes.
+    ///
+    /// # Errors
+    /// When its pixel format is none of FFmpeg's.
+    pub fn new(first: &Frame, most_rows: usize) -> Result<Self> {
+        let from = VideoFormat::of(&Picture::from_frame(first)?);
+        let (width, height) = from.size;
+        let rows = height.min(most_rows).next_multiple_of(2);
+        let size = ((width * rows / height).next_multiple_of(2).max(2), rows);
+        let format = RawFormat::from(PixelFormat::Yuv420p);
+        let colour = from.colour.converted(from.format, format, false).named().limited_range();
+        let half = VideoFormat { format, size, colour };
+        Ok(Pairs { converter: Converter::quick(), pool: HostPool::default(), half })
+    }
+
+    /// The pair of these two.
+    ///
+    /// # Errors
+    /// When one of them cannot be converted.
+    pub fn join(&mut self, [upper, lower]: [&Frame; 2]) -> Result<Frame> {
+        let upper = self.converter.frame(upper, self.half)?;
+        let lower = self.converter.frame(lower, self.half)?;
+        let planes = upper.planes().iter().zip(lower.planes()).map(|(upper, lower)| {
+            let mut both = self.pool.plane(upper.row_bytes(), upper.rows() + lower.rows());
+            (0..upper.rows()).for_each(|y| both.row_mut(y).copy_from_slice(upper.row(y)));
+            (0..lower.rows()).for_each(|y| both.row_mut(upper.rows() + y).copy_from_slice(lower.row(y)));
+            both.freeze()
+        });
+        let size = (upper.width(), upper.height() * 2);
+        Ok(Frame::new(upper.format(), size, upper.range(), upper.matrix(), planes.collect())?)
+    }
+}
+
+/// Encodes pairs of pictures.
+pub struct BrowserStream {
+    encoder: VideoEncoder,
+    video: OutputStream,
+    pairs: Pairs,
+    begin: Instant,
+    last_key: Option<Instant>,
+    last_time: i64,
+    is_key: Sender<bool>,
+    // Dropped in this order: the muxer writes its end, the pipe is closed, the reader comes to its end.
+    muxer: Option<Muxer>,
+    pipe: Option<Target>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl BrowserStream {
+    /// Whether this FFmpeg has an encoder for it.
+    pub fn is_possible() -> bool {
+        ENCODERS.iter().any(|(name, _)| Encoder::find(name).is_some())
+    }
+
+    /// Begins a video of pictures like `first`, scaled down to at most `most_rows` rows each. `give` gets its parts, on a
+    /// thread of its own.
+    ///
+    /// # Errors
+    /// When this FFmpeg lacks an encoder, or it cannot be opened.
+    pub fn open(first: &Frame, most_rows: usize, give: impl FnMut(Fragment) + Send + 'static) -> Result<Self> {
+        let found = ENCODERS.iter().find_map(|(name, options)| Some((Encoder::find(name)?, *options)));
+        let (encoder, options) = found.context("this FFmpeg has no encoder for browsers (libx264 or libopenh264)")?;
+        let pairs = Pairs::new(first, most_rows)?;
+        let (columns, rows) = pairs.half.size;
+        let pair = VideoFormat { size: (columns, rows * 2), ..pairs.half };
+        let options = options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        // The rate that the level is chosen by; pictures come when they come.
+        let frame_rate = Some(Rational::new(30, 1));
+        let options =
+            VideoOptions { global_header: true, options, frame_rate, ..VideoOptions::new(pair, microseconds()) };
+        let encoder = VideoEncoder::open(encoder, &options)?;
+
+        let (read, write) = std::io::pipe()?;
+        let pipe = Target::pipe("the view in a browser", File::from(std::os::fd::OwnedFd::from(write)));
+        let container = Container::guess(Some("mp4"), "").context("this FFmpeg has no muxer for mp4")?;
+        let mut muxer = Muxer::open(container, &pipe.url(), Some(Cancel::default().flag().into()), None)?;
+        let media = Media::of_raw_video("rawvideo", Rational::new(25, 1), None);
+        let video = muxer.add_encoded(&encoder, &media.streams[0], &Vec::new(), &StreamSideData::default())?;
+        let (is_key, keys) = unbounded();
+        let reader = File::from(std::os::fd::OwnedFd::from(read));
+        let reader = std::thread::Builder::new().name("fragments".to_owned()).spawn(move || {
+            // The end of the pipe is the end of the video.
+            let _ = split(reader, &keys, give);
+        })?;
+        let mut stream = BrowserStream {
+            encoder,
+            video,
+            pairs,
+            begin: Instant::now(),
+            last_key: None,
+            last_time: -1,
+            is_key,
+            muxer: None,
+            pipe: Some(pipe),
+            reader: Some(reader),
+        };
+        let options: Vec<_> = FRAGMENTS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        muxer.write_header(&options)?;
+        stream.muxer = Some(muxer);
+        Ok(stream)
+    }
+
+    /// Columns and rows of each picture of a pair.
+    pub fn size(&self) -> (usize, usize) {
+        self.pairs.half.size
+    }
+
+    /// Adds a pair, which is shown from now on.
+    ///
+    /// # Errors
+    /// When it cannot be converted or encoded.
+    pub fn write(&mut self, pictures: [&Frame; 2]) -> Result<()> {
+        let both = self.pairs.join(pictures)?;
+        let mut picture = Picture::from_frame(&both)?;
+        picture.set_colour(self.pairs.half.colour);
+        self.last_time = (self.last_time + 1).max(self.begin.elapsed().as_micros() as i64);
+        picture.set_time(Some(self.last_time));
+        if self.last_key.is_none_or(|key| key.elapsed() >= KEY_DISTANCE) {
+            self.last_key = Some(Instant::now());
+            picture.make_key();
+        }
+        self.encoder.send(Some(&picture))?;
+        while let Some(packet) = self.encoder.receive()? {
+            self.put(packet)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, packet: Packet) -> Result<()> {
+        let muxer = self.muxer.as_mut().context("it has been opened")?;
+        // It may have no reader any more, which the muxer tells.
+        let _ = self.is_key.send(packet.is_key());
+        muxer.write(packet, self.video, self.encoder.time_base())?;
+        Ok(())
+    }
+}
+
+impl Drop for BrowserStream {
+    fn drop(&mut self) {
+        if let Some(muxer) = self.muxer.take() {
+            // It gives out the last picture. Who has gone needs no end.
+            let _ = muxer.finish();
+        }
+        drop(self.pipe.take());
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+/// Reads boxes of mp4, and gives out header and fragments. `keys` says which pictures are key frames.
+fn split(reader: File, keys: &Receiver<bool>, mut give: impl FnMut(Fragment)) -> Result<()> {
+    let mut reader = BufReader::new(reader);
+    let mut bytes = Vec::new();
+    loop {
+        let mut head = [0; 8];
+        match reader.read_exact(&mut head) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
+            read => read?,
+        }
+        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
+        ensure!((8..=LONGEST_BOX).contains(&length), "a box of {length} bytes");
+        let body = bytes.len() + 8;
+        bytes.extend_from_slice(&head);
+        bytes.resize(body + length as usize - 8, 0);
+        reader.read_exact(&mut bytes[body..])?;
+        match &head[4..] {
+            b"moov" => {
+                let codec = codec(&bytes).context("no avcC in the header")?;
+                give(Fragment::Header { codec, bytes: std::mem::take(&mut bytes) });
+            }
+            b"mdat" => {
+                let is_key = keys.recv().unwrap_or_default();
+                give(Fragment::Picture { bytes: std::mem::take(&mut bytes), is_key });
+            }
+            // The index that comes at the end.
+            b"mfra" => bytes.clear(),
+            _ => {}
+        }
+    }
+}
+
+/// The codec by RFC 6381: profile, constraints and level of the `avcC` box (ISO/IEC 14496-15).
+fn codec(header: &[u8]) -> Option<String> {
+    let at = header.windows(4).position(|name| name == b"avcC")? + 4;
+    let [_version, profile, constraints, level]: [u8; 4] = header.get(at..at + 4)?.try_into().ok()?;
+    Some(format!("avc1.{profile:02X}{constraints:02X}{level:02X}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use histeq::frame::{Matrix, Range};
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn a_video_has_a_header_and_a_fragment_for_each_picture_and_begins_with_a_key_frame() {
+        if !BrowserStream::is_possible() {
+            return;
+        }
+        let pool = HostPool::default();
+        let frame = |value: u8| {
+            let plane = |width, rows, value: u8| pool.plane_from(&vec![value; width * rows], width, rows);
+            let planes = vec![plane(98, 50, value), plane(49, 25, 128), plane(49, 25, 128)];
+            Frame::new(PixelFormat::Yuv420p, (98, 50), Range::Limited, Matrix::Bt709, planes).expect("a frame")
+        };
+        let given = Arc::new(Mutex::new(Vec::new()));
+        let gives = given.clone();
+        let give = move |fragment| gives.lock().expect("a lock").push(fragment);
+        let mut stream = BrowserStream::open(&frame(16), 30, give).expect("a video");
+        assert_eq!(stream.size(), (58, 30));
+        for value in [40, 80, 120] {
+            stream.write([&frame(value), &frame(value + 60)]).expect("a picture");
+        }
+        drop(stream);
+        let given = given.lock().expect("a lock");
+        let Fragment::Header { codec, bytes } = &given[0] else { panic!("no header") };
+        assert!(codec.starts_with("avc1.") && codec.len() == 11, "{codec}");
+        assert_eq!(&bytes[4..8], b"ftyp");
+        let keys: Vec<bool> = given[1..]
+            .iter()
+            .map(|fragment| match fragment {
+                Fragment::Picture { bytes, is_key } => {
+                    assert_eq!(&bytes[4..8], b"moof");
+                    *is_key
+                }
+                Fragment::Header { .. } => panic!("two headers"),
+            })
+            .collect();
+        assert_eq!(keys, [true, false, false]);
+    }
+}

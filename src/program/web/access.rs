@@ -1,0 +1,180 @@
+//! Who may use the view: the address that it listens at, the token, and what a request has to say of where it comes from.
+
+use hyper::HeaderMap;
+use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
+use rustix::system::uname;
+use std::net::{IpAddr, SocketAddr};
+use subtle::ConstantTimeEq;
+
+/// The name of the cookie that holds the token.
+const COOKIE_NAME: &str = "histeq-video";
+
+/// Bytes of a token.
+const TOKEN: usize = 16;
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Its `Host` is no name of this machine: a page elsewhere may have had its name lead here.
+    Host,
+    /// It comes from a page that is not of this address.
+    Origin,
+    /// It has no token, or a wrong one.
+    Token,
+}
+
+/// The rules for one address.
+pub struct Access {
+    address: SocketAddr,
+    /// Off the loopback only.
+    token: Option<String>,
+}
+
+impl Access {
+    /// Rules for requests to `address`, with a new token if others than this machine can send them.
+    pub fn new(address: SocketAddr) -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; TOKEN];
+        getrandom::fill(&mut bytes)?;
+        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Access { address, token: Some(token).filter(|_| !address.ip().is_loopback()) })
+    }
+
+    /// The address for a browser, with the token.
+    pub fn url(&self) -> String {
+        let address = match self.address.ip().is_unspecified() {
+            true => format!("{}:{}", this_machine(), self.address.port()),
+            false => self.address.to_string(),
+        };
+        let token = self.token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default();
+        format!("http://{address}/{token}")
+    }
+
+    /// The cookie for who has opened [`url`](Self::url).
+    pub fn cookie(&self, query: Option<&str>) -> Option<String> {
+        let token = token_of_query(query).filter(|token| self.is_token(token.as_bytes()))?;
+        Some(format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000"))
+    }
+
+    /// Checks a request. Browsers say where one comes from that changes something or opens a WebSocket.
+    pub fn check(&self, headers: &HeaderMap, query: Option<&str>) -> Result<(), Refusal> {
+        let host = text(headers, HOST).ok_or(Refusal::Host)?;
+        if !self.is_ours(host) {
+            return Err(Refusal::Host);
+        }
+        if headers.contains_key(ORIGIN)
+            && text(headers, ORIGIN).and_then(|origin| origin.strip_prefix("http://")) != Some(host)
+        {
+            return Err(Refusal::Origin);
+        }
+        if self.token.is_none() {
+            return Ok(());
+        }
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let cookies = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+        let cookies = cookies.filter(|(name, _)| *name == COOKIE_NAME).map(|(_, token)| token);
+        let bearer = text(headers, AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        let mut given = cookies.chain(bearer).chain(token_of_query(query));
+        if given.any(|token| self.is_token(token.as_bytes())) { Ok(()) } else { Err(Refusal::Token) }
+    }
+
+    /// Compares in a time that depends on the length alone.
+    fn is_token(&self, given: &[u8]) -> bool {
+        self.token.as_ref().is_some_and(|token| bool::from(token.as_bytes().ct_eq(given)))
+    }
+
+    /// Whether `host` (name or address, and port) can be this machine: a number, or its own name.
+    fn is_ours(&self, host: &str) -> bool {
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
+            _ => (host, Some(80)),
+        };
+        if port != Some(self.address.port()) {
+            return false;
+        }
+        let number: Option<IpAddr> = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
+        match number {
+            Some(number) => number.is_loopback() || !self.address.ip().is_loopback(),
+            None => {
+                let name = name.to_ascii_lowercase();
+                let own = this_machine();
+                name == "localhost"
+                    || !self.address.ip().is_loopback() && (name == own || name.strip_suffix(".local") == Some(&own))
+            }
+        }
+    }
+}
+
+/// The name of this machine, in small letters.
+fn this_machine() -> String {
+    uname().nodename().to_string_lossy().to_ascii_lowercase()
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn token_of_query(query: Option<&str>) -> Option<&str> {
+    query?.split('&').find_map(|part| part.strip_prefix("token="))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(HeaderName, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value"))).collect()
+    }
+
+    fn access_at(address: &str) -> Access {
+        Access::new(address.parse().expect("an address")).expect("random bytes")
+    }
+
+    #[test]
+    fn on_the_loopback_only_its_own_names_are_answered_and_no_page_of_others() {
+        let access = access_at("127.0.0.1:8100");
+        let check = |host: &str, origin: Option<&str>| {
+            let origin = origin.map(|origin| (ORIGIN, origin));
+            access.check(&headers(&[(HOST, host)].into_iter().chain(origin).collect::<Vec<_>>()), None)
+        };
+        for host in ["127.0.0.1:8100", "localhost:8100", "[::1]:8100", "LOCALHOST:8100"] {
+            assert_eq!(check(host, None), Ok(()), "{host}");
+            assert_eq!(check(host, Some(&format!("http://{host}"))), Ok(()), "{host}");
+        }
+        for host in ["evil.example:8100", "evil.example", "127.0.0.1:80", "127.0.0.1", "192.168.1.2:8100", "", ":8100"]
+        {
+            assert_eq!(check(host, None), Err(Refusal::Host), "{host}");
+        }
+        for origin in ["http://evil.example", "https://localhost:8100", "null", "http://localhost:8101", ""] {
+            assert_eq!(check("localhost:8100", Some(origin)), Err(Refusal::Origin), "{origin}");
+        }
+        assert_eq!(access.url(), "http://127.0.0.1:8100/");
+        assert_eq!(access.cookie(Some("token=")), None);
+    }
+
+    #[test]
+    fn off_the_loopback_a_token_is_needed() {
+        let access = access_at("0.0.0.0:8100");
+        let url = access.url();
+        let (_, token) = url.split_once("?token=").expect("a token");
+        assert_eq!(token.len(), 2 * TOKEN);
+        let host = (HOST, "192.168.1.2:8100");
+        let check = |header: Option<(HeaderName, &str)>, query: Option<&str>| {
+            access.check(&headers(&[host.clone()].into_iter().chain(header).collect::<Vec<_>>()), query)
+        };
+        assert_eq!(check(None, None), Err(Refusal::Token));
+        assert_eq!(check(None, Some("token=")), Err(Refusal::Token));
+        assert_eq!(check(None, Some(&format!("a=b&token={token}"))), Ok(()));
+        assert_eq!(check(Some((AUTHORIZATION, &format!("Bearer {token}"))), None), Ok(()));
+        assert_eq!(check(Some((COOKIE, &format!("a=b; {COOKIE_NAME}={token}"))), None), Ok(()));
+        for wrong in [&token[1..], &format!("{token}0"), &"0".repeat(2 * TOKEN), ""] {
+            assert_eq!(check(Some((COOKIE, &format!("{COOKIE_NAME}={wrong}"))), None), Err(Refusal::Token), "{wrong}");
+        }
+        // A name that somebody else has lead here brings no cookie, and is refused before that.
+        let evil = headers(&[(HOST, "evil.example:8100"), (AUTHORIZATION, &format!("Bearer {token}"))]);
+        assert_eq!(access.check(&evil, None), Err(Refusal::Host));
+        let cookie = access.cookie(Some(&format!("token={token}"))).expect("a cookie");
+        assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
+        assert_eq!(access.cookie(Some("token=0")), None);
+        assert_ne!(url, access_at("0.0.0.0:8100").url());
+    }
+}

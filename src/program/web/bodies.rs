@@ -1,0 +1,171 @@
+//! Answers that are no text: pictures, and files of recordings.
+
+use super::hub::{Admitted, Viewed};
+use super::routes::{Body, error, whole};
+use anyhow::Result;
+use bytes::Bytes;
+use histeq::frame::Frame;
+use histeq_media::ffmpeg::Still;
+use histeq_media::pipeline::live::Shown;
+use histeq_media::sink::Pairs;
+use http_body_util::BodyExt;
+use http_body_util::channel::{Channel, Sender};
+use hyper::header::{ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, RANGE};
+use hyper::{HeaderMap, Response, StatusCode};
+use std::fs::File;
+use std::io::{Error, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::spawn_blocking;
+
+/// Bytes of a file that are read at once.
+const CHUNK: usize = 256 << 10;
+
+/// Rows of each picture of the fallback.
+const ROWS: usize = 540;
+
+/// Time between two pictures of the fallback.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// What stands between two pictures of the fallback.
+const BOUNDARY: &str = "picture";
+
+/// The last picture as JPEG: `of=equalized` (unless something else is asked for), `of=original`, or `of=both`, the original
+/// above the equalized one.
+pub async fn picture(source: &Arc<Viewed>, query: Option<&str>) -> Response<Body> {
+    let of = query.and_then(|query| query.split('&').find_map(|part| part.strip_prefix("of="))).unwrap_or("equalized");
+    let Some(shown) = source.last() else { return error(StatusCode::SERVICE_UNAVAILABLE, "no picture has come yet") };
+    let encode: fn(&Shown) -> Result<Vec<u8>> = match of {
+        "equalized" => |shown| Still::Jpeg.encode(&shown.equalized),
+        "original" => |shown| Still::Jpeg.encode(&shown.original),
+        "both" => |shown| Still::Jpeg.encode(&pair(shown, usize::MAX)?),
+        _ => return error(StatusCode::BAD_REQUEST, "of is original, equalized or both"),
+    };
+    match spawn_blocking(move || encode(&shown)).await {
+        Ok(Ok(jpeg)) => whole(StatusCode::OK, "image/jpeg", jpeg),
+        Ok(Err(wrong)) => error(StatusCode::INTERNAL_SERVER_ERROR, &format!("{wrong:#}")),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the picture could not be encoded"),
+    }
+}
+
+/// Pictures without end, for browsers that do not play the video: the original above the equalized one.
+pub fn pictures(source: Arc<Viewed>, admitted: Admitted) -> Response<Body> {
+    let (sender, body) = Channel::new(2);
+    tokio::spawn(async move {
+        // It ends when the viewer goes.
+        let _ = send_pictures(&source, sender).await;
+        drop(admitted);
+    });
+    let kind = format!("multipart/x-mixed-replace; boundary={BOUNDARY}");
+    Response::builder().header(CONTENT_TYPE, kind).body(body.boxed()).unwrap_or_default()
+}
+
+async fn send_pictures(source: &Arc<Viewed>, mut sender: Sender<Bytes, Error>) -> Result<()> {
+    let mut last = None;
+    loop {
+        tokio::time::sleep(INTERVAL).await;
+        let Some(shown) = source.last().filter(|shown| last.replace(shown.number) != Some(shown.number)) else {
+            continue;
+        };
+        let jpeg = spawn_blocking(move || Still::Jpeg.encode(&pair(&shown, ROWS)?)).await??;
+        let head = format!("--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", jpeg.len());
+        sender.send_data([head.as_bytes(), &jpeg, b"\r\n"].concat().into()).await?;
+    }
+}
+
+fn pair(shown: &Shown, most_rows: usize) -> Result<Frame> {
+    Pairs::new(&shown.original, most_rows)?.join([&shown.original, &shown.equalized])
+}
+
+/// A file, or the part of it that the request asks for.
+pub async fn file(file: PathBuf, headers: &HeaderMap) -> Response<Body> {
+    let asked = headers.get(RANGE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let kind = match file.extension().and_then(|extension| extension.to_str()) {
+        Some("mp4" | "m4v" | "mov") => "video/mp4",
+        Some("webm") => "video/webm",
+        Some("mkv") => "video/x-matroska",
+        _ => "application/octet-stream",
+    };
+    let opened = spawn_blocking(move || File::open(file).and_then(|file| Ok((file.metadata()?.len(), file)))).await;
+    let Ok(Ok((length, file))) = opened else { return error(StatusCode::NOT_FOUND, "the recording is gone") };
+    let range = asked.as_deref().map(|asked| range(asked, length));
+    let (begin, end) = match range {
+        Some(None) => return error(StatusCode::RANGE_NOT_SATISFIABLE, "the recording is shorter"),
+        Some(Some(range)) => range,
+        None => (0, length),
+    };
+    let (sender, body) = Channel::new(2);
+    tokio::spawn(async move {
+        // It ends early when the reader goes.
+        let _ = send_part(file, (begin, end), sender).await;
+    });
+    let mut response = Response::builder()
+        .header(CONTENT_TYPE, kind)
+        .header(ACCEPT_RANGES, "bytes")
+        .header(CONTENT_LENGTH, end - begin);
+    if range.is_some() {
+        let part = format!("bytes {begin}-{}/{length}", end.saturating_sub(1));
+        response = response.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, part);
+    }
+    response.body(body.boxed()).unwrap_or_default()
+}
+
+async fn send_part(mut file: File, (mut at, end): (u64, u64), mut sender: Sender<Bytes, Error>) -> Result<()> {
+    while at < end {
+        let length = CHUNK.min((end - at) as usize);
+        let (read, returned) = spawn_blocking(move || {
+            let mut chunk = vec![0; length];
+            let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut chunk));
+            (read.map(|()| chunk), file)
+        })
+        .await?;
+        file = returned;
+        match read {
+            Ok(chunk) => sender.send_data(chunk.into()).await?,
+            // A file that has become shorter breaks the connection, so that nobody takes it for whole.
+            Err(error) => {
+                sender.abort(error);
+                return Ok(());
+            }
+        }
+        at += length as u64;
+    }
+    Ok(())
+}
+
+/// Begin and end of a range of bytes (RFC 9110, one range) in `length` bytes; `None` where there are no such bytes.
+fn range(asked: &str, length: u64) -> Option<(u64, u64)> {
+    let (first, last) = asked.strip_prefix("bytes=")?.split_once('-')?;
+    let (begin, end) = match (first.trim(), last.trim()) {
+        ("", last) => (length.saturating_sub(last.parse().ok()?), length),
+        (first, "") => (first.parse().ok()?, length),
+        (first, last) => (first.parse().ok()?, last.parse::<u64>().ok()?.checked_add(1)?.min(length)),
+    };
+    (begin < end).then_some((begin, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn a_range_lies_within_the_file() {
+        for (asked, found) in [
+            ("bytes=0-", Some((0, 100))),
+            ("bytes=10-19", Some((10, 20))),
+            ("bytes=90-500", Some((90, 100))),
+            ("bytes=-5", Some((95, 100))),
+            ("bytes=-500", Some((0, 100))),
+            ("bytes=100-", None),
+            ("bytes=20-10", None),
+            ("bytes=-0", None),
+            ("bytes=0-18446744073709551615", None),
+            ("bytes=a-b", None),
+            ("lines=1-2", None),
+        ] {
+            assert_eq!(range(asked, 100), found, "{asked}");
+        }
+        assert_eq!(range("bytes=0-", 0), None);
+    }
+}

@@ -1,0 +1,398 @@
+//! The sources that are viewed, and who views them.
+
+use crate::options::EqualizeOptions;
+use anyhow::{Result, ensure};
+use bytes::Bytes;
+use histeq::Named;
+use histeq::spec::{Look, Strength};
+use histeq_media::pipeline::live::{DropOldestQueue, SharedSettings, Shown};
+use histeq_media::pipeline::{Input, Notices, Progress};
+use histeq_media::sink::recordings;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Most viewers of all sources together.
+pub const MOST_VIEWERS: usize = 64;
+
+/// Messages that may wait for a viewer: two seconds at 30 frames a second.
+const WAITING: usize = 64;
+
+/// Most pictures since the last key frame that who begins to watch gets.
+const MOST_PICTURES: usize = 256;
+
+/// Most bytes of pictures since the last key frame, for those who begin to watch.
+const MOST_SINCE_KEY: usize = 32 << 20;
+
+/// The time that the rate of frames is counted over.
+const RATE_TIME: Duration = Duration::from_secs(2);
+
+/// A message for a viewer.
+#[derive(Clone)]
+pub enum Message {
+    /// JSON.
+    Text(Arc<str>),
+    /// A part of the video.
+    Video(Bytes),
+}
+
+/// All sources.
+#[derive(Default)]
+pub struct Hub {
+    sources: Mutex<BTreeMap<usize, Arc<Viewed>>>,
+    /// When a frame of any source was last equalized, or a source was added.
+    alive: Mutex<Option<Instant>>,
+    viewers: Arc<AtomicUsize>,
+}
+
+impl Hub {
+    /// The source of this number.
+    pub fn source(&self, number: usize) -> Option<Arc<Viewed>> {
+        lock(&self.sources).get(&number).cloned()
+    }
+
+    /// All sources, by their numbers.
+    pub fn sources(&self) -> Vec<Arc<Viewed>> {
+        lock(&self.sources).values().cloned().collect()
+    }
+
+    /// Adds a source, in place of one with its number.
+    pub fn add(&self, source: &Arc<Viewed>) {
+        lock(&self.sources).insert(source.number, source.clone());
+    }
+
+    /// Removes a source, unless another one has its number by now.
+    pub fn remove(&self, source: &Arc<Viewed>) {
+        let mut sources = lock(&self.sources);
+        if sources.get(&source.number).is_some_and(|there| Arc::ptr_eq(there, source)) {
+            sources.remove(&source.number);
+        }
+    }
+
+    /// The run says that it goes on.
+    pub fn tick(&self) {
+        *lock(&self.alive) = Some(Instant::now());
+    }
+
+    /// For how long the run has not said that it goes on.
+    pub fn silent(&self) -> Duration {
+        lock(&self.alive).map_or(Duration::ZERO, |alive| alive.elapsed())
+    }
+
+    /// A place for one more viewer; `None` when there are too many.
+    pub fn admit(&self) -> Option<Admitted> {
+        let admitted = Admitted(self.viewers.clone());
+        // One that is too many gives its place back.
+        (self.viewers.fetch_add(1, Ordering::SeqCst) < MOST_VIEWERS).then_some(admitted)
+    }
+
+    /// How many viewers there are.
+    pub fn viewers(&self) -> usize {
+        self.viewers.load(Ordering::SeqCst)
+    }
+}
+
+/// The place of a viewer, until it is dropped.
+pub struct Admitted(Arc<AtomicUsize>);
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What can be changed of a source while it runs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// A look, by its name.
+    look: Option<String>,
+    /// Share of the equalization, 0 to 1.
+    strength: Option<f64>,
+    /// Whether it is recorded.
+    recording: Option<bool>,
+}
+
+/// The state of a source.
+#[derive(Serialize)]
+pub struct State {
+    pub source: usize,
+    pub name: String,
+    pub width: usize,
+    pub height: usize,
+    pub look: String,
+    pub strength: f64,
+    pub frames: u64,
+    pub dropped: u64,
+    pub damaged: u64,
+    pub fps: f64,
+    pub latency_ms: Option<f64>,
+    pub no_signal_s: Option<f64>,
+    pub found: Option<String>,
+    /// `None` if there is no recording.
+    pub recording: Option<bool>,
+    /// Whether there is a list of its recordings.
+    pub has_recordings: bool,
+    pub viewers: usize,
+}
+
+/// What is changed by hand.
+struct Chosen {
+    /// What settings are made for.
+    input: Input,
+    equalize: EqualizeOptions,
+    strength: Option<f64>,
+}
+
+/// A source that is viewed.
+pub struct Viewed {
+    /// Its number, from 1.
+    pub number: usize,
+    name: String,
+    /// Columns and rows of its pictures.
+    size: (usize, usize),
+    chosen: Mutex<Chosen>,
+    settings: SharedSettings,
+    notices: Notices,
+    progress: Arc<Progress>,
+    /// Where it is recorded, and whether that is a pattern of names.
+    record: Option<(String, bool)>,
+    /// Frames for the thread that encodes.
+    pub(super) frames: DropOldestQueue<Shown>,
+    pub(super) last: Mutex<Option<Shown>>,
+    times: Mutex<VecDeque<Instant>>,
+    stream: Mutex<Stream>,
+    /// Number of frames that viewers had to be left out of, because they did not read.
+    pub(super) skipped: AtomicU64,
+}
+
+/// The video of a source, and its viewers.
+#[derive(Default)]
+struct Stream {
+    header: Option<(Arc<str>, Bytes)>,
+    since_key: Vec<Bytes>,
+    viewers: Vec<Viewer>,
+}
+
+struct Viewer {
+    messages: Sender<Message>,
+    /// It waits for the next key frame.
+    waits: bool,
+}
+
+impl Viewed {
+    /// The source `number`, with this name, of `input`, which is equalized by `equalize` at first.
+    pub fn new(
+        (number, name): (usize, String),
+        input: &Input,
+        equalize: &EqualizeOptions,
+        (settings, notices, progress): (&SharedSettings, &Notices, &Arc<Progress>),
+        record: Option<(String, bool)>,
+    ) -> Self {
+        Viewed {
+            number,
+            name,
+            size: input.picture.map_or((0, 0), |(_, size)| size),
+            chosen: Mutex::new(Chosen { input: input.clone(), equalize: equalize.clone(), strength: None }),
+            settings: settings.clone(),
+            notices: notices.clone(),
+            progress: progress.clone(),
+            record,
+            frames: DropOldestQueue::new(1),
+            last: Mutex::default(),
+            times: Mutex::default(),
+            stream: Mutex::default(),
+            skipped: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes a frame. Returns at once.
+    pub fn show(&self, shown: &Shown) {
+        let now = Instant::now();
+        let mut times = lock(&self.times);
+        times.push_back(now);
+        while times.front().is_some_and(|time| now.duration_since(*time) > RATE_TIME) {
+            times.pop_front();
+        }
+        drop(times);
+        self.frames.push(shown.clone());
+    }
+
+    /// The picture that was shown last.
+    pub fn last(&self) -> Option<Shown> {
+        lock(&self.last).clone()
+    }
+
+    /// Its state.
+    pub fn state(&self) -> State {
+        let settings = self.settings.get();
+        let strength = f64::from(settings.strength.of_256()) / 256.0;
+        let (width, height) = self.size;
+        let no_signal = self.progress.no_signal();
+        let times = lock(&self.times);
+        let span =
+            times.front().zip(times.back()).map_or(0.0, |(first, last)| last.duration_since(*first).as_secs_f64());
+        let fps = if span > 0.0 && no_signal.is_none() { (times.len() - 1) as f64 / span } else { 0.0 };
+        State {
+            source: self.number,
+            name: self.name.clone(),
+            width,
+            height,
+            look: lock(&self.chosen).equalize.options.look.to_string(),
+            strength: (strength * 100.0).round() / 100.0,
+            frames: self.progress.written(),
+            dropped: self.progress.dropped(),
+            damaged: self.progress.damaged(),
+            fps: (fps * 10.0).round() / 10.0,
+            latency_ms: self.progress.latency().map(|latency| (latency.as_secs_f64() * 1e4).round() / 10.0),
+            no_signal_s: no_signal.map(|time| time.as_secs_f64()),
+            found: self.progress.found_in_words(),
+            recording: self.record.as_ref().map(|_| !self.settings.is_recording_paused()),
+            has_recordings: self.record.as_ref().is_some_and(|(_, is_pattern)| *is_pattern),
+            viewers: self.viewers(),
+        }
+    }
+
+    /// Changes it from the next frame on.
+    ///
+    /// # Errors
+    /// When there is no such look, the look does not go with its options, the strength is out of range, or it is not
+    /// recorded.
+    pub fn change(&self, change: &Change) -> Result<()> {
+        let mut chosen = lock(&self.chosen);
+        let strength = change.strength.or(chosen.strength);
+        if let Some(share) = strength {
+            ensure!((0.0..=1.0).contains(&share), "strength is a number from 0 to 1");
+        }
+        ensure!(change.recording.is_none() || self.record.is_some(), "this source is not recorded");
+        let mut settings = self.settings.get();
+        let mut equalize = chosen.equalize.clone();
+        if let Some(name) = &change.look {
+            let look = Look::ALL.iter().find(|look| look.to_string() == *name);
+            equalize.options.look = *look.ok_or_else(|| anyhow::anyhow!("there is no look {name:?}"))?;
+            settings = equalize.resolve(&chosen.input, &Notices::silent())?;
+        }
+        if let Some(share) = strength {
+            settings.strength = Strength::from_share(share).unwrap_or_default();
+        }
+        self.settings.set(settings);
+        (chosen.equalize, chosen.strength) = (equalize, strength);
+        drop(chosen);
+        if let Some(name) = &change.look {
+            self.notices.changed(&format!("the view in the browser says look {name}"));
+        }
+        if let Some(share) = change.strength {
+            self.notices.changed(&format!("the view in the browser says strength {share}"));
+        }
+        if let Some(is_recording) = change.recording {
+            self.settings.pause_recording(!is_recording);
+            let what = if is_recording { "goes on" } else { "is paused" };
+            self.notices.changed(&format!("the view in the browser says that recording {what}"));
+        }
+        Ok(())
+    }
+
+    /// Its recordings: their names, when they began, in seconds since 1970, and their bytes.
+    pub fn recordings(&self) -> Vec<(PathBuf, i64, u64)> {
+        match &self.record {
+            Some((pattern, true)) => recordings(pattern)
+                .into_iter()
+                .map(|found| (found.file, found.begin.as_second(), found.bytes))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The file of the recording with this name.
+    pub fn recording(&self, name: &str) -> Option<PathBuf> {
+        let is_it = |file: &Path| file.file_name().is_some_and(|file| file == name);
+        self.recordings().into_iter().map(|(file, ..)| file).find(|file| is_it(file))
+    }
+
+    /// How many watch it.
+    pub fn viewers(&self) -> usize {
+        let mut stream = lock(&self.stream);
+        stream.viewers.retain(|viewer| !viewer.messages.is_closed());
+        stream.viewers.len()
+    }
+
+    /// Begins to watch it.
+    pub fn watch(&self) -> Receiver<Message> {
+        let (messages, received) = channel(WAITING + MOST_PICTURES);
+        let mut stream = lock(&self.stream);
+        let mut viewer = Viewer { messages, waits: true };
+        if let Some((codec, header)) = &stream.header {
+            viewer.send(Message::Text(codec.clone()));
+            viewer.send(Message::Video(header.clone()));
+            viewer.waits = stream.since_key.is_empty();
+            for picture in &stream.since_key {
+                viewer.send(Message::Video(picture.clone()));
+            }
+        }
+        stream.viewers.push(viewer);
+        received
+    }
+
+    /// A video begins.
+    pub(super) fn begin_video(&self, description: &str, header: Vec<u8>) {
+        let mut stream = lock(&self.stream);
+        let header: (Arc<str>, Bytes) = (description.into(), header.into());
+        stream.since_key.clear();
+        for viewer in &mut stream.viewers {
+            viewer.waits = true;
+            viewer.send(Message::Text(header.0.clone()));
+            viewer.send(Message::Video(header.1.clone()));
+        }
+        stream.header = Some(header);
+    }
+
+    /// The video has ended.
+    pub(super) fn end_video(&self) {
+        let mut stream = lock(&self.stream);
+        (stream.header, stream.since_key) = (None, Vec::new());
+    }
+
+    /// Gives a picture of the video to all viewers that keep up.
+    pub(super) fn send_picture(&self, bytes: Vec<u8>, is_key: bool) {
+        let picture = Bytes::from(bytes);
+        let mut stream = lock(&self.stream);
+        if is_key || stream.since_key.iter().map(Bytes::len).sum::<usize>() > MOST_SINCE_KEY {
+            stream.since_key.clear();
+        }
+        if is_key || !stream.since_key.is_empty() && stream.since_key.len() < MOST_PICTURES {
+            stream.since_key.push(picture.clone());
+        }
+        for viewer in &mut stream.viewers {
+            let has_room = viewer.messages.capacity() > 0;
+            if !has_room || viewer.waits && !is_key {
+                viewer.waits = true;
+                self.skipped.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            viewer.waits = false;
+            viewer.send(Message::Video(picture.clone()));
+        }
+    }
+
+    /// Gives a text to all viewers that keep up.
+    pub(super) fn send_text(&self, text: &str) {
+        let text: Arc<str> = text.into();
+        lock(&self.stream).viewers.iter_mut().for_each(|viewer| viewer.send(Message::Text(text.clone())));
+    }
+}
+
+impl Viewer {
+    /// Sends a message if there is room for it.
+    fn send(&mut self, message: Message) {
+        let _ = self.messages.try_send(message);
+    }
+}
+
+/// Locks `mutex`.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

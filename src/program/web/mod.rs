@@ -1,0 +1,107 @@
+//! The view in a browser: one address, one page, without anything from outside of the program.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod.rs` | the thread that serves, and the sources that it serves |
+//! | `access.rs` | who may use it |
+//! | `server.rs` | connections, and their limits |
+//! | `routes.rs` | what each address answers |
+//! | `bodies.rs` | answers that go on: files, pictures |
+//! | `hub.rs` | sources, and who views them |
+//! | `picture.rs` | the video and the numbers that viewers see |
+//! | `metrics.rs` | the states of all sources for Prometheus |
+//! | `page` | the page |
+//!
+//! ```text
+//! live engine -> Viewed::show -> picture (a thread for each source) -> Hub -> server (one thread) -> browsers
+//!             <- SharedSettings <- Viewed::change                           <-
+//! ```
+
+mod access;
+mod bodies;
+mod hub;
+mod metrics;
+mod picture;
+mod routes;
+mod server;
+
+pub use hub::Viewed;
+
+use access::Access;
+use anyhow::{Context, Result};
+use hub::Hub;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// The view of a run. It ends with the process.
+#[derive(Clone)]
+pub struct Web {
+    hub: Arc<Hub>,
+    url: Arc<str>,
+}
+
+impl Web {
+    /// Listens at `address`, of which port 0 is one that is free.
+    ///
+    /// # Errors
+    /// When that is not possible, as where another program does.
+    pub fn start(address: SocketAddr) -> Result<Self> {
+        let way_out = "(--web PORT takes another port)";
+        let listener = TcpListener::bind(address).with_context(|| format!("--web {address} {way_out}"))?;
+        listener.set_nonblocking(true)?;
+        let access = Access::new(listener.local_addr()?)?;
+        let (hub, url) = (Arc::<Hub>::default(), access.url().into());
+        let serve = server::server(listener, access, hub.clone())?;
+        std::thread::Builder::new().name("web".to_owned()).spawn(serve)?;
+        Ok(Web { hub, url })
+    }
+
+    /// The address for a browser.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The run says that it goes on.
+    pub fn tick(&self) {
+        self.hub.tick();
+    }
+
+    /// Shows a source until what comes back is dropped.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn show(&self, viewed: Viewed) -> Result<View> {
+        let viewed = Arc::new(viewed);
+        let source = viewed.clone();
+        let name = format!("view {}", viewed.number);
+        let thread = std::thread::Builder::new().name(name).spawn(move || picture::run(&source))?;
+        self.hub.add(&viewed);
+        Ok(View { hub: self.hub.clone(), viewed, thread: Some(thread) })
+    }
+}
+
+/// A source that is being viewed.
+pub struct View {
+    hub: Arc<Hub>,
+    viewed: Arc<Viewed>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl View {
+    /// The source.
+    pub fn viewed(&self) -> &Arc<Viewed> {
+        &self.viewed
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        self.hub.remove(&self.viewed);
+        self.viewed.frames.close();
+        if let Some(thread) = self.thread.take() {
+            // A panic there is told by it.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What each address answers.
+
+use super::access::{Access, Refusal};
+use super::bodies;
+use super::hub::{Admitted, Change, Hub, Viewed};
+use super::metrics;
+use bytes::Bytes;
+use histeq::Named;
+use histeq::spec::Look;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY, SEC_WEBSOCKET_KEY,
+    SET_COOKIE, UPGRADE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+
+/// The body of an answer.
+pub type Body = BoxBody<Bytes, std::io::Error>;
+
+/// Most bytes of the body of a request, and how long it may take to come.
+const MOST_BODY: usize = 64 << 10;
+const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// A run that has not said for this long that it goes on is not healthy.
+const ALIVE: Duration = Duration::from_secs(10);
+
+/// What the page may do: nothing but with this address, and no script or style of its own text.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; \
+                      media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+/// What comes with every answer.
+const HEADERS: [(HeaderName, &str); 5] = [
+    (CONTENT_SECURITY_POLICY, POLICY),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "no-referrer"),
+    (X_FRAME_OPTIONS, "DENY"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// The page, and what it consists of.
+const FILES: [(&str, &str, &str); 3] = [
+    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
+    ("/page.js", "text/javascript; charset=utf-8", include_str!("page/page.js")),
+    ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
+];
+
+/// All that is served.
+pub struct Routes {
+    pub access: Access,
+    pub hub: Arc<Hub>,
+}
+
+/// Why a request is refused.
+pub type Wrong = (StatusCode, &'static str);
+
+const TOO_MANY: Wrong = (StatusCode::SERVICE_UNAVAILABLE, "too many viewers");
+const NO_SOURCE: &str = "there is no such source";
+
+/// A source that is to be watched, the place of the viewer, and the answer to the key of its WebSocket.
+pub type Watched = (Arc<Viewed>, Admitted, String);
+
+impl Routes {
+    /// For a request for the video of a source: that source, or why not.
+    pub fn watched(&self, request: &Request<Incoming>) -> Option<Result<Watched, Wrong>> {
+        let number = request.uri().path().strip_prefix("/api/sources/")?.strip_suffix("/video")?;
+        Some(self.admitted(request, number))
+    }
+
+    fn admitted(&self, request: &Request<Incoming>, number: &str) -> Result<Watched, Wrong> {
+        self.access.check(request.headers(), request.uri().query()).map_err(refused)?;
+        let source = number.parse().ok().and_then(|number| self.hub.source(number));
+        let source = source.ok_or((StatusCode::NOT_FOUND, NO_SOURCE))?;
+        let wants = request.headers().get(UPGRADE).and_then(|value| value.to_str().ok());
+        let key = request.headers().get(SEC_WEBSOCKET_KEY).filter(|_| request.method() == Method::GET);
+        let (Some(key), true) = (key, wants.is_some_and(|name| name.eq_ignore_ascii_case("websocket"))) else {
+            return Err((StatusCode::UPGRADE_REQUIRED, "the video comes by a WebSocket"));
+        };
+        let admitted = self.hub.admit();
+        let admitted = admitted.ok_or(TOO_MANY)?;
+        Ok((source, admitted, derive_accept_key(key.as_bytes())))
+    }
+
+    /// The answer to any other request.
+    pub async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        match self.access.check(request.headers(), request.uri().query()) {
+            Ok(()) => guarded(self.route(request).await),
+            Err(refusal) => refuse(refused(refusal)),
+        }
+    }
+
+    async fn route(&self, request: Request<Incoming>) -> Response<Body> {
+        let path = request.uri().path().to_owned();
+        let is_get = [Method::GET, Method::HEAD].contains(request.method());
+        if let Some((_, kind, text)) = FILES.iter().find(|(name, ..)| *name == path).filter(|_| is_get) {
+            let mut response = whole(StatusCode::OK, kind, *text);
+            if let Some(cookie) = self.access.cookie(request.uri().query()).and_then(|cookie| cookie.parse().ok()) {
+                response.headers_mut().insert(SET_COOKIE, cookie);
+            }
+            return response;
+        }
+        match path.as_str() {
+            "/health" if is_get => match self.hub.silent() {
+                silent if silent < ALIVE => whole(StatusCode::OK, "text/plain", "ok\n"),
+                silent => {
+                    let text = format!("no sign of life for {} s\n", silent.as_secs());
+                    whole(StatusCode::SERVICE_UNAVAILABLE, "text/plain", text)
+                }
+            },
+            "/metrics" if is_get => whole(StatusCode::OK, metrics::CONTENT_TYPE, metrics::text(&self.hub)),
+            "/api/looks" if is_get => json_body(&looks()),
+            "/api/sources" if is_get => {
+                let states: Vec<_> = self.hub.sources().iter().map(|source| source.state()).collect();
+                json_body(&json!(states))
+            }
+            _ => match path.strip_prefix("/api/sources/").map(|rest| rest.split_once('/').unwrap_or((rest, ""))) {
+                Some((number, rest)) => match number.parse().ok().and_then(|number| self.hub.source(number)) {
+                    Some(source) => of_source(&source, rest, request, &self.hub).await,
+                    None => error(StatusCode::NOT_FOUND, NO_SOURCE),
+                },
+                None if FILES.iter().any(|(name, ..)| *name == path) => {
+                    error(StatusCode::METHOD_NOT_ALLOWED, "this is only read")
+                }
+                None => error(StatusCode::NOT_FOUND, "there is nothing here"),
+            },
+        }
+    }
+}
+
+/// What is asked of a source.
+async fn of_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>, hub: &Hub) -> Response<Body> {
+    let is_get = [Method::GET, Method::HEAD].contains(request.method());
+    let changes = [Method::PATCH, Method::POST].contains(request.method());
+    match what {
+        "" if is_get => json_body(&json!(source.state())),
+        "" if changes => change(source, request).await,
+        "picture.jpg" if is_get => bodies::picture(source, request.uri().query()).await,
+        "pictures.mjpeg" if is_get => match hub.admit() {
+            Some(admitted) => bodies::pictures(source.clone(), admitted),
+            None => refuse(TOO_MANY),
+        },
+        "recordings" if is_get => {
+            let name = |file: &std::path::Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let all = source.recordings();
+            let all =
+                all.iter().map(|(file, begin, bytes)| json!({ "name": name(file), "begin": begin, "bytes": bytes }));
+            json_body(&all.collect())
+        }
+        _ => match what.strip_prefix("recordings/").filter(|_| is_get) {
+            Some(name) => {
+                let name = percent_decode_str(name).decode_utf8_lossy();
+                match source.recording(&name) {
+                    Some(file) => bodies::file(file, request.headers()).await,
+                    None => error(StatusCode::NOT_FOUND, "there is no such recording"),
+                }
+            }
+            None => error(StatusCode::NOT_FOUND, "there is nothing here"),
+        },
+    }
+}
+
+/// Changes a source as the body of the request says.
+async fn change(source: &Viewed, request: Request<Incoming>) -> Response<Body> {
+    // Forms of other pages cannot say that they send JSON.
+    let is_json =
+        request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !is_json {
+        return error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a change is JSON (Content-Type: application/json)");
+    }
+    let body = match timeout(BODY_TIME, Limited::new(request.into_body(), MOST_BODY).collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(_)) => return error(StatusCode::PAYLOAD_TOO_LARGE, "that is too long for a change"),
+        Err(_) => return error(StatusCode::REQUEST_TIMEOUT, "the change did not come"),
+    };
+    let changed = serde_json::from_slice::<Change>(&body).map_err(anyhow::Error::from);
+    match changed.and_then(|change| source.change(&change)) {
+        Ok(()) => json_body(&json!(source.state())),
+        Err(wrong) => error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
+    }
+}
+
+/// All looks, and what each is.
+fn looks() -> Value {
+    let looks = Look::ALL.iter().map(|look| json!({ "name": look.to_string(), "about": look.about() }));
+    looks.collect()
+}
+
+/// An answer of this type.
+pub fn whole(status: StatusCode, kind: &str, body: impl Into<Bytes>) -> Response<Body> {
+    let body = Full::new(body.into()).map_err(|never| match never {}).boxed();
+    Response::builder().status(status).header(CONTENT_TYPE, kind).body(body).unwrap_or_default()
+}
+
+fn json_body(value: &Value) -> Response<Body> {
+    whole(StatusCode::OK, "application/json", value.to_string())
+}
+
+/// An answer that says in words what is wrong.
+pub fn error(status: StatusCode, message: &str) -> Response<Body> {
+    whole(status, "application/json", json!({ "error": message }).to_string())
+}
+
+/// The answer to a request that is refused.
+pub fn refuse((status, message): Wrong) -> Response<Body> {
+    guarded(error(status, message))
+}
+
+/// The answer with what comes with every one.
+fn guarded(mut response: Response<Body>) -> Response<Body> {
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+fn refused(refusal: Refusal) -> Wrong {
+    match refusal {
+        Refusal::Host => (StatusCode::MISDIRECTED_REQUEST, "this is not the name of this machine"),
+        Refusal::Origin => (StatusCode::FORBIDDEN, "a page of another address may not do this"),
+        Refusal::Token => (StatusCode::UNAUTHORIZED, "open the address that the program printed, with its token"),
+    }
+}

@@ -1,0 +1,148 @@
+//! Takes connections on one thread, and keeps them within limits.
+
+use super::access::Access;
+use super::hub::{Hub, Message, Viewed};
+use super::routes::{Body, Routes, refuse};
+use futures_util::{SinkExt, StreamExt};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, UPGRADE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::io::Result;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message as Frame;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+
+/// Most connections at a time. Others are closed at once.
+const MOST_CONNECTIONS: usize = 192;
+
+/// How long the head of a request may take to come.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// Most bytes and lines of it.
+const MOST_HEAD: usize = 16 << 10;
+const MOST_LINES: usize = 64;
+
+/// Most bytes of a message from a viewer.
+const MOST_MESSAGE: usize = 4 << 10;
+
+/// A viewer that takes nothing for this long is gone.
+const STALLED: Duration = Duration::from_secs(60);
+
+/// Threads that read files and encode pictures.
+const BLOCKING: usize = 4;
+
+/// The server for `listener`, for a thread of its own. It runs as long as the process.
+pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<impl FnOnce() + Send> {
+    let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING).build()?;
+    Ok(move || {
+        runtime.block_on(async {
+            let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+            let routes = Arc::new(Routes { access, hub });
+            let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            loop {
+                let Ok((connection, _)) = listener.accept().await else {
+                    // Out of descriptors: others have to end first.
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    continue;
+                };
+                let Ok(place) = connections.clone().try_acquire_owned() else { continue };
+                let routes = routes.clone();
+                tokio::spawn(async move {
+                    serve(connection, routes).await;
+                    drop(place);
+                });
+            }
+        });
+    })
+}
+
+async fn serve(connection: TcpStream, routes: Arc<Routes>) {
+    // Pictures go out one by one.
+    let _ = connection.set_nodelay(true);
+    let (ended, is_ended) = tokio::sync::oneshot::channel::<()>();
+    let ended = Arc::new(std::sync::Mutex::new(Some(ended)));
+    let answer = service_fn(|request| {
+        let (routes, ended) = (routes.clone(), ended.clone());
+        async move { Ok::<_, Infallible>(answer(request, &routes, ended).await) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(MOST_HEAD)
+        .max_headers(MOST_LINES)
+        .serve_connection(TokioIo::new(connection), answer)
+        .with_upgrades()
+        .await;
+    drop(ended);
+    // A viewer keeps the place of its connection. What else goes wrong is the matter of the other side.
+    if served.is_ok() {
+        let _ = is_ended.await;
+    }
+}
+
+type Ended = Arc<std::sync::Mutex<Option<tokio::sync::oneshot::Sender<()>>>>;
+
+async fn answer(mut request: Request<Incoming>, routes: &Routes, ended: Ended) -> Response<Body> {
+    let watched = match routes.watched(&request) {
+        Some(Ok(watched)) => watched,
+        Some(Err(wrong)) => return refuse(wrong),
+        None => return routes.answer(request).await,
+    };
+    let (source, admitted, key) = watched;
+    let upgrade = hyper::upgrade::on(&mut request);
+    // Held until the viewer has gone.
+    let ended = super::hub::lock(&ended).take();
+    tokio::spawn(async move {
+        if let Ok(upgraded) = upgrade.await {
+            let config = WebSocketConfig::default()
+                .max_message_size(Some(MOST_MESSAGE))
+                .max_frame_size(Some(MOST_MESSAGE))
+                .write_buffer_size(0);
+            let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+            send_video(socket, &source).await;
+        }
+        drop((admitted, ended));
+    });
+    let answer = Response::builder()
+        .status(StatusCode::SWITCHING_PROTOCOLS)
+        .header(CONNECTION, "Upgrade")
+        .header(UPGRADE, "websocket")
+        .header(SEC_WEBSOCKET_ACCEPT, key)
+        .body(Body::default());
+    answer.unwrap_or_default()
+}
+
+/// Sends the video of `source` until the viewer goes, or takes nothing for a minute.
+async fn send_video(mut socket: WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>, source: &Viewed) {
+    let mut messages = source.watch();
+    loop {
+        tokio::select! {
+            message = messages.recv() => {
+                let frame = match message {
+                    Some(Message::Text(text)) => Frame::text(&*text),
+                    Some(Message::Video(bytes)) => Frame::Binary(bytes),
+                    None => break,
+                };
+                if !matches!(timeout(STALLED, socket.send(frame)).await, Ok(Ok(()))) {
+                    break;
+                }
+            }
+            // Viewers have nothing to say but that they go.
+            heard = socket.next() => match heard {
+                Some(Ok(frame)) if !frame.is_close() => {}
+                _ => break,
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The view in a browser: what its addresses answer, and to whom. tests/media/web.py has a browser.
+
+use super::*;
+use crate::support::random::Random;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+/// A run of `live` with a view, and where that is.
+struct Served {
+    live: Beside,
+    address: String,
+    token: String,
+}
+
+/// An answer: its status, its head, its body.
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+}
+
+impl Served {
+    fn begin(dir: &Dir, line: &str) -> Self {
+        let source = "-f lavfi testsrc2=s=160x120:r=10,realtime";
+        let live = Beside::live(dir, &format!("{line} {source}"));
+        live.until_it_says("in a browser: http://");
+        let text = live.said();
+        let url = text.split("in a browser: http://").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let (address, token) = url.expect("a URL").split_once('/').expect("a path");
+        let port = address.rsplit_once(':').expect("a port").1;
+        let served = Served {
+            address: format!("127.0.0.1:{port}"),
+            token: token.strip_prefix("?token=").unwrap_or_default().to_owned(),
+            live,
+        };
+        served.live.until_more_frames(3);
+        served
+    }
+
+    /// The answer to these bytes, up to the end of the connection.
+    fn raw(&self, request: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+        stream.write_all(request).expect("a request");
+        let mut all = Vec::new();
+        // A connection that is reset has said all that it says.
+        let _ = stream.read_to_end(&mut all);
+        let end = all.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(all.len());
+        let head = String::from_utf8_lossy(&all[..end]).into_owned();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Answer { status, head: head.to_ascii_lowercase(), body: all.get(end + 4..).unwrap_or_default().to_vec() }
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+        let (host, length) = (&self.address, body.len());
+        self.raw(
+            format!(
+                "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+            )
+            .as_bytes(),
+        )
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, "", "")
+    }
+
+    fn change(&self, body: &str) -> Answer {
+        self.ask("PATCH", "/api/sources/1", "Content-Type: application/json\r\n", body)
+    }
+}
+
+#[test]
+fn a_source_is_told_and_changed_while_it_runs() {
+    let dir = Dir::new();
+    let served = Served::begin(&dir, "--web=0 --segment 1s --record cam-%s.mkv");
+    let page = served.get("/");
+    assert_eq!(page.status, 200, "{}", page.head);
+    assert!(page.text().contains("/page.js") && page.head.contains("content-security-policy: default-src 'none'"));
+    // Nothing of the page comes from elsewhere, and nothing in it is a script or a style of its own.
+    assert!(!page.text().contains("//") && !page.text().contains("style=") && !page.text().contains("onclick"));
+    assert_eq!(
+        [served.get("/page.js").status, served.get("/page.css").status, served.get("/x").status],
+        [200, 200, 404]
+    );
+
+    let state = served.get("/api/sources").json()[0].clone();
+    assert_eq!((&state["source"], &state["width"], &state["look"]), (&1.into(), &160.into(), &"natural".into()));
+    assert_eq!(state["recording"], true);
+    let state = served.change(r#"{"look": "thermal", "strength": 0.5}"#).json();
+    assert_eq!((&state["look"], &state["strength"]), (&"thermal".into(), &0.5.into()), "{state}");
+    served.live.until_it_says("the view in the browser says look thermal");
+    served.live.until_it_says("the view in the browser says strength 0.5");
+    for wrong in [r#"{"look": "none"}"#, r#"{"strength": 2}"#, r#"{"lok": "night"}"#, "{", ""] {
+        let answer = served.change(wrong);
+        assert_eq!(answer.status, 400, "{wrong}: {}", answer.text());
+        assert!(answer.json()["error"].is_string(), "{wrong}");
+    }
+    assert_eq!(served.ask("PATCH", "/api/sources/1", "Content-Type: text/plain\r\n", "{}").status, 415);
+    assert_eq!(served.get("/api/sources/2").status, 404);
+    assert_eq!(served.change(&format!("{{\"look\": \"{}\"}}", "x".repeat(100_000))).status, 413);
+
+    let health = served.get("/health");
+    assert_eq!((health.status, health.text().as_str()), (200, "ok\n"));
+    let metrics = served.get("/metrics").text();
+    assert!(metrics.contains("# TYPE histeq_frames_total counter\nhisteq_frames_total{source=\"1\""), "{metrics}");
+    assert!(
+        metrics
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .all(|line| { line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok()) })
+    );
+    for of in ["original", "equalized", "both"] {
+        let picture = served.get(&format!("/api/sources/1/picture.jpg?of={of}"));
+        assert_eq!(picture.body[..2], [0xFF, 0xD8], "{of}");
+        dir.write("picture.jpg", &picture.body);
+        let rows = if of == "both" { 240 } else { 120 };
+        assert_eq!(dir.raw("picture.jpg", "gray").len(), 160 * rows, "{of}");
+    }
+
+    // A recording is paused and goes on; each file is there to watch, or a part of it.
+    let recorded = || served.get("/api/sources/1/recordings").json().as_array().expect("a list").clone();
+    served.live.until("a segment", |_| recorded().len() > 1);
+    assert_eq!(served.change(r#"{"recording": false}"#).json()["recording"], false);
+    served.live.until_it_says("recording is paused");
+    assert_eq!(served.change(r#"{"recording": true}"#).json()["recording"], true);
+    let first = &recorded()[0];
+    let path = format!("/api/sources/1/recordings/{}", first["name"].as_str().expect("a name"));
+    let (all, part) = (served.get(&path), served.ask("GET", &path, "Range: bytes=10-19\r\n", ""));
+    assert_eq!((all.status, all.body.len() as u64), (200, first["bytes"].as_u64().expect("bytes")));
+    assert_eq!((part.status, &part.body[..]), (206, &all.body[10..20]));
+    for wrong in ["../cam.mkv", "..%2f..%2fetc%2fpasswd", "%2fetc%2fpasswd", "picture.jpg", ""] {
+        assert_eq!(served.get(&format!("/api/sources/1/recordings/{wrong}")).status, 404, "{wrong}");
+    }
+    served.live.signal(Signal::TERM);
+    let (code, said) = served.live.end();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn from_other_machines_nothing_is_told_without_the_token_and_no_page_of_others_gets_in() {
+    let dir = Dir::new();
+    let served = Served::begin(&dir, "--web=0.0.0.0:0");
+    assert_eq!(served.token.len(), 32);
+    let paths = ["/", "/page.js", "/api/sources", "/api/sources/1/picture.jpg", "/health", "/metrics", "/none"];
+    for path in paths {
+        assert_eq!(served.get(path).status, 401, "{path}");
+        let evil = format!("GET {path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+        assert_eq!(served.raw(evil.as_bytes()).status, 421, "{path}");
+    }
+    let page = served.get(&format!("/?token={}", served.token));
+    let cookie = page.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
+    assert!(cookie.contains("httponly; samesite=strict"), "{cookie}");
+    let cookie = format!("Cookie: {}\r\n", cookie.split(';').next().expect("a value"));
+    assert_eq!(served.ask("GET", "/api/sources", &cookie, "").status, 200);
+    let bearer = format!("Authorization: Bearer {}\r\n", served.token);
+    assert_eq!(served.ask("GET", "/metrics", &bearer, "").status, 200);
+    let origin = format!("{cookie}Origin: http://evil.example\r\nContent-Type: application/json\r\n");
+    assert_eq!(served.ask("PATCH", "/api/sources/1", &origin, "{}").status, 403);
+    let socket = format!("{origin}Upgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n");
+    assert_eq!(served.ask("GET", "/api/sources/1/video", &socket, "").status, 403);
+    assert_eq!(served.ask("GET", "/api/sources/1/video", &cookie, "").status, 426);
+    served.live.terminate();
+}
+
+#[test]
+fn half_open_connections_and_noise_leave_the_run_and_other_viewers_alone() {
+    let dir = Dir::new();
+    let served = Served::begin(&dir, "--web=0");
+    let half_open: Vec<TcpStream> = (0..50)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&served.address).expect("a connection");
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: ").expect("a part");
+            stream
+        })
+        .collect();
+    let mut random = Random::new(7);
+    for _ in 0..300 {
+        let mut stream = TcpStream::connect(&served.address).expect("a connection");
+        let length = random.below(600) as usize;
+        let mut noise: Vec<u8> = (0..length).map(|_| random.below(256) as u8).collect();
+        if random.below(2) == 0 {
+            noise.splice(0..0, *b"GET /api/sources/");
+        }
+        // It may be closed before all has been written.
+        let _ = stream.write_all(&noise);
+    }
+    let long = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: {}\r\n\r\n", served.address, "x".repeat(40_000));
+    assert_eq!(served.raw(long.as_bytes()).status, 431);
+    assert_eq!(served.get("/health").status, 200);
+    served.live.until_more_frames(5);
+    drop(half_open);
+    served.live.signal(Signal::TERM);
+    let (code, said) = served.live.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+}

@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""The view of `live --web` in a real browser: what is seen, how late, and what viewers and attackers cost the run.
+
+    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|late|viewers|attack]...
+
+Chromium is driven by ChromeDriver (Debian's packages chromium, chromium-driver). What is seen: original and equalized picture
+on the two sides of the divider are those that the program gives as files, on a wide screen and on a telephone, where nothing
+sticks out; a look that is chosen is on the picture. How late: each picture of a camera of 1280x720 at 30 frames a second has the
+clock in it, and the page tells how old it is when it is painted. Viewers: twenty that come, go, sleep and stop reading.
+Attack: connections that stay half open, and requests of noise. Prints Markdown; screenshots go to FOLDER.
+"""
+
+import argparse
+import base64
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WIDTH, HEIGHT, RATE = 1280, 720, 30
+# The clock: milliseconds, a cell for each bit, at the upper left.
+BITS, CELL = 32, 16
+CHROMIUM = ["headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
+            "disable-component-update", "disable-sync", "autoplay-policy=no-user-gesture-required", "window-size=1280,860"]
+
+
+# No proxy is between this machine and itself.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Camera(threading.Thread):
+    """Pictures with the clock in them, for the stdin of a process."""
+
+    def __init__(self, pipe):
+        super().__init__(daemon=True)
+        self.pipe = pipe
+
+    def run(self):
+        # A dark slope, which equalization lights up.
+        row = bytes(16 + x * 60 // WIDTH for x in range(WIDTH))
+        rest = row * (HEIGHT - CELL) + bytes([128]) * (WIDTH * HEIGHT // 2)
+        begin, count = time.monotonic(), 0
+        try:
+            self.pipe.write(f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F{RATE}:1 Ip A1:1 C420jpeg\n".encode())
+            while True:
+                time.sleep(max(0, begin + count / RATE - time.monotonic()))
+                stamp = int(time.time() * 1000) & (1 << BITS) - 1
+                cells = b"".join(bytes([235 if stamp >> bit & 1 else 16]) * CELL for bit in range(BITS))
+                self.pipe.write(b"FRAME\n" + (cells + row[len(cells):]) * CELL + rest)
+                self.pipe.flush()
+                count += 1
+        except (BrokenPipeError, ValueError):
+            pass
+
+
+class Live:
+    """A run of the program with a view."""
+
+    def __init__(self, program, *options, source=None):
+        line = [program, "live", "--backend", "cpu", "--web=0", *options, *(source or ["-f", "yuv4mpegpipe", "-"])]
+        self.process = subprocess.Popen(line, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        if source is None:
+            Camera(self.process.stdin).start()
+        self.said = b""
+        while b"in a browser: " not in self.said:
+            line = self.process.stderr.readline()
+            assert line, self.said.decode()
+            self.said += line
+        self.url = re.search(r"in a browser: (\S+)", self.said.decode())[1]
+        self.port = int(self.url.rsplit(":", 1)[1].strip("/"))
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        while not (self.ask("/api/sources") or [{"frames": 0}])[0]["frames"]:
+            time.sleep(0.1)
+
+    def get(self, path):
+        with DIRECT.open(self.url + path.lstrip("/"), timeout=20) as answer:
+            return answer.read()
+
+    def ask(self, path):
+        return json.loads(self.get(path))
+
+    def cpu(self):
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self):
+        return int(re.search(r"RssAnon:\s+(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())[1]) / 1024
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(30) == 0, "the run failed"
+
+
+class Browser:
+    """Chromium by WebDriver (https://www.w3.org/TR/webdriver2/)."""
+
+    def __init__(self):
+        self.profile = tempfile.mkdtemp()
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            if found := re.search(r"successfully on port (\d+)", line):
+                self.address = f"http://127.0.0.1:{found[1]}"
+                break
+        arguments = [*CHROMIUM, f"user-data-dir={self.profile}"]
+        capabilities = {"goog:chromeOptions": {"args": arguments}, "goog:loggingPrefs": {"browser": "ALL"}}
+        answer = self.call("/session", {"capabilities": {"alwaysMatch": capabilities}})
+        self.session = f"/session/{answer['sessionId']}"
+        self.call(f"{self.session}/timeouts", {"script": 100_000})
+
+    def call(self, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"})
+        try:
+            with DIRECT.open(request, timeout=120) as answer:
+                return json.loads(answer.read())["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(error.read().decode()[:1000]) from error
+
+    def open(self, url):
+        self.call(f"{self.session}/url", {"url": url})
+
+    def run(self, script, *values):
+        """What the script returns; it may await."""
+        text = f"const end = arguments[arguments.length - 1]; (async (...values) => {{ {script} }})(...arguments).then(end, (e) => end('FAILED ' + e));"
+        answer = self.call(f"{self.session}/execute/async", {"script": text, "args": list(values)})
+        assert not str(answer).startswith("FAILED"), answer
+        return answer
+
+    def resize(self, width, height, is_phone):
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 2 if is_phone else 1, "mobile": is_phone}
+        self.call(f"{self.session}/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics})
+
+    def screenshot(self, file):
+        file.write_bytes(base64.b64decode(self.call(f"{self.session}/screenshot")))
+
+    def complaints(self):
+        """What the page or the browser said on its console."""
+        entries = self.call(f"{self.session}/se/log", {"type": "browser"})
+        # This test reads the canvas, about which Chromium has advice.
+        return [entry["message"] for entry in entries if "willReadFrequently" not in entry["message"]]
+
+    def close(self):
+        self.driver.kill()
+        subprocess.run(["pkill", "-f", self.profile])
+        time.sleep(0.5)
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+
+# Mean differences of the canvas, left and right of the divider, to the pictures that the program gives as files.
+DIFFERENCES = """
+    const canvas = document.getElementById("picture"), width = canvas.width, height = canvas.height;
+    const samples = async (of) => {
+      const image = new Image();
+      image.src = `/api/sources/1/picture.jpg?of=${of}&at=${Math.random()}`;
+      await image.decode();
+      const other = new OffscreenCanvas(width, height), to = other.getContext("2d");
+      to.drawImage(image, 0, 0, width, height);
+      return to.getImageData(0, 0, width, height).data;
+    };
+    const now = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+    const difference = (other, from, to) => {
+      let sum = 0, count = 0;
+      for (let y = 40; y < height; y += 4) for (let x = from; x < to; x += 4) for (let c = 0; c < 3; c++) {
+        sum += Math.abs(now[(y * width + x) * 4 + c] - other[(y * width + x) * 4 + c]);
+        count++;
+      }
+      return sum / count;
+    };
+    const [original, equalized] = [await samples("original"), await samples("equalized")], half = width / 2;
+    return { original: difference(original, 8, half - 8), equalized: difference(equalized, half + 8, width - 8),
+             apart: difference(original, half + 8, width - 8), size: [width, height] };
+"""
+
+FITS = "return document.documentElement.scrollWidth <= innerWidth && document.getElementById('side').getBoundingClientRect().right <= innerWidth;"
+
+AGES = """
+    const [count] = values, canvas = document.getElementById("picture"), from = canvas.getContext("2d");
+    const ages = [];
+    let last = -1;
+    while (ages.length < count) {
+      await new Promise((next) => requestAnimationFrame(next));
+      const cell = %d, cells = from.getImageData(0, 0, %d * cell, cell).data, row = %d * cell * (cell / 2);
+      let stamp = 0;
+      for (let bit = 0; bit < %d; bit++) stamp += (cells[(row + bit * cell + cell / 2) * 4] > 126 ? 1 : 0) * 2 ** bit;
+      if (stamp === last) continue;
+      last = stamp;
+      ages.push(Date.now() %% 2 ** %d - stamp);
+    }
+    return ages;
+""" % (CELL, BITS, BITS, BITS, BITS)
+
+
+def see(given):
+    """Both sides of the divider, wide and on a telephone."""
+    clip = ["-f", "lavfi", "testsrc2=s=640x360:r=15,eq=brightness=-0.3:contrast=0.4,loop=-1:1,setpts=N/15/TB,realtime"]
+    live = Live(given.program, "--segment", "5s", "--record", f"{given.keep}/cam-%s.mp4", source=clip)
+    browser = Browser()
+    try:
+        for name, size in [("wide", (1280, 800, False)), ("phone", (390, 844, True))]:
+            browser.resize(*size)
+            browser.open(live.url)
+            browser.run("while (document.getElementById('picture').width !== 640) await new Promise((next) => setTimeout(next, 50));"
+                        "await new Promise((next) => setTimeout(next, 3000));")
+            browser.screenshot(given.keep / f"{name}.png")
+            found = browser.run(DIFFERENCES)
+            assert found["size"] == [640, 360], found
+            assert found["original"] < 3 and found["equalized"] < 3 < found["apart"], found
+            assert browser.run(FITS), f"{name}: something sticks out"
+            print(f"{name}: left of the divider {found['original']:.2f} levels off the original, right of it "
+                  f"{found['equalized']:.2f} off the equalized picture and {found['apart']:.1f} off the original")
+        # By hand: a look, less of it, no recording.
+        browser.run("const look = document.getElementById('look'); look.value = 'exact'; look.dispatchEvent(new Event('change'));"
+                    "const strength = document.getElementById('strength'); strength.value = 40;"
+                    "strength.dispatchEvent(new Event('change')); document.getElementById('record').click();")
+        deadline = time.time() + 10
+        wanted = {"look": "exact", "strength": 0.4, "recording": False}
+        while wanted != (state := {key: live.ask("/api/sources/1")[key] for key in wanted}):
+            assert time.time() < deadline, state
+            time.sleep(0.1)
+        time.sleep(2)
+        found = browser.run(DIFFERENCES)
+        assert found["original"] < 3 and found["equalized"] < 3, found
+        played = browser.run("document.getElementById('recordings').open = true; await new Promise((next) => setTimeout(next, 1000));"
+                             "document.querySelector('#list li:last-child button').click();"
+                             "const player = document.getElementById('player');"
+                             "for (let n = 0; n < 100 && !(player.videoWidth && player.currentTime > 0.5); n++)"
+                             " await new Promise((next) => setTimeout(next, 100));"
+                             "return [player.videoWidth, player.currentTime];")
+        assert played[0] == 640 and played[1] > 0.5, f"a recording does not play: {played}"
+        browser.screenshot(given.keep / "changed.png")
+        complaints = browser.complaints()
+        assert not complaints, complaints
+        print("look, strength and recording changed by the page; a recording played in it; nothing on the console")
+    finally:
+        browser.close()
+        live.end()
+
+
+def late(given):
+    """The age of pictures when they are painted."""
+    live = Live(given.program)
+    browser = Browser()
+    try:
+        browser.open(live.url)
+        browser.run("while (document.getElementById('picture').width !== values[0]) await new Promise((next) => setTimeout(next, 50));"
+                    "await new Promise((next) => setTimeout(next, 3000));", WIDTH)
+        before, begin = live.cpu(), time.monotonic()
+        ages = browser.run(AGES, int(given.seconds * RATE * 0.8))
+        cores = (live.cpu() - before) / (time.monotonic() - begin)
+        state = live.ask("/api/sources/1")
+        print(f"| pictures painted | a second | age, median | 95th percentile | most | cores of the program | dropped |\n"
+              f"|---:|---:|---:|---:|---:|---:|---:|\n"
+              f"| {len(ages)} | {len(ages) / (time.monotonic() - begin):.1f} | {statistics.median(ages):.0f} ms "
+              f"| {statistics.quantiles(ages, n=20)[-1]:.0f} ms | {max(ages)} ms | {cores:.2f} | {state['dropped']} of {state['frames']} |")
+    finally:
+        browser.close()
+        live.end()
+
+
+def watch(live):
+    """A connection that has asked for the video."""
+    connection = socket.create_connection(("127.0.0.1", live.port))
+    key = base64.b64encode(random.randbytes(16)).decode()
+    connection.sendall(f"GET /api/sources/1/video HTTP/1.1\r\nHost: 127.0.0.1:{live.port}\r\nConnection: Upgrade\r\n"
+                       f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode())
+    return connection
+
+
+def viewer(live, kind, until):
+    """Reads all, or comes and goes, or sleeps, or stops reading."""
+    while time.monotonic() < until:
+        connection = watch(live)
+        connection.settimeout(1)
+        leave = min(until, time.monotonic() + (1 if kind == "goes" else 1e9))
+        while time.monotonic() < leave:
+            try:
+                if kind == "stops" or not connection.recv(1 << 16):
+                    time.sleep(0.2)
+            except TimeoutError:
+                pass
+            except OSError:
+                break
+            if kind == "sleeps":
+                time.sleep(random.random() * 3)
+        connection.close()
+
+
+def viewers(given):
+    """What the run costs without viewers, with one, and with twenty."""
+    print("| viewers | frames a second | dropped | cores of the program | memory |\n|---|---:|---:|---:|---:|")
+    live = Live(given.program)
+    kinds = ["reads", "goes", "sleeps", "stops"]
+    try:
+        for name, all_kinds in [("none", []), ("one", ["reads"]), ("20: five read all, five come and go, five sleep, five stop reading", kinds * 5)]:
+            until = time.monotonic() + given.seconds + 3
+            threads = [threading.Thread(target=viewer, args=(live, kind, until), daemon=True) for kind in all_kinds]
+            [thread.start() for thread in threads]
+            time.sleep(3)
+            before, state, begin = live.cpu(), live.ask("/api/sources/1"), time.monotonic()
+            time.sleep(given.seconds - 1)
+            after, spent, time_spent = live.ask("/api/sources/1"), live.cpu() - before, time.monotonic() - begin
+            print(f"| {name} | {(after['frames'] - state['frames']) / time_spent:.1f} | {after['dropped'] - state['dropped']} "
+                  f"| {spent / time_spent:.2f} | {live.memory():.0f} MiB |", flush=True)
+            [thread.join() for thread in threads]
+    finally:
+        live.end()
+
+
+def attack(given):
+    """50 connections that stay half open, and 10,000 requests of noise."""
+    live = Live(given.program)
+    try:
+        before, memory = live.ask("/api/sources/1"), live.memory()
+        begin = time.monotonic()
+        half_open = []
+        for _ in range(50):
+            half_open.append(socket.create_connection(("127.0.0.1", live.port)))
+            half_open[-1].sendall(b"GET /api/sources HTTP/1.1\r\nHo")
+        words = [b"GET", b"PATCH", b"POST", b" ", b"/", b"api", b"sources", b"1", b"video", b"recordings", b"..", b"%2e", b"HTTP/1.1",
+                 b"\r\n", b"Host: 127.0.0.1:%d" % live.port, b"Content-Length: ", b"99999999999", b"-1", b"Upgrade: websocket",
+                 b"Sec-WebSocket-Key: x", b"Transfer-Encoding: chunked", b"\0", b"\xff\xfe", b"token=", b"Range: bytes=5-1"]
+        statuses = {}
+        rng = random.Random(1)
+        for number in range(10_000):
+            noise = b"".join(rng.choice(words) + rng.choice([b"", b" ", b"\r\n"]) for _ in range(rng.randrange(1, 24)))
+            try:
+                connection = socket.create_connection(("127.0.0.1", live.port), timeout=5)
+                connection.sendall(noise + (b"\r\n\r\n" if number % 3 else b""))
+                if number % 3:
+                    connection.settimeout(0.05)
+                    status = connection.recv(64).split(b" ")[1:2]
+                    statuses[b"".join(status).decode(errors="replace")[:3]] = statuses.get(b"".join(status).decode(errors="replace")[:3], 0) + 1
+                connection.close()
+            except OSError:
+                pass
+        spent = time.monotonic() - begin
+        after = live.ask("/api/sources/1")
+        assert after["dropped"] - before["dropped"] <= 0.02 * (after["frames"] - before["frames"]), (before, after)
+        assert live.get("/health") == b"ok\n"
+        print(f"50 half-open connections and 10,000 requests of noise in {spent:.0f} s: {after['frames'] - before['frames']} frames, "
+              f"{after['dropped'] - before['dropped']} dropped, memory {memory:.0f} -> {live.memory():.0f} MiB; answers: {dict(sorted(statuses.items()))}")
+    finally:
+        live.end()
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--program", default=ROOT / "target/debug/histeq-video", type=pathlib.Path)
+    options.add_argument("--seconds", type=float, default=20)
+    options.add_argument("--keep", type=pathlib.Path)
+    options.add_argument("what", nargs="*", choices=["see", "late", "viewers", "attack", []], default=[])
+    given = options.parse_args()
+    kept, given.keep = given.keep, (given.keep or pathlib.Path(tempfile.mkdtemp())).resolve()
+    given.keep.mkdir(exist_ok=True)
+    try:
+        for what in given.what or ["see", "late", "viewers", "attack"]:
+            print(f"\n## {what}", flush=True)
+            globals()[what](given)
+    finally:
+        if kept is None:
+            shutil.rmtree(given.keep, ignore_errors=True)
+
+
+main()
