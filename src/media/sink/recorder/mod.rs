@@ -220,7 +220,8 @@ impl Recorder {
         if is_new {
             let pixels = frame.width() as f64 * frame.height() as f64;
             self.guess = pixels * self.input.rate().unwrap_or(USUAL_RATE) * BYTES_OF_PIXEL;
-            if Instant::now() < self.next || self.cancel.is_cancelled() {
+            // Frames that still wait at the end are written, but for no disk that is away is waited then.
+            if Instant::now() < self.next || self.lost_at.is_some() && self.cancel.is_cancelled() {
                 self.missed += 1;
                 return Ok(());
             }
@@ -490,7 +491,8 @@ mod tests {
         let options = OutputOptions { encoder: choice, live: true, ..OutputOptions::default() };
         // In seconds.
         let input = Input::of("a camera".to_owned(), Media::of_raw_video("rawvideo", Rational::new(1, 1), None));
-        let place = (name.as_str(), Cancel::default());
+        let cancel = Cancel::default();
+        let place = (name.as_str(), cancel.clone());
         let mut recorder =
             Recorder::create(input, place, (options, segmentation), false, Notices::silent()).expect("a sink");
         let clock = now.clone();
@@ -500,6 +502,10 @@ mod tests {
             let passed = SignedDuration::from_mins(12 * number)
                 - SignedDuration::from_hours(if number < set_back { 0 } else { 2 });
             *now.lock().expect("a time") = begin.checked_add(passed).expect("a time");
+            // The last ones wait when the run is ended, for longer than a segment.
+            if number == frames - 50 {
+                cancel.cancel();
+            }
             recorder.write(Delivery { frame: Some(frame(&pool, number)), ..Delivery::default() }).expect("a disk");
         }
         Box::new(recorder).finish(Outcome::Complete).expect("a disk");
