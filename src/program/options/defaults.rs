@@ -178,13 +178,15 @@ fn values(table: &Table, name: &str) -> Result<Options, clap::Error> {
 
 /// The words that set an option.
 pub(super) fn words_for(arg: &Arg, option: &str, values: &[String]) -> Result<Vec<OsString>, &'static str> {
-    if !matches!(arg.get_action(), ArgAction::SetTrue) {
-        return Ok(values.iter().map(|value| format!("--{option}={value}").into()).collect());
-    }
+    let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
+    let may_stand_alone = is_flag || arg.get_num_args().is_some_and(|count| count.min_values() == 0);
     match values {
-        [value] if ["true", "1"].contains(&value.as_str()) => Ok(vec![format!("--{option}").into()]),
-        [value] if ["false", "0"].contains(&value.as_str()) => Ok(Vec::new()),
-        _ => Err("is true or false"),
+        [value] if may_stand_alone && value == "true" => Ok(vec![format!("--{option}").into()]),
+        [value] if may_stand_alone && value == "false" => Ok(Vec::new()),
+        [value] if is_flag && value == "1" => Ok(vec![format!("--{option}").into()]),
+        [value] if is_flag && value == "0" => Ok(Vec::new()),
+        _ if is_flag => Err("is true or false"),
+        values => Ok(values.iter().map(|value| format!("--{option}={value}").into()).collect()),
     }
 }
 

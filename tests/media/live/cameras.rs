@@ -61,7 +61,7 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
     // A password is what stands in the file, as URLs have it, and nothing prints it.
     dir.write(
         "c.toml",
-        b"[camera.a]\nwait = 0.1\nsource = \"rtsp://me:${file:secret}@127.0.0.1:9/\"\nrecord = \"a.mkv\"\n",
+        b"[camera.a]\nwait = true\nsource = \"rtsp://me:${file:secret}@127.0.0.1:9/\"\nrecord = \"a.mkv\"\n",
     );
     let live = Beside::live(&dir, "--config c.toml -v");
     live.until_it_says("rtsp://me@127.0.0.1:9/");
