@@ -233,7 +233,7 @@ def see(given):
         found = browser.run(DIFFERENCES)
         assert found["original"] < 3 and found["equalized"] < 3, found
         played = browser.run("document.getElementById('recordings').open = true; await new Promise((next) => setTimeout(next, 1000));"
-                             "document.querySelector('#list li:last-child button').click();"
+                             "document.querySelector('#list li:nth-child(2) button').click();"
                              "const player = document.getElementById('player');"
                              "for (let n = 0; n < 100 && !(player.videoWidth && player.currentTime > 0.5); n++)"
                              " await new Promise((next) => setTimeout(next, 100));"
