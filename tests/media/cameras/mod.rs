@@ -22,7 +22,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long anything may take that is waited for. In an emulated machine, starting a program takes seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Options of all runs: no window, a small picture, few frames a second, an encoder that takes no time.
 const SMALL: &str = "--backend cpu --no-preview --size 320x180 --rate 10 --encoder ffv1";
