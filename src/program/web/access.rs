@@ -169,7 +169,7 @@ mod tests {
         for wrong in [&token[1..], &format!("{token}0"), &"0".repeat(2 * TOKEN), ""] {
             assert_eq!(check(Some((COOKIE, &format!("{COOKIE_NAME}={wrong}"))), None), Err(Refusal::Token), "{wrong}");
         }
-        // A name that somebody else has lead here brings no cookie, and is refused before that.
+        // A foreign name that resolves to this machine is refused, even with the token.
         let evil = headers(&[(HOST, "evil.example:8100"), (AUTHORIZATION, &format!("Bearer {token}"))]);
         assert_eq!(access.check(&evil, None), Err(Refusal::Host));
         let cookie = access.cookie(Some(&format!("token={token}"))).expect("a cookie");

@@ -123,7 +123,7 @@ async fn send_part(mut file: File, (mut at, end): (u64, u64), mut sender: Sender
         file = returned;
         match read {
             Ok(chunk) => sender.send_data(chunk.into()).await?,
-            // A file that has become shorter breaks the connection, so that nobody takes it for whole.
+            // The file has become shorter: the connection is cut, or the reader would take what it has for the whole.
             Err(error) => {
                 sender.abort(error);
                 return Ok(());

@@ -11,7 +11,7 @@ use histeq_media::sink::recordings;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -22,10 +22,10 @@ pub const MOST_VIEWERS: usize = 64;
 /// Messages that may wait for a viewer: two seconds at 30 frames a second.
 const WAITING: usize = 64;
 
-/// Most pictures since the last key frame that who begins to watch gets.
+/// Most pictures since the last key frame that a new viewer gets.
 const MOST_PICTURES: usize = 256;
 
-/// Most bytes of pictures since the last key frame, for those who begin to watch.
+/// Most bytes of these pictures.
 const MOST_SINCE_KEY: usize = 32 << 20;
 
 /// The time that the rate of frames is counted over.
@@ -44,7 +44,7 @@ pub enum Message {
 #[derive(Default)]
 pub struct Hub {
     sources: Mutex<BTreeMap<usize, Arc<Viewed>>>,
-    /// When a frame of any source was last equalized, or a source was added.
+    /// When the run last said that it goes on.
     alive: Mutex<Option<Instant>>,
     viewers: Arc<AtomicUsize>,
 }
@@ -166,8 +166,6 @@ pub struct Viewed {
     pub(super) last: Mutex<Option<Shown>>,
     times: Mutex<VecDeque<Instant>>,
     stream: Mutex<Stream>,
-    /// Number of frames that viewers had to be left out of, because they did not read.
-    pub(super) skipped: AtomicU64,
 }
 
 /// The video of a source, and its viewers.
@@ -206,7 +204,6 @@ impl Viewed {
             last: Mutex::default(),
             times: Mutex::default(),
             stream: Mutex::default(),
-            skipped: AtomicU64::new(0),
         }
     }
 
@@ -255,6 +252,12 @@ impl Viewed {
             has_recordings: self.record.as_ref().is_some_and(|(_, is_pattern)| *is_pattern),
             viewers: self.viewers(),
         }
+    }
+
+    /// It is equalized otherwise from now on, and no strength is chosen by hand any more.
+    pub fn set(&self, equalize: &EqualizeOptions) {
+        let mut chosen = lock(&self.chosen);
+        (chosen.equalize, chosen.strength) = (equalize.clone(), None);
     }
 
     /// Changes it from the next frame on.
@@ -360,17 +363,18 @@ impl Viewed {
     pub(super) fn send_picture(&self, bytes: Vec<u8>, is_key: bool) {
         let picture = Bytes::from(bytes);
         let mut stream = lock(&self.stream);
-        if is_key || stream.since_key.iter().map(Bytes::len).sum::<usize>() > MOST_SINCE_KEY {
+        let bytes: usize = stream.since_key.iter().map(Bytes::len).sum();
+        if is_key || bytes > MOST_SINCE_KEY || stream.since_key.len() == MOST_PICTURES {
             stream.since_key.clear();
         }
-        if is_key || !stream.since_key.is_empty() && stream.since_key.len() < MOST_PICTURES {
+        // With a gap, they would be of no use: who begins to watch then waits for the next key frame.
+        if is_key || !stream.since_key.is_empty() {
             stream.since_key.push(picture.clone());
         }
         for viewer in &mut stream.viewers {
             let has_room = viewer.messages.capacity() > 0;
             if !has_room || viewer.waits && !is_key {
                 viewer.waits = true;
-                self.skipped.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
             viewer.waits = false;

@@ -1,5 +1,5 @@
 //! The thread of a source that makes what viewers see: the video of original and equalized picture, and numbers beside it.
-//! It works only while somebody watches.
+//! It encodes only while there are viewers.
 
 use super::hub::{Viewed, lock};
 use crate::draw::shown::{by_column, curve};

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Frame;
@@ -58,25 +58,24 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
                 };
                 let Ok(place) = connections.clone().try_acquire_owned() else { continue };
                 let routes = routes.clone();
-                tokio::spawn(async move {
-                    serve(connection, routes).await;
-                    drop(place);
-                });
+                tokio::spawn(serve(connection, routes, Arc::new(place)));
             }
         });
     })
 }
 
-async fn serve(connection: TcpStream, routes: Arc<Routes>) {
+/// The place of a connection. A viewer keeps it when HTTP has ended on its connection.
+type Place = Arc<OwnedSemaphorePermit>;
+
+async fn serve(connection: TcpStream, routes: Arc<Routes>, place: Place) {
     // Pictures go out one by one.
     let _ = connection.set_nodelay(true);
-    let (ended, is_ended) = tokio::sync::oneshot::channel::<()>();
-    let ended = Arc::new(std::sync::Mutex::new(Some(ended)));
     let answer = service_fn(|request| {
-        let (routes, ended) = (routes.clone(), ended.clone());
-        async move { Ok::<_, Infallible>(answer(request, &routes, ended).await) }
+        let (routes, place) = (routes.clone(), place.clone());
+        async move { Ok::<_, Infallible>(answer(request, &routes, place).await) }
     });
-    let served = http1::Builder::new()
+    // What goes wrong with a connection is the matter of the other side.
+    let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(MOST_HEAD)
@@ -84,16 +83,9 @@ async fn serve(connection: TcpStream, routes: Arc<Routes>) {
         .serve_connection(TokioIo::new(connection), answer)
         .with_upgrades()
         .await;
-    drop(ended);
-    // A viewer keeps the place of its connection. What else goes wrong is the matter of the other side.
-    if served.is_ok() {
-        let _ = is_ended.await;
-    }
 }
 
-type Ended = Arc<std::sync::Mutex<Option<tokio::sync::oneshot::Sender<()>>>>;
-
-async fn answer(mut request: Request<Incoming>, routes: &Routes, ended: Ended) -> Response<Body> {
+async fn answer(mut request: Request<Incoming>, routes: &Routes, place: Place) -> Response<Body> {
     let watched = match routes.watched(&request) {
         Some(Ok(watched)) => watched,
         Some(Err(wrong)) => return refuse(wrong),
@@ -101,8 +93,6 @@ async fn answer(mut request: Request<Incoming>, routes: &Routes, ended: Ended) -
     };
     let (source, admitted, key) = watched;
     let upgrade = hyper::upgrade::on(&mut request);
-    // Held until the viewer has gone.
-    let ended = super::hub::lock(&ended).take();
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             let config = WebSocketConfig::default()
@@ -112,7 +102,7 @@ async fn answer(mut request: Request<Incoming>, routes: &Routes, ended: Ended) -
             let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
             send_video(socket, &source).await;
         }
-        drop((admitted, ended));
+        drop((admitted, place));
     });
     let answer = Response::builder()
         .status(StatusCode::SWITCHING_PROTOCOLS)

@@ -96,6 +96,8 @@ fn a_source_is_told_and_changed_while_it_runs() {
 
     let state = served.get("/api/sources").json()[0].clone();
     assert_eq!((&state["source"], &state["width"], &state["look"]), (&1.into(), &160.into(), &"natural".into()));
+    // No path of this machine, and no more of a filter than what stands for its name.
+    assert!(!state["name"].as_str().expect("a name").contains('/'), "{state}");
     assert_eq!(state["recording"], true);
     let state = served.change(r#"{"look": "thermal", "strength": 0.5}"#).json();
     assert_eq!((&state["look"], &state["strength"]), (&"thermal".into(), &0.5.into()), "{state}");

@@ -74,6 +74,7 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
         |tick| {
             run_several(|happened, works| {
                 service.alive();
+                all.web.iter().for_each(Web::tick);
                 match happened {
                     Happened::Ended(number, result) => all.ended(number, result),
                     Happened::Nothing => tick(&Progress::sum(all.slots().map(|slot| &*slot.session.progress))),

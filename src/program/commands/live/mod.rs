@@ -35,6 +35,7 @@ use histeq_media::sink::{
     self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
 };
 use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
+use histeq_media::sys::host;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,15 +129,19 @@ fn film<'a>(
         prepared.observe(builder.stage(backend, settings).denoising_on(denoising_threads()), &records, progress, false);
 
     let mut timetable = Timetable::new(&job, &input, settings, notices)?;
-    timetable.apply(shared_settings, notices);
     // Of several sources, all together are a service.
     let mut service = session.source.is_none().then(Service::ready);
     let view = web.map(|web| {
         let record = job.record.clone().map(|name| (name, job.segments.is_some()));
-        let named = (session.source.unwrap_or(1), session.name.clone().unwrap_or_else(|| input.name.clone()));
+        let named = (session.source.unwrap_or(1), session.name.clone().unwrap_or_else(|| place(&input.name)));
         web.show(Viewed::new(named, &input, &job.equalize, (shared_settings, notices, progress), record))
     });
     let view = view.transpose()?;
+    let apply = |timetable: &mut Timetable<'_>| {
+        let changed = timetable.apply(shared_settings, notices);
+        view.iter().zip(changed).for_each(|(view, equalize)| view.viewed().set(equalize));
+    };
+    apply(&mut timetable);
     let onlooker = view.as_ref().map(|view| {
         let viewed = view.viewed().clone();
         Box::new(move |shown: &Shown| viewed.show(shown)) as Onlooker
@@ -158,8 +163,8 @@ fn film<'a>(
         |tick| {
             live::run(parts, cancel, progress, |progress| {
                 service.iter_mut().for_each(Service::alive);
-                web.iter().for_each(|web| web.tick());
-                timetable.apply(shared_settings, notices);
+                web.iter().filter(|_| session.source.is_none()).for_each(|web| web.tick());
+                apply(&mut timetable);
                 tick(progress);
             })
         },
@@ -173,6 +178,12 @@ fn film<'a>(
     }
     records.finish(Outcome::Complete)?;
     Ok(live_summary(&summary, progress, session.source))
+}
+
+/// What the view in a browser calls a source without a name: its host, or the last part of its path.
+fn place(name: &str) -> String {
+    let last = || name.rsplit('/').next().unwrap_or(name);
+    host(name).unwrap_or_else(last).to_owned()
 }
 
 /// The window, unless `--no-preview` is given. Without a display, the run goes on if it has an output.

@@ -42,6 +42,7 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
         |tick| {
             run_several(|happened, works| {
                 service.alive();
+                web.iter().for_each(|web| web.tick());
                 match happened {
                     Happened::Ended(number, result) => {
                         let name = jobs[number - 1].camera.camera.as_deref().map(without_password).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What holds at some times of the day alone.
 
-use crate::options::{LiveJob, Scheduled};
+use crate::options::{EqualizeOptions, LiveJob, Scheduled};
 use anyhow::Result;
 use histeq::spec::Settings;
 use histeq_media::pipeline::live::SharedSettings;
@@ -10,7 +10,7 @@ use jiff::ZonedDateTime;
 /// The settings of a camera by the time of the day.
 pub(super) struct Timetable<'a> {
     entries: Vec<(&'a Scheduled, Settings)>,
-    otherwise: Settings,
+    otherwise: (&'a EqualizeOptions, Settings),
     /// The entry that holds.
     holds: Option<usize>,
 }
@@ -23,28 +23,30 @@ impl<'a> Timetable<'a> {
     pub fn new(job: &'a LiveJob, input: &Input, otherwise: Settings, notices: &Notices) -> Result<Self> {
         let entry = |scheduled: &'a Scheduled| Ok((scheduled, scheduled.equalize.resolve(input, notices)?));
         let entries = job.schedule.iter().map(entry).collect::<Result<_>>()?;
-        Ok(Timetable { entries, otherwise, holds: None })
+        Ok(Timetable { entries, otherwise: (&job.equalize, otherwise), holds: None })
     }
 
-    /// Sets what holds now, if that is something else than before.
-    pub fn apply(&mut self, settings: &SharedSettings, notices: &Notices) {
+    /// Sets what holds now, if that is something else than before, and returns its options; `None` if nothing changes.
+    pub fn apply(&mut self, settings: &SharedSettings, notices: &Notices) -> Option<&'a EqualizeOptions> {
         if self.entries.is_empty() {
-            return;
+            return None;
         }
         let now = ZonedDateTime::now().time();
         let holds = self.entries.iter().position(|(scheduled, _)| scheduled.holds_at(now));
         if holds == self.holds {
-            return;
+            return None;
         }
         self.holds = holds;
         match holds.map(|index| &self.entries[index]) {
             Some((scheduled, new)) => {
                 settings.set(*new);
                 notices.changed(&format!("the schedule says {} until {}", scheduled.text, scheduled.until));
+                Some(&scheduled.equalize)
             }
             None => {
-                settings.set(self.otherwise);
+                settings.set(self.otherwise.1);
                 notices.changed("the schedule says nothing else from now on");
+                Some(self.otherwise.0)
             }
         }
     }
