@@ -180,13 +180,13 @@ fn values(table: &Table, name: &str) -> Result<Options, clap::Error> {
 pub(super) fn words_for(arg: &Arg, option: &str, values: &[String]) -> Result<Vec<OsString>, &'static str> {
     let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
     let may_stand_alone = is_flag || arg.get_num_args().is_some_and(|count| count.min_values() == 0);
+    // A number is a value of an option that may have one, as in `wait = 1`.
+    let is = |word: &str, digit: &str| matches!(values, [value] if value == word || is_flag && value == digit);
     match values {
-        [value] if may_stand_alone && value == "true" => Ok(vec![format!("--{option}").into()]),
-        [value] if may_stand_alone && value == "false" => Ok(Vec::new()),
-        [value] if is_flag && value == "1" => Ok(vec![format!("--{option}").into()]),
-        [value] if is_flag && value == "0" => Ok(Vec::new()),
+        _ if may_stand_alone && is("true", "1") => Ok(vec![format!("--{option}").into()]),
+        _ if may_stand_alone && is("false", "0") => Ok(Vec::new()),
         _ if is_flag => Err("is true or false"),
-        values => Ok(values.iter().map(|value| format!("--{option}={value}").into()).collect()),
+        _ => Ok(values.iter().map(|value| format!("--{option}={value}").into()).collect()),
     }
 }
 
