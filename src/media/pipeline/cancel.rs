@@ -30,7 +30,7 @@ impl Cancel {
     pub fn part(&self) -> Self {
         let part = Cancel::default();
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        // A part whose other clones are gone is over: nobody can ask whether it is cancelled.
+        // Parts whose run has ended: no clone but the one in this list is left.
         parts.retain(|part| Arc::strong_count(&part.parts) > 1);
         parts.push(part.clone());
         drop(parts);

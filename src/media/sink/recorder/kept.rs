@@ -1,6 +1,6 @@
 //! Which recordings are kept, and which are removed. The program knows its recordings by an extended attribute of the
 //! file, which has the name that the program gave it. So it never removes another file, even one with the name of a
-//! recording, nor a recording that somebody has renamed in order to keep it.
+//! recording, nor a recording that the user has renamed to keep it.
 
 use super::names::NamePattern;
 use super::room::Room;

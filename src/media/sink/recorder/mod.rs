@@ -477,7 +477,7 @@ mod tests {
     fn a_thousand_seams_under_a_clock_that_is_set_lose_no_frame_and_no_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("cam-%Y%m%d-%H%M%S.mkv").to_str().expect("UTF-8").to_owned();
-        // Six weeks, in which summer time ends. Between two frames, somebody sets the clock back by two hours.
+        // Six weeks, in which summer time ends. Between two frames, the clock is set back by two hours.
         let begin: ZonedDateTime = "2026-10-24T22:10:00+02:00[Europe/Berlin]".parse().expect("a time");
         let (frames, set_back) = (5050, 2000);
         let now = Arc::new(Mutex::new(begin.clone()));
