@@ -147,9 +147,6 @@ pub enum Error {
         /// Frames that were given.
         found: usize,
     },
-    /// The system refuses to start a thread for the equalizer.
-    #[error("no thread for the equalizer: {0} (`ulimit -u`, `ulimit -v` or a control group limits it)")]
-    NoThread(std::io::Error),
     /// A thread of the equalizer has failed or ended, which is a bug.
     #[error("{0}")]
     Worker(String),

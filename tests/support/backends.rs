@@ -27,7 +27,7 @@ pub struct Backend {
 
 /// Every backend there is, here or elsewhere.
 fn all() -> Vec<Backend> {
-    Isa::ALL.into_iter().map(cpu).chain([cuda()]).collect()
+    Isa::ALL.into_iter().map(cpu).chain([threadless(), cuda()]).collect()
 }
 
 fn cpu(isa: Isa) -> Backend {
@@ -36,6 +36,11 @@ fn cpu(isa: Isa) -> Backend {
         None => Err(format!("this CPU has no {isa}")),
     };
     Backend { name: isa.to_string(), make: Box::new(make) }
+}
+
+/// The CPU on the thread of the caller, as where the system gives no thread.
+fn threadless() -> Backend {
+    Backend { name: "no thread".to_owned(), make: Box::new(|_| Ok(Box::new(Cpu::new(0)))) }
 }
 
 /// The ring is as deep as a CPU backend would have threads.

@@ -361,10 +361,7 @@ impl EqualizeStage {
             let Some((work, known)) = self.ready.pop_front() else { break };
             self.observers.iter_mut().try_for_each(|observer| observer.submitted(&work))?;
             self.under_way.push_back((work.clone(), known));
-            let begin = Instant::now();
-            let submitted = self.backend.submit(work);
-            self.equalizing += begin.elapsed();
-            submitted?;
+            self.timed(|backend| backend.submit(work))?;
         }
         if std::mem::take(&mut self.ending) {
             self.observers.iter_mut().try_for_each(|observer| observer.finished())?;
@@ -393,11 +390,17 @@ impl EqualizeStage {
         }
     }
 
+    /// Has the backend do something, and counts the time of it if an observer is there to be told: not every system has
+    /// a clock.
+    fn timed<T>(&mut self, work: impl FnOnce(&mut dyn Executor) -> T) -> T {
+        let begin = (!self.observers.is_empty()).then(Instant::now);
+        let done = work(self.backend.as_mut());
+        self.equalizing += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
+        done
+    }
+
     fn collect_next(&mut self) -> Result<Option<(Work, Equalized)>> {
-        let begin = Instant::now();
-        let collected = self.backend.collect();
-        self.equalizing += begin.elapsed();
-        let Some(mut equalized) = collected? else { return Ok(None) };
+        let Some(mut equalized) = self.timed(|backend| backend.collect())? else { return Ok(None) };
         let (before, known) =
             self.under_way.pop_front().ok_or_else(|| Error::Worker("the backend gave a frame too many".to_owned()))?;
         equalized.applied.counts = equalized.applied.counts.or(known.counts);

@@ -145,7 +145,8 @@ impl Builder {
         /// Sets the GPU to use, counted from 0.
         pub fn gpu(index: usize) => choice.gpu = index;
 
-        /// Sets the number of threads of the CPU backend; by default one for each core, at most 8.
+        /// Sets the number of threads of the CPU backend; by default one for each core, at most 8. With 0, or where the
+        /// system gives none, all work is done on the thread of the caller.
         pub fn threads(threads: usize) => choice.threads = Some(threads);
 
         /// Leaves results in memory of the GPU, for [`Output::copy_to_device`](super::Output::copy_to_device). Each is

@@ -265,8 +265,10 @@ pub(super) fn around(
     std::array::from_fn(|y| std::array::from_fn(|x| pick(values(x, y).into_iter()).unwrap_or(0)))
 }
 
-/// Millionths.
-const ALL: usize = 1_000_000;
+/// `share` millionths of `count`, rounded down. The product takes more than 32 bits.
+fn part(count: usize, share: usize) -> usize {
+    (count as u64 * share as u64 / 1_000_000) as usize
+}
 
 /// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. A value `v` stands for all from
 /// `v - 1/2` to `v + 1/2`, evenly, so that noise of less than a level moves the result by less. Leaves the values
@@ -276,7 +278,7 @@ pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
         return 0;
     }
     // In sixteenths of a value.
-    let position = values.len() * share * 16 / ALL;
+    let position = part(16 * values.len(), share);
     let rank = (position / 16).min(values.len() - 1);
     let (left, &mut value, right) = values.select_nth_unstable(rank);
     let below = left.iter().filter(|other| **other < value).count();
@@ -316,7 +318,7 @@ impl Occurrences {
     }
 
     fn at_share_in<'a>(of_level: impl Iterator<Item = &'a u32>, points: usize, share: usize) -> u32 {
-        let position = points * share * 16 / ALL;
+        let position = part(16 * points, share);
         let rank = (position / 16).min(points.saturating_sub(1));
         let mut below = 0;
         for (level, &equal) in of_level.enumerate() {
@@ -371,7 +373,7 @@ impl Ends {
             [levels.at_share(500), levels.share_from_top(500)]
         });
         let luma = Occurrences::of(lattice.luma.iter().copied(), white);
-        let count = (lattice.luma.len() * 3000 / ALL).max(1);
+        let count = part(lattice.luma.len(), 3000).max(1);
         let points = || lattice.luma.iter().map(|&level| level.min(white)).enumerate();
         let darkest = lowest(points(), luma.of_level.iter(), count);
         let brightest =

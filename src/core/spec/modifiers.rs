@@ -25,13 +25,14 @@ pub fn capped(counts: &[u64], cap: Option<u64>) -> Cow<'_, [u64]> {
 pub fn in_bins(histogram: &Histogram, requested: Option<u32>) -> Histogram {
     let levels = histogram.levels();
     let count = levels.count();
-    let bins = bins(levels, requested);
+    let bins = bins(levels, requested) as u64;
+    // 65536 bins of 65536 levels are more than a word of 32 bits holds.
+    let first = |bin: u64| (bin * count as u64).div_ceil(bins) as usize;
     let mut counts = Vec::with_capacity(count);
     for bin in 0..bins {
-        let first = (bin * count).div_ceil(bins);
-        let last = ((bin + 1) * count).div_ceil(bins);
-        let in_bin: u64 = histogram.counts()[first..last].iter().sum();
-        let width = (last - first) as u64;
+        let levels_in = first(bin)..first(bin + 1);
+        let width = levels_in.len() as u64;
+        let in_bin: u64 = histogram.counts()[levels_in].iter().sum();
         counts.extend((0..width).map(|level| in_bin * (level + 1) / width - in_bin * level / width));
     }
     Histogram::from_counts(levels, counts)

@@ -1,5 +1,5 @@
 //! The CPU backend: any number of threads, each of which takes a whole frame through both passes while it is warm in
-//! its cache.
+//! its cache. Where there are none, as in a browser, the caller's thread does the same when a frame is submitted.
 //!
 //! ```text
 //! submit -> jobs -> worker: histogram -> in_order: curve, in order -> map -> results -> collect, in order
@@ -58,6 +58,8 @@ pub struct Cpu {
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
     threads: Vec<JoinHandle<()>>,
+    /// What works on the thread of the caller, where there are no threads.
+    own: Option<(Worker, Sender<Done>)>,
     next_ticket: u64,
     /// How many frames have come.
     frames: u64,
@@ -69,7 +71,8 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// The backend with the best instruction set of this machine; 0 threads count as 1.
+    /// The backend with the best instruction set of this machine. With 0 threads, or where the system gives none, frames
+    /// are equalized on the thread of the caller, as they are submitted.
     pub fn new(threads: usize) -> Self {
         Cpu::in_pool(threads, HostPool::default())
     }
@@ -91,29 +94,26 @@ impl Cpu {
         let in_order = Arc::new(InOrder::new(Temporal::default()));
         let (jobs, waiting) = crossbeam_channel::unbounded();
         let (results, done) = crossbeam_channel::unbounded();
-        let (mut started, mut failure) = (Vec::new(), None);
-        for _ in 0..threads.max(1) {
-            let engine = Engine::new(isa, pool.clone())?;
-            match (Worker { engine, in_order: in_order.clone() }.spawn(waiting.clone(), results.clone())) {
-                Ok(thread) => started.push(thread),
-                Err(error) => {
-                    // Fewer threads do the same work, more slowly. Without any, it cannot be done.
-                    failure = started.is_empty().then(|| Error::NoThread(error).to_string());
-                    break;
-                }
-            }
+        let worker = || Some(Worker { engine: Engine::new(isa, pool.clone())?, in_order: in_order.clone() });
+        let mut started = Vec::new();
+        for _ in 0..threads {
+            // Fewer threads do the same work, more slowly.
+            let Ok(thread) = worker()?.spawn(waiting.clone(), results.clone()) else { break };
+            started.push(thread);
         }
+        let own = if started.is_empty() { Some((worker()?, results)) } else { None };
         Some(Cpu {
             isa,
             in_order,
             jobs: Some(jobs),
             done,
             threads: started,
+            own,
             next_ticket: 0,
             frames: 0,
             waiting: 0,
             under_way: VecDeque::new(),
-            failure,
+            failure: None,
         })
     }
 
@@ -126,7 +126,9 @@ impl Cpu {
 
     fn send(&mut self, task: Task) -> Result<()> {
         let job = Job { ticket: self.next_ticket, task };
-        if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
+        if let Some((worker, results)) = &mut self.own {
+            worker.work_on(job, results);
+        } else if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
             return Err(gone());
         }
         self.next_ticket += 1;
@@ -206,7 +208,7 @@ impl Executor for Cpu {
     }
 
     fn name(&self) -> String {
-        let threads = self.threads.len();
+        let threads = self.threads.len().max(1);
         format!("cpu ({}, {threads} thread{})", self.isa, if threads == 1 { "" } else { "s" })
     }
 }

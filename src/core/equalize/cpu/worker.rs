@@ -1,4 +1,4 @@
-//! The life of a thread of the CPU backend.
+//! The life of a thread of the CPU backend, and the work that it does on a frame.
 
 use super::colour::Colour;
 use super::engine::Engine;
@@ -60,17 +60,17 @@ impl Worker {
     /// # Errors
     /// When the system gives no thread.
     pub fn spawn(mut self, jobs: Receiver<Job>, results: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
-        Builder::new().name("cpu".to_owned()).spawn(move || {
-            for job in jobs {
-                let Some(done) = self.work_or_explain(job) else { break };
-                let Some(done) = done else { continue };
-                let failed = done.result.is_err();
-                // The receiver is gone when the backend is being dropped.
-                if results.send(done).is_err() || failed {
-                    break;
-                }
-            }
-        })
+        let work = move || while jobs.recv().is_ok_and(|job| self.work_on(job, &results)) {};
+        Builder::new().name("cpu".to_owned()).spawn(work)
+    }
+
+    /// Works on a job, and sends what comes of it. Returns whether it can take another one.
+    pub fn work_on(&mut self, job: Job, results: &Sender<Done>) -> bool {
+        let Some(done) = self.work_or_explain(job) else { return false };
+        let Some(done) = done else { return true };
+        let failed = done.result.is_err();
+        // The receiver is gone when the backend is being dropped.
+        results.send(done).is_ok() && !failed
     }
 
     /// The equalized frame, if there is one, or the failure; `None` when another thread reports the failure.
