@@ -17,10 +17,13 @@ let video; // what plays
 let name = "picture"; // of what is shown
 let underWay = 0;
 let times = []; // when frames were shown, and how long they took: of the last second
+let told = 0; // when the page last said so
 
 function say(text, isWrong = false) {
   said.textContent = text;
   said.classList.toggle("wrong", isWrong);
+  // Times are not read out.
+  said.ariaLive = isWrong ? "assertive" : "off";
 }
 
 function post(image, isLive) {
@@ -123,8 +126,12 @@ const hears = {
     const mean = of => times.reduce((sum, each) => sum + each[of], 0) / times.length;
     const isPlaying = video && !video.paused;
     const [own, all] = isPlaying ? [mean(1), mean(2)] : [time, whole];
-    const rate = isPlaying ? `, ${times.length} frames a second, ${all.toFixed(1)} ms with reading and drawing` : "";
-    say(`${width} × ${height} as ${format}: equalized in ${own.toFixed(1)} ms${rate}`);
+    const rate = isPlaying ? `, ${times.length} frames a second, ${all.toFixed(1)}\u00a0ms with reading and drawing` : "";
+    // As often as one can read.
+    if (!isPlaying || now > told + 250) {
+      say(`${width} × ${height} as ${format}: equalized in ${own.toFixed(1)}\u00a0ms${rate}`);
+      told = now;
+    }
     document.body.dataset.state = "shown";
     document.body.dataset.frames = 1 + Number(document.body.dataset.frames ?? 0);
   },

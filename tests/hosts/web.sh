@@ -27,7 +27,9 @@ program=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"ta
 cd "$folder"
 convert() { ffmpeg -hide_banner -nostdin -v error -y "$@"; }
 raw() { convert -i "$1" -pix_fmt rgba -f rawvideo "$2"; }
-convert -ss 2 -i "$OLDPWD/samples/coast.mp4" -frames:v 1 -vf "lutyuv=y=val*0.3+12" -pix_fmt rgb24 picture.png
+# Without a profile, which the browser would have it converted by.
+convert -ss 2 -i "$OLDPWD/samples/coast.mp4" -frames:v 1 \
+    -vf "lutyuv=y=val*0.3+12,format=rgb24,setparams=color_primaries=unknown:color_trc=unknown" picture.png
 raw picture.png picture.raw
 "$program" -q --backend cpu picture.png natural.png
 raw natural.png expected.raw

@@ -75,7 +75,7 @@ says(/look is one of natural, /, () => made.set("look", "no"));
 says(/rate is not -1/, () => made.set("rate", "-1"));
 made.set("look", "exact");
 says(/8 bytes/, () => made.push(new Uint8Array(7)));
-if (made.push(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)).length !== 8) throw new Error("no picture");
+if ((made.push(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)) ?? made.collect()).length !== 8) throw new Error("no picture");
 says(/before the first frame/, () => made.set("rate", "25"));
 made.set("strength", "0.5");
 made.free();
@@ -100,7 +100,7 @@ for (const asked of [["look=exact"], ["method=global"], ["look=natural"], ["look
   }
   made.free();
   times.sort((one, other) => one - other);
-  console.log(`720p ${asked.join(" ")}: ${times[times.length >> 1].toFixed(1)} ms a frame`);
+  console.log(`720p ${asked.join(" ")}: ${times[times.length >> 1].toFixed(1)} ms a frame, at least ${times[0].toFixed(1)}`);
 }
 console.log(`${lines.length - wrong} of ${lines.length} vectors`);
 process.exit(wrong ? 1 : 0);
