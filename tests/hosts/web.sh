@@ -27,6 +27,14 @@ program=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"ta
 cd "$folder"
 convert() { ffmpeg -hide_banner -nostdin -v error -y "$@"; }
 raw() { convert -i "$1" -pix_fmt rgba -f rawvideo "$2"; }
+# Frames that are larger than those of the vectors, with noise: sums and products of many samples in words of 32 bits.
+convert -i "$OLDPWD/samples/coast.mp4" -frames:v 12 -vf "scale=1280:720,lutyuv=y=val*0.12+14,noise=alls=4:allf=t" \
+    -pix_fmt yuv420p -f rawvideo film.raw
+"$program" -q --backend cpu -f rawvideo -s 1280x720 --pixel-format yuv420p -r 25 --output-format rawvideo film.raw film-expected.raw
+! cmp -s film.raw film-expected.raw || fail "the program changes nothing"
+node "$OLDPWD/tests/hosts/web/node.mjs" web film film.raw film-found.raw
+cmp film-expected.raw film-found.raw || fail "frames of 720p are not the program's"
+echo "12 frames of 720p, with noise: the bytes of the program"
 # Without a profile, which the browser would have it converted by.
 convert -ss 2 -i "$OLDPWD/samples/coast.mp4" -frames:v 1 \
     -vf "lutyuv=y=val*0.3+12,format=rgb24,setparams=color_primaries=unknown:color_trc=unknown" picture.png

@@ -1,9 +1,10 @@
 // node.mjs MODULES INPUTS VECTORS: every conformance vector through the library in Node, which takes no thread and no clock, as in
 // a browser; then how long 720p takes. The last line has the number of vectors.
-import { readFileSync } from "node:fs";
+// node.mjs MODULES film IN OUT: raw frames of 1280x720, 25 a second, as a file, under the look natural.
+import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [modules, inputs, vectors] = process.argv.slice(2);
+const [modules, inputs, vectors, out] = process.argv.slice(2);
 const { Equalizer, initSync, options } = await import(pathToFileURL(`${modules}/histeq.js`));
 initSync({ module: readFileSync(`${modules}/histeq_bg.wasm`) });
 
@@ -39,14 +40,25 @@ function outputs(made, frames) {
   return done;
 }
 
+// The frames that lie in these bytes.
+function split(bytes, count) {
+  const size = bytes.length / count;
+  return Array.from({ length: count }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
+}
+
+if (inputs === "film") {
+  const bytes = new Uint8Array(readFileSync(vectors));
+  writeFileSync(out, Buffer.concat(outputs(new Equalizer("yuv420p", 1280, 720), split(bytes, bytes.length / (1280 * 720 * 1.5)))));
+  process.exit();
+}
+
 const lines = readFileSync(vectors, "utf8").split("\n").filter(line => line && !line.startsWith("#"));
 const head = lines.shift().split("\t");
 let wrong = 0;
 for (const line of lines) {
   const row = Object.fromEntries(line.split("\t").map((cell, at) => [head[at], cell]));
   const bytes = new Uint8Array(readFileSync(`${inputs}/${row.input}.raw`));
-  const count = Number(row.frames), size = bytes.length / count;
-  const frames = Array.from({ length: count }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
+  const frames = split(bytes, Number(row.frames));
   const asked = row.options.split(" ");
   const made = equalizer(row, asked);
   if (asked.includes("smooth=scene")) frames.forEach(frame => made.survey(frame));
