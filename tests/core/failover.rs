@@ -307,7 +307,10 @@ fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
                 let second = Failing::at(backend.open(3), Call::Collect(at));
                 let (mut relay, said) = until(Due::new(4, move || Ok(Box::new(second))), settings);
                 assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
-                assert_eq!(*said.lock().unwrap(), ["failing failed, going on with reference: out of order"]);
+                // One that holds a single frame may fail as it takes over: the CPU still has the frames, and goes on.
+                let name = if relay.name().starts_with("cpu") { relay.name() } else { "reference".to_owned() };
+                assert_eq!(*said.lock().unwrap(), [format!("failing failed, going on with {name}: out of order")]);
+                assert!(name == "reference" || backend.open(3).capacity() == 1, "{} at {at}", backend.name);
             }
         }
     }
