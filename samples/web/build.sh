@@ -27,9 +27,9 @@ fi
 
 # Every browser since 2023 has these instructions. wasm-bindgen reads their names where `strip` would cut.
 export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-C target-feature=+simd128" CARGO_PROFILE_RELEASE_STRIP=debuginfo
-cargo build --quiet --release --locked -p histeq-web --target "$target"
+cargo build --quiet --release --locked -p histeq-wasm --target "$target"
 mkdir -p "$folder"
-wasm-bindgen --target web --remove-name-section --remove-producers-section --out-name histeq --out-dir "$folder" "$built/$target/release/histeq_web.wasm"
+wasm-bindgen --target web --remove-name-section --remove-producers-section --out-name histeq --out-dir "$folder" "$built/$target/release/histeq_wasm.wasm"
 cp samples/web/{index.html,page.css,page.js,worker.js} "$folder"
 cp samples/coast.mp4 "$folder/sample.mp4"
 cp samples/coast-LICENSE.txt "$folder/sample-LICENSE.txt"

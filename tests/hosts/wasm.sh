@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/hosts/web.sh [FOLDER]: the library for browsers, built as people build it: the conformance vectors in Node, and the page in
+# tests/hosts/wasm.sh [FOLDER]: the library for browsers, built as people build it: the conformance vectors in Node, and the page in
 # Chromium, which gives the bytes of the program for a picture that is dropped, and plays a webcam. Says how long 720p takes. With
 # FOLDER, the screenshots are kept there.
 set -euo pipefail
@@ -15,9 +15,9 @@ echo "the library has $(stat -c %s "$folder/web/histeq_bg.wasm") bytes, $(gzip -
 
 # In Node.
 mkdir "$folder/inputs"
-tests/hosts/web/inputs.py "$folder/inputs"
+tests/hosts/wasm/inputs.py "$folder/inputs"
 vectors=tests/core/conformance/vectors.tsv
-node tests/hosts/web/node.mjs "$folder/web" "$folder/inputs" "$vectors" | tee "$folder/said"
+node tests/hosts/wasm/node.mjs "$folder/web" "$folder/inputs" "$vectors" | tee "$folder/said"
 count=$(grep -c '^[^#]' "$vectors")
 [ "$count" -gt 200 ] && grep -qx "$((count - 1)) of $((count - 1)) vectors" "$folder/said" || fail "not all vectors were run"
 
@@ -32,7 +32,7 @@ convert -i "$OLDPWD/samples/coast.mp4" -frames:v 12 -vf "scale=1280:720,lutyuv=y
     -pix_fmt yuv420p -f rawvideo film.raw
 "$program" -q --backend cpu -f rawvideo -s 1280x720 --pixel-format yuv420p -r 25 --output-format rawvideo film.raw film-expected.raw
 ! cmp -s film.raw film-expected.raw || fail "the program changes nothing"
-node "$OLDPWD/tests/hosts/web/node.mjs" web film film.raw film-found.raw
+node "$OLDPWD/tests/hosts/wasm/node.mjs" web film film.raw film-found.raw
 cmp film-expected.raw film-found.raw || fail "frames of 720p are not the program's"
 echo "12 frames of 720p, with noise: the bytes of the program"
 # Without a profile, which the browser would have it converted by.
@@ -50,7 +50,7 @@ for _ in {1..100}; do
     [ -s serving ] && break
     sleep 0.1
 done
-node "$OLDPWD/tests/hosts/web/chromium.mjs" "http://127.0.0.1:$(head -n 1 serving)" "$folder" | tee said
+node "$OLDPWD/tests/hosts/wasm/chromium.mjs" "http://127.0.0.1:$(head -n 1 serving)" "$folder" | tee said
 if [ -n "$kept" ]; then
     mkdir -p "$kept"
     cp ./*.png "$kept"
@@ -69,4 +69,4 @@ for first, end, own in ((8, int(width * 0.3) - 20, 1), (int(width * 0.3) + 20, w
         row = slice(4 * (y * width + first), 4 * (y * width + end))
         assert files[0][row] == files[own][row], (first, y)
 END
-echo "web: all vectors in Node, and the bytes of the program in Chromium"
+echo "wasm: all vectors in Node, and the bytes of the program in Chromium"
