@@ -12,7 +12,7 @@ use super::video_reader::{Damage, ReaderEvent};
 use crate::camera::NotOpened;
 use crate::ffmpeg::{AutoRotate, Error, Media, Picture, Rational, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Pauses, Progress, Source};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::Pool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,8 +67,16 @@ pub fn open_live(
     if options.isolation != Isolation::Off && isolated::is_ready() {
         // A camera is found and reported when it is opened, which may be later.
         let found = LiveInput::find(&options, &Notices::silent());
-        if let Some(input) = found.ok().filter(LiveInput::is_isolated) {
-            let name = input.name.clone();
+        let is_required = options.isolation == Isolation::Required;
+        let found = if is_required { Some(found?) } else { found.ok() };
+        let name = found.as_ref().map(|input| input.name.clone()).unwrap_or_default();
+        let isolated_input = found.filter(LiveInput::is_isolated);
+        ensure!(
+            isolated_input.is_some() || !is_required,
+            "{name}: --sandbox on: the program itself opens cameras, generators of pictures and what names other files (use \
+             --sandbox auto or off)"
+        );
+        if let Some(input) = isolated_input {
             let opened = isolated::open_live(input, options, start, cancel, notices, progress);
             return opened.map_err(|error| match cancel.is_cancelled() {
                 true => anyhow!("{name}: interrupted before the first frame"),

@@ -88,3 +88,13 @@ fn what_makes_no_sense_is_a_usage_error() {
         usage_error(line).says(&[says]);
     }
 }
+
+#[test]
+fn with_the_sandbox_on_what_the_program_itself_would_open_is_refused() {
+    let dir = Dir::new();
+    for source in ["-f lavfi testsrc2=s=64x48:r=10", "/dev/video7"] {
+        let run = dir.run(&format!("live --sandbox on --no-preview --record out.mkv {source}")).fails();
+        assert!(run.stderr.contains("--sandbox on") || source.starts_with("/dev"), "{}", run.stderr);
+    }
+    assert!(!dir.path("out.mkv").exists());
+}
