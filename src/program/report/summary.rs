@@ -135,8 +135,9 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
         match (output.missed, output.dropped) {
             (0, 0) => {}
             (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
+            (missed, 0) => text += &format!(", {missed} dropped because it was away"),
             // During an attempt to reconnect, frames count as dropped.
-            (missed, dropped) => text += &format!(", {} dropped because it was away", missed + dropped),
+            (missed, dropped) => text += &format!(", {} dropped because it was away or too slow", missed + dropped),
         }
     }
     let output = |output: &Written| OutputRecord { name: output.name.clone(), frames: output.frames };
