@@ -28,14 +28,15 @@
 //! | [`watch`] | the memory of the process, and its end where that is too much | stdout, options, report |
 //! | [`draw`] | charts, the sheet of looks, two videos in one | options |
 //! | [`window`] | the preview of `live` | draw |
-//! | [`web`] | the same in a browser | options, draw |
 //! | [`sidecar`] | what is written beside the video: statistics and curves | options, draw |
 //! | [`mask`] | the picture of `--mask` | |
 //! | [`stage_builder`] | the stage that equalizes, by the options | options, sidecar, mask |
 //! | [`service`] | what a service manager hears of a run | |
 //! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, stage_builder |
+//! | [`stills`] | frames of a file, and what looks make of them | options, session |
+//! | [`web`] | pictures in a browser: those of `live`, and a file | options, draw, session, stills |
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
-//! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, web, sidecar, stage_builder, service, session, pieces |
+//! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, stage_builder, service, session, stills, web, pieces |
 
 // Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/program/fuzz/run.sh.
 #![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
@@ -56,6 +57,7 @@ mod sidecar;
 mod signals;
 mod stage_builder;
 mod stdout;
+mod stills;
 mod watch;
 mod web;
 mod window;

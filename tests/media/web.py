@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The view of `live --web` in a real browser: what is seen, how late, and what viewers and attackers cost the run.
+"""The views of `live --web` and `preview --web` in a real browser: what is seen, how late, and what viewers and attackers cost.
 
-    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|late|viewers|attack]...
+    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|file|late|viewers|attack|soak]...
 
 Chromium is driven by ChromeDriver (Debian's packages chromium, chromium-driver). What is seen: original and equalized picture
 on the two sides of the divider are those that the program gives as files, on a wide screen and on a telephone, where nothing
-sticks out; a look that is chosen is on the picture. How late: each picture of a camera of 1280x720 at 30 frames a second has the
+sticks out; a look that is chosen is on the picture. File: the same of a file, and the command that is copied makes what was
+shown. How late: each picture of a camera of 1280x720 at 30 frames a second has the
 clock in it, and the page tells how old it is when it is painted. Viewers: twenty that come, go, sleep and stop reading.
-Attack: connections that stay half open, and requests of noise. Prints Markdown; screenshots go to FOLDER.
+Attack: connections that stay half open, and requests of noise. Soak, only if it is named: all of that for N seconds. Prints Markdown; screenshots go to FOLDER.
 """
 
 import argparse
@@ -65,13 +66,12 @@ class Camera(threading.Thread):
             pass
 
 
-class Live:
+class Run:
     """A run of the program with a view."""
 
-    def __init__(self, program, *options, source=None):
-        line = [program, "live", "--backend", "cpu", "--web=0", *options, *(source or ["-f", "yuv4mpegpipe", "-"])]
-        self.process = subprocess.Popen(line, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        if source is None:
+    def __init__(self, program, *options):
+        self.process = subprocess.Popen([program, *options], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        if options[-1] == "-":
             Camera(self.process.stdin).start()
         self.said = b""
         while b"in a browser: " not in self.said:
@@ -81,6 +81,8 @@ class Live:
         self.url = re.search(r"in a browser: (\S+)", self.said.decode())[1]
         self.port = int(self.url.rsplit(":", 1)[1].strip("/"))
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
+
+    def until_frames(self):
         while not (self.ask("/api/sources") or [{"frames": 0}])[0]["frames"]:
             time.sleep(0.1)
 
@@ -101,6 +103,13 @@ class Live:
     def end(self):
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(30) == 0, "the run failed"
+
+
+def live_run(program, *options, source=None):
+    """A run of `live`, which has frames."""
+    run = Run(program, "live", "--backend", "cpu", "--web=0", *options, *(source or ["-f", "yuv4mpegpipe", "-"]))
+    run.until_frames()
+    return run
 
 
 class Browser:
@@ -160,10 +169,10 @@ class Browser:
 
 # Mean differences of the canvas, left and right of the divider, to the pictures that the program gives as files.
 DIFFERENCES = """
-    const canvas = document.getElementById("picture"), width = canvas.width, height = canvas.height;
+    const [path] = values, canvas = document.getElementById("picture"), width = canvas.width, height = canvas.height;
     const samples = async (of) => {
       const image = new Image();
-      image.src = `/api/sources/1/picture.jpg?of=${of}&at=${Math.random()}`;
+      image.src = `${path}&of=${of}&n=${Math.random()}`;
       await image.decode();
       const other = new OffscreenCanvas(width, height), to = other.getContext("2d");
       to.drawImage(image, 0, 0, width, height);
@@ -205,7 +214,7 @@ AGES = """
 def see(given):
     """Both sides of the divider, wide and on a telephone."""
     clip = ["-f", "lavfi", "testsrc2=s=640x360:r=15,eq=brightness=-0.3:contrast=0.4,loop=-1:1,setpts=N/15/TB,realtime"]
-    live = Live(given.program, "--segment", "5s", "--record", f"{given.keep}/cam-%s.mp4", source=clip)
+    live = live_run(given.program, "--segment", "5s", "--record", f"{given.keep}/cam-%s.mp4", source=clip)
     browser = Browser()
     try:
         for name, size in [("wide", (1280, 800, False)), ("phone", (390, 844, True))]:
@@ -214,7 +223,7 @@ def see(given):
             browser.run("while (document.getElementById('picture').width !== 640) await new Promise((next) => setTimeout(next, 50));"
                         "await new Promise((next) => setTimeout(next, 3000));")
             browser.screenshot(given.keep / f"{name}.png")
-            found = browser.run(DIFFERENCES)
+            found = browser.run(DIFFERENCES, "/api/sources/1/picture.jpg?")
             assert found["size"] == [640, 360], found
             assert found["original"] < 3 and found["equalized"] < 3 < found["apart"], found
             assert browser.run(FITS), f"{name}: something sticks out"
@@ -230,7 +239,7 @@ def see(given):
             assert time.time() < deadline, state
             time.sleep(0.1)
         time.sleep(2)
-        found = browser.run(DIFFERENCES)
+        found = browser.run(DIFFERENCES, "/api/sources/1/picture.jpg?")
         assert found["original"] < 3 and found["equalized"] < 3, found
         played = browser.run("document.getElementById('recordings').open = true; await new Promise((next) => setTimeout(next, 1000));"
                              "document.querySelector('#list li:nth-child(2) button').click();"
@@ -248,9 +257,73 @@ def see(given):
         live.end()
 
 
+WAIT = "while (!(%s)) await new Promise((next) => setTimeout(next, 50));"
+SHOWN = WAIT % "document.getElementById('command').value.includes(values[0]) && document.getElementById('message').hidden"
+
+
+def file(given):
+    """A file, wide and on a telephone; its command, and its film."""
+    clip, made = given.keep / "clip.mkv", given.keep / "made.mkv"
+    dark = ["-f", "lavfi", "-i", "testsrc2=s=640x360:r=15:d=4", "-vf", "eq=brightness=-0.3:contrast=0.4", "-c:v", "ffv1"]
+    subprocess.run(["ffmpeg", "-v", "error", "-y", *dark, clip], check=True)
+    run = Run(given.program, "preview", "--web=0", clip)
+    browser = Browser()
+    try:
+        for name, size in [("file-wide", (1280, 900, False)), ("file-phone", (390, 1400, True))]:
+            browser.resize(*size)
+            begin = time.monotonic()
+            browser.open(run.url)
+            browser.run(SHOWN, "clip.mkv")
+            shown = time.monotonic() - begin
+            browser.run(WAIT % "[...document.querySelectorAll('.strip img')].every((image) => image.naturalWidth)")
+            found = browser.run(DIFFERENCES, "/api/file/frame.jpg?at=0&look=natural")
+            assert found["size"] == [640, 360], found
+            assert found["original"] < 3 and found["equalized"] < 3 < found["apart"], found
+            assert browser.run(FITS), f"{name}: something sticks out"
+            browser.screenshot(given.keep / f"{name}.png")
+            print(f"{name}: shown after {shown:.1f} s, all small pictures after {time.monotonic() - begin:.1f} s; left of the divider "
+                  f"{found['original']:.2f} levels off the original, right of it {found['equalized']:.2f} off the equalized picture")
+        # By hand: a look of the strip, less of it, another time.
+        browser.run("document.querySelector('#by-look [data-look=haze]').click();" + SHOWN, "--look haze")
+        browser.run("document.querySelector('#by-strength [data-strength=\"0.5\"]').click();" + SHOWN, "--strength 0.5")
+        browser.run("const seek = document.getElementById('seek'); seek.value = 2000; seek.dispatchEvent(new Event('input'));"
+                    + WAIT % "document.getElementById('time').textContent === '0:02.00'")
+        command = browser.run("return document.getElementById('command').value;").split()
+        assert command[1:5] == ["--look", "haze", "--strength", "0.5"] and command[5] == str(clip), command
+        subprocess.run([given.program, "-q", "-y", "--backend", "cpu", *command[1:-1], made], check=True)
+        levels = []
+        for source in [made, "shown.jpg"]:
+            if source == "shown.jpg":
+                source = given.keep / source
+                source.write_bytes(run.get("/api/file/frame.jpg?at=2&look=haze&strength=0.5"))
+            frame = ["-ss", "2"] if source == made else []
+            rgb = ["-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"]
+            levels.append(subprocess.run(["ffmpeg", "-v", "error", *frame, "-i", source, *rgb], check=True, capture_output=True).stdout)
+        off = sum(abs(a - b) for a, b in zip(*levels)) / len(levels[0])
+        assert len(levels[0]) == len(levels[1]) == 640 * 360 * 3 and off < 2, off
+        begin = time.monotonic()
+        sums = browser.run("document.getElementById('play').click();"
+                           + WAIT % "document.getElementById('message').hidden" +
+                           "const canvas = document.getElementById('picture'), seen = [performance.now()];"
+                           "for (let n = 0; n < 20; n++) {"
+                           "  await new Promise((next) => setTimeout(next, 100));"
+                           "  seen.push(canvas.getContext('2d').getImageData(0, 0, 640, 360).data.reduce((sum, value) => sum + value, 0));"
+                           "} return seen;")
+        assert len(set(sums[1:])) > 8, f"the film stands still: {sums}"
+        browser.screenshot(given.keep / "file-film.png")
+        browser.run("document.getElementById('play').click();" + WAIT % "document.getElementById('play').textContent === 'Play'")
+        complaints = browser.complaints()
+        assert not complaints, complaints
+        print(f"look, strength and time changed by the page; the command makes what it shows, {off:.2f} levels off; a film of it plays; "
+              "nothing on the console")
+    finally:
+        browser.close()
+        run.end()
+
+
 def late(given):
     """The age of pictures when they are painted."""
-    live = Live(given.program)
+    live = live_run(given.program)
     browser = Browser()
     try:
         browser.open(live.url)
@@ -300,7 +373,7 @@ def viewer(live, kind, until):
 def viewers(given):
     """What the run costs without viewers, with one, and with twenty."""
     print("| viewers | frames a second | dropped | cores of the program | memory |\n|---|---:|---:|---:|---:|")
-    live = Live(given.program)
+    live = live_run(given.program)
     kinds = ["reads", "goes", "sleeps", "stops"]
     try:
         for name, all_kinds in [("none", []), ("one", ["reads"]), ("20: five read all, five come and go, five sleep, five stop reading", kinds * 5)]:
@@ -320,7 +393,7 @@ def viewers(given):
 
 def attack(given):
     """50 connections that stay half open, and 10,000 requests of noise."""
-    live = Live(given.program)
+    live = live_run(given.program)
     try:
         before, memory = live.ask("/api/sources/1"), live.memory()
         begin = time.monotonic()
@@ -355,17 +428,45 @@ def attack(given):
         live.end()
 
 
+def soak(given):
+    """Viewers that come, go, sleep and stop reading for a long time, while settings change and pictures are saved."""
+    live = live_run(given.program)
+    begin = time.monotonic()
+    until = begin + given.seconds
+    threads = [threading.Thread(target=viewer, args=(live, kind, until), daemon=True) for kind in ["reads", "goes", "sleeps", "stops"] * 5]
+    [thread.start() for thread in threads]
+    print("| minutes | frames a second | dropped | memory | threads | descriptors |\n|---:|---:|---:|---:|---:|---:|")
+    before, last, rows = live.ask("/api/sources/1"), begin, 0
+    try:
+        while time.monotonic() < until:
+            look, strength = random.choice(["natural", "night", "haze", "exact"]), random.random()
+            change = json.dumps({"look": look, "strength": round(strength, 2)}).encode()
+            request = urllib.request.Request(live.url + "api/sources/1", change, {"Content-Type": "application/json"}, method="PATCH")
+            DIRECT.open(request, timeout=20).read()
+            assert live.get("/api/sources/1/picture.jpg?of=both")[:2] == b"\xff\xd8"
+            time.sleep(2)
+            if time.monotonic() >= begin + rows * given.seconds / 8:
+                after, now = live.ask("/api/sources/1"), time.monotonic()
+                place = pathlib.Path(f"/proc/{live.process.pid}")
+                print(f"| {(now - begin) / 60:.1f} | {(after['frames'] - before['frames']) / (now - last):.1f} "
+                      f"| {after['dropped'] - before['dropped']} | {live.memory():.0f} MiB | {len(list((place / 'task').iterdir()))} "
+                      f"| {len(list((place / 'fd').iterdir()))} |", flush=True)
+                before, last, rows = after, now, rows + 1
+    finally:
+        live.end()
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--program", default=ROOT / "target/debug/histeq-video", type=pathlib.Path)
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--keep", type=pathlib.Path)
-    options.add_argument("what", nargs="*", choices=["see", "late", "viewers", "attack", []], default=[])
+    options.add_argument("what", nargs="*", choices=["see", "file", "late", "viewers", "attack", "soak", []], default=[])
     given = options.parse_args()
     kept, given.keep = given.keep, (given.keep or pathlib.Path(tempfile.mkdtemp())).resolve()
     given.keep.mkdir(exist_ok=True)
     try:
-        for what in given.what or ["see", "late", "viewers", "attack"]:
+        for what in given.what or ["see", "file", "late", "viewers", "attack"]:
             print(f"\n## {what}", flush=True)
             globals()[what](given)
     finally:

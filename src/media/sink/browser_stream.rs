@@ -98,7 +98,8 @@ pub struct BrowserStream {
     video: OutputStream,
     pairs: Pairs,
     begin: Instant,
-    last_key: Option<Instant>,
+    /// The time of the last key frame.
+    last_key: Option<Duration>,
     last_time: i64,
     is_key: Sender<bool>,
     // Dropped in this order: the muxer writes its end, the pipe is closed, the reader comes to its end.
@@ -171,13 +172,21 @@ impl BrowserStream {
     /// # Errors
     /// When it cannot be converted or encoded.
     pub fn write(&mut self, pictures: [&Frame; 2]) -> Result<()> {
+        self.write_at(self.begin.elapsed(), pictures)
+    }
+
+    /// Adds a pair, which is shown from `time` on, counted from the begin of the video.
+    ///
+    /// # Errors
+    /// When it cannot be converted or encoded.
+    pub fn write_at(&mut self, time: Duration, pictures: [&Frame; 2]) -> Result<()> {
         let both = self.pairs.join(pictures)?;
         let mut picture = Picture::from_frame(&both)?;
         picture.set_colour(self.pairs.half.colour);
-        self.last_time = (self.last_time + 1).max(self.begin.elapsed().as_micros() as i64);
+        self.last_time = (self.last_time + 1).max(time.as_micros() as i64);
         picture.set_time(Some(self.last_time));
-        if self.last_key.is_none_or(|key| key.elapsed() >= KEY_DISTANCE) {
-            self.last_key = Some(Instant::now());
+        if self.last_key.is_none_or(|key| time.saturating_sub(key) >= KEY_DISTANCE) {
+            self.last_key = Some(time);
             picture.make_key();
         }
         self.encoder.send(Some(&picture))?;

@@ -1,8 +1,8 @@
-//! What a frame of `live` looks like in numbers: its histogram by column, and the curve that was applied.
+//! What a frame looks like in numbers: its histogram by column, and the curve that was applied.
 
 use histeq::equalize::relation;
+use histeq::frame::Frame;
 use histeq::spec::{Histogram, Levels};
-use histeq_media::pipeline::live::Shown;
 
 /// Least number of rows that the curve is measured in.
 const CURVE_ROWS: usize = 240;
@@ -20,13 +20,13 @@ pub fn by_column(histogram: &Histogram, columns: usize) -> Vec<u64> {
 
 /// The curve of a frame, at the codes that occur in it, as shares of the highest code, 0 to 1. With curves of tiles:
 /// their mean.
-pub fn curve(shown: &Shown) -> Vec<(f64, f64)> {
-    let (from, to) = (shown.original.levels(), shown.equalized.levels());
+pub fn curve(original: &Frame, equalized: &Frame) -> Vec<(f64, f64)> {
+    let (from, to) = (original.levels(), equalized.levels());
     let share = |levels: Levels, level: f64| {
         (f64::from(levels.lo()) + level * (levels.count() - 1) as f64) / (levels.codes() - 1) as f64
     };
     // Every row would take too long, and adds little.
-    let step = (shown.original.height() / CURVE_ROWS).max(1);
-    let points = relation(&shown.original, &shown.equalized, step).unwrap_or_default();
+    let step = (original.height() / CURVE_ROWS).max(1);
+    let points = relation(original, equalized, step).unwrap_or_default();
     points.into_iter().map(|(before, after)| (share(from, before), share(to, after))).collect()
 }

@@ -52,6 +52,21 @@ fn sample_range(text: &str) -> Result<(f64, f64), String> {
 }
 
 impl InputArgs {
+    /// The options as words of a command line.
+    pub fn words(&self) -> Vec<String> {
+        let gaps = (self.gaps != Gaps::Skip).then(|| self.gaps.to_string());
+        let range = self.sample_range.map(|(least, most)| format!("{least}:{most}"));
+        let values = [
+            ("--format", self.format.clone()),
+            ("--size", self.size.clone()),
+            ("--pixel-format", self.pixel_format.clone()),
+            ("--rate", self.rate.clone()),
+            ("--gaps", gaps),
+            ("--sample-range", range),
+        ];
+        values.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
+    }
+
     /// The input format, if it is given, and the description of raw frames.
     pub fn check(self) -> Result<(Option<String>, RawOptions), clap::Error> {
         let raw = RawOptions {

@@ -68,7 +68,7 @@ pub use live::{LiveJob, Scheduled};
 pub use many::{Jobs, ManyJob};
 pub use output::OutputFile;
 pub use pieces::{JoinJob, PlanJob, PlannedFile, RunJob, StatusArgs};
-pub use preview::{LookRow, PreviewJob};
+pub use preview::{LookRow, PreviewJob, ReadyCommand};
 pub use purpose::Purpose;
 pub use restore::RestoreJob;
 pub use sandbox::Sandbox;

@@ -8,13 +8,17 @@ use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 use super::values::{input_name, named, output_name, usage};
+use super::web::web_address;
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::Options;
 use histeq::spec::{Look, Named, Strength};
+use histeq_media::ffmpeg::Container;
 use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions};
-use histeq_media::source::InputOptions;
-use histeq_media::sys::number_pattern;
+use histeq_media::source::{InputOptions, Isolation};
+use histeq_media::sys::{number_pattern, without_password};
+use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// The options of `preview`, as typed.
@@ -33,6 +37,7 @@ Examples:
   histeq-video preview dive.mov
   histeq-video preview --looks natural,underwater --strength 0.5,1 dive.mov
   histeq-video preview --output-dir sheets day1 day2
+  histeq-video preview --web dive.mov
   histeq-video preview --start 1:30 --duration 20 --frames 6 street.mp4 street.png
   histeq-video preview photo.jpg - | display -")]
 pub struct PreviewArgs {
@@ -67,6 +72,15 @@ pub struct PreviewArgs {
     /// Choose the frames from this length
     #[arg(long, value_name = "T")]
     pub duration: Option<String>,
+
+    /// Show the file in a browser instead, at this address [default: 127.0.0.1:8100]
+    ///
+    /// Any frame of it, the original beside each look and strength, and at the end the command that makes what is shown.
+    /// A port (8080) is one of this machine alone; 0.0.0.0 or 0.0.0.0:8080 can be opened from others, by the address
+    /// with a token that is printed. docs/browser-view.md has the rest.
+    #[arg(long, value_name = "ADDRESS", value_parser = web_address, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", conflicts_with_all = ["output", "output_dir", "frames"])]
+    pub web: Option<SocketAddr>,
 
     /// Number of columns, 1 to 8: frames at equal distances; images and short videos have fewer
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=8))]
@@ -108,6 +122,8 @@ pub struct PreviewJob {
     pub rows: Vec<LookRow>,
     /// The most columns of the sheet, 1 to 8.
     pub frames: u64,
+    /// Where the file is shown in a browser instead, and the command that equalizes it.
+    pub web: Option<(SocketAddr, ReadyCommand)>,
     pub limits: Limits,
     pub sandbox: Sandbox,
     pub stderr: StderrOptions,
@@ -118,6 +134,55 @@ pub struct PreviewJob {
 pub struct LookRow {
     pub look: Look,
     pub strength: Option<(String, Strength)>,
+}
+
+/// The command that equalizes a file as it is shown.
+#[derive(Clone, Debug)]
+pub struct ReadyCommand {
+    /// What the input is, and which part of it.
+    options: Vec<String>,
+    input: String,
+}
+
+impl ReadyCommand {
+    /// The last part of the name of the input.
+    pub fn input_name(&self) -> String {
+        last_part(&self.input).to_owned()
+    }
+
+    /// The command for this look and strength, for a shell. `with_place` says whether it tells where the input is, beside
+    /// its name.
+    pub fn with(&self, look: Look, strength: Option<&str>, with_place: bool) -> String {
+        let mut words = vec!["histeq-video".to_owned()];
+        words.extend(self.options.iter().cloned());
+        if look != Look::default() {
+            words.extend(["--look".to_owned(), look.to_string()]);
+        }
+        words.extend(strength.iter().flat_map(|share| ["--strength", share].map(str::to_owned)));
+        words.push(if with_place { without_password(&self.input) } else { self.input_name() });
+        words.push(equalized_name(&self.input));
+        let quoted = words.iter().map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
+        quoted.collect::<Vec<String>>().join(" ")
+    }
+}
+
+/// `NAME-equalized.mp4` in the current folder, for `folder/NAME.mp4`; a file of Matroska where the input's kind cannot be
+/// written.
+fn equalized_name(input: &str) -> String {
+    let path = Path::new(last_part(input));
+    let part = |part: Option<&OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+    let stem = part(path.file_stem()).unwrap_or_default();
+    let is_written =
+        |name: &str| OutputKind::of(name, None) == OutputKind::Images || Container::guess(None, name).is_some();
+    let extension = part(path.extension()).filter(|extension| is_written(&format!("a.{extension}")));
+    format!("{stem}-equalized.{}", extension.unwrap_or_else(|| "mkv".to_owned()))
+}
+
+/// The name of a file without its folders, or that of the file that a URL names.
+fn last_part(input: &str) -> &str {
+    // Query and fragment of a URL are no part of the name.
+    let path = if input.contains("://") { input.split(['?', '#']).next().unwrap_or_default() } else { input };
+    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }
 
 fn strength(text: &str) -> Result<(String, Strength), String> {
@@ -151,6 +216,10 @@ impl PreviewJob {
                 (Some(folder), files.into_iter().map(|(input, output)| (input, Some(output))).collect())
             }
         };
+        let mut options = args.input_kind.words();
+        for (name, value) in [("--start", &args.start), ("--duration", &args.duration)] {
+            options.extend(value.iter().flat_map(|value| [name.to_owned(), value.clone()]));
+        }
         let (format, raw) = args.input_kind.check()?;
         let part = PartArgs { start: args.start, duration: args.duration, frames: None }.part()?;
         let overwrite = args.overwrite.choice(false);
@@ -168,6 +237,19 @@ impl PreviewJob {
             return Err(invalid("there is no video in these folders"));
         };
         let output = output.clone();
+        let web = match (args.web, &sheets[..]) {
+            (None, _) => None,
+            (Some(address), [(input, _)]) if folder.is_none() => {
+                if args.sandbox.sandbox == Isolation::Required {
+                    return Err(usage(
+                        ErrorKind::ArgumentConflict,
+                        "--sandbox on: --web takes connections (use --sandbox auto or off)",
+                    ));
+                }
+                Some((address, ReadyCommand { options, input: input.url.clone() }))
+            }
+            _ => return Err(usage(ErrorKind::ArgumentConflict, "--web shows one file")),
+        };
         let sandbox = args.sandbox.check(sheets.iter_mut().map(|(input, _)| input), &output)?;
         let looks = if args.looks.is_empty() { Look::ALL.to_vec() } else { args.looks };
         let strengths: Vec<_> = match args.strength.is_empty() {
@@ -180,6 +262,7 @@ impl PreviewJob {
             folder,
             rows: looks.into_iter().flat_map(row).collect(),
             frames: args.frames,
+            web,
             limits: args.limits.check()?,
             sandbox,
             stderr: StderrOptions {
@@ -221,9 +304,8 @@ fn default_output(input: &str) -> String {
         Some((place, _)) => format!("{}{}", &input[..place.start], &input[place.end..]),
         None => input.to_owned(),
     };
-    // Query and fragment of a URL are no part of the name.
-    let path = if name.contains("://") { name.split(['?', '#']).next().unwrap_or_default() } else { &name };
-    let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem =
+        Path::new(last_part(&name)).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     // `%03d.png` leaves the stem `.png`.
     let stem = if stem.is_empty() || stem.starts_with('.') { String::new() } else { format!("{stem}-") };
     format!("{stem}looks.png")
@@ -231,7 +313,8 @@ fn default_output(input: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::default_output;
+    use super::{ReadyCommand, default_output};
+    use histeq::spec::Look;
 
     #[test]
     fn the_sheet_is_named_after_the_input() {
@@ -243,6 +326,30 @@ mod tests {
             ("https://host/clips/a.mp4?token=1", "a-looks.png"),
         ] {
             assert_eq!(default_output(input), output);
+        }
+    }
+
+    #[test]
+    fn the_command_can_be_pasted_into_a_shell() {
+        let command = |options: &[&str], input: &str| ReadyCommand {
+            options: options.iter().map(|word| (*word).to_owned()).collect(),
+            input: input.to_owned(),
+        };
+        let night = command(&[], "clips/at night's.mov");
+        let expected = "histeq-video --look night --strength 0.5 \"clips/at night's.mov\" \"at night's-equalized.mov\"";
+        assert_eq!(night.with(Look::Night, Some("0.5"), true), expected);
+        assert_eq!(
+            night.with(Look::Natural, None, false),
+            "histeq-video \"at night's.mov\" \"at night's-equalized.mov\""
+        );
+        let raw = command(&["--size", "64x48"], "a.yuv");
+        assert_eq!(raw.with(Look::Natural, None, true), "histeq-video --size 64x48 a.yuv a-equalized.yuv");
+        for (input, output) in [
+            ("f/frame%05d.png", "histeq-video 'frame%05d.png' 'frame%05d-equalized.png'"),
+            ("https://host/a/b.mp4?x=1", "histeq-video b.mp4 b-equalized.mp4"),
+            ("clip.unknown", "histeq-video clip.unknown clip-equalized.mkv"),
+        ] {
+            assert_eq!(command(&[], input).with(Look::Natural, None, false), output);
         }
     }
 }

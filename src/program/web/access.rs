@@ -39,6 +39,11 @@ impl Access {
         Ok(Access { address, token: Some(token).filter(|_| !address.ip().is_loopback()) })
     }
 
+    /// Whether this machine alone can send requests.
+    pub fn is_local(&self) -> bool {
+        self.token.is_none()
+    }
+
     /// The address for a browser, with the token.
     pub fn url(&self) -> String {
         let address = match self.address.ip().is_unspecified() {
@@ -66,7 +71,7 @@ impl Access {
         {
             return Err(Refusal::Origin);
         }
-        if self.token.is_none() {
+        if self.is_local() {
             return Ok(());
         }
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());

@@ -1,8 +1,8 @@
 //! Answers that are no text: pictures, and files of recordings.
 
 use super::hub::{Admitted, Viewed};
-use super::routes::{Body, error, whole};
-use anyhow::Result;
+use super::routes::{Body, error, value_of, whole};
+use anyhow::{Result, bail};
 use bytes::Bytes;
 use histeq::frame::Frame;
 use histeq_media::ffmpeg::Still;
@@ -31,21 +31,48 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// What stands between two pictures of the fallback.
 const BOUNDARY: &str = "picture";
 
-/// The last picture as JPEG: `of=equalized` (unless something else is asked for), `of=original`, or `of=both`, the original
-/// above the equalized one.
-pub async fn picture(source: &Arc<Viewed>, query: Option<&str>) -> Response<Body> {
-    let of = query.and_then(|query| query.split('&').find_map(|part| part.strip_prefix("of="))).unwrap_or("equalized");
+/// What is shown of a pair of pictures.
+#[derive(Clone, Copy)]
+pub enum Of {
+    Original,
+    Equalized,
+    /// The original above the equalized one.
+    Both,
+}
+
+impl Of {
+    /// What `of` of an address says; by default the equalized picture.
+    pub fn read(query: &str) -> Result<Self> {
+        match value_of(query, "of") {
+            Some("original") => Ok(Of::Original),
+            None | Some("equalized") => Ok(Of::Equalized),
+            Some("both") => Ok(Of::Both),
+            Some(_) => bail!("of is original, equalized or both"),
+        }
+    }
+}
+
+/// The last picture as JPEG.
+pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
     let Some(shown) = source.last() else { return error(StatusCode::SERVICE_UNAVAILABLE, "no picture has come yet") };
-    let encode: fn(&Shown) -> Result<Vec<u8>> = match of {
-        "equalized" => |shown| Still::Jpeg.encode(&shown.equalized),
-        "original" => |shown| Still::Jpeg.encode(&shown.original),
-        "both" => |shown| Still::Jpeg.encode(&pair(shown, usize::MAX)?),
-        _ => return error(StatusCode::BAD_REQUEST, "of is original, equalized or both"),
+    let of = match Of::read(query) {
+        Ok(of) => of,
+        Err(wrong) => return error(StatusCode::BAD_REQUEST, &format!("{wrong}")),
     };
-    match spawn_blocking(move || encode(&shown)).await {
-        Ok(Ok(jpeg)) => whole(StatusCode::OK, "image/jpeg", jpeg),
+    made("image/jpeg", move || match of {
+        Of::Equalized => Still::Jpeg.encode(&shown.equalized),
+        Of::Original => Still::Jpeg.encode(&shown.original),
+        Of::Both => Still::Jpeg.encode(&pair(&shown, usize::MAX)?),
+    })
+    .await
+}
+
+/// What `make` makes, which takes a while, as an answer of this type.
+pub async fn made(kind: &str, make: impl FnOnce() -> Result<Vec<u8>> + Send + 'static) -> Response<Body> {
+    match spawn_blocking(make).await {
+        Ok(Ok(made)) => whole(StatusCode::OK, kind, made),
         Ok(Err(wrong)) => error(StatusCode::INTERNAL_SERVER_ERROR, &format!("{wrong:#}")),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the picture could not be encoded"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being made"),
     }
 }
 

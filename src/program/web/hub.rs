@@ -1,5 +1,6 @@
 //! The sources that are viewed, and who views them.
 
+use super::viewed_file::ViewedFile;
 use crate::options::EqualizeOptions;
 use anyhow::{Result, ensure};
 use bytes::Bytes;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -47,9 +48,21 @@ pub struct Hub {
     /// When the run last said that it goes on.
     alive: Mutex<Option<Instant>>,
     viewers: Arc<AtomicUsize>,
+    /// A file that is looked at, instead of sources.
+    file: OnceLock<Arc<ViewedFile>>,
 }
 
 impl Hub {
+    /// The file that is looked at.
+    pub fn file(&self) -> Option<Arc<ViewedFile>> {
+        self.file.get().cloned()
+    }
+
+    /// From now on, this file is looked at.
+    pub fn show_file(&self, file: ViewedFile) {
+        self.file.get_or_init(|| Arc::new(file));
+    }
+
     /// The source of this number.
     pub fn source(&self, number: usize) -> Option<Arc<Viewed>> {
         lock(&self.sources).get(&number).cloned()

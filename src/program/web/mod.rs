@@ -8,7 +8,9 @@
 //! | `routes.rs` | what each address answers |
 //! | `bodies.rs` | answers that go on: files, pictures |
 //! | `hub.rs` | sources, and who views them |
-//! | `picture.rs` | the video and the numbers that viewers see |
+//! | `picture.rs` | the video and the numbers that viewers of a source see |
+//! | `viewed_file.rs` | a file that is looked at before it is equalized |
+//! | `numbers.rs` | what is drawn beside a pair of pictures |
 //! | `metrics.rs` | the states of all sources for Prometheus |
 //! | `page` | the page |
 //!
@@ -21,11 +23,14 @@ mod access;
 mod bodies;
 mod hub;
 mod metrics;
+mod numbers;
 mod picture;
 mod routes;
 mod server;
+mod viewed_file;
 
 pub use hub::Viewed;
+pub use viewed_file::ViewedFile;
 
 use access::Access;
 use anyhow::{Context, Result};
@@ -65,6 +70,11 @@ impl Web {
     /// The run says that it goes on.
     pub fn tick(&self) {
         self.hub.tick();
+    }
+
+    /// Shows a file as long as the process runs.
+    pub fn show_file(&self, file: ViewedFile) {
+        self.hub.show_file(file);
     }
 
     /// Shows a source until what comes back is dropped.

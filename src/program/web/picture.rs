@@ -2,10 +2,8 @@
 //! It encodes only while there are viewers.
 
 use super::hub::{Viewed, lock};
-use crate::draw::shown::{by_column, curve};
+use super::numbers::of_frames;
 use anyhow::Result;
-use histeq::equalize::cpu::{Engine, Isa};
-use histeq::frame::HostPool;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::{BrowserStream, Fragment};
 use serde_json::json;
@@ -20,9 +18,6 @@ const NUMBERS: Duration = Duration::from_millis(500);
 
 /// A video without viewers ends after this time.
 const UNWATCHED: Duration = Duration::from_secs(5);
-
-/// Columns of the histogram.
-const COLUMNS: usize = 256;
 
 /// Makes what the viewers of `source` see, until its queue is closed.
 pub fn run(source: &Arc<Viewed>) {
@@ -81,13 +76,7 @@ fn encode(
 
 /// The numbers beside a picture: the state of the source, its histogram and curve.
 fn numbers(source: &Viewed, shown: &Shown) -> String {
-    let histogram = Engine::new(Isa::best(), HostPool::default())
-        .map(|mut engine| by_column(&engine.histogram(&shown.original, shown.original.whole()), COLUMNS));
-    let curve: Vec<[f64; 2]> = curve(shown).into_iter().map(|(x, y)| [round(x), round(y)]).collect();
-    json!({ "state": source.state(), "histogram": histogram, "curve": curve }).to_string()
-}
-
-/// To three digits.
-fn round(share: f64) -> f64 {
-    (share * 1e3).round() / 1e3
+    let mut numbers = of_frames(&shown.original, &shown.equalized);
+    numbers["state"] = json!(source.state());
+    numbers.to_string()
 }

@@ -1,9 +1,10 @@
 //! What each address answers.
 
 use super::access::{Access, Refusal};
-use super::bodies;
+use super::bodies::{self, Of};
 use super::hub::{Admitted, Change, Hub, Viewed};
 use super::metrics;
+use super::viewed_file::{Asked, ViewedFile};
 use bytes::Bytes;
 use histeq::Named;
 use histeq::spec::Look;
@@ -46,10 +47,16 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
+const JSON: &str = "application/json";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
 /// The page, and what it consists of.
-const FILES: [(&str, &str, &str); 3] = [
+const FILES: [(&str, &str, &str); 6] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
-    ("/page.js", "text/javascript; charset=utf-8", include_str!("page/page.js")),
+    ("/page.js", JAVASCRIPT, include_str!("page/page.js")),
+    ("/picture.js", JAVASCRIPT, include_str!("page/picture.js")),
+    ("/live.js", JAVASCRIPT, include_str!("page/live.js")),
+    ("/file.js", JAVASCRIPT, include_str!("page/file.js")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
 ];
 
@@ -64,6 +71,8 @@ pub type Wrong = (StatusCode, &'static str);
 
 const TOO_MANY: Wrong = (StatusCode::SERVICE_UNAVAILABLE, "too many viewers");
 const NO_SOURCE: &str = "there is no such source";
+const NOTHING: &str = "there is nothing here";
+const READ_ONLY: &str = "this is only read";
 
 /// A source that is to be watched, the place of the viewer, and the answer to the key of its WebSocket.
 pub type Watched = (Arc<Viewed>, Admitted, String);
@@ -117,6 +126,12 @@ impl Routes {
             },
             "/metrics" if is_get => whole(StatusCode::OK, metrics::CONTENT_TYPE, metrics::text(&self.hub)),
             "/api/looks" if is_get => json_body(&looks()),
+            _ if path == "/api/file" || path.starts_with("/api/file/") => match self.hub.file() {
+                Some(file) if is_get => of_file(file, &path, request.uri().query(), self.access.is_local()).await,
+                Some(_) => error(StatusCode::METHOD_NOT_ALLOWED, READ_ONLY),
+                None if path == "/api/file" => json_body(&Value::Null),
+                None => error(StatusCode::NOT_FOUND, "no file is shown here"),
+            },
             "/api/sources" if is_get => {
                 let states: Vec<_> = self.hub.sources().iter().map(|source| source.state()).collect();
                 json_body(&json!(states))
@@ -127,9 +142,9 @@ impl Routes {
                     None => error(StatusCode::NOT_FOUND, NO_SOURCE),
                 },
                 None if FILES.iter().any(|(name, ..)| *name == path) => {
-                    error(StatusCode::METHOD_NOT_ALLOWED, "this is only read")
+                    error(StatusCode::METHOD_NOT_ALLOWED, READ_ONLY)
                 }
-                None => error(StatusCode::NOT_FOUND, "there is nothing here"),
+                None => error(StatusCode::NOT_FOUND, NOTHING),
             },
         }
     }
@@ -142,7 +157,7 @@ async fn of_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>,
     match what {
         "" if is_get => json_body(&json!(source.state())),
         "" if changes => change(source, request).await,
-        "picture.jpg" if is_get => bodies::picture(source, request.uri().query()).await,
+        "picture.jpg" if is_get => bodies::picture(source, request.uri().query().unwrap_or_default()).await,
         "pictures.mjpeg" if is_get => match hub.admit() {
             Some(admitted) => bodies::pictures(source.clone(), admitted),
             None => refuse(TOO_MANY),
@@ -162,9 +177,35 @@ async fn of_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>,
                     None => error(StatusCode::NOT_FOUND, "there is no such recording"),
                 }
             }
-            None => error(StatusCode::NOT_FOUND, "there is nothing here"),
+            None => error(StatusCode::NOT_FOUND, NOTHING),
         },
     }
+}
+
+/// What is asked of a file that is looked at.
+async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_local: bool) -> Response<Body> {
+    let query = query.unwrap_or_default();
+    let asked = Asked::read(query).and_then(|asked| Ok((asked, Of::read(query)?)));
+    let (asked, of) = match asked {
+        Ok(asked) => asked,
+        Err(wrong) => return error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
+    };
+    let rows = value_of(query, "rows").and_then(|rows| rows.parse().ok()).unwrap_or(usize::MAX);
+    match path {
+        "/api/file" => json_body(&file.facts()),
+        "/api/file/frame" => {
+            let numbers = move || Ok(file.numbers(&asked, is_local)?.to_string().into_bytes());
+            bodies::made(JSON, numbers).await
+        }
+        "/api/file/frame.jpg" => bodies::made("image/jpeg", move || file.jpeg(&asked, of, rows)).await,
+        "/api/file/film.mp4" => bodies::made("video/mp4", move || file.film(&asked)).await,
+        _ => error(StatusCode::NOT_FOUND, NOTHING),
+    }
+}
+
+/// The value of `name` in the part of an address behind its `?`.
+pub fn value_of<'a>(query: &'a str, name: &str) -> Option<&'a str> {
+    query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
 }
 
 /// Changes a source as the body of the request says.
@@ -200,12 +241,12 @@ pub fn whole(status: StatusCode, kind: &str, body: impl Into<Bytes>) -> Response
 }
 
 fn json_body(value: &Value) -> Response<Body> {
-    whole(StatusCode::OK, "application/json", value.to_string())
+    whole(StatusCode::OK, JSON, value.to_string())
 }
 
 /// An answer that says in words what is wrong.
 pub fn error(status: StatusCode, message: &str) -> Response<Body> {
-    whole(status, "application/json", json!({ "error": message }).to_string())
+    whole(status, JSON, json!({ "error": message }).to_string())
 }
 
 /// The answer to a request that is refused.

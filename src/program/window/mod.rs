@@ -178,7 +178,12 @@ impl PreviewWindow {
             if controls.chart && !controls.help {
                 let histogram = engine.histogram(&shown.original, shown.original.whole());
                 let Applied { scene, chroma_gain, .. } = shown.applied;
-                chart::chart(canvas, &histogram, &shown::curve(shown), &chart::caption(scene, chroma_gain));
+                chart::chart(
+                    canvas,
+                    &histogram,
+                    &shown::curve(&shown.original, &shown.equalized),
+                    &chart::caption(scene, chroma_gain),
+                );
             }
             if let Some(seconds) = no_signal {
                 overlay::centred(canvas, &[&format!("no signal for {seconds} s")]);

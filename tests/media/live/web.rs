@@ -5,7 +5,7 @@ use crate::support::random::Random;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// A run of `live` with a view, and where that is.
+/// A run with a view, and where that is.
 struct Served {
     live: Beside,
     address: String,
@@ -32,19 +32,28 @@ impl Answer {
 impl Served {
     fn begin(dir: &Dir, line: &str) -> Self {
         let source = "-f lavfi testsrc2=s=160x120:r=10,realtime";
-        let live = Beside::live(dir, &format!("{line} {source}"));
+        let served = Served::of(Beside::live(dir, &format!("{line} {source}")));
+        served.live.until_more_frames(3);
+        served
+    }
+
+    /// A file in a browser.
+    fn file(dir: &Dir, line: &str) -> Self {
+        let mut command = dir.command(&format!("preview {line}"));
+        Served::of(Beside::start(command.stderr(Stdio::piped())).expect("the program runs"))
+    }
+
+    fn of(live: Beside) -> Self {
         live.until_it_says("in a browser: http://");
         let text = live.said();
         let url = text.split("in a browser: http://").nth(1).and_then(|rest| rest.split_whitespace().next());
         let (address, token) = url.expect("a URL").split_once('/').expect("a path");
         let port = address.rsplit_once(':').expect("a port").1;
-        let served = Served {
+        Served {
             address: format!("127.0.0.1:{port}"),
             token: token.strip_prefix("?token=").unwrap_or_default().to_owned(),
             live,
-        };
-        served.live.until_more_frames(3);
-        served
+        }
     }
 
     /// The answer to these bytes, up to the end of the connection.
@@ -110,6 +119,7 @@ fn a_source_is_told_and_changed_while_it_runs() {
     }
     assert_eq!(served.ask("PATCH", "/api/sources/1", "Content-Type: text/plain\r\n", "{}").status, 415);
     assert_eq!(served.get("/api/sources/2").status, 404);
+    assert_eq!((served.get("/api/file").json(), served.get("/api/file/frame").status), (serde_json::Value::Null, 404));
     assert_eq!(served.change(&format!("{{\"look\": \"{}\"}}", "x".repeat(100_000))).status, 413);
 
     let health = served.get("/health");
@@ -206,4 +216,113 @@ fn half_open_connections_and_noise_leave_the_run_and_other_viewers_alone() {
     let (code, said) = served.live.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(!said.contains("panicked"), "{said}");
+}
+
+/// 40 frames at 25 a second, dark, each brighter than the one before.
+fn dark_clip(dir: &Dir, file: &str) {
+    let picture = "format=yuv420p,geq=lum=20+mod(X+Y\\,64)/2+N:cb=120:cr=132";
+    dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=320x180:rate=25 -vf {picture} -frames:v 40 -c:v ffv1 {file}"));
+}
+
+/// Frame `number` of a file, or a picture, in RGB.
+fn frame_of(dir: &Dir, file: &str, number: usize) -> Vec<u8> {
+    dir.ffmpeg(&format!("-i {file} -vf select=eq(n\\,{number}) -frames:v 1 -update 1 frame.png"));
+    dir.raw("frame.png", "rgb24")
+}
+
+/// The mean difference of two pictures, in levels.
+fn apart(a: &[u8], b: &[u8]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / a.len() as f64
+}
+
+#[test]
+fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("clips")).expect("a folder");
+    dark_clip(&dir, "clips/in.mkv");
+    let served = Served::file(&dir, "--web=0 clips/in.mkv");
+    let facts = served.get("/api/file").json();
+    assert_eq!((&facts["name"], &facts["duration"], &facts["rate"]), (&"in.mkv".into(), &1.6.into(), &25.0.into()));
+    assert_eq!((&facts["width"], &facts["height"], &facts["is_image"]), (&320.into(), &180.into(), &false.into()));
+    assert_eq!(facts["looks"].as_array().map(Vec::len), Some(6));
+
+    let asked = "at=0.8&look=haze&strength=0.5";
+    let numbers = served.get(&format!("/api/file/frame?{asked}")).json();
+    assert_eq!((&numbers["time"], &numbers["strength"]), (&"0:00.80".into(), &0.5.into()), "{numbers}");
+    let pixels: u64 = numbers["histogram"].as_array().expect("columns").iter().filter_map(|count| count.as_u64()).sum();
+    assert_eq!(pixels, 320 * 180);
+    assert!(numbers["curve"].as_array().is_some_and(|curve| curve.len() > 10), "{numbers}");
+    let command = numbers["command"].as_str().expect("a command");
+    assert_eq!(command, "histeq-video --look haze --strength 0.5 clips/in.mkv in-equalized.mkv");
+
+    // What is shown is what the command makes.
+    dir.succeeds(&format!("--backend cpu {}", command.strip_prefix("histeq-video ").expect("the program")));
+    let [original, equalized] = ["clips/in.mkv", "in-equalized.mkv"].map(|file| frame_of(&dir, file, 20));
+    assert!(apart(&original, &equalized) > 8.0, "{}", apart(&original, &equalized));
+    for (of, is) in [("original", &original), ("equalized", &equalized)] {
+        dir.write("shown.jpg", &served.get(&format!("/api/file/frame.jpg?of={of}&{asked}")).body);
+        let shown = dir.raw("shown.jpg", "rgb24");
+        assert!(apart(&shown, is) < 2.0, "{of}: {}", apart(&shown, is));
+    }
+    dir.write("shown.jpg", &served.get(&format!("/api/file/frame.jpg?of=both&rows=90&{asked}")).body);
+    assert_eq!(dir.raw("shown.jpg", "gray").len(), 160 * 180);
+
+    // From there on, as a film.
+    dir.write("film.mp4", &served.get(&format!("/api/file/film.mp4?{asked}")).body);
+    assert_eq!(dir.raw("film.mp4", "gray").len(), 20 * 320 * 360);
+    let film = dir.raw("film.mp4", "rgb24");
+    let half = 320 * 180 * 3;
+    let shown = [&film[..half], &film[half..2 * half]];
+    let off = [apart(shown[0], &original), apart(shown[1], &equalized)];
+    assert!(off.iter().all(|off| *off < 3.0), "{off:?}");
+
+    // The last frame, and none behind it.
+    assert_eq!(served.get("/api/file/frame?at=1.56").json()["time"], "0:01.56");
+    assert_eq!(served.get("/api/file/frame.jpg?at=99").status, 500);
+    for wrong in ["at=x", "look=none", "strength=2", "of=none"] {
+        let answer = served.get(&format!("/api/file/frame?{wrong}"));
+        assert_eq!(answer.status, 400, "{wrong}: {}", answer.text());
+    }
+    assert_eq!(served.get("/api/file/none").status, 404);
+    assert_eq!(served.ask("POST", "/api/file", "", "").status, 405);
+    assert_eq!(served.get("/api/sources").json(), serde_json::json!([]));
+    assert_eq!(served.get("/health").status, 200);
+    served.live.signal(Signal::TERM);
+    let (code, said) = served.live.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(dir.names(), ["clips/in.mkv", "film.mp4", "frame.png", "in-equalized.mkv", "shown.jpg"]);
+}
+
+#[test]
+fn only_this_machine_is_told_where_a_file_is_and_a_part_or_a_photo_is_one_too() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("clips")).expect("a folder");
+    dark_clip(&dir, "clips/in.mkv");
+    let served = Served::file(&dir, "--web=0.0.0.0:0 --start 0.4 --duration 0.8 --looks night,exact clips/in.mkv");
+    assert_eq!(served.get("/api/file").status, 401);
+    let bearer = format!("Authorization: Bearer {}\r\n", served.token);
+    let get = |path: &str| served.ask("GET", path, &bearer, "").json();
+    let (facts, numbers) = (get("/api/file"), get("/api/file/frame?at=0.4&look=night"));
+    assert_eq!((&facts["duration"], &facts["looks"]), (&0.8.into(), &serde_json::json!(["night", "exact"])));
+    assert_eq!(numbers["time"], "0:00.80");
+    assert_eq!(numbers["command"], "histeq-video --start 0.4 --duration 0.8 --look night in.mkv in-equalized.mkv");
+    served.live.terminate();
+
+    dir.ffmpeg("-i clips/in.mkv -frames:v 1 -update 1 photo.png");
+    let served = Served::file(&dir, "--web=0 photo.png");
+    let (facts, numbers) = (served.get("/api/file").json(), served.get("/api/file/frame?look=natural").json());
+    assert_eq!((&facts["is_image"], &facts["duration"]), (&true.into(), &0.0.into()));
+    assert_eq!(numbers["command"], "histeq-video photo.png photo-equalized.png");
+    served.live.terminate();
+
+    for (line, said) in [
+        ("preview --web clips", "--web shows one file"),
+        ("preview --web clips/in.mkv sheet.png", "cannot be used with"),
+        ("preview --web --sandbox on clips/in.mkv", "--web takes connections"),
+        ("preview --web=nowhere clips/in.mkv", "an address to listen at"),
+    ] {
+        dir.run(line).ends_as(2).says(&[said]);
+    }
+    dir.run("preview --web=0 none.mkv").fails();
 }

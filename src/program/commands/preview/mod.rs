@@ -1,29 +1,23 @@
-//! `histeq-video preview`: a few frames under every look, on one sheet.
+//! `histeq-video preview`: a few frames under every look, on one sheet, or any frame in a browser (`in_browser.rs`).
+
+mod in_browser;
 
 use crate::draw::sheet::{self, Column, Miniatures};
-use crate::options::{EqualizeOptions, FilterOptions, LookRow, OutputFile, PreviewJob};
+use crate::options::{LookRow, OutputFile, PreviewJob};
 use crate::pieces::make_folder_of;
 use crate::report::{Console, counted, with_name};
-use crate::session::{Around, Outputs, Session, prepare};
+use crate::session::{Outputs, Session};
 use crate::signals;
-use anyhow::{Context, Result, bail, ensure};
-use histeq::equalize::EqualizeStage;
-use histeq::equalize::cpu::Cpu;
-use histeq::frame::{Frame, limits};
+use crate::stills::Moment;
+use anyhow::{Result, bail, ensure};
 use histeq::spec::Look;
-use histeq::spec::{Settings, Smoothing};
-use histeq_media::ffmpeg::{microseconds, rescale};
-use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosition, ReaderGone, Source};
+use histeq_media::pipeline::{Cancel, Input, Outcome, PartPosition, ReaderGone, Source};
 use histeq_media::sink::{Overwrite, write_drawn};
-use histeq_media::source::{self, InputOptions, Part};
+use histeq_media::source::{InputOptions, Part};
 use histeq_media::sys::is_pipe;
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
-
-/// Memory for the frames of a column, bytes.
-const MEMORY: usize = 512 << 20;
 
 /// Frames a second of a video of unknown rate.
 const DEFAULT_RATE: f64 = 25.0;
@@ -32,6 +26,9 @@ const DEFAULT_RATE: f64 = 25.0;
 pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     let begin = Instant::now();
     let session = Session::new(job.stderr.clone(), job.limits, console);
+    if let Some(web) = &job.web {
+        return in_browser::run(job, web, &session);
+    }
     let (sheets, there): (Vec<_>, Vec<_>) = job.sheets.iter().partition(|(_, output)| {
         let is_skipped = job.folder.is_some() && output.overwrite != Overwrite::Yes;
         !(is_skipped && Path::new(&output.name).exists())
@@ -81,12 +78,7 @@ fn draw_sheet(
 ) -> Result<Option<String>> {
     let begin = Instant::now();
     let Session { cancel, notices, .. } = session;
-    let name = if options.url == "-" { "stdin" } else { &options.url };
-    ensure!(
-        !is_pipe(&options.url),
-        "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
-    );
-    options.check_there()?;
+    check_is_there(options)?;
     make_folder_of(&output.name)?;
     let outputs = Outputs::from(session.target(output, &options.url)?);
     if job.folder.is_none() {
@@ -95,11 +87,7 @@ fn draw_sheet(
 
     let (source, input) = session.open(options, notices)?;
     let is_image = input.is_image();
-    ensure!(
-        is_image || input.duration.is_some() || Path::new(&options.url).is_file(),
-        "{name}: the input of preview is read several times, which a live stream does not allow (record some of it \
-         first: histeq-video --duration 10 {name} part.mkv)"
-    );
+    check_can_be_read_again(options, &input)?;
     let start = options.part.start;
     let starts = if is_image { vec![start] } else { starts((job.frames, start), &input, source)? };
 
@@ -133,6 +121,27 @@ fn draw_sheet(
     }
 }
 
+/// Checks that the input is there, and is no pipe.
+fn check_is_there(options: &InputOptions) -> Result<()> {
+    let name = if options.url == "-" { "stdin" } else { &options.url };
+    ensure!(
+        !is_pipe(&options.url),
+        "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
+    );
+    options.check_there()
+}
+
+/// Checks that the opened input is no live stream.
+fn check_can_be_read_again(options: &InputOptions, input: &Input) -> Result<()> {
+    let name = &options.url;
+    ensure!(
+        input.is_image() || input.duration.is_some() || Path::new(name).is_file(),
+        "{name}: the input of preview is read several times, which a live stream does not allow (record some of it \
+         first: histeq-video --duration 10 {name} part.mkv)"
+    );
+    Ok(())
+}
+
 /// The labels of the rows, from the top to the bottom.
 fn labels(rows: &[LookRow]) -> Vec<String> {
     let label = |LookRow { look, strength }: &LookRow| match strength {
@@ -153,18 +162,12 @@ fn room(columns: usize) -> (usize, usize) {
 
 /// Where the frames of the sheet are, in microseconds: in the middle of this many equal parts of the video, from
 /// `begin` on. Its length is counted in `source` if it is not known.
-fn starts((frames, begin): (u64, Option<i64>), input: &Input, mut source: Box<dyn Source>) -> Result<Vec<Option<i64>>> {
+fn starts((frames, begin): (u64, Option<i64>), input: &Input, source: Box<dyn Source>) -> Result<Vec<Option<i64>>> {
     let rate = input.rate().unwrap_or(DEFAULT_RATE);
     let by_time = input.duration.map(|duration| (duration as f64 / 1e6 * rate).round() as u64);
     let count = match input.frames.or(by_time) {
         Some(count) => count,
-        None => {
-            let mut count = 0;
-            while let Some(delivery) = source.next()? {
-                count += u64::from(delivery.frame.is_some() && delivery.position == PartPosition::Within);
-            }
-            count
-        }
+        None => count_frames(input, source)?,
     };
     let count = count.max(1);
     let columns = frames.min(count);
@@ -177,169 +180,27 @@ fn starts((frames, begin): (u64, Option<i64>), input: &Input, mut source: Box<dy
     Ok((0..columns).map(start).collect())
 }
 
-/// How many times as large as a cell the frames are that looks are applied to, where those of the video are larger.
-const ROOM_TO_SHRINK: usize = 3;
-
-/// The size that frames of this size are scaled to ahead of the looks, if that saves much.
-fn working_size((width, height): (usize, usize), room: (usize, usize)) -> Option<(usize, usize)> {
-    let share = (ROOM_TO_SHRINK * room.0.max(room.1)) as f64 / width.max(height) as f64;
-    let even = |length: usize| ((length as f64 * share / 2.0).round() as usize * 2).max(2);
-    (share * share < 0.5).then(|| (even(width), even(height)))
+/// The number of frames of `input`, which are counted in `source` if that is not known.
+fn count_frames(input: &Input, mut source: Box<dyn Source>) -> Result<u64> {
+    if let Some(count) = input.frames {
+        return Ok(count);
+    }
+    let mut count = 0;
+    while let Some(delivery) = source.next()? {
+        count += u64::from(delivery.frame.is_some() && delivery.position == PartPosition::Within);
+    }
+    Ok(count)
 }
 
 /// The original and every row of the first frame of `options`.
 fn column(options: &InputOptions, rows: &[LookRow], room: (usize, usize), cancel: &Cancel) -> Result<Column> {
-    let (mut source, mut input) = source::open(options, cancel, Notices::silent(), Arc::default())?;
-    let looks = rows.iter().map(|row| ShownLook::new(row, &input)).collect::<Result<Vec<_>>>()?;
-    if let Some(size) = input.picture.and_then(|(_, size)| working_size(size, room)) {
-        (source, input) = source::shrunk((source, input), size, &Notices::silent())?;
-    }
-    let most = |count: fn(&ShownLook) -> u32| looks.iter().map(count).max().unwrap_or(0);
-    let frames = FrameAndNeighbours::read(source.as_mut(), most(ShownLook::before), most(ShownLook::behind))?;
-    let shown = frames.shown.as_ref().with_context(|| format!("{}: interrupted", input.name))?;
-
-    let mut miniatures = Miniatures::new(&input, room);
-    let mut pictures = vec![miniatures.of(shown)?];
-    for look in &looks {
+    let moment = Moment::read(options, rows, Some(room), cancel)?;
+    let input = moment.input();
+    let mut miniatures = Miniatures::new(input, room);
+    let mut pictures = vec![miniatures.of(moment.original())?];
+    for row in rows {
         ensure!(!cancel.is_cancelled(), "{}: interrupted", input.name);
-        pictures.push(miniatures.of(&look.equalized(&frames, &input)?)?);
+        pictures.push(miniatures.of(&moment.under(row)?)?);
     }
-    let label = if input.is_image() { String::new() } else { time_label(shown, &input, options.part.start) };
-    Ok(Column { label, pictures })
-}
-
-/// The time of the first frame of a part, as `--start` takes it: `1:23.45`.
-fn time_label(frame: &Frame, input: &Input, start: Option<i64>) -> String {
-    let unit = input.video_stream().time_base;
-    let time = rescale(frame.pts.unwrap_or(0), unit, microseconds());
-    let time = match input.media.is_raw() {
-        // These times begin with the part, at a whole frame.
-        true => time + rescale(rescale(start.unwrap_or(0), microseconds(), unit), unit, microseconds()),
-        false => time - input.shift - input.media.start.unwrap_or(0),
-    };
-    let hundredths = time.max(0) / 10_000;
-    let (minutes, seconds) = (hundredths / 6000, hundredths % 6000);
-    let seconds = format!("{:02}.{:02}", seconds / 100, seconds % 100);
-    match minutes / 60 {
-        0 => format!("{minutes}:{seconds}"),
-        hours => format!("{hours}:{:02}:{seconds}", minutes % 60),
-    }
-}
-
-/// A frame, and those around it, oldest first.
-#[derive(Default)]
-struct FrameAndNeighbours {
-    before: VecDeque<Frame>,
-    shown: Option<Frame>,
-    behind: Vec<Frame>,
-}
-
-impl FrameAndNeighbours {
-    /// Reads the first frame of the part, up to `before` frames before it, and up to `behind` frames behind it.
-    fn read(source: &mut dyn Source, before: u32, behind: u32) -> Result<Self> {
-        source.look_around(before, behind);
-        let mut frames = FrameAndNeighbours::default();
-        while frames.shown.is_none() || frames.behind.len() < behind as usize {
-            let Some(delivery) = source.next()? else { break };
-            let Some(frame) = delivery.frame else { continue };
-            match delivery.position {
-                PartPosition::Before => frames.before.push_back(frame),
-                PartPosition::Within => frames.shown = Some(frame),
-                PartPosition::Behind => frames.behind.push(frame),
-            }
-            if frames.before.len() > before as usize {
-                frames.before.pop_front();
-            }
-        }
-        Ok(frames)
-    }
-
-    /// A source of the shown frame, with up to `before` frames before it and `behind` frames behind it.
-    fn source(&self, before: u32, behind: u32) -> Held {
-        let (before, behind) = (before as usize, behind as usize);
-        let beside = Delivery::beside;
-        let earlier = self.before.iter().skip(self.before.len().saturating_sub(before));
-        let earlier = earlier.map(|frame| beside(PartPosition::Before, frame.clone()));
-        let shown = self.shown.iter().map(|frame| beside(PartPosition::Within, frame.clone()));
-        let later = self.behind.iter().take(behind).map(|frame| beside(PartPosition::Behind, frame.clone()));
-        Held(earlier.chain(shown).chain(later).collect())
-    }
-}
-
-/// A source of frames in memory.
-struct Held(VecDeque<Delivery>);
-
-impl Source for Held {
-    fn next(&mut self) -> Result<Option<Delivery>> {
-        Ok(self.0.pop_front())
-    }
-}
-
-/// How a look is shown.
-struct ShownLook {
-    equalize: EqualizeOptions,
-    /// Those of the look, with a shorter temporal window where it would take long, or much memory.
-    settings: Settings,
-}
-
-impl ShownLook {
-    /// Shows the look of `row` for `input`.
-    fn new(row: &LookRow, input: &Input) -> Result<Self> {
-        let mut equalize = EqualizeOptions::of_look(row.look);
-        equalize.options.strength = row.strength.as_ref().map(|(_, strength)| *strength);
-        let mut settings = equalize.resolve(input, &Notices::silent())?;
-        let held = (MEMORY / equalize.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
-        let window = settings.smoothing;
-        if window.memory() + window.ahead() > held {
-            let frames = held.div_ceil(2);
-            settings.smoothing = Smoothing::new(frames, frames / 4).looking_ahead(frames / 2);
-        }
-        Ok(ShownLook { equalize, settings })
-    }
-
-    /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.
-    fn before(&self) -> u32 {
-        self.settings.smoothing.frames() - 1
-    }
-
-    /// The number of frames behind the shown one.
-    fn behind(&self) -> u32 {
-        self.settings.look_ahead()
-    }
-
-    /// The shown frame, equalized on the CPU.
-    fn equalized(&self, frames: &FrameAndNeighbours, input: &Input) -> Result<Frame> {
-        let held = Box::new(frames.source(self.before(), self.behind()));
-        let prepared = prepare(
-            (held, input.clone()),
-            &self.equalize,
-            &FilterOptions::default(),
-            None,
-            Around::BySource,
-            [&Notices::silent(); 2],
-        )?;
-        let mut source = prepared.source;
-        source.look_around(self.before(), self.settings.look_ahead());
-
-        let threads = limits::threads();
-        let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), self.settings);
-        let mut wanted = 1 + self.settings.look_ahead();
-        while wanted > 0 {
-            let Some(delivery) = source.next()? else { break };
-            match (delivery.frame, delivery.position) {
-                (Some(frame), PartPosition::Before) => stage.warm_up(frame)?,
-                (Some(frame), PartPosition::Within) => {
-                    stage.submit(frame)?;
-                    wanted -= 1;
-                }
-                (Some(frame), PartPosition::Behind) => {
-                    stage.submit_behind(frame)?;
-                    wanted -= 1;
-                }
-                (None, _) => {}
-            }
-        }
-        stage.finish()?;
-        Ok(stage.collect()?.context("the CPU lost a frame")?.frame)
-    }
+    Ok(Column { label: if input.is_image() { String::new() } else { moment.time() }, pictures })
 }

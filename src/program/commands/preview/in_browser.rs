@@ -1,0 +1,40 @@
+//! `preview --web`: a file in a browser.
+
+use super::{DEFAULT_RATE, count_frames};
+use crate::options::{PreviewJob, ReadyCommand};
+use crate::session::Session;
+use crate::web::{ViewedFile, Web};
+use anyhow::Result;
+use histeq_media::pipeline::Outcome;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// How often the run says that it goes on.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Shows the file of `job` until the user ends it, which is a normal end.
+pub fn run(
+    job: &PreviewJob,
+    (address, command): &(SocketAddr, ReadyCommand),
+    session: &Session<'_>,
+) -> Result<Outcome> {
+    let (options, _) = &job.sheets[0];
+    super::check_is_there(options)?;
+    session.listen_for_signals(Vec::new(), "ending")?;
+    let (source, input) = session.open(options, &session.notices)?;
+    super::check_can_be_read_again(options, &input)?;
+    let duration = match (input.is_image(), input.duration) {
+        (true, _) => 0.0,
+        (false, Some(duration)) => duration as f64 / 1e6,
+        (false, None) => count_frames(&input, source)? as f64 / input.rate().unwrap_or(DEFAULT_RATE),
+    };
+    let web = Web::start(*address)?;
+    let opened = (options.clone(), input);
+    web.show_file(ViewedFile::new(opened, duration, job.rows.clone(), command.clone(), session.cancel.clone()));
+    session.notices.note(&format!("in a browser: {}", web.url()));
+    while !session.cancel.is_cancelled() {
+        web.tick();
+        std::thread::sleep(TICK);
+    }
+    Ok(Outcome::Complete)
+}

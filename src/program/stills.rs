@@ -1,0 +1,235 @@
+//! A frame of a video, and what looks make of it, for `preview`.
+
+use crate::options::{EqualizeOptions, FilterOptions, LookRow};
+use crate::session::{Around, Prepared, prepare};
+use anyhow::{Context, Result};
+use histeq::equalize::EqualizeStage;
+use histeq::equalize::cpu::Cpu;
+use histeq::frame::{Frame, limits};
+use histeq::spec::{Settings, Smoothing};
+use histeq_media::ffmpeg::{microseconds, rescale};
+use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, PartPosition, Source};
+use histeq_media::source::{self, InputOptions};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Memory for a frame and those around it, bytes.
+const MEMORY: usize = 512 << 20;
+
+/// How many times as large as they are shown the frames are that looks are applied to, where those of the video are larger.
+const ROOM_TO_SHRINK: usize = 3;
+
+/// A frame, and those around it, which looks need.
+pub struct Moment {
+    /// The video as it is.
+    full_size: Input,
+    /// The video as it is shown.
+    input: Input,
+    /// When the part begins, in microseconds.
+    start: Option<i64>,
+    shown: Frame,
+    /// Oldest first.
+    before: VecDeque<Frame>,
+    behind: Vec<Frame>,
+}
+
+impl Moment {
+    /// The first frame of `options`, and as many around it as the looks of `rows` need. Where it is shown in `room` (columns and
+    /// rows) alone, large frames are scaled down first, which is faster.
+    ///
+    /// # Errors
+    /// When it cannot be read, there is none, or a look does not go with such a video.
+    pub fn read(
+        options: &InputOptions,
+        rows: &[LookRow],
+        room: Option<(usize, usize)>,
+        cancel: &Cancel,
+    ) -> Result<Self> {
+        let (mut source, full_size) = source::open(options, cancel, Notices::silent(), Arc::default())?;
+        let mut input = full_size.clone();
+        let looks = rows.iter().map(|row| ShownLook::new(row, &input)).collect::<Result<Vec<_>>>()?;
+        let size = room.zip(input.picture).and_then(|(room, (_, size))| working_size(size, room));
+        if let Some(size) = size {
+            (source, input) = source::shrunk((source, input), size, &Notices::silent())?;
+        }
+        let most = |count: fn(&ShownLook) -> u32| looks.iter().map(count).max().unwrap_or(0);
+        let (most_before, most_behind) = (most(ShownLook::before), most(ShownLook::behind));
+        source.look_around(most_before, most_behind);
+        let (mut shown, mut before, mut behind) = (None, VecDeque::new(), Vec::new());
+        while shown.is_none() || behind.len() < most_behind as usize {
+            let Some(delivery) = source.next()? else { break };
+            let Some(frame) = delivery.frame else { continue };
+            match delivery.position {
+                PartPosition::Before => before.push_back(frame),
+                PartPosition::Within => shown = Some(frame),
+                PartPosition::Behind => behind.push(frame),
+            }
+            if before.len() > most_before as usize {
+                before.pop_front();
+            }
+        }
+        let shown = shown.with_context(|| match cancel.is_cancelled() {
+            true => format!("{}: interrupted", full_size.name),
+            false => format!("{}: there is no frame at that time", full_size.name),
+        })?;
+        Ok(Moment { full_size, input, start: options.part.start, shown, before, behind })
+    }
+
+    /// The frame as it comes.
+    pub fn original(&self) -> &Frame {
+        &self.shown
+    }
+
+    /// The video, as its frames are here.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// The frame as the look of `row` makes it, on the CPU.
+    ///
+    /// # Errors
+    /// When the look does not go with such a video.
+    pub fn under(&self, row: &LookRow) -> Result<Frame> {
+        let look = ShownLook::new(row, &self.full_size)?;
+        let held = Box::new(self.source(look.before(), look.behind()));
+        let prepared = prepare(
+            (held, self.input.clone()),
+            &look.equalize,
+            &FilterOptions::default(),
+            None,
+            Around::BySource,
+            [&Notices::silent(); 2],
+        )?;
+        let mut equalized = None;
+        equalize(Prepared { settings: look.settings, ..prepared }, |_, frame| {
+            equalized = Some(frame);
+            Ok(())
+        })?;
+        equalized.context("the CPU lost a frame")
+    }
+
+    /// A source of the frame, with up to `before` frames before it and `behind` frames behind it.
+    fn source(&self, before: u32, behind: u32) -> Held {
+        let (before, behind) = (before as usize, behind as usize);
+        let beside = Delivery::beside;
+        let earlier = self.before.iter().skip(self.before.len().saturating_sub(before));
+        let earlier = earlier.map(|frame| beside(PartPosition::Before, frame.clone()));
+        let shown = beside(PartPosition::Within, self.shown.clone());
+        let later = self.behind.iter().take(behind).map(|frame| beside(PartPosition::Behind, frame.clone()));
+        Held(earlier.chain([shown]).chain(later).collect())
+    }
+
+    /// Its time, as `--start` takes it: `1:23.45`.
+    pub fn time(&self) -> String {
+        let unit = self.full_size.video_stream().time_base;
+        let time = rescale(self.shown.pts.unwrap_or(0), unit, microseconds());
+        let time = match self.full_size.media.is_raw() {
+            // These times begin with the part, at a whole frame.
+            true => time + rescale(rescale(self.start.unwrap_or(0), microseconds(), unit), unit, microseconds()),
+            false => time - self.full_size.shift - self.full_size.media.start.unwrap_or(0),
+        };
+        let hundredths = time.max(0) / 10_000;
+        let (minutes, seconds) = (hundredths / 6000, hundredths % 6000);
+        let seconds = format!("{:02}.{:02}", seconds / 100, seconds % 100);
+        match minutes / 60 {
+            0 => format!("{minutes}:{seconds}"),
+            hours => format!("{hours}:{:02}:{seconds}", minutes % 60),
+        }
+    }
+}
+
+/// Equalizes the frames of a part on the CPU, and gives the original and the equalized one of each to `give`.
+///
+/// # Errors
+/// When they cannot be read or equalized, or `give` fails.
+pub fn equalize(prepared: Prepared, mut give: impl FnMut(Frame, Frame) -> Result<()>) -> Result<()> {
+    let Prepared { mut source, settings, .. } = prepared;
+    source.look_around(settings.smoothing.frames() - 1, settings.look_ahead());
+    let threads = limits::threads();
+    let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), settings).denoising_on(threads);
+    let mut originals = VecDeque::new();
+    loop {
+        while !stage.has_room() {
+            collect(&mut stage, &mut originals, &mut give)?;
+        }
+        let Some(delivery) = source.next()? else { break };
+        match (delivery.frame, delivery.position) {
+            (Some(frame), PartPosition::Before) => stage.warm_up(frame)?,
+            (Some(frame), PartPosition::Within) => {
+                originals.push_back(frame.clone());
+                stage.submit(frame)?;
+            }
+            (Some(frame), PartPosition::Behind) => stage.submit_behind(frame)?,
+            (None, _) => {}
+        }
+    }
+    stage.finish()?;
+    while collect(&mut stage, &mut originals, &mut give)? {}
+    Ok(())
+}
+
+/// Gives on the oldest frame of `stage`; false if there is none.
+fn collect(
+    stage: &mut EqualizeStage,
+    originals: &mut VecDeque<Frame>,
+    give: &mut impl FnMut(Frame, Frame) -> Result<()>,
+) -> Result<bool> {
+    let Some(equalized) = stage.collect()? else { return Ok(false) };
+    // Those behind the part have no original here.
+    if let Some(original) = originals.pop_front() {
+        give(original, equalized.frame)?;
+    }
+    Ok(true)
+}
+
+/// The size that frames of this size are scaled to ahead of the looks, if that saves much.
+fn working_size((width, height): (usize, usize), room: (usize, usize)) -> Option<(usize, usize)> {
+    let share = (ROOM_TO_SHRINK * room.0.max(room.1)) as f64 / width.max(height) as f64;
+    let even = |length: usize| ((length as f64 * share / 2.0).round() as usize * 2).max(2);
+    (share * share < 0.5).then(|| (even(width), even(height)))
+}
+
+/// A source of frames in memory.
+struct Held(VecDeque<Delivery>);
+
+impl Source for Held {
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        Ok(self.0.pop_front())
+    }
+}
+
+/// How a look is shown.
+pub struct ShownLook {
+    pub equalize: EqualizeOptions,
+    /// Those of the look, with a shorter temporal window where it would take long, or much memory.
+    pub settings: Settings,
+}
+
+impl ShownLook {
+    /// Shows the look of `row` for `input`.
+    ///
+    /// # Errors
+    /// When it does not go with such a video.
+    pub fn new(row: &LookRow, input: &Input) -> Result<Self> {
+        let mut equalize = EqualizeOptions::of_look(row.look);
+        equalize.options.strength = row.strength.as_ref().map(|(_, strength)| *strength);
+        let mut settings = equalize.resolve(input, &Notices::silent())?;
+        let held = (MEMORY / equalize.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
+        let window = settings.smoothing;
+        if window.memory() + window.ahead() > held {
+            let frames = held.div_ceil(2);
+            settings.smoothing = Smoothing::new(frames, frames / 4).looking_ahead(frames / 2);
+        }
+        Ok(ShownLook { equalize, settings })
+    }
+
+    /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.
+    fn before(&self) -> u32 {
+        self.settings.smoothing.frames() - 1
+    }
+
+    /// The number of frames behind the shown one.
+    fn behind(&self) -> u32 {
+        self.settings.look_ahead()
+    }
+}

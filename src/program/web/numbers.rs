@@ -1,0 +1,18 @@
+//! What is drawn beside a pair of pictures: histogram and curve.
+
+use crate::draw::shown::{by_column, curve};
+use histeq::equalize::cpu::{Engine, Isa};
+use histeq::frame::{Frame, HostPool};
+use serde_json::{Value, json};
+
+/// Columns of the histogram.
+const COLUMNS: usize = 256;
+
+/// `histogram`: pixels of the original by 256 columns of codes; `curve`: pairs of shares of the highest code, 0 to 1.
+pub fn of_frames(original: &Frame, equalized: &Frame) -> Value {
+    let histogram = Engine::new(Isa::best(), HostPool::default())
+        .map(|mut engine| by_column(&engine.histogram(original, original.whole()), COLUMNS));
+    let round = |share: f64| (share * 1e3).round() / 1e3;
+    let curve: Vec<[f64; 2]> = curve(original, equalized).into_iter().map(|(x, y)| [round(x), round(y)]).collect();
+    json!({ "histogram": histogram, "curve": curve })
+}

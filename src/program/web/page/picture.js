@@ -1,0 +1,133 @@
+// The two pictures on the stage with the divider between them, and what is drawn beside them: for `live.js` and `file.js`.
+
+export const $ = (id) => document.getElementById(id);
+const picture = $("picture"), draw = picture.getContext("2d", { alpha: false });
+
+/// What the program answers, as JSON; with `change`, to a request that changes something.
+export async function ask(path, change) {
+  const how = change ? { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) } : {};
+  const answer = await fetch(path, how);
+  const said = await answer.json();
+  if (!answer.ok) throw new Error(said.error);
+  return said;
+}
+
+/// Says `text` on the picture; nothing without one.
+export function say(text) {
+  $("message").textContent = text;
+  $("message").hidden = !text;
+}
+
+export function element(kind, text) {
+  const made = document.createElement(kind);
+  made.textContent = text;
+  return made;
+}
+
+/// Shows names and values.
+export function showFacts(facts) {
+  $("facts").replaceChildren(...facts.flatMap(([name, value]) => [element("dt", name), element("dd", value)]));
+}
+
+/// The looks, and what each of them is.
+let looks = [];
+export async function readLooks(names) {
+  looks = await ask("/api/looks");
+  if (names) looks = looks.filter(({ name }) => names.includes(name));
+  $("look").replaceChildren(...looks.map(({ name }) => element("option", name)));
+}
+
+/// Says in words what look and strength are chosen.
+export function tellSettings() {
+  $("strength-text").textContent = `${$("strength").value} %`;
+  $("about").textContent = (looks.find((look) => look.name === $("look").value) || {}).about || "";
+}
+
+/// Draws the upper half of a pair of this size left of the divider, and the lower half right of it. The stage gets the size of a
+/// half, unless it is `keep`.
+export function paintPair(pair, width, height, keep = false) {
+  const rows = height / 2;
+  if (!keep && (picture.width !== width || picture.height !== rows)) { picture.width = width; picture.height = rows; }
+  const at = Math.round((picture.width * divider()) / 1000), from = (at * width) / picture.width;
+  if (at > 0) draw.drawImage(pair, 0, 0, from, rows, 0, 0, at, picture.height);
+  if (at < picture.width) draw.drawImage(pair, from, rows, width - from, rows, at, 0, picture.width - at, picture.height);
+}
+
+// ---- The divider -----------------------------------------------------------------------------------------------------------
+
+/// Paints the picture again.
+let repaint = () => {};
+export function repaintBy(paint) { repaint = paint; }
+
+const divider = () => Number($("divider").value);
+
+function setDivider(value) {
+  $("divider").value = value;
+  moveDivider();
+}
+
+function moveDivider() {
+  const at = divider();
+  const stage = $("stage").getBoundingClientRect(), scale = Math.min(stage.width / picture.width, stage.height / picture.height);
+  const width = picture.width * scale, left = (stage.width - width) / 2;
+  $("bar").style.left = `${left + (width * at) / 1000}px`;
+  $("bar").hidden = at === 0 || at === 1000;
+  $("left-name").hidden = at === 0;
+  $("right-name").hidden = at === 1000;
+  for (const button of document.querySelectorAll("[data-view]")) {
+    const value = Number(button.dataset.view);
+    button.setAttribute("aria-pressed", value === at || (value === 500 && at > 0 && at < 1000));
+  }
+  repaint();
+}
+
+$("divider").addEventListener("input", moveDivider);
+// Dragging begins anywhere on the picture.
+$("stage").addEventListener("pointerdown", (event) => event.target.id === "divider" && dragTo(event));
+$("stage").addEventListener("pointermove", (event) => event.buttons && event.target.id === "divider" && dragTo(event));
+function dragTo(event) {
+  const stage = $("stage").getBoundingClientRect(), scale = Math.min(stage.width / picture.width, stage.height / picture.height);
+  const width = picture.width * scale;
+  const at = (event.clientX - stage.left - (stage.width - width) / 2) / width;
+  setDivider(Math.round(1000 * Math.min(1, Math.max(0, at))));
+}
+for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => setDivider(Number(button.dataset.view)));
+document.addEventListener("keydown", (event) => {
+  const to = { e: 0, v: 500, o: 1000 }[event.key];
+  if (to !== undefined && isFree(event)) setDivider(to);
+});
+
+/// Whether a key that was pressed is no part of something else.
+export const isFree = (event) =>
+  !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("select, textarea, button, a, summary, video");
+new ResizeObserver(moveDivider).observe($("stage"));
+
+// ---- Histogram and curve ---------------------------------------------------------------------------------------------------
+
+export function chart(histogram, curve) {
+  const canvas = $("chart"), to = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+  const { width, height } = canvas;
+  to.clearRect(0, 0, width, height);
+  if (histogram) {
+    const used = histogram.filter((count) => count > 0);
+    // Bars are cut at a multiple of their mean, so that a large flat area does not dwarf all others.
+    const mean = used.reduce((sum, count) => sum + count, 0) / Math.max(used.length, 1);
+    const most = Math.max(1, Math.min(Math.max(...histogram), 6 * mean)), step = width / histogram.length;
+    to.fillStyle = style.getPropertyValue("--bars");
+    histogram.forEach((count, x) => {
+      const bar = Math.min(height, Math.ceil((count * height) / most));
+      to.fillRect(x * step, height - bar, Math.ceil(step), bar);
+    });
+  }
+  to.strokeStyle = style.getPropertyValue("--line");
+  to.beginPath();
+  to.moveTo(0, height);
+  to.lineTo(width, 0);
+  to.stroke();
+  to.strokeStyle = style.getPropertyValue("--accent");
+  to.lineWidth = 3;
+  to.beginPath();
+  curve.forEach(([x, y], index) => to[index ? "lineTo" : "moveTo"](x * width, height - y * height));
+  to.stroke();
+  to.lineWidth = 1;
+}

@@ -1,0 +1,268 @@
+//! A file that is looked at before anything is written: its frames under looks, as pictures and as short films.
+
+use super::bodies::Of;
+use super::hub::lock;
+use super::numbers::of_frames;
+use super::routes::value_of;
+use crate::draw::sheet::Miniatures;
+use crate::options::{FilterOptions, LookRow, ReadyCommand};
+use crate::session::{Around, Prepared, prepare};
+use crate::stills::{Moment, ShownLook, equalize};
+use anyhow::{Context, Result, bail, ensure};
+use histeq::Named;
+use histeq::frame::Frame;
+use histeq::spec::{Look, Strength};
+use histeq_media::ffmpeg::{AutoRotate, Still, microseconds, rescale};
+use histeq_media::pipeline::{Cancel, Input, Notices};
+use histeq_media::sink::{BrowserStream, Fragment, Pairs};
+use histeq_media::source::{self, InputOptions, Part};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Most rows of a picture.
+const MOST_ROWS: usize = 1080;
+
+/// Pictures of fewer rows are made from frames that are scaled down first.
+const SMALL: usize = 360;
+
+/// Most rows of each picture of a film.
+const FILM_ROWS: usize = 720;
+
+/// Length of a film in seconds, and the most frames of it.
+const FILM_SECONDS: f64 = 4.0;
+const FILM_FRAMES: u64 = 240;
+
+/// A file, and what is kept of the frames that were asked for last.
+pub struct ViewedFile {
+    facts: Facts,
+    options: InputOptions,
+    rows: Vec<LookRow>,
+    command: ReadyCommand,
+    cancel: Cancel,
+    /// One picture or film is made at a time.
+    last: Mutex<Last>,
+}
+
+/// What the page has to know of it.
+#[derive(Serialize)]
+struct Facts {
+    name: String,
+    /// In seconds.
+    duration: f64,
+    /// Frames a second.
+    rate: f64,
+    width: usize,
+    height: usize,
+    is_image: bool,
+    looks: Vec<String>,
+}
+
+/// The moments that were shown last, in full and scaled down, and the last pair of pictures.
+struct Last {
+    input: Input,
+    full: Option<(i64, Moment)>,
+    small: Option<(i64, Moment)>,
+    pair: Option<(Asked, Arc<[Frame; 2]>)>,
+}
+
+/// Which frame is asked for, and what is done to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Microseconds from the begin of the part.
+    at: i64,
+    look: Look,
+    /// As it was given, 0 to 1.
+    strength: Option<String>,
+}
+
+impl Asked {
+    /// Reads the part of an address behind its `?`: `at` in seconds, `look`, `strength`; by default the first frame, and what the
+    /// look has.
+    ///
+    /// # Errors
+    /// When one of them has no such value.
+    pub fn read(query: &str) -> Result<Self> {
+        let value = |name| value_of(query, name);
+        let seconds: f64 =
+            value("at").unwrap_or("0").parse().ok().filter(|at| *at >= 0.0).context("at is a time in seconds")?;
+        let look = match value("look") {
+            Some(name) => Look::from_name(name).with_context(|| format!("there is no look {name:?}"))?,
+            None => Look::default(),
+        };
+        let strength = value("strength").map(str::to_owned);
+        let asked = Asked { at: (seconds.min(1e9) * 1e6) as i64, look, strength };
+        asked.row().map(|_| asked)
+    }
+
+    /// The look and its strength.
+    fn row(&self) -> Result<LookRow> {
+        let of = |text: &String| {
+            let share = text.parse().ok().and_then(Strength::from_share);
+            Ok::<_, anyhow::Error>((text.clone(), share.context("strength is a number from 0 to 1")?))
+        };
+        Ok(LookRow { look: self.look, strength: self.strength.as_ref().map(of).transpose()? })
+    }
+}
+
+impl ViewedFile {
+    /// The file `options`, which has been opened as `input`, has this length in seconds, and is shown under these looks. `command`
+    /// equalizes it.
+    pub fn new(
+        (options, input): (InputOptions, Input),
+        duration: f64,
+        rows: Vec<LookRow>,
+        command: ReadyCommand,
+        cancel: Cancel,
+    ) -> Self {
+        let mut looks: Vec<String> = rows.iter().map(|row| row.look.to_string()).collect();
+        looks.dedup();
+        let (rate, is_image) = (input.rate().unwrap_or(25.0), input.is_image());
+        let (width, height) = input.picture.map_or((0, 0), |(_, size)| size);
+        let facts = Facts { name: command.input_name(), duration, rate, width, height, is_image, looks };
+        let last = Mutex::new(Last { input, full: None, small: None, pair: None });
+        ViewedFile { facts, options, rows, command, cancel, last }
+    }
+
+    /// What the page has to know of it.
+    pub fn facts(&self) -> Value {
+        json!(self.facts)
+    }
+
+    /// What is to be said of a frame: its time, the strength of its look, histogram and curve, and the command that equalizes the
+    /// file so. Only this machine is told where the file is.
+    ///
+    /// # Errors
+    /// When it cannot be read or equalized.
+    pub fn numbers(&self, asked: &Asked, is_local: bool) -> Result<Value> {
+        let mut last = lock(&self.last);
+        let pair = self.pair(&mut last, asked, false)?;
+        let time = last.full.as_ref().map(|(_, moment)| moment.time());
+        let strength = f64::from(ShownLook::new(&asked.row()?, &last.input)?.settings.strength.of_256()) / 256.0;
+        drop(last);
+        let mut numbers = of_frames(&pair[0], &pair[1]);
+        numbers["time"] = json!(time);
+        numbers["strength"] = json!((strength * 100.0).round() / 100.0);
+        numbers["command"] = json!(self.command.with(asked.look, asked.strength.as_deref(), is_local));
+        Ok(numbers)
+    }
+
+    /// The frame as JPEG, upright and with square pixels, with at most `rows` rows.
+    ///
+    /// # Errors
+    /// When it cannot be read or equalized.
+    pub fn jpeg(&self, asked: &Asked, of: Of, rows: usize) -> Result<Vec<u8>> {
+        let rows = rows.clamp(16, MOST_ROWS);
+        let mut last = lock(&self.last);
+        let pair = self.pair(&mut last, asked, rows < SMALL)?;
+        // No more rows than it has.
+        let upright = AutoRotate::new(last.input.video_stream(), false).frame(pair[0].clone())?;
+        let rows = rows.min(upright.height());
+        let mut miniatures = Miniatures::new(&last.input, (4 * rows, rows));
+        drop(last);
+        match of {
+            Of::Original => Still::Jpeg.encode(&miniatures.of(&pair[0])?),
+            Of::Equalized => Still::Jpeg.encode(&miniatures.of(&pair[1])?),
+            Of::Both => {
+                let [upper, lower] = [miniatures.of(&pair[0])?, miniatures.of(&pair[1])?];
+                Still::Jpeg.encode(&Pairs::new(&upper, rows)?.join([&upper, &lower])?)
+            }
+        }
+    }
+
+    /// Original and equalized frame.
+    fn pair(&self, last: &mut Last, asked: &Asked, is_small: bool) -> Result<Arc<[Frame; 2]>> {
+        if let Some((of, pair)) = last.pair.as_ref().filter(|_| !is_small) {
+            if of == asked {
+                return Ok(pair.clone());
+            }
+        }
+        let (room, held) = match is_small {
+            true => (Some((SMALL, SMALL)), &mut last.small),
+            false => (None, &mut last.full),
+        };
+        let moment = match held.take().filter(|(at, _)| *at == asked.at) {
+            Some((_, moment)) => moment,
+            None => Moment::read(&self.from(asked.at, 1), &self.rows, room, &self.cancel)?,
+        };
+        let equalized = moment.under(&asked.row()?)?;
+        let pair = Arc::new([moment.original().clone(), equalized]);
+        *held = Some((asked.at, moment));
+        if !is_small {
+            last.pair = Some((asked.clone(), pair.clone()));
+        }
+        Ok(pair)
+    }
+
+    /// The file from this time on, with this many frames.
+    fn from(&self, at: i64, frames: u64) -> InputOptions {
+        let begin = self.options.part.start;
+        // A little earlier than the frame, since times are rounded.
+        let early = (0.25 / self.facts.rate * 1e6) as i64;
+        let start = if at <= early { begin } else { Some(begin.unwrap_or(0) + at - early) };
+        let part = Part { start, frames: Some(frames), ..Part::default() };
+        InputOptions { part, ..self.options.clone() }
+    }
+
+    /// Some seconds from that frame on as a film: fragments of mp4, the original above the equalized picture, upright, with the
+    /// pixels of the file.
+    ///
+    /// # Errors
+    /// When they cannot be read, equalized or encoded.
+    pub fn film(&self, asked: &Asked) -> Result<Vec<u8>> {
+        let _one_at_a_time = lock(&self.last);
+        let frames = ((FILM_SECONDS * self.facts.rate).ceil() as u64).clamp(1, FILM_FRAMES);
+        let opened = source::open(&self.from(asked.at, frames), &self.cancel, Notices::silent(), Arc::default())?;
+        let look = ShownLook::new(&asked.row()?, &opened.1)?;
+        let mut upright = AutoRotate::new(opened.1.video_stream(), false);
+        let unit = opened.1.video_stream().time_base;
+        let prepared = prepare(
+            opened,
+            &look.equalize,
+            &FilterOptions::default(),
+            None,
+            Around::BySource,
+            [&Notices::silent(); 2],
+        )?;
+        let film = Arc::new(Mutex::new(Vec::new()));
+        let (mut stream, mut first) = (None, None);
+        equalize(Prepared { settings: look.settings, ..prepared }, |original, equalized| {
+            ensure!(!self.cancel.is_cancelled(), "interrupted");
+            let time = original.pts.map_or(0, |time| rescale(time, unit, microseconds()));
+            let time = time - *first.get_or_insert(time);
+            let pair = [upright.frame(original)?, upright.frame(equalized)?];
+            let stream = match &mut stream {
+                Some(stream) => stream,
+                None => {
+                    let film = film.clone();
+                    let give = move |fragment| match fragment {
+                        Fragment::Header { bytes, .. } | Fragment::Picture { bytes, .. } => lock(&film).extend(bytes),
+                    };
+                    stream.insert(BrowserStream::open(&pair[0], FILM_ROWS, give)?)
+                }
+            };
+            stream.write_at(Duration::from_micros(time.max(0) as u64), [&pair[0], &pair[1]])
+        })?;
+        if stream.take().is_none() {
+            bail!("{}: there is no frame at that time", self.facts.name);
+        }
+        let film = std::mem::take(&mut *lock(&film));
+        Ok(film)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Asked;
+
+    #[test]
+    fn what_is_asked_for_has_values_that_exist() {
+        let asked = Asked::read("at=1.5&look=night&strength=0.25&rows=90").expect("values");
+        assert_eq!((asked.at, asked.strength.as_deref()), (1_500_000, Some("0.25")));
+        assert_eq!(Asked::read("").expect("defaults").at, 0);
+        for wrong in ["at=-1", "at=x", "at=NaN", "at=inf", "look=none", "strength=2", "strength=", "strength=0.5;x"] {
+            assert!(Asked::read(wrong).is_err() || wrong == "at=inf", "{wrong}");
+        }
+    }
+}
