@@ -173,10 +173,8 @@ impl ViewedFile {
 
     /// Original and equalized frame.
     fn pair(&self, last: &mut Last, asked: &Asked, is_small: bool) -> Result<Arc<[Frame; 2]>> {
-        if let Some((of, pair)) = last.pair.as_ref().filter(|_| !is_small) {
-            if of == asked {
-                return Ok(pair.clone());
-            }
+        if let Some((_, pair)) = last.pair.as_ref().filter(|(of, _)| !is_small && of == asked) {
+            return Ok(pair.clone());
         }
         let (room, held) = match is_small {
             true => (Some((SMALL, SMALL)), &mut last.small),
