@@ -403,3 +403,14 @@ fn a_stream_that_never_decodes_is_an_error() {
     dir.run("--backend cpu broken.avi out.mkv").fails().says(&["broken.avi", "not a single frame could be decoded"]);
     assert_eq!(dir.names(), before);
 }
+
+#[test]
+fn frames_of_y4m_are_known_by_their_begin_whatever_the_file_is_called() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -pix_fmt yuv420p in.y4m");
+    dir.write("upload.video", &dir.read("in.y4m"));
+    dir.succeeds("--backend cpu --encoder ffv1 upload.video out.mkv");
+    assert_eq!(dir.frames("out.mkv").len(), 3);
+    dir.write("upload.video", b"YUV4MPEG2 W30000 H30000 F25:1\nFRAME\n");
+    dir.run("--max-pixels 9M upload.video none.mkv").ends_as(8).says(&["frames of 30000x30000 are too large"]);
+}

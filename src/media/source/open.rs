@@ -47,7 +47,8 @@ fn open_by_kind(
         Ok((Box::new(source) as Box<dyn Source>, input))
     };
     let format = options.format.as_deref();
-    let is_y4m_file = format.is_none() && Path::new(name).extension().is_some_and(|extension| extension == "y4m");
+    let has_y4m_name = Path::new(name).extension().is_some_and(|extension| extension == "y4m");
+    let is_y4m_file = format.is_none() && (has_y4m_name || begins_with(Path::new(&options.url), [&HEADER[..]]));
     if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
         return open_file(options, name, None, cancel, notices, progress);
     }
@@ -117,9 +118,14 @@ fn open_file(
 
 /// Whether this file begins as a playlist does.
 fn is_playlist(path: &Path) -> bool {
-    let mut begin = [0; 8];
-    let read = open_regular(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();
-    read && (begin.starts_with(b"#EXTM3U") || begin == *b"ffconcat")
+    begins_with(path, [&b"#EXTM3U"[..], b"ffconcat"])
+}
+
+/// Whether this is a file that begins with one of these.
+fn begins_with<'a>(path: &Path, all: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    let mut begin = Vec::new();
+    let read = open_regular(path).and_then(|file| file.take(16).read_to_end(&mut begin));
+    read.is_ok() && all.into_iter().any(|with| begin.starts_with(with))
 }
 
 /// The name of the input in messages.
