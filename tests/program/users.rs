@@ -1,10 +1,13 @@
 //! The scripts in `samples/users`: each does its job from beginning to end, with a short clip.
 
+use crate::support::http::exchange;
 use crate::support::program::{Dir, program};
 use crate::support::reader::encoder_is_here;
 use crate::support::skip::skip;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// A folder with a clip of half a second.
 fn with_clip() -> Dir {
@@ -13,14 +16,19 @@ fn with_clip() -> Dir {
     dir
 }
 
-/// Runs a script there, with the program on its path. Its exit code, and what it printed.
-fn run(dir: &Dir, script: &str, arguments: &str) -> (Option<i32>, String) {
+/// The command for a script there, with the program on its path.
+fn script_command(dir: &Dir, script: &str, arguments: &str) -> Command {
     let script = Path::new("samples/users").join(script).canonicalize().expect("a script");
     let mut command: Command = dir.other_command(script, arguments);
     let program = program();
     let folder = program.parent().expect("a folder").display();
     command.env("PATH", format!("{folder}:{}", std::env::var("PATH").expect("a path")));
-    let output = command.output().expect("a shell");
+    command
+}
+
+/// Runs a script there. Its exit code, and what it printed.
+fn run(dir: &Dir, script: &str, arguments: &str) -> (Option<i32>, String) {
+    let output = script_command(dir, script, arguments).output().expect("a shell");
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&said).into_owned())
 }
@@ -90,4 +98,67 @@ fn a_student_gets_both_methods_side_by_side_and_a_curve_as_numbers() {
         return skip("a student", "no python3");
     }
     comes_out("student.sh", "clip.mkv", &[("textbook.mkv", 12), ("clahe.mkv", 12), ("side-by-side.mkv", 12)]);
+}
+
+/// A server that a test started.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_service_gives_videos_back_and_tells_who_sent_something_else_what_is_wrong() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return skip("a service", "no python3");
+    }
+    if !encoder_is_here("a service", "libx264") {
+        return;
+    }
+    let dir = with_clip();
+    let mut command = script_command(&dir, "service.py", "jobs");
+    command.env("PORT", "0").env("MOST_BYTES", "1000000").stdout(Stdio::piped());
+    let mut server = Server(command.spawn().expect("a server"));
+    let mut address = String::new();
+    BufReader::new(server.0.stdout.take().expect("a pipe")).read_line(&mut address).expect("its address");
+    let address = address.trim().strip_prefix("http://").and_then(|url| url.strip_suffix("/jobs")).expect("an address");
+    let ask = |method: &str, path: &str, body: &[u8], length: usize| {
+        let head = format!("{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: {length}\r\n\r\n");
+        exchange(address, &[head.as_bytes(), body].concat())
+    };
+    let send = |body: &[u8]| ask("PUT", "/jobs", body, body.len()).json()["job"].as_str().expect("a job").to_owned();
+    let ended = |job: &str| loop {
+        let state = ask("GET", &format!("/jobs/{job}"), b"", 0).json();
+        if !["waiting", "running"].contains(&state["state"].as_str().expect("a state")) {
+            return state;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+
+    let job = send(&dir.read("clip.mkv"));
+    let state = ended(&job);
+    assert_eq!((&state["state"], &state["frames"]), (&"done".into(), &12.into()), "{state}");
+    dir.write("back.mp4", &ask("GET", &format!("/jobs/{job}/video"), b"", 0).body);
+    assert_eq!(dir.frames("back.mp4").len(), 12);
+
+    // What is wrong with an upload is said to its sender; nothing of it is left, and the next one is done.
+    for (upload, kind, status) in [
+        (&b"no video"[..], "damage", 422),
+        (b"YUV4MPEG2 W30000 H30000 F25:1\nFRAME\n", "limit", 413),
+        (b"ffconcat version 1.0\nfile /etc/passwd\n", "refused", 500),
+    ] {
+        let job = send(upload);
+        let state = ended(&job);
+        assert_eq!((&state["state"], &state["kind"]), (&"failed".into(), &kind.into()), "{state}");
+        assert_eq!(ask("GET", &format!("/jobs/{job}/video"), b"", 0).status, status, "{state}");
+        assert_eq!(std::fs::read_dir(dir.path("jobs").join(&job)).expect("a folder").count(), 0);
+    }
+    assert_eq!(ask("PUT", "/jobs", b"", 2_000_000).status, 413);
+    for path in ["/", "/jobs", "/jobs/../clip.mkv", "/jobs/%2e%2e", &format!("/jobs/{}", "0".repeat(32))] {
+        assert_eq!(ask("GET", path, b"", 0).status, 404, "{path}");
+    }
+    assert_eq!(ended(&send(&dir.read("clip.mkv")))["state"], "done");
 }

@@ -5,6 +5,7 @@ pub mod backends;
 pub mod clips;
 pub mod documents;
 pub mod failing;
+pub mod http;
 pub mod kept_files;
 pub mod layout;
 pub mod loaded;

@@ -1,8 +1,9 @@
 //! The view in a browser: what its addresses answer, and to whom. tests/media/web.py has a browser.
 
 use super::*;
+use crate::support::http::{Answer, exchange};
 use crate::support::random::Random;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 
 /// A run with a view, and where that is.
@@ -10,23 +11,6 @@ struct Served {
     live: Beside,
     address: String,
     token: String,
-}
-
-/// An answer: its status, its head, its body.
-struct Answer {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    fn json(&self) -> serde_json::Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
-    }
 }
 
 impl Served {
@@ -56,18 +40,8 @@ impl Served {
         }
     }
 
-    /// The answer to these bytes, up to the end of the connection.
     fn raw(&self, request: &[u8]) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).expect("a connection");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
-        stream.write_all(request).expect("a request");
-        let mut all = Vec::new();
-        // A connection that is reset has said all that it says.
-        let _ = stream.read_to_end(&mut all);
-        let end = all.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(all.len());
-        let head = String::from_utf8_lossy(&all[..end]).into_owned();
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        Answer { status, head: head.to_ascii_lowercase(), body: all.get(end + 4..).unwrap_or_default().to_vec() }
+        exchange(&self.address, request)
     }
 
     fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
@@ -280,6 +254,11 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     // The last frame, and none behind it.
     assert_eq!(served.get("/api/file/frame?at=1.56").json()["time"], "0:01.56");
     assert_eq!(served.get("/api/file/frame.jpg?at=99").status, 500);
+    // What goes wrong tells no place.
+    std::fs::rename(dir.path("clips/in.mkv"), dir.path("clips/other.mkv")).expect("a move");
+    let gone = served.get("/api/file/frame?at=0.4");
+    assert_eq!((gone.status, gone.text().contains("clips")), (500, false), "{}", gone.text());
+    std::fs::rename(dir.path("clips/other.mkv"), dir.path("clips/in.mkv")).expect("a move");
     for wrong in ["at=x", "look=none", "strength=2", "of=none"] {
         let answer = served.get(&format!("/api/file/frame?{wrong}"));
         assert_eq!(answer.status, 400, "{wrong}: {}", answer.text());
