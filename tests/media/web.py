@@ -258,7 +258,7 @@ def see(given):
 
 
 WAIT = "while (!(%s)) await new Promise((next) => setTimeout(next, 50));"
-SHOWN = WAIT % "document.getElementById('command').value.includes(values[0]) && document.getElementById('message').hidden"
+SHOWN = WAIT % "document.getElementById('snapshot').href.includes(values[0]) && document.getElementById('message').hidden"
 
 
 def file(given):
@@ -273,7 +273,7 @@ def file(given):
             browser.resize(*size)
             begin = time.monotonic()
             browser.open(run.url)
-            browser.run(SHOWN, "clip.mkv")
+            browser.run(SHOWN, "look=natural")
             shown = time.monotonic() - begin
             browser.run(WAIT % "[...document.querySelectorAll('.strip img')].every((image) => image.naturalWidth)")
             found = browser.run(DIFFERENCES, "/api/file/frame.jpg?at=0&look=natural")
@@ -284,10 +284,10 @@ def file(given):
             print(f"{name}: shown after {shown:.1f} s, all small pictures after {time.monotonic() - begin:.1f} s; left of the divider "
                   f"{found['original']:.2f} levels off the original, right of it {found['equalized']:.2f} off the equalized picture")
         # By hand: a look of the strip, less of it, another time.
-        browser.run("document.querySelector('#by-look [data-look=haze]').click();" + SHOWN, "--look haze")
-        browser.run("document.querySelector('#by-strength [data-strength=\"0.5\"]').click();" + SHOWN, "--strength 0.5")
+        browser.run("document.querySelector('#by-look [data-look=haze]').click();" + SHOWN, "look=haze")
+        browser.run("document.querySelector('#by-strength [data-strength=\"0.5\"]').click();" + SHOWN, "strength=0.5")
         browser.run("const seek = document.getElementById('seek'); seek.value = 2000; seek.dispatchEvent(new Event('input'));"
-                    + WAIT % "document.getElementById('time').textContent === '0:02.00'")
+                    + WAIT % "document.getElementById('time').textContent === '0:02.00 / 0:04.00'")
         command = browser.run("return document.getElementById('command').value;").split()
         assert command[1:5] == ["--look", "haze", "--strength", "0.5"] and command[5] == str(clip), command
         subprocess.run([given.program, "-q", "-y", "--backend", "cpu", *command[1:-1], made], check=True)

@@ -16,7 +16,7 @@ use histeq::spec::{Look, Named, Strength};
 use histeq_media::ffmpeg::Container;
 use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions};
 use histeq_media::source::{InputOptions, Isolation};
-use histeq_media::sys::{number_pattern, without_password};
+use histeq_media::sys::{host, number_pattern, without_password};
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -153,17 +153,30 @@ impl ReadyCommand {
     /// The command for this look and strength, for a shell. `with_place` says whether it tells where the input is, beside
     /// its name.
     pub fn with(&self, look: Look, strength: Option<&str>, with_place: bool) -> String {
+        if self.input.contains(char::is_control) {
+            return "# the name of the file has control characters: give it another one".to_owned();
+        }
         let mut words = vec!["histeq-video".to_owned()];
         words.extend(self.options.iter().cloned());
         if look != Look::default() {
             words.extend(["--look".to_owned(), look.to_string()]);
         }
         words.extend(strength.iter().flat_map(|share| ["--strength", share].map(str::to_owned)));
-        words.push(if with_place { without_password(&self.input) } else { self.input_name() });
-        words.push(equalized_name(&self.input));
+        // What is behind the ? of a URL may be a password, too.
+        let input = match self.input.split_once('?') {
+            Some((before, _)) if before.contains("://") => format!("{before}?..."),
+            _ => self.input.clone(),
+        };
+        words.push(no_option(if with_place { without_password(&input) } else { self.input_name() }));
+        words.push(no_option(equalized_name(&self.input)));
         let quoted = words.iter().map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
         quoted.collect::<Vec<String>>().join(" ")
     }
+}
+
+/// The name of a file that is not taken for an option.
+fn no_option(name: String) -> String {
+    if name.starts_with('-') { format!("./{name}") } else { name }
 }
 
 /// `NAME-equalized.mp4` in the current folder, for `folder/NAME.mp4`; a file of Matroska where the input's kind cannot be
@@ -181,8 +194,12 @@ fn equalized_name(input: &str) -> String {
 /// The name of a file without its folders, or that of the file that a URL names.
 fn last_part(input: &str) -> &str {
     // Query and fragment of a URL are no part of the name.
-    let path = if input.contains("://") { input.split(['?', '#']).next().unwrap_or_default() } else { input };
-    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
+    let Some((_, rest)) = input.split_once("://") else {
+        return input.rsplit('/').find(|part| !part.is_empty()).unwrap_or(input);
+    };
+    let place = rest.split(['?', '#']).next().unwrap_or_default();
+    let of_path = place.split_once('/').and_then(|(_, path)| path.rsplit('/').find(|part| !part.is_empty()));
+    of_path.or(host(input)).unwrap_or("stream")
 }
 
 fn strength(text: &str) -> Result<(String, Strength), String> {
@@ -342,11 +359,16 @@ mod tests {
             night.with(Look::Natural, None, false),
             "histeq-video \"at night's.mov\" \"at night's-equalized.mov\""
         );
+        let url = command(&[], "http://me:hush@host/a.mp4?password=hush");
+        assert_eq!(url.with(Look::Natural, None, true), "histeq-video 'http://me@host/a.mp4?...' a-equalized.mp4");
         let raw = command(&["--size", "64x48"], "a.yuv");
         assert_eq!(raw.with(Look::Natural, None, true), "histeq-video --size 64x48 a.yuv a-equalized.yuv");
         for (input, output) in [
             ("f/frame%05d.png", "histeq-video 'frame%05d.png' 'frame%05d-equalized.png'"),
             ("https://host/a/b.mp4?x=1", "histeq-video b.mp4 b-equalized.mp4"),
+            ("http://me:hush@host:90/", "histeq-video host host-equalized.mkv"),
+            ("./--stats=a.mp4", "histeq-video ./--stats=a.mp4 ./--stats=a-equalized.mp4"),
+            ("a\u{3}b.mp4", "# the name of the file has control characters: give it another one"),
             ("clip.unknown", "histeq-video clip.unknown clip-equalized.mkv"),
         ] {
             assert_eq!(command(&[], input).with(Look::Natural, None, false), output);

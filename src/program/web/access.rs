@@ -6,7 +6,7 @@ use rustix::system::uname;
 use std::net::{IpAddr, SocketAddr};
 use subtle::ConstantTimeEq;
 
-/// The name of the cookie that holds the token.
+/// The name of the cookie that holds the token, before the port: cookies belong to all ports of a machine.
 const COOKIE_NAME: &str = "histeq-video";
 
 /// Bytes of a token.
@@ -57,7 +57,11 @@ impl Access {
     /// The cookie for who has opened [`url`](Self::url).
     pub fn cookie(&self, query: Option<&str>) -> Option<String> {
         let token = token_of_query(query).filter(|token| self.is_token(token.as_bytes()))?;
-        Some(format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000"))
+        Some(format!("{}={token}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name()))
+    }
+
+    fn cookie_name(&self) -> String {
+        format!("{COOKIE_NAME}-{}", self.address.port())
     }
 
     /// Checks a request. Browsers say where one comes from that changes something or opens a WebSocket.
@@ -71,12 +75,15 @@ impl Access {
         {
             return Err(Refusal::Origin);
         }
+        if is_of_another_page(headers) {
+            return Err(Refusal::Origin);
+        }
         if self.is_local() {
             return Ok(());
         }
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let cookies = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-        let cookies = cookies.filter(|(name, _)| *name == COOKIE_NAME).map(|(_, token)| token);
+        let cookies = cookies.filter(|(name, _)| *name == self.cookie_name()).map(|(_, token)| token);
         let bearer = text(headers, AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         let mut given = cookies.chain(bearer).chain(token_of_query(query));
         if given.any(|token| self.is_token(token.as_bytes())) { Ok(()) } else { Err(Refusal::Token) }
@@ -107,6 +114,13 @@ impl Access {
             }
         }
     }
+}
+
+/// Whether a browser says that a page of another address asks, but for a link to this one that is followed.
+fn is_of_another_page(headers: &HeaderMap) -> bool {
+    let of = |name| text(headers, HeaderName::from_static(name));
+    let is_foreign = matches!(of("sec-fetch-site"), Some("cross-site" | "same-site"));
+    is_foreign && (of("sec-fetch-mode"), of("sec-fetch-dest")) != (Some("navigate"), Some("document"))
 }
 
 /// The name of this machine, in small letters.
@@ -152,6 +166,16 @@ mod tests {
         for origin in ["http://evil.example", "https://localhost:8100", "null", "http://localhost:8101", ""] {
             assert_eq!(check("localhost:8100", Some(origin)), Err(Refusal::Origin), "{origin}");
         }
+        let site = |name: &'static str, value: &'static str| (HeaderName::from_static(name), value);
+        let asked = [(HOST, "127.0.0.1:8100"), site("sec-fetch-site", "cross-site"), site("sec-fetch-mode", "no-cors")];
+        assert_eq!(access.check(&headers(&asked), None), Err(Refusal::Origin));
+        let link = [
+            asked[0].clone(),
+            asked[1].clone(),
+            site("sec-fetch-mode", "navigate"),
+            site("sec-fetch-dest", "document"),
+        ];
+        assert_eq!(access.check(&headers(&link), None), Ok(()));
         assert_eq!(access.url(), "http://127.0.0.1:8100/");
         assert_eq!(access.cookie(Some("token=")), None);
     }
@@ -170,9 +194,13 @@ mod tests {
         assert_eq!(check(None, Some("token=")), Err(Refusal::Token));
         assert_eq!(check(None, Some(&format!("a=b&token={token}"))), Ok(()));
         assert_eq!(check(Some((AUTHORIZATION, &format!("Bearer {token}"))), None), Ok(()));
-        assert_eq!(check(Some((COOKIE, &format!("a=b; {COOKIE_NAME}={token}"))), None), Ok(()));
+        assert_eq!(check(Some((COOKIE, &format!("a=b; {COOKIE_NAME}-8100={token}"))), None), Ok(()));
         for wrong in [&token[1..], &format!("{token}0"), &"0".repeat(2 * TOKEN), ""] {
-            assert_eq!(check(Some((COOKIE, &format!("{COOKIE_NAME}={wrong}"))), None), Err(Refusal::Token), "{wrong}");
+            assert_eq!(
+                check(Some((COOKIE, &format!("{COOKIE_NAME}-8100={wrong}"))), None),
+                Err(Refusal::Token),
+                "{wrong}"
+            );
         }
         // A foreign name that resolves to this machine is refused, even with the token.
         let evil = headers(&[(HOST, "evil.example:8100"), (AUTHORIZATION, &format!("Bearer {token}"))]);

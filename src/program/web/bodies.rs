@@ -16,7 +16,8 @@ use std::fs::File;
 use std::io::{Error, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 
 /// Bytes of a file that are read at once.
@@ -27,6 +28,9 @@ const ROWS: usize = 540;
 
 /// Time between two pictures of the fallback.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A picture is sent again after this time: that tells whether the viewer has gone.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// What stands between two pictures of the fallback.
 const BOUNDARY: &str = "picture";
@@ -59,7 +63,7 @@ pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
         Ok(of) => of,
         Err(wrong) => return error(StatusCode::BAD_REQUEST, &format!("{wrong}")),
     };
-    made("image/jpeg", move || match of {
+    made("image/jpeg", move |_| match of {
         Of::Equalized => Still::Jpeg.encode(&shown.equalized),
         Of::Original => Still::Jpeg.encode(&shown.original),
         Of::Both => Still::Jpeg.encode(&pair(&shown, usize::MAX)?),
@@ -67,9 +71,32 @@ pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
     .await
 }
 
-/// What `make` makes, which takes a while, as an answer of this type.
-pub async fn made(kind: &str, make: impl FnOnce() -> Result<Vec<u8>> + Send + 'static) -> Response<Body> {
-    match spawn_blocking(make).await {
+/// Whether who has asked for something has gone.
+#[derive(Clone, Default)]
+pub struct Gone(Arc<AtomicBool>);
+
+impl Gone {
+    /// Whether that is so.
+    pub fn is_so(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Held while somebody waits for an answer.
+struct Asker(Gone);
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// What `make` makes, which takes a while, as an answer of this type. It is told when nobody waits for that any more.
+pub async fn made(kind: &str, make: impl FnOnce(&Gone) -> Result<Vec<u8>> + Send + 'static) -> Response<Body> {
+    // Dropped with this future, which ends with its connection.
+    let asker = Asker(Gone::default());
+    let gone = asker.0.clone();
+    match spawn_blocking(move || make(&gone)).await {
         Ok(Ok(made)) => whole(StatusCode::OK, kind, made),
         Ok(Err(wrong)) => error(StatusCode::INTERNAL_SERVER_ERROR, &format!("{wrong:#}")),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being made"),
@@ -90,11 +117,12 @@ pub fn pictures(source: Arc<Viewed>, admitted: Admitted) -> Response<Body> {
 
 async fn send_pictures(source: &Arc<Viewed>, mut sender: Sender<Bytes, Error>) -> Result<()> {
     let mut last = None;
+    let mut sent = Instant::now();
     loop {
         tokio::time::sleep(INTERVAL).await;
-        let Some(shown) = source.last().filter(|shown| last.replace(shown.number) != Some(shown.number)) else {
-            continue;
-        };
+        let is_due = |number| last != Some(number) || sent.elapsed() >= AGAIN;
+        let Some(shown) = source.last().filter(|shown| is_due(shown.number)) else { continue };
+        (last, sent) = (Some(shown.number), Instant::now());
         let jpeg = spawn_blocking(move || Still::Jpeg.encode(&pair(&shown, ROWS)?)).await??;
         let head = format!("--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", jpeg.len());
         sender.send_data([head.as_bytes(), &jpeg, b"\r\n"].concat().into()).await?;

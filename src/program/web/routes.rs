@@ -1,7 +1,7 @@
 //! What each address answers.
 
 use super::access::{Access, Refusal};
-use super::bodies::{self, Of};
+use super::bodies::{self, Gone, Of};
 use super::hub::{Admitted, Change, Hub, Viewed};
 use super::metrics;
 use super::viewed_file::{Asked, ViewedFile};
@@ -12,8 +12,8 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY, SEC_WEBSOCKET_KEY,
-    SET_COOKIE, UPGRADE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
+    SEC_WEBSOCKET_KEY, SET_COOKIE, UPGRADE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
@@ -193,12 +193,13 @@ async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_loca
     let rows = value_of(query, "rows").and_then(|rows| rows.parse().ok()).unwrap_or(usize::MAX);
     match path {
         "/api/file" => json_body(&file.facts()),
+        "/api/file/command" => json_body(&json!({ "command": file.command(&asked, is_local) })),
         "/api/file/frame" => {
-            let numbers = move || Ok(file.numbers(&asked, is_local)?.to_string().into_bytes());
+            let numbers = move |gone: &Gone| Ok(file.numbers(&asked, is_local, gone)?.to_string().into_bytes());
             bodies::made(JSON, numbers).await
         }
-        "/api/file/frame.jpg" => bodies::made("image/jpeg", move || file.jpeg(&asked, of, rows)).await,
-        "/api/file/film.mp4" => bodies::made("video/mp4", move || file.film(&asked)).await,
+        "/api/file/frame.jpg" => bodies::made("image/jpeg", move |gone| file.jpeg(&asked, of, rows, gone)).await,
+        "/api/file/film.mp4" => bodies::made("video/mp4", move |gone| file.film(&asked, gone)).await,
         _ => error(StatusCode::NOT_FOUND, NOTHING),
     }
 }
@@ -251,7 +252,10 @@ pub fn error(status: StatusCode, message: &str) -> Response<Body> {
 
 /// The answer to a request that is refused.
 pub fn refuse((status, message): Wrong) -> Response<Body> {
-    guarded(error(status, message))
+    let mut response = guarded(error(status, message));
+    // Who may not come in keeps no connection.
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// The answer with what comes with every one.

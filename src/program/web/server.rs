@@ -10,10 +10,11 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::Result;
-use std::net::TcpListener;
-use std::sync::Arc;
+use std::net::{IpAddr, TcpListener};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
@@ -36,6 +37,9 @@ const MOST_LINES: usize = 64;
 /// Most bytes of a message from a viewer.
 const MOST_MESSAGE: usize = 4 << 10;
 
+/// Most of them that one other machine has.
+const MOST_OF_ONE: usize = 128;
+
 /// A viewer that takes nothing for this long is gone.
 const STALLED: Duration = Duration::from_secs(60);
 
@@ -50,26 +54,35 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
             let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
             let routes = Arc::new(Routes { access, hub });
             let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            let mut peers: HashMap<IpAddr, Weak<Semaphore>> = HashMap::new();
             loop {
-                let Ok((connection, _)) = listener.accept().await else {
+                let Ok((connection, peer)) = listener.accept().await else {
                     // Out of descriptors: others have to end first.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 };
                 let Ok(place) = connections.clone().try_acquire_owned() else { continue };
+                peers.retain(|_, places| places.strong_count() > 0);
+                let own = peers.get(&peer.ip()).and_then(Weak::upgrade);
+                let own = own.unwrap_or_else(|| Arc::new(Semaphore::new(MOST_OF_ONE)));
+                peers.insert(peer.ip(), Arc::downgrade(&own));
+                let Ok(of_peer) = own.try_acquire_owned() else { continue };
                 let routes = routes.clone();
-                tokio::spawn(serve(connection, routes, Arc::new(place)));
+                tokio::spawn(serve(connection, routes, Arc::new((place, of_peer))));
             }
         });
     })
 }
 
 /// The place of a connection. A viewer keeps it when HTTP has ended on its connection.
-type Place = Arc<OwnedSemaphorePermit>;
+type Place = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
 
 async fn serve(connection: TcpStream, routes: Arc<Routes>, place: Place) {
     // Pictures go out one by one.
     let _ = connection.set_nodelay(true);
+    // The system closes it when the other side takes nothing for this long, whatever is being sent.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::net::sockopt::set_tcp_user_timeout(&connection, STALLED.as_millis() as u32);
     let answer = service_fn(|request| {
         let (routes, place) = (routes.clone(), place.clone());
         async move { Ok::<_, Infallible>(answer(request, &routes, place).await) }

@@ -1,6 +1,6 @@
 //! A file that is looked at before anything is written: its frames under looks, as pictures and as short films.
 
-use super::bodies::Of;
+use super::bodies::{Gone, Of};
 use super::hub::lock;
 use super::numbers::of_frames;
 use super::routes::value_of;
@@ -8,7 +8,7 @@ use crate::draw::sheet::Miniatures;
 use crate::options::{FilterOptions, LookRow, ReadyCommand};
 use crate::session::{Around, Prepared, prepare};
 use crate::stills::{Moment, ShownLook, equalize};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Named;
 use histeq::frame::Frame;
 use histeq::spec::{Look, Strength};
@@ -18,7 +18,8 @@ use histeq_media::sink::{BrowserStream, Fragment, Pairs};
 use histeq_media::source::{self, InputOptions, Part};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Most rows of a picture.
@@ -34,6 +35,9 @@ const FILM_ROWS: usize = 720;
 const FILM_SECONDS: f64 = 4.0;
 const FILM_FRAMES: u64 = 240;
 
+/// Requests that may wait for a picture or a film.
+const MOST_WAITING: usize = 8;
+
 /// A file, and what is kept of the frames that were asked for last.
 pub struct ViewedFile {
     facts: Facts,
@@ -41,8 +45,11 @@ pub struct ViewedFile {
     rows: Vec<LookRow>,
     command: ReadyCommand,
     cancel: Cancel,
+    notices: Notices,
     /// One picture or film is made at a time.
     last: Mutex<Last>,
+    /// How many requests wait for that.
+    waiting: AtomicUsize,
 }
 
 /// What the page has to know of it.
@@ -66,6 +73,11 @@ struct Last {
     small: Option<(i64, Moment)>,
     pair: Option<(Asked, Arc<[Frame; 2]>)>,
 }
+
+/// An error that may be told to anybody.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Plain(&'static str);
 
 /// Which frame is asked for, and what is done to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +126,7 @@ impl ViewedFile {
         duration: f64,
         rows: Vec<LookRow>,
         command: ReadyCommand,
-        cancel: Cancel,
+        (cancel, notices): (Cancel, Notices),
     ) -> Self {
         let mut looks: Vec<String> = rows.iter().map(|row| row.look.to_string()).collect();
         looks.dedup();
@@ -122,7 +134,7 @@ impl ViewedFile {
         let (width, height) = input.picture.map_or((0, 0), |(_, size)| size);
         let facts = Facts { name: command.input_name(), duration, rate, width, height, is_image, looks };
         let last = Mutex::new(Last { input, full: None, small: None, pair: None });
-        ViewedFile { facts, options, rows, command, cancel, last }
+        ViewedFile { facts, options, rows, command, cancel, notices, last, waiting: AtomicUsize::new(0) }
     }
 
     /// What the page has to know of it.
@@ -130,21 +142,48 @@ impl ViewedFile {
         json!(self.facts)
     }
 
+    /// Waits until nothing else is being made.
+    fn turn(&self, gone: &Gone) -> Result<MutexGuard<'_, Last>> {
+        let place = self.waiting.fetch_add(1, Ordering::SeqCst);
+        let last = if place < MOST_WAITING { Some(lock(&self.last)) } else { None };
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        ensure!(!gone.is_so(), "nobody waits for it");
+        last.context("too much is asked for at once")
+    }
+
+    /// What may be told of what `make` fails with, which may name files and passwords: the program says that itself.
+    fn told<T>(&self, make: impl FnOnce() -> Result<T>) -> Result<T> {
+        make().map_err(|error| {
+            if error.is::<Plain>() {
+                return error;
+            }
+            if !self.cancel.is_cancelled() {
+                self.notices.detail(&format!("the view in a browser: {error:#}"));
+            }
+            anyhow!("{}: that cannot be shown (the program says why, with --verbose)", self.facts.name)
+        })
+    }
+
+    /// The command that equalizes the file so. Only this machine is told where the file is.
+    pub fn command(&self, asked: &Asked, is_local: bool) -> String {
+        self.command.with(asked.look, asked.strength.as_deref(), is_local)
+    }
+
     /// What is to be said of a frame: its time, the strength of its look, histogram and curve, and the command that equalizes the
     /// file so. Only this machine is told where the file is.
     ///
     /// # Errors
     /// When it cannot be read or equalized.
-    pub fn numbers(&self, asked: &Asked, is_local: bool) -> Result<Value> {
-        let mut last = lock(&self.last);
-        let pair = self.pair(&mut last, asked, false)?;
+    pub fn numbers(&self, asked: &Asked, is_local: bool, gone: &Gone) -> Result<Value> {
+        let mut last = self.turn(gone)?;
+        let pair = self.told(|| self.pair(&mut last, asked, false))?;
         let time = last.full.as_ref().map(|(_, moment)| moment.time());
         let strength = f64::from(ShownLook::new(&asked.row()?, &last.input)?.settings.strength.of_256()) / 256.0;
         drop(last);
         let mut numbers = of_frames(&pair[0], &pair[1]);
         numbers["time"] = json!(time);
         numbers["strength"] = json!((strength * 100.0).round() / 100.0);
-        numbers["command"] = json!(self.command.with(asked.look, asked.strength.as_deref(), is_local));
+        numbers["command"] = json!(self.command(asked, is_local));
         Ok(numbers)
     }
 
@@ -152,10 +191,10 @@ impl ViewedFile {
     ///
     /// # Errors
     /// When it cannot be read or equalized.
-    pub fn jpeg(&self, asked: &Asked, of: Of, rows: usize) -> Result<Vec<u8>> {
+    pub fn jpeg(&self, asked: &Asked, of: Of, rows: usize, gone: &Gone) -> Result<Vec<u8>> {
         let rows = rows.clamp(16, MOST_ROWS);
-        let mut last = lock(&self.last);
-        let pair = self.pair(&mut last, asked, rows < SMALL)?;
+        let mut last = self.turn(gone)?;
+        let pair = self.told(|| self.pair(&mut last, asked, rows < SMALL))?;
         // No more rows than it has.
         let upright = AutoRotate::new(last.input.video_stream(), false).frame(pair[0].clone())?;
         let rows = rows.min(upright.height());
@@ -173,6 +212,7 @@ impl ViewedFile {
 
     /// Original and equalized frame.
     fn pair(&self, last: &mut Last, asked: &Asked, is_small: bool) -> Result<Arc<[Frame; 2]>> {
+        ensure!(asked.at as f64 <= self.facts.duration * 1e6, Plain("there is no frame at that time"));
         if let Some((_, pair)) = last.pair.as_ref().filter(|(of, _)| !is_small && of == asked) {
             return Ok(pair.clone());
         }
@@ -207,9 +247,13 @@ impl ViewedFile {
     /// pixels of the file.
     ///
     /// # Errors
-    /// When they cannot be read, equalized or encoded.
-    pub fn film(&self, asked: &Asked) -> Result<Vec<u8>> {
-        let _one_at_a_time = lock(&self.last);
+    /// When they cannot be read, equalized or encoded, or something else is asked for meanwhile.
+    pub fn film(&self, asked: &Asked, gone: &Gone) -> Result<Vec<u8>> {
+        let _one_at_a_time = self.turn(gone)?;
+        self.told(|| self.make_film(asked, gone))
+    }
+
+    fn make_film(&self, asked: &Asked, gone: &Gone) -> Result<Vec<u8>> {
         let frames = ((FILM_SECONDS * self.facts.rate).ceil() as u64).clamp(1, FILM_FRAMES);
         let opened = source::open(&self.from(asked.at, frames), &self.cancel, Notices::silent(), Arc::default())?;
         let look = ShownLook::new(&asked.row()?, &opened.1)?;
@@ -227,6 +271,8 @@ impl ViewedFile {
         let (mut stream, mut first) = (None, None);
         equalize(Prepared { settings: look.settings, ..prepared }, |original, equalized| {
             ensure!(!self.cancel.is_cancelled(), "interrupted");
+            ensure!(!gone.is_so(), Plain("nobody waits for it"));
+            ensure!(self.waiting.load(Ordering::SeqCst) == 0, Plain("something else was asked for meanwhile"));
             let time = original.pts.map_or(0, |time| rescale(time, unit, microseconds()));
             let time = time - *first.get_or_insert(time);
             let pair = [upright.frame(original)?, upright.frame(equalized)?];

@@ -133,7 +133,9 @@ fn film<'a>(
     let mut service = session.source.is_none().then(Service::ready);
     let view = web.map(|web| {
         let record = job.record.clone().map(|name| (name, job.segments.is_some()));
-        let named = (session.source.unwrap_or(1), session.name.clone().unwrap_or_else(|| place(&input.name)));
+        let number = session.source.unwrap_or(1);
+        let of_file = session.name.clone().filter(|name| *name != several::source(number));
+        let named = (number, of_file.unwrap_or_else(|| place(&input.name)));
         web.show(Viewed::new(named, &input, &job.equalize, (shared_settings, notices, progress), record))
     });
     let view = view.transpose()?;

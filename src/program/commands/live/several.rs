@@ -90,6 +90,7 @@ pub(super) fn report(source: &str, name: &str, result: Result<ResultRecord>, con
     }
 }
 
-fn source(number: usize) -> String {
+/// What a source without a name is called.
+pub(super) fn source(number: usize) -> String {
     format!("source {number}")
 }

@@ -30,7 +30,13 @@ pub fn run(
     };
     let web = Web::start(*address)?;
     let opened = (options.clone(), input);
-    web.show_file(ViewedFile::new(opened, duration, job.rows.clone(), command.clone(), session.cancel.clone()));
+    web.show_file(ViewedFile::new(
+        opened,
+        duration,
+        job.rows.clone(),
+        command.clone(),
+        (session.cancel.clone(), session.notices.clone()),
+    ));
     session.notices.note(&format!("in a browser: {}", web.url()));
     while !session.cancel.is_cancelled() {
         web.tick();

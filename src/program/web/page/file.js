@@ -1,6 +1,6 @@
 // A file: any of its frames under any look, as a picture and as a short film, and the command that makes it.
 
-import { $, ask, chart, element, isFree, paintPair, readLooks, repaintBy, say, showFacts, tellSettings } from "/picture.js";
+import { $, ask, chart, element, isFree, paintPair, readLooks, repaintBy, say, showEqualized, showFacts, tellSettings } from "/picture.js";
 
 /// Strengths that are shown side by side.
 const STRENGTHS = [0.25, 0.5, 0.75, 1];
@@ -8,8 +8,11 @@ const STRENGTHS = [0.25, 0.5, 0.75, 1];
 const SMALL = 120;
 /// A picture that takes longer than this, in milliseconds, is said to.
 const SOON = 400;
+/// Milliseconds between two questions whether the program is there.
+const ALIVE = 5000;
+const GONE = "no connection to the program";
 
-let file = null, strength = null, pair = null, film = null, isWorking = false, isOutdated = false, turn = 0;
+let file = null, strength = null, pair = null, film = null, working = null, isOutdated = false, turn = 0;
 
 const at = () => Number($("seek").value) / 1000;
 const last = () => Math.max(0, file.duration - 1 / file.rate);
@@ -22,8 +25,8 @@ function asked(look = $("look").value, share = strength) {
 }
 
 /// The bytes of an answer.
-async function bytes(path) {
-  const answer = await fetch(path);
+async function bytes(path, signal) {
+  const answer = await fetch(path, { signal });
   if (!answer.ok) throw new Error((await answer.json()).error);
   return answer.blob();
 }
@@ -31,11 +34,16 @@ async function bytes(path) {
 // ---- The picture -----------------------------------------------------------------------------------------------------------
 
 /// Shows what is asked for now. What changes meanwhile is shown next.
-async function refresh() {
+function refresh() {
   stopFilm();
   isOutdated = true;
-  if (isWorking) return;
-  isWorking = true;
+  turn++;
+  markOld();
+  tell();
+  working ??= work().finally(() => { working = null; });
+}
+
+async function work() {
   const late = setTimeout(() => say("working"), SOON);
   try {
     while (isOutdated) {
@@ -45,55 +53,85 @@ async function refresh() {
       paintPair(pair, pair.width, pair.height);
       if (!isOutdated) show(await ask(`/api/file/frame?${words}`));
     }
-    clearTimeout(late);
     say("");
+    compare();
   } catch (error) {
-    clearTimeout(late);
-    say(error.message);
+    explain(error);
   } finally {
-    isWorking = false;
+    clearTimeout(late);
   }
-  compare();
+}
+
+/// Says what is wrong.
+function explain(error) {
+  say(error instanceof TypeError ? GONE : error.message);
+}
+
+/// Says at once what is chosen: its description, its command, and its place in the address of the page.
+async function tell() {
+  tellSettings();
+  press();
+  const words = asked();
+  history.replaceState(null, "", `#${words}`);
+  const said = await ask(`/api/file/command?${words}`).catch(() => null);
+  if (said && `${words}` === `${asked()}`) $("command").value = said.command;
 }
 
 /// Shows what is said of a frame.
 function show(frame) {
-  $("time").textContent = file.is_image ? "" : frame.time;
+  const isTurned = pair.width * 2 > pair.height !== file.width > file.height;
+  const size = isTurned ? [file.height, file.width] : [file.width, file.height];
+  const rate = file.rate.toFixed(2).replace(/\.?0+$/, "");
+  showFacts([["size", size.join(" × ")], ...(file.is_image ? [] : [["frames a second", rate]])]);
+  $("time").textContent = file.is_image ? "" : `${frame.time} / ${clock(file.duration)}`;
   if (strength === null) $("strength").value = Math.round(frame.strength * 100);
   tellSettings();
   chart(frame.histogram, frame.curve);
-  $("command").value = frame.command;
   $("snapshot").href = `/api/file/frame.jpg?${asked()}`;
-  $("snapshot").download = `${file.name.replace(/[^\w.-]+/g, "_")}-${$("look").value}.jpg`;
+  $("snapshot").download = `${file.name.replace(/[^\w.-]+/g, "_")}-${frame.time.replace(/:/g, ".")}-${$("look").value}.jpg`;
+}
+
+/// Seconds as a time: 1:23.45.
+function clock(seconds) {
+  const hundredths = Math.round(seconds * 100), two = (number) => String(number).padStart(2, "0");
+  const rest = `${two(Math.floor(hundredths / 100) % 60)}.${two(hundredths % 100)}`, minutes = Math.floor(hundredths / 6000);
+  return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
 }
 
 // ---- Looks and strengths side by side --------------------------------------------------------------------------------------
 
+/// Where the small picture of a button is.
+function pathOf({ of, look, strength: share }) {
+  if (of) return `/api/file/frame.jpg?of=${of}&rows=${SMALL}&${asked("natural", null)}`;
+  return `/api/file/frame.jpg?rows=${SMALL}&${look ? asked(look) : asked(undefined, share)}`;
+}
+
+const buttons = () => [...document.querySelectorAll(".strip button")];
+
+/// Marks the small pictures that show something else than what is chosen.
+function markOld() {
+  for (const button of buttons()) button.classList.toggle("old", button.querySelector("img").dataset.path !== pathOf(button.dataset));
+}
+
 /// Makes the small pictures, one by one, until something else is asked for.
 async function compare() {
   const mine = ++turn;
-  press();
-  const buttons = [...document.querySelectorAll(".strip button")];
-  for (const button of buttons) {
-    if (button.dataset.of) button.dataset.path = `/api/file/frame.jpg?of=original&rows=${SMALL}&${asked(undefined, null)}`;
-    else if (button.dataset.look) button.dataset.path = `/api/file/frame.jpg?rows=${SMALL}&${asked(button.dataset.look, null)}`;
-    else button.dataset.path = `/api/file/frame.jpg?rows=${SMALL}&${asked(undefined, button.dataset.strength)}`;
-  }
-  for (const button of buttons) {
-    if (turn !== mine || isWorking) return;
-    const image = button.querySelector("img");
-    if (image.dataset.path === button.dataset.path) continue;
-    const made = await bytes(button.dataset.path).catch(() => null);
-    if (turn !== mine) return;
-    URL.revokeObjectURL(image.src);
-    image.src = made ? URL.createObjectURL(made) : "";
-    image.dataset.path = button.dataset.path;
+  for (const button of buttons()) {
+    const image = button.querySelector("img"), path = pathOf(button.dataset);
+    if (image.dataset.path !== path) {
+      const made = await bytes(path).catch(() => null);
+      if (turn !== mine || !made) return;
+      URL.revokeObjectURL(image.src);
+      image.src = URL.createObjectURL(made);
+      image.dataset.path = path;
+    }
+    button.classList.remove("old");
   }
 }
 
 /// Marks the look and the strength that are chosen.
 function press() {
-  for (const button of document.querySelectorAll(".strip button")) {
+  for (const button of buttons()) {
     const { look, strength: share } = button.dataset;
     const isChosen = look ? look === $("look").value : share && Number(share) * 100 === Number($("strength").value);
     button.setAttribute("aria-pressed", Boolean(isChosen));
@@ -112,14 +150,14 @@ function small(name, values, choose) {
 
 function chooseLook(look) {
   $("look").value = look;
-  strength = null;
+  showEqualized();
   refresh();
 }
 
 function chooseStrength(share) {
-  strength = share;
-  $("strength").value = Math.round(share * 100);
-  tellSettings();
+  strength = Number(share);
+  $("strength").value = Math.round(strength * 100);
+  showEqualized();
   refresh();
 }
 
@@ -132,41 +170,48 @@ function seek(seconds) {
 
 const step = (frames) => seek(at() + frames / file.rate);
 
-/// Some seconds from here on, again and again.
+/// Some seconds from here on, again and again. Ends at the frame that is seen.
 async function play() {
   if (film) {
-    stopFilm();
     refresh();
     return;
   }
-  const video = (film = document.createElement("video"));
+  const video = document.createElement("video"), stop = new AbortController();
+  film = { video, stop };
   video.muted = video.loop = video.playsInline = true;
   $("play").textContent = "Stop";
-  say("making some seconds of it");
   try {
-    const made = await bytes(`/api/file/film.mp4?${asked()}`);
-    if (film !== video) return;
+    await working;
+    if (film?.video !== video) return;
+    turn++;
+    const begin = at();
+    say("making four seconds of it");
+    const made = await bytes(`/api/file/film.mp4?${asked()}`, stop.signal);
+    if (film?.video !== video) return;
     video.src = URL.createObjectURL(made);
-    video.addEventListener("ended", () => { video.currentTime = 0; video.play(); });
     const paint = () => {
-      if (film !== video) return;
+      if (film?.video !== video) return;
       if (video.videoWidth) paintPair(video, video.videoWidth, video.videoHeight, true);
+      $("seek").value = Math.round((begin + video.currentTime) * 1000);
+      $("time").textContent = `${clock(at())} / ${clock(file.duration)}`;
       video.requestVideoFrameCallback ? video.requestVideoFrameCallback(paint) : requestAnimationFrame(paint);
     };
     await video.play();
     say("");
     paint();
   } catch (error) {
+    if (film?.video !== video) return;
     stopFilm();
-    say(error.message);
+    explain(error);
   }
 }
 
 function stopFilm() {
   if (!film) return;
-  URL.revokeObjectURL(film.src);
-  film.removeAttribute("src");
-  film.load();
+  film.stop.abort();
+  URL.revokeObjectURL(film.video.src);
+  film.video.removeAttribute("src");
+  film.video.load();
   film = null;
   $("play").textContent = "Play";
   say("");
@@ -179,9 +224,9 @@ export async function showFile(described) {
   file = described;
   await readLooks(file.looks);
   document.title = `${file.name} – histeq-video`;
+  document.body.classList.add("file");
   $("line").textContent = file.name;
-  showFacts([["size", `${file.width} × ${file.height}`], ...(file.is_image ? [] : [["frames a second", file.rate.toFixed(2).replace(/\.?0+$/, "")]])]);
-  $("timeline").hidden = file.is_image;
+  $("timeline").hidden = last() === 0;
   $("strips").hidden = $("ready").hidden = false;
   $("seek").max = Math.round(last() * 1000);
   $("by-look").append(small("original", { of: "original" }, () => document.querySelector('[data-view="1000"]').click()),
@@ -189,6 +234,15 @@ export async function showFile(described) {
   $("by-strength").append(...STRENGTHS.map((share) => small(`${share * 100} %`, { strength: share }, () => chooseStrength(share))));
 
   $("look").addEventListener("change", () => chooseLook($("look").value));
+  // Where the page was before it was loaded again.
+  const before = new URLSearchParams(location.hash.slice(1));
+  if (file.looks.includes(before.get("look"))) $("look").value = before.get("look");
+  $("seek").value = Math.round(Number(before.get("at") ?? 0) * 1000);
+  if (before.has("strength")) {
+    strength = Number(before.get("strength"));
+    $("strength").value = Math.round(strength * 100);
+  }
+
   $("strength").addEventListener("input", tellSettings);
   $("strength").addEventListener("change", () => chooseStrength(Number($("strength").value) / 100));
   $("seek").addEventListener("input", refresh);
@@ -196,7 +250,7 @@ export async function showFile(described) {
   $("forward").addEventListener("click", () => step(1));
   $("play").addEventListener("click", play);
   document.addEventListener("keydown", (event) => {
-    if (file.is_image || event.target.closest("input") || !isFree(event)) return;
+    if (last() === 0 || event.target.closest("input, button, a, summary, video") || !isFree(event)) return;
     if (event.key === " ") play();
     else if (event.key === "ArrowLeft") step(-1);
     else if (event.key === "ArrowRight") step(1);
@@ -211,5 +265,6 @@ export async function showFile(described) {
     setTimeout(() => ($("copy").textContent = "Copy"), 2000);
   });
   repaintBy(() => pair && !film && paintPair(pair, pair.width, pair.height));
+  setInterval(() => fetch("/health").then(() => $("message").textContent === GONE && say("")).catch(() => say(GONE)), ALIVE);
   refresh();
 }

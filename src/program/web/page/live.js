@@ -1,14 +1,17 @@
 // Sources of `live`: plays the video of one, of which the upper half is the original and the lower half the equalized picture, and
 // changes its settings.
 
-import { $, ask, chart, element, paintPair, readLooks, repaintBy, say, showFacts, tellSettings } from "/picture.js";
+import { $, ask, chart, element, paintPair, readLooks, repaintBy, say, showEqualized, showFacts, tellSettings } from "/picture.js";
 
 /// The picture may be this many seconds old before it is played faster, and before what lies between is left out.
 const LATE = 0.25, TOO_LATE = 1.0;
 /// Seconds of the video that are kept.
 const KEPT = 6;
 
-let states = [], number = 0, shown = null, busy = false, isBegun = false;
+/// Milliseconds between two looks at the list of recordings.
+const LISTED = 5000;
+
+let states = [], number = 0, shown = null, busy = false, isBegun = false, listed = 0;
 
 // ---- The video -------------------------------------------------------------------------------------------------------------
 
@@ -104,10 +107,12 @@ function play(source) {
       if (said.error) { say(said.error); fallBack(); socket.onclose = null; socket.close(); }
       if (said.state) { show(said.state); chart(said.histogram, said.curve); }
     };
-    socket.onclose = () => {
+    socket.onclose = async () => {
       if (over) return;
-      say("no connection to the program; trying again");
       again = setTimeout(begin, 1000);
+      $("line").textContent = "";
+      const all = await ask("/api/sources").catch(() => null);
+      if (!over) say(all && !all.some((state) => state.source === source) ? "this camera has ended" : "no connection to the program; trying again");
     };
   };
 
@@ -139,8 +144,9 @@ function show(state) {
   states = states.map((old) => (old.source === state.source ? state : old));
   if (state.source !== number) return;
   document.title = `${state.name} – histeq-video`;
-  const latency = state.latency_ms === null ? "" : `, ${state.latency_ms.toFixed(0)} ms`;
-  $("line").textContent = state.no_signal_s ? `no signal for ${Math.round(state.no_signal_s)} s` : `${state.fps.toFixed(1)} frames/s${latency}`;
+  const latency = state.latency_ms === null ? "" : `, ${state.latency_ms.toFixed(0)} ms to equalize`;
+  const numbers = state.no_signal_s ? `no signal for ${Math.round(state.no_signal_s)} s` : `${state.fps.toFixed(1)} frames/s${latency}`;
+  $("line").textContent = states.length < 2 ? `${state.name}: ${numbers}` : numbers;
   if (state.no_signal_s) say(`no signal for ${Math.round(state.no_signal_s)} s`);
   if (!busy) {
     $("look").value = state.look;
@@ -148,9 +154,10 @@ function show(state) {
     tellSettings();
   }
   $("record").hidden = state.recording === null;
-  $("record").textContent = state.recording ? "Pause the recording" : "Go on recording";
+  $("record").textContent = state.recording ? "● Recording. Pause it" : "Recording is paused. Go on";
   $("record").setAttribute("aria-pressed", String(state.recording));
   $("recordings").hidden = !state.has_recordings;
+  if ($("recordings").open && Date.now() - listed > LISTED) listRecordings();
   const facts = [
     ["size", `${state.width} × ${state.height}`], ["frames", state.frames.toLocaleString()], ["dropped", state.dropped.toLocaleString()],
     ["viewers", state.viewers], ...(state.found ? [["found", state.found]] : []),
@@ -181,6 +188,7 @@ function showPlayer(plays) {
 
 async function listRecordings() {
   if (!$("recordings").open) return;
+  listed = Date.now();
   const all = await ask(`/api/sources/${number}/recordings`).catch(() => []);
   const rows = all.reverse().map(({ name, begin, bytes }) => {
     const row = document.createElement("li"), button = element("button", name), save = element("a", `${(bytes / 1e6).toFixed(1)} MB`);
@@ -213,9 +221,9 @@ function select(source) {
   listRecordings();
 }
 function listen() {
-  $("look").addEventListener("change", () => { tellSettings(); change({ look: $("look").value }); });
+  $("look").addEventListener("change", () => { showEqualized(); tellSettings(); change({ look: $("look").value }); });
   $("strength").addEventListener("input", () => { busy = true; tellSettings(); });
-  $("strength").addEventListener("change", () => change({ strength: Number($("strength").value) / 100 }));
+  $("strength").addEventListener("change", () => { showEqualized(); change({ strength: Number($("strength").value) / 100 }); });
   $("record").addEventListener("click", () => change({ recording: $("record").getAttribute("aria-pressed") !== "true" }));
   $("recordings").addEventListener("toggle", listRecordings);
   $("player").addEventListener("error", () => showPlayer(false));
@@ -238,7 +246,9 @@ export async function showSources() {
     setTimeout(showSources, 1000);
     return;
   }
-  $("source").replaceChildren(...states.map(({ source, name }) => Object.assign(element("option", name), { value: source })));
+  const isOne = (name) => states.filter((state) => state.name === name).length === 1;
+  $("source").replaceChildren(...states.map(({ source, name }) =>
+    Object.assign(element("option", isOne(name) ? name : `${name} (${source})`), { value: source })));
   $("source-label").hidden = states.length < 2;
   if (!states.some(({ source }) => source === number)) select(states[0].source);
 }

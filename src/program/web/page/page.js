@@ -5,7 +5,7 @@ import { showSources } from "/live.js";
 import { ask, say } from "/picture.js";
 
 // The address that has the token has done its work: the cookie has it now.
-if (location.search) history.replaceState(null, "", "/");
+if (location.search) history.replaceState(null, "", `/${location.hash}`);
 
 try {
   const file = await ask("/api/file");

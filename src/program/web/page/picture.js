@@ -62,14 +62,24 @@ export function repaintBy(paint) { repaint = paint; }
 const divider = () => Number($("divider").value);
 
 function setDivider(value) {
-  $("divider").value = value;
+  $("divider").value = Math.min(1000, Math.max(0, Math.round(value)));
   moveDivider();
 }
 
-function moveDivider() {
-  const at = divider();
+/// Shows the equalized picture, too, where the original alone is seen: what is chosen is to be seen.
+export function showEqualized() {
+  if (divider() === 1000) setDivider(500);
+}
+
+/// Where the picture lies on the stage: its left edge and its width.
+function place() {
   const stage = $("stage").getBoundingClientRect(), scale = Math.min(stage.width / picture.width, stage.height / picture.height);
-  const width = picture.width * scale, left = (stage.width - width) / 2;
+  const width = picture.width * scale;
+  return { left: (stage.width - width) / 2, width, stage };
+}
+
+function moveDivider() {
+  const at = divider(), { left, width } = place();
   $("bar").style.left = `${left + (width * at) / 1000}px`;
   $("bar").hidden = at === 0 || at === 1000;
   $("left-name").hidden = at === 0;
@@ -82,14 +92,24 @@ function moveDivider() {
 }
 
 $("divider").addEventListener("input", moveDivider);
+// Arrows move it by a hundredth.
+$("divider").addEventListener("keydown", (event) => {
+  const step = { ArrowLeft: -10, ArrowDown: -10, ArrowRight: 10, ArrowUp: 10 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  setDivider(divider() + step);
+});
 // Dragging begins anywhere on the picture.
-$("stage").addEventListener("pointerdown", (event) => event.target.id === "divider" && dragTo(event));
-$("stage").addEventListener("pointermove", (event) => event.buttons && event.target.id === "divider" && dragTo(event));
+$("stage").addEventListener("pointerdown", (event) => {
+  if (event.button !== 0) return;
+  $("stage").setPointerCapture(event.pointerId);
+  $("divider").focus({ preventScroll: true });
+  dragTo(event);
+});
+$("stage").addEventListener("pointermove", (event) => event.buttons & 1 && dragTo(event));
 function dragTo(event) {
-  const stage = $("stage").getBoundingClientRect(), scale = Math.min(stage.width / picture.width, stage.height / picture.height);
-  const width = picture.width * scale;
-  const at = (event.clientX - stage.left - (stage.width - width) / 2) / width;
-  setDivider(Math.round(1000 * Math.min(1, Math.max(0, at))));
+  const { left, width, stage } = place();
+  setDivider((1000 * (event.clientX - stage.left - left)) / width);
 }
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => setDivider(Number(button.dataset.view)));
 document.addEventListener("keydown", (event) => {
@@ -99,12 +119,16 @@ document.addEventListener("keydown", (event) => {
 
 /// Whether a key that was pressed is no part of something else.
 export const isFree = (event) =>
-  !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("select, textarea, button, a, summary, video");
+  !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("select, textarea");
 new ResizeObserver(moveDivider).observe($("stage"));
 
 // ---- Histogram and curve ---------------------------------------------------------------------------------------------------
 
+let charted = null;
+matchMedia("(prefers-color-scheme: light)").addEventListener("change", () => charted && chart(...charted));
+
 export function chart(histogram, curve) {
+  charted = [histogram, curve];
   const canvas = $("chart"), to = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
   const { width, height } = canvas;
   to.clearRect(0, 0, width, height);
@@ -119,7 +143,7 @@ export function chart(histogram, curve) {
       to.fillRect(x * step, height - bar, Math.ceil(step), bar);
     });
   }
-  to.strokeStyle = style.getPropertyValue("--line");
+  to.strokeStyle = style.getPropertyValue("--faint");
   to.beginPath();
   to.moveTo(0, height);
   to.lineTo(width, 0);
