@@ -367,7 +367,7 @@ mod tests {
             ("f/frame%05d.png", "histeq-video 'frame%05d.png' 'frame%05d-equalized.png'"),
             ("https://host/a/b.mp4?x=1", "histeq-video b.mp4 b-equalized.mp4"),
             ("http://me:hush@host:90/", "histeq-video host host-equalized.mkv"),
-            ("./--stats=a.mp4", "histeq-video ./--stats=a.mp4 ./--stats=a-equalized.mp4"),
+            ("./--stats=a.mp4", "histeq-video './--stats=a.mp4' './--stats=a-equalized.mp4'"),
             ("a\u{3}b.mp4", "# the name of the file has control characters: give it another one"),
             ("clip.unknown", "histeq-video clip.unknown clip-equalized.mkv"),
         ] {
