@@ -1,6 +1,6 @@
 //! Curves that are given: every backend sends frames through them.
 
-use crate::backends::{Sequence, available, by_reference};
+use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, seed};
 use histeq::equalize::Failover;
@@ -21,7 +21,7 @@ fn every_backend_sends_frames_through_the_curve_that_it_is_given() {
     let window =
         Settings { smoothing: Smoothing::new(3, 1), max_gain: Gain::from_slope(2.0).unwrap(), ..Settings::default() };
     let clahe = Settings { method: Method::Clahe { columns: 2, rows: 2 }, ..window };
-    for backend in available() {
+    for backend in with_threadless() {
         for settings in [Settings::default(), window, clahe] {
             for &format in LAYOUTS {
                 let picture = |seed| Picture { seed, ..Picture::new(format, (45, 7)) }.make();

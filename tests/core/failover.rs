@@ -1,7 +1,7 @@
 //! A backend that another one takes over from, because that one has opened or because the first one has failed: the
 //! bytes of one backend all along, wherever that happens.
 
-use crate::backends::{Backend, Sequence, available, by_reference, gpu};
+use crate::backends::{Backend, Sequence, available, by_reference, gpu, with_threadless};
 use crate::failing::{Call, Due, Failing, NEVER, Said, guarded, saying, the_reference};
 use crate::modifiers::{all_settings, gray, video, window, window_ahead, window_with_limits};
 use crate::pictures::{Picture, Random, difference, seed};
@@ -130,7 +130,7 @@ fn bytes_do_not_tell_where_another_backend_took_over() {
     for (turn, settings) in settings().into_iter().enumerate() {
         for frames in [frames(PixelFormat::Yuv420p), frames(PixelFormat::Gray16le), barred()] {
             let expected = expected(settings, &frames);
-            for backend in available() {
+            for backend in with_threadless() {
                 for &after in by_turns(&MOMENTS, turn, &frames) {
                     let mut relay = relay(&backend, settings, after);
                     let found = through(&mut relay, &frames);
@@ -156,7 +156,7 @@ fn a_hand_over_before_or_in_the_part_that_was_asked_for_changes_nothing() {
         for (frames, begin) in [(frames(PixelFormat::Yuv420p), 12), (barred(), 14), (barred(), 22)] {
             let warm_up = (settings.warm_up() as usize).min(begin);
             let expected = &expected(settings, &frames)[begin..];
-            for backend in available() {
+            for backend in with_threadless() {
                 for after in [0, 1, warm_up, warm_up + 1, warm_up + 6, NEVER] {
                     let mut relay = relay(&backend, settings, after);
                     frames[begin - warm_up..begin].iter().for_each(|frame| relay.warm_up(frame.clone()).unwrap());
@@ -174,7 +174,7 @@ fn a_video_may_end_while_frames_wait_for_later_ones() {
     let smoothing = Smoothing::new(12, 3).looking_ahead(9);
     let settings = Settings { smoothing, ..window(3, 1) };
     let frames = frames(PixelFormat::Gray);
-    for backend in available() {
+    for backend in with_threadless() {
         for (after, count) in [(0, 1), (1, 1), (1, 2), (3, 4), (3, 12), (3, 13), (12, 13), (15, 20), (20, 20), (12, 40)]
         {
             let expected = expected(settings, &frames[..count]);
@@ -201,7 +201,7 @@ fn given_curves_and_other_settings_come_along() {
         (|_| false, other),
         (|_| false, stronger),
     ];
-    for backend in available() {
+    for backend in with_threadless() {
         for (is_given, settings) in turns {
             for after in [0, 1, 4, 6, 10, NEVER] {
                 let mut relay = relay(&backend, window, after);
@@ -270,7 +270,7 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
 fn a_backend_that_fails_while_it_takes_over_leaves_it_to_the_first() {
     let settings = window_ahead();
     let frames = frames(PixelFormat::Gray);
-    for backend in available() {
+    for backend in with_threadless() {
         for call in [Call::Remember(0), Call::Remember(2), Call::Submit(0), Call::Submit(1)] {
             let second = Failing::at(backend.open(3), call);
             let (mut relay, said) = until(Due::new(12, move || Ok(Box::new(second))), settings);
@@ -301,7 +301,7 @@ fn a_backend_that_fails_while_it_takes_over_leaves_it_to_the_first() {
 fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
     for settings in [Settings::default(), window_with_limits(), natural()] {
         let frames = frames(PixelFormat::Gray);
-        for backend in available() {
+        for backend in with_threadless() {
             for at in [0, 1, 9] {
                 // Those that were under way on the CPU come first.
                 let second = Failing::at(backend.open(3), Call::Collect(at));
@@ -333,7 +333,7 @@ fn a_backend_that_fails_in_the_middle_is_replaced_and_the_bytes_stay_the_same() 
     for (turn, settings) in [Settings::default(), natural(), clahe].into_iter().chain(settings()).enumerate() {
         for frames in [frames(PixelFormat::Yuv420p), frames(PixelFormat::Gray16le), barred()] {
             let expected = expected(settings, &frames);
-            for backend in available() {
+            for backend in with_threadless() {
                 for &call in by_turns(&calls, turn, &frames) {
                     let (mut guarded, said) = guarded(Box::new(Failing::at(backend.open(3), call)), settings);
                     let what = format!("{} {call:?} {settings:?}", backend.name);
@@ -370,7 +370,7 @@ fn what_is_told_of_scenes_and_curves_goes_on_after_a_failure() {
     let clahe_alone = Settings { smoothing: Smoothing::OFF, ..clahe };
     for settings in settings().into_iter().chain([natural(), clahe, clahe_alone]) {
         let expected = tell(by_reference(settings).telling_everything());
-        for backend in available() {
+        for backend in with_threadless() {
             let undisturbed = tell(backend.make(settings, 3).telling_everything());
             assert!(undisturbed == expected, "{} {settings:?}", backend.name);
             for at in [1, 14] {

@@ -1,6 +1,6 @@
 //! Frames that are remembered only: those before the part that was asked for.
 
-use crate::backends::{Sequence, available, by_reference};
+use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference};
 use histeq::equalize::Failover;
@@ -17,7 +17,7 @@ fn every_backend_remembers_the_frames_before_the_first_one() {
     let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..window };
     let contents =
         [Content::Noise, Content::Ramp, Content::NearZero, Content::NearZero, Content::Noise, Content::NearMax];
-    for backend in available() {
+    for backend in with_threadless() {
         for settings in [window, clahe, Settings::default()] {
             for &format in LAYOUTS {
                 let pictures: Vec<Picture> = (0..14)

@@ -27,7 +27,7 @@ pub struct Backend {
 
 /// Every backend there is, here or elsewhere.
 fn all() -> Vec<Backend> {
-    Isa::ALL.into_iter().map(cpu).chain([threadless(), cuda()]).collect()
+    Isa::ALL.into_iter().map(cpu).chain([cuda()]).collect()
 }
 
 fn cpu(isa: Isa) -> Backend {
@@ -210,6 +210,12 @@ impl Sequence {
     pub fn name(&self) -> String {
         self.backend.name()
     }
+}
+
+/// Those of [`available`], and the CPU without threads, which does the same work on the caller's: for what depends on when that
+/// is done.
+pub fn with_threadless() -> Vec<Backend> {
+    available().into_iter().chain([threadless()]).collect()
 }
 
 /// The backends that this machine has; the others are skipped.
