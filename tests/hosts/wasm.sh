@@ -22,7 +22,7 @@ count=$(grep -c '^[^#]' "$vectors")
 [ "$count" -gt 200 ] && grep -qx "$((count - 1)) of $((count - 1)) vectors" "$folder/said" || fail "not all vectors were run"
 
 # In Chromium, beside the program.
-cargo build --quiet --locked -p histeq-video
+cargo build --quiet --locked
 program=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/debug/histeq-video
 cd "$folder"
 convert() { ffmpeg -hide_banner -nostdin -v error -y "$@"; }
