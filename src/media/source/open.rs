@@ -48,7 +48,7 @@ fn open_by_kind(
     };
     let format = options.format.as_deref();
     let has_y4m_name = Path::new(name).extension().is_some_and(|extension| extension == "y4m");
-    let is_y4m_file = format.is_none() && (has_y4m_name || begins_with(Path::new(&options.url), [&HEADER[..]]));
+    let is_y4m_file = format.is_none() && (has_y4m_name || begins_with(Path::new(&options.url), [HEADER]));
     if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
         return open_file(options, name, None, cancel, notices, progress);
     }
