@@ -1,10 +1,7 @@
 //! The state of a handle: the options until the backend is opened, then the equalizer, and the frame that is ready.
 
 use crate::{Failure, Status};
-use histeq::frame::Transfer;
-use histeq::{
-    Backend, Builder, Equalizer, Error, Input, Matrix, Named, Output, PixelFormat, PlaneInput, Range, SceneSurvey,
-};
+use histeq::{Backend, Builder, Equalizer, Error, Input, Named, Output, PixelFormat, PlaneInput, SceneSurvey};
 use std::ffi::CString;
 
 /// The most columns, and rows.
@@ -87,18 +84,7 @@ impl Handle {
         let builder = self.builder.clone();
         let number = || value.parse::<usize>().ok();
         let changed = match name {
-            "rate" => {
-                let rate = value.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
-                rate.map(|rate| builder.rate(rate))
-            }
-            "range" => Range::from_name(value).map(|range| builder.range(range)),
-            "matrix" => Matrix::from_name(value).map(|matrix| builder.matrix(matrix)),
-            "transfer" => Transfer::from_name(value).map(|transfer| builder.transfer(transfer)),
-            "live" => match value {
-                "true" => Some(builder.live()),
-                "false" => Some(builder.stored()),
-                _ => None,
-            },
+            "rate" | "range" | "matrix" | "transfer" | "live" => builder.described(name, value),
             "backend" => Backend::from_name(value).map(|backend| builder.backend(backend)),
             "gpu" => number().map(|gpu| builder.gpu(gpu)),
             "threads" => {

@@ -1,7 +1,7 @@
 //! A frame of a video, and what looks make of it, for `preview`.
 
 use crate::options::{EqualizeOptions, FilterOptions, LookRow};
-use crate::session::{Around, Prepared, prepare};
+use crate::session::{Around, prepare};
 use anyhow::{Context, Result};
 use histeq::equalize::EqualizeStage;
 use histeq::equalize::cpu::Cpu;
@@ -12,6 +12,9 @@ use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, PartPosition, Sou
 use histeq_media::source::{self, InputOptions};
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Frames a second of a video of unknown rate.
+pub const DEFAULT_RATE: f64 = 25.0;
 
 /// Memory for a frame and those around it, bytes.
 const MEMORY: usize = 512 << 20;
@@ -92,16 +95,8 @@ impl Moment {
     pub fn under(&self, row: &LookRow) -> Result<Frame> {
         let look = ShownLook::new(row, &self.full_size)?;
         let held = Box::new(self.source(look.before(), look.behind()));
-        let prepared = prepare(
-            (held, self.input.clone()),
-            &look.equalize,
-            &FilterOptions::default(),
-            None,
-            Around::BySource,
-            [&Notices::silent(); 2],
-        )?;
         let mut equalized = None;
-        equalize(Prepared { settings: look.settings, ..prepared }, |_, frame| {
+        look.equalize((held, self.input.clone()), |_, frame| {
             equalized = Some(frame);
             Ok(())
         })?;
@@ -138,36 +133,6 @@ impl Moment {
     }
 }
 
-/// Equalizes the frames of a part on the CPU, and gives the original and the equalized one of each to `give`.
-///
-/// # Errors
-/// When they cannot be read or equalized, or `give` fails.
-pub fn equalize(prepared: Prepared, mut give: impl FnMut(Frame, Frame) -> Result<()>) -> Result<()> {
-    let Prepared { mut source, settings, .. } = prepared;
-    source.look_around(settings.smoothing.frames() - 1, settings.look_ahead());
-    let threads = limits::threads();
-    let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), settings).denoising_on(threads);
-    let mut originals = VecDeque::new();
-    loop {
-        while !stage.has_room() {
-            collect(&mut stage, &mut originals, &mut give)?;
-        }
-        let Some(delivery) = source.next()? else { break };
-        match (delivery.frame, delivery.position) {
-            (Some(frame), PartPosition::Before) => stage.warm_up(frame)?,
-            (Some(frame), PartPosition::Within) => {
-                originals.push_back(frame.clone());
-                stage.submit(frame)?;
-            }
-            (Some(frame), PartPosition::Behind) => stage.submit_behind(frame)?,
-            (None, _) => {}
-        }
-    }
-    stage.finish()?;
-    while collect(&mut stage, &mut originals, &mut give)? {}
-    Ok(())
-}
-
 /// Gives on the oldest frame of `stage`; false if there is none.
 fn collect(
     stage: &mut EqualizeStage,
@@ -200,7 +165,7 @@ impl Source for Held {
 
 /// How a look is shown.
 pub struct ShownLook {
-    pub equalize: EqualizeOptions,
+    options: EqualizeOptions,
     /// Those of the look, with a shorter temporal window where it would take long, or much memory.
     pub settings: Settings,
 }
@@ -211,16 +176,51 @@ impl ShownLook {
     /// # Errors
     /// When it does not go with such a video.
     pub fn new(row: &LookRow, input: &Input) -> Result<Self> {
-        let mut equalize = EqualizeOptions::of_look(row.look);
-        equalize.options.strength = row.strength.as_ref().map(|(_, strength)| *strength);
-        let mut settings = equalize.resolve(input, &Notices::silent())?;
-        let held = (MEMORY / equalize.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
+        let mut options = EqualizeOptions::of_look(row.look);
+        options.options.strength = row.strength.as_ref().map(|(_, strength)| *strength);
+        let mut settings = options.resolve(input, &Notices::silent())?;
+        let held = (MEMORY / options.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
         let window = settings.smoothing;
         if window.memory() + window.ahead() > held {
             let frames = held.div_ceil(2);
             settings.smoothing = Smoothing::new(frames, frames / 4).looking_ahead(frames / 2);
         }
-        Ok(ShownLook { equalize, settings })
+        Ok(ShownLook { options, settings })
+    }
+
+    /// Equalizes the frames of an opened input on the CPU, and gives the original and the equalized one of each to `give`.
+    ///
+    /// # Errors
+    /// When they cannot be read or equalized, or `give` fails.
+    pub fn equalize(
+        &self,
+        opened: (Box<dyn Source>, Input),
+        mut give: impl FnMut(Frame, Frame) -> Result<()>,
+    ) -> Result<()> {
+        let (filters, silent) = (FilterOptions::default(), Notices::silent());
+        let mut source = prepare(opened, &self.options, &filters, None, Around::BySource, [&silent; 2])?.source;
+        source.look_around(self.before(), self.behind());
+        let threads = limits::threads();
+        let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), self.settings).denoising_on(threads);
+        let mut originals = VecDeque::new();
+        loop {
+            while !stage.has_room() {
+                collect(&mut stage, &mut originals, &mut give)?;
+            }
+            let Some(delivery) = source.next()? else { break };
+            match (delivery.frame, delivery.position) {
+                (Some(frame), PartPosition::Before) => stage.warm_up(frame)?,
+                (Some(frame), PartPosition::Within) => {
+                    originals.push_back(frame.clone());
+                    stage.submit(frame)?;
+                }
+                (Some(frame), PartPosition::Behind) => stage.submit_behind(frame)?,
+                (None, _) => {}
+            }
+        }
+        stage.finish()?;
+        while collect(&mut stage, &mut originals, &mut give)? {}
+        Ok(())
     }
 
     /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.

@@ -12,8 +12,7 @@ mod options;
 
 pub use options::{OptionRow, options};
 
-use histeq::frame::Transfer;
-use histeq::{Builder, Error, Matrix, Named, Output, PixelFormat, Range, SceneSurvey};
+use histeq::{Builder, Error, Output, PixelFormat, SceneSurvey};
 use wasm_bindgen::prelude::*;
 
 /// The most pixels of a picture: with 8 bytes each, the library's copies fit into the 4 GiB that a module can have.
@@ -52,18 +51,7 @@ impl Equalizer {
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let builder = self.builder.clone();
         let changed = match name {
-            "rate" => {
-                let rate = value.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
-                rate.map(|rate| builder.rate(rate))
-            }
-            "range" => Range::from_name(value).map(|range| builder.range(range)),
-            "matrix" => Matrix::from_name(value).map(|matrix| builder.matrix(matrix)),
-            "transfer" => Transfer::from_name(value).map(|transfer| builder.transfer(transfer)),
-            "live" => match value {
-                "true" => Some(builder.live()),
-                "false" => Some(builder.stored()),
-                _ => None,
-            },
+            "rate" | "range" | "matrix" | "transfer" | "live" => builder.described(name, value),
             _ => return self.set_option(name, value),
         };
         let changed = changed.ok_or_else(|| JsError::new(&format!("{name} is not {value}")))?;

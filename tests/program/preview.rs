@@ -1,5 +1,6 @@
 //! `preview`: a few frames under every look, on one sheet.
 
+use crate::support::pictures::apart;
 use crate::support::program::{Dir, Run};
 
 /// The left edge of the first column, and the distance of cells.
@@ -57,12 +58,6 @@ fn scaled(dir: &Dir, file: &str, number: usize, (width, height): (usize, usize))
     let scale = format!("scale={width}:{height}:flags=bicubic+accurate_rnd+full_chroma_int");
     dir.ffmpeg(&format!("-i {file} -vf select=eq(n\\,{number}),{scale},format=rgb24 -frames:v 1 -update 1 scaled.png"));
     dir.raw("scaled.png", "rgb24")
-}
-
-/// The mean difference of two pictures, in levels.
-fn apart(a: &[u8], b: &[u8]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / a.len() as f64
 }
 
 #[test]

@@ -155,3 +155,9 @@ pub fn difference(expected: &Frame, found: &Frame) -> Option<String> {
     }
     None
 }
+
+/// The mean difference of two pictures of as many samples of 8 bits, in levels.
+pub fn apart(a: &[u8], b: &[u8]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / a.len() as f64
+}

@@ -8,7 +8,7 @@ use crate::frame::limits;
 use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
 use crate::note::{Note, Notes};
 use crate::options::{Options, Resolved, Video};
-use crate::spec::{Look, Settings, setters};
+use crate::spec::{Look, Named, Settings, setters};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -111,6 +111,26 @@ impl Builder {
     pub fn set(mut self, name: &str, text: &str) -> Result<Self> {
         self.options.set(name, text)?;
         Ok(self)
+    }
+
+    /// Sets by its name what the video is: `rate` (frames a second), `range`, `matrix`, `transfer`, or `live` (`true` or
+    /// `false`). `None` when there is no such name, or no such value.
+    pub fn described(self, name: &str, value: &str) -> Option<Self> {
+        match name {
+            "rate" => {
+                let rate = value.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
+                rate.map(|rate| self.rate(rate))
+            }
+            "range" => Range::from_name(value).map(|range| self.range(range)),
+            "matrix" => Matrix::from_name(value).map(|matrix| self.matrix(matrix)),
+            "transfer" => Transfer::from_name(value).map(|transfer| self.transfer(transfer)),
+            "live" => match value {
+                "true" => Some(self.live()),
+                "false" => Some(self.stored()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     setters! {

@@ -130,10 +130,21 @@ pub struct PreviewJob {
 }
 
 /// A row of the sheet: a look, and its strength, if one was asked for, as it was typed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LookRow {
     pub look: Look,
     pub strength: Option<(String, Strength)>,
+}
+
+impl LookRow {
+    /// The look, with the strength that `text` is, if there is one.
+    ///
+    /// # Errors
+    /// When `text` is no number from 0 to 1.
+    pub fn read(look: Look, text: Option<&str>) -> Result<Self, String> {
+        let strength = text.map(|text| strength(text).map_err(|values| format!("strength is {values}")));
+        Ok(LookRow { look, strength: strength.transpose()? })
+    }
 }
 
 /// The command that equalizes a file as it is shown.
@@ -150,18 +161,18 @@ impl ReadyCommand {
         last_part(&self.input).to_owned()
     }
 
-    /// The command for this look and strength, for a shell. `with_place` says whether it tells where the input is, beside
+    /// The command for a look and its strength, for a shell. `with_place` says whether it tells where the input is, beside
     /// its name.
-    pub fn with(&self, look: Look, strength: Option<&str>, with_place: bool) -> String {
+    pub fn with(&self, LookRow { look, strength }: &LookRow, with_place: bool) -> String {
         if self.input.contains(char::is_control) {
             return "# the name of the file has control characters: give it another one".to_owned();
         }
         let mut words = vec!["histeq-video".to_owned()];
         words.extend(self.options.iter().cloned());
-        if look != Look::default() {
+        if *look != Look::default() {
             words.extend(["--look".to_owned(), look.to_string()]);
         }
-        words.extend(strength.iter().flat_map(|share| ["--strength", share].map(str::to_owned)));
+        words.extend(strength.iter().flat_map(|(share, _)| ["--strength", share].map(str::to_owned)));
         // What is behind the ? of a URL may be a password, too.
         let input = match self.input.split_once('?') {
             Some((before, _)) if before.contains("://") => format!("{before}?..."),
@@ -330,7 +341,7 @@ fn default_output(input: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ReadyCommand, default_output};
+    use super::{LookRow, ReadyCommand, default_output};
     use histeq::spec::Look;
 
     #[test]
@@ -353,16 +364,14 @@ mod tests {
             input: input.to_owned(),
         };
         let night = command(&[], "clips/at night's.mov");
+        let natural = LookRow::read(Look::Natural, None).expect("no strength");
         let expected = "histeq-video --look night --strength 0.5 \"clips/at night's.mov\" \"at night's-equalized.mov\"";
-        assert_eq!(night.with(Look::Night, Some("0.5"), true), expected);
-        assert_eq!(
-            night.with(Look::Natural, None, false),
-            "histeq-video \"at night's.mov\" \"at night's-equalized.mov\""
-        );
+        assert_eq!(night.with(&LookRow::read(Look::Night, Some("0.5")).expect("a strength"), true), expected);
+        assert_eq!(night.with(&natural, false), "histeq-video \"at night's.mov\" \"at night's-equalized.mov\"");
         let url = command(&[], "http://me:hush@host/a.mp4?password=hush");
-        assert_eq!(url.with(Look::Natural, None, true), "histeq-video 'http://me@host/a.mp4?...' a-equalized.mp4");
+        assert_eq!(url.with(&natural, true), "histeq-video 'http://me@host/a.mp4?...' a-equalized.mp4");
         let raw = command(&["--size", "64x48"], "a.yuv");
-        assert_eq!(raw.with(Look::Natural, None, true), "histeq-video --size 64x48 a.yuv a-equalized.yuv");
+        assert_eq!(raw.with(&natural, true), "histeq-video --size 64x48 a.yuv a-equalized.yuv");
         for (input, output) in [
             ("f/frame%05d.png", "histeq-video 'frame%05d.png' 'frame%05d-equalized.png'"),
             ("https://host/a/b.mp4?x=1", "histeq-video b.mp4 b-equalized.mp4"),
@@ -371,7 +380,7 @@ mod tests {
             ("a\u{3}b.mp4", "# the name of the file has control characters: give it another one"),
             ("clip.unknown", "histeq-video clip.unknown clip-equalized.mkv"),
         ] {
-            assert_eq!(command(&[], input).with(Look::Natural, None, false), output);
+            assert_eq!(command(&[], input).with(&natural, false), output);
         }
     }
 }

@@ -71,18 +71,18 @@ pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
     .await
 }
 
-/// Whether who has asked for something has gone.
+/// Whether the connection that asked for an answer has been closed.
 #[derive(Clone, Default)]
 pub struct Gone(Arc<AtomicBool>);
 
 impl Gone {
-    /// Whether that is so.
+    /// Whether it has been.
     pub fn is_so(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
 
-/// Held while somebody waits for an answer.
+/// Sets its [`Gone`] when it is dropped: with the future that makes the answer, which ends with its connection.
 struct Asker(Gone);
 
 impl Drop for Asker {
@@ -91,9 +91,9 @@ impl Drop for Asker {
     }
 }
 
-/// What `make` makes, which takes a while, as an answer of this type. It is told when nobody waits for that any more.
+/// The bytes that `make` makes on a thread of its own, as an answer of this type. `make` can see whether the connection that asked
+/// for it has been closed, and stop.
 pub async fn made(kind: &str, make: impl FnOnce(&Gone) -> Result<Vec<u8>> + Send + 'static) -> Response<Body> {
-    // Dropped with this future, which ends with its connection.
     let asker = Asker(Gone::default());
     let gone = asker.0.clone();
     match spawn_blocking(move || make(&gone)).await {

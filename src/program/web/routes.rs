@@ -195,7 +195,7 @@ async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_loca
         "/api/file" => json_body(&file.facts()),
         "/api/file/command" => json_body(&json!({ "command": file.command(&asked, is_local) })),
         "/api/file/frame" => {
-            let numbers = move |gone: &Gone| Ok(file.numbers(&asked, is_local, gone)?.to_string().into_bytes());
+            let numbers = move |gone: &Gone| Ok(file.numbers(&asked, gone)?.to_string().into_bytes());
             bodies::made(JSON, numbers).await
         }
         "/api/file/frame.jpg" => bodies::made("image/jpeg", move |gone| file.jpeg(&asked, of, rows, gone)).await,

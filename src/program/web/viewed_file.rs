@@ -5,13 +5,12 @@ use super::hub::lock;
 use super::numbers::of_frames;
 use super::routes::value_of;
 use crate::draw::sheet::Miniatures;
-use crate::options::{FilterOptions, LookRow, ReadyCommand};
-use crate::session::{Around, Prepared, prepare};
-use crate::stills::{Moment, ShownLook, equalize};
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use crate::options::{LookRow, ReadyCommand};
+use crate::stills::{DEFAULT_RATE, Moment, ShownLook};
+use anyhow::{Context, Result, anyhow, ensure};
 use histeq::Named;
 use histeq::frame::Frame;
-use histeq::spec::{Look, Strength};
+use histeq::spec::Look;
 use histeq_media::ffmpeg::{AutoRotate, Still, microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Input, Notices};
 use histeq_media::sink::{BrowserStream, Fragment, Pairs};
@@ -37,6 +36,8 @@ const FILM_FRAMES: u64 = 240;
 
 /// Requests that may wait for a picture or a film.
 const MOST_WAITING: usize = 8;
+
+const LEFT: &str = "the connection that asked for it was closed";
 
 /// A file, and what is kept of the frames that were asked for last.
 pub struct ViewedFile {
@@ -84,9 +85,7 @@ struct Plain(&'static str);
 pub struct Asked {
     /// Microseconds from the begin of the part.
     at: i64,
-    look: Look,
-    /// As it was given, 0 to 1.
-    strength: Option<String>,
+    row: LookRow,
 }
 
 impl Asked {
@@ -97,24 +96,14 @@ impl Asked {
     /// When one of them has no such value.
     pub fn read(query: &str) -> Result<Self> {
         let value = |name| value_of(query, name);
-        let seconds: f64 =
-            value("at").unwrap_or("0").parse().ok().filter(|at| *at >= 0.0).context("at is a time in seconds")?;
+        let seconds = value("at").unwrap_or("0").parse().ok().filter(|at: &f64| at.is_finite() && *at >= 0.0);
+        let seconds = seconds.context("at is a time in seconds")?;
         let look = match value("look") {
             Some(name) => Look::from_name(name).with_context(|| format!("there is no look {name:?}"))?,
             None => Look::default(),
         };
-        let strength = value("strength").map(str::to_owned);
-        let asked = Asked { at: (seconds.min(1e9) * 1e6) as i64, look, strength };
-        asked.row().map(|_| asked)
-    }
-
-    /// The look and its strength.
-    fn row(&self) -> Result<LookRow> {
-        let of = |text: &String| {
-            let share = text.parse().ok().and_then(Strength::from_share);
-            Ok::<_, anyhow::Error>((text.clone(), share.context("strength is a number from 0 to 1")?))
-        };
-        Ok(LookRow { look: self.look, strength: self.strength.as_ref().map(of).transpose()? })
+        let row = LookRow::read(look, value("strength")).map_err(anyhow::Error::msg)?;
+        Ok(Asked { at: (seconds.min(1e9) * 1e6) as i64, row })
     }
 }
 
@@ -130,7 +119,7 @@ impl ViewedFile {
     ) -> Self {
         let mut looks: Vec<String> = rows.iter().map(|row| row.look.to_string()).collect();
         looks.dedup();
-        let (rate, is_image) = (input.rate().unwrap_or(25.0), input.is_image());
+        let (rate, is_image) = (input.rate().unwrap_or(DEFAULT_RATE), input.is_image());
         let (width, height) = input.picture.map_or((0, 0), |(_, size)| size);
         let facts = Facts { name: command.input_name(), duration, rate, width, height, is_image, looks };
         let last = Mutex::new(Last { input, full: None, small: None, pair: None });
@@ -147,7 +136,7 @@ impl ViewedFile {
         let place = self.waiting.fetch_add(1, Ordering::SeqCst);
         let last = if place < MOST_WAITING { Some(lock(&self.last)) } else { None };
         self.waiting.fetch_sub(1, Ordering::SeqCst);
-        ensure!(!gone.is_so(), "nobody waits for it");
+        ensure!(!gone.is_so(), LEFT);
         last.context("too much is asked for at once")
     }
 
@@ -166,24 +155,22 @@ impl ViewedFile {
 
     /// The command that equalizes the file so. Only this machine is told where the file is.
     pub fn command(&self, asked: &Asked, is_local: bool) -> String {
-        self.command.with(asked.look, asked.strength.as_deref(), is_local)
+        self.command.with(&asked.row, is_local)
     }
 
-    /// What is to be said of a frame: its time, the strength of its look, histogram and curve, and the command that equalizes the
-    /// file so. Only this machine is told where the file is.
+    /// What is to be said of a frame: its time, the strength of its look, histogram and curve.
     ///
     /// # Errors
     /// When it cannot be read or equalized.
-    pub fn numbers(&self, asked: &Asked, is_local: bool, gone: &Gone) -> Result<Value> {
+    pub fn numbers(&self, asked: &Asked, gone: &Gone) -> Result<Value> {
         let mut last = self.turn(gone)?;
         let pair = self.told(|| self.pair(&mut last, asked, false))?;
         let time = last.full.as_ref().map(|(_, moment)| moment.time());
-        let strength = f64::from(ShownLook::new(&asked.row()?, &last.input)?.settings.strength.of_256()) / 256.0;
+        let strength = f64::from(ShownLook::new(&asked.row, &last.input)?.settings.strength.of_256()) / 256.0;
         drop(last);
         let mut numbers = of_frames(&pair[0], &pair[1]);
         numbers["time"] = json!(time);
         numbers["strength"] = json!((strength * 100.0).round() / 100.0);
-        numbers["command"] = json!(self.command(asked, is_local));
         Ok(numbers)
     }
 
@@ -224,7 +211,7 @@ impl ViewedFile {
             Some((_, moment)) => moment,
             None => Moment::read(&self.from(asked.at, 1), &self.rows, room, &self.cancel)?,
         };
-        let equalized = moment.under(&asked.row()?)?;
+        let equalized = moment.under(&asked.row)?;
         let pair = Arc::new([moment.original().clone(), equalized]);
         *held = Some((asked.at, moment));
         if !is_small {
@@ -254,24 +241,17 @@ impl ViewedFile {
     }
 
     fn make_film(&self, asked: &Asked, gone: &Gone) -> Result<Vec<u8>> {
-        let frames = ((FILM_SECONDS * self.facts.rate).ceil() as u64).clamp(1, FILM_FRAMES);
+        let seconds = (self.facts.duration - asked.at as f64 / 1e6).min(FILM_SECONDS);
+        let frames = ((seconds * self.facts.rate).round() as u64).clamp(1, FILM_FRAMES);
         let opened = source::open(&self.from(asked.at, frames), &self.cancel, Notices::silent(), Arc::default())?;
-        let look = ShownLook::new(&asked.row()?, &opened.1)?;
+        let look = ShownLook::new(&asked.row, &opened.1)?;
         let mut upright = AutoRotate::new(opened.1.video_stream(), false);
         let unit = opened.1.video_stream().time_base;
-        let prepared = prepare(
-            opened,
-            &look.equalize,
-            &FilterOptions::default(),
-            None,
-            Around::BySource,
-            [&Notices::silent(); 2],
-        )?;
         let film = Arc::new(Mutex::new(Vec::new()));
         let (mut stream, mut first) = (None, None);
-        equalize(Prepared { settings: look.settings, ..prepared }, |original, equalized| {
+        look.equalize(opened, |original, equalized| {
             ensure!(!self.cancel.is_cancelled(), "interrupted");
-            ensure!(!gone.is_so(), Plain("nobody waits for it"));
+            ensure!(!gone.is_so(), Plain(LEFT));
             ensure!(self.waiting.load(Ordering::SeqCst) == 0, Plain("something else was asked for meanwhile"));
             let time = original.pts.map_or(0, |time| rescale(time, unit, microseconds()));
             let time = time - *first.get_or_insert(time);
@@ -288,9 +268,8 @@ impl ViewedFile {
             };
             stream.write_at(Duration::from_micros(time.max(0) as u64), [&pair[0], &pair[1]])
         })?;
-        if stream.take().is_none() {
-            bail!("{}: there is no frame at that time", self.facts.name);
-        }
+        // Its end is written with this.
+        ensure!(stream.take().is_some(), Plain("there is no frame at that time"));
         let film = std::mem::take(&mut *lock(&film));
         Ok(film)
     }
@@ -303,10 +282,10 @@ mod tests {
     #[test]
     fn what_is_asked_for_has_values_that_exist() {
         let asked = Asked::read("at=1.5&look=night&strength=0.25&rows=90").expect("values");
-        assert_eq!((asked.at, asked.strength.as_deref()), (1_500_000, Some("0.25")));
+        assert_eq!((asked.at, asked.row.strength.map(|(text, _)| text).as_deref()), (1_500_000, Some("0.25")));
         assert_eq!(Asked::read("").expect("defaults").at, 0);
         for wrong in ["at=-1", "at=x", "at=NaN", "at=inf", "look=none", "strength=2", "strength=", "strength=0.5;x"] {
-            assert!(Asked::read(wrong).is_err() || wrong == "at=inf", "{wrong}");
+            assert!(Asked::read(wrong).is_err(), "{wrong}");
         }
     }
 }

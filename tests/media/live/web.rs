@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::support::http::{Answer, exchange};
+use crate::support::pictures::apart;
 use crate::support::random::Random;
 use std::io::Write;
 use std::net::TcpStream;
@@ -205,12 +206,6 @@ fn frame_of(dir: &Dir, file: &str, number: usize) -> Vec<u8> {
     dir.raw("frame.png", "rgb24")
 }
 
-/// The mean difference of two pictures, in levels.
-fn apart(a: &[u8], b: &[u8]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / a.len() as f64
-}
-
 #[test]
 fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     let dir = Dir::new();
@@ -228,7 +223,8 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     let pixels: u64 = numbers["histogram"].as_array().expect("columns").iter().filter_map(|count| count.as_u64()).sum();
     assert_eq!(pixels, 320 * 180);
     assert!(numbers["curve"].as_array().is_some_and(|curve| curve.len() > 10), "{numbers}");
-    let command = numbers["command"].as_str().expect("a command");
+    let command = served.get(&format!("/api/file/command?{asked}")).json();
+    let command = command["command"].as_str().expect("a command");
     assert_eq!(command, "histeq-video --look haze --strength 0.5 clips/in.mkv in-equalized.mkv");
 
     // What is shown is what the command makes.
@@ -286,14 +282,19 @@ fn only_this_machine_is_told_where_a_file_is_and_a_part_or_a_photo_is_one_too() 
     let (facts, numbers) = (get("/api/file"), get("/api/file/frame?at=0.4&look=night"));
     assert_eq!((&facts["duration"], &facts["looks"]), (&0.8.into(), &serde_json::json!(["night", "exact"])));
     assert_eq!(numbers["time"], "0:00.80");
-    assert_eq!(numbers["command"], "histeq-video --start 0.4 --duration 0.8 --look night in.mkv in-equalized.mkv");
+    let command = get("/api/file/command?look=night");
+    assert_eq!(command["command"], "histeq-video --start 0.4 --duration 0.8 --look night in.mkv in-equalized.mkv");
+    // The film ends with the part.
+    dir.write("film.mp4", &served.ask("GET", "/api/file/film.mp4?at=0.4", &bearer, "").body);
+    assert_eq!(dir.raw("film.mp4", "gray").len(), 10 * 320 * 360);
     served.live.terminate();
 
     dir.ffmpeg("-i clips/in.mkv -frames:v 1 -update 1 photo.png");
     let served = Served::file(&dir, "--web=0 photo.png");
-    let (facts, numbers) = (served.get("/api/file").json(), served.get("/api/file/frame?look=natural").json());
+    let (facts, command) = (served.get("/api/file").json(), served.get("/api/file/command?look=natural").json());
+    assert_eq!(served.get("/api/file/frame").status, 200);
     assert_eq!((&facts["is_image"], &facts["duration"]), (&true.into(), &0.0.into()));
-    assert_eq!(numbers["command"], "histeq-video photo.png photo-equalized.png");
+    assert_eq!(command["command"], "histeq-video photo.png photo-equalized.png");
     served.live.terminate();
 
     for (line, said) in [

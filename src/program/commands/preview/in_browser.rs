@@ -1,8 +1,9 @@
 //! `preview --web`: a file in a browser.
 
-use super::{DEFAULT_RATE, count_frames};
+use super::count_frames;
 use crate::options::{PreviewJob, ReadyCommand};
 use crate::session::Session;
+use crate::stills::DEFAULT_RATE;
 use crate::web::{ViewedFile, Web};
 use anyhow::Result;
 use histeq_media::pipeline::Outcome;

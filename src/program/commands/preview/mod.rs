@@ -8,7 +8,7 @@ use crate::pieces::make_folder_of;
 use crate::report::{Console, counted, with_name};
 use crate::session::{Outputs, Session};
 use crate::signals;
-use crate::stills::Moment;
+use crate::stills::{DEFAULT_RATE, Moment};
 use anyhow::{Result, bail, ensure};
 use histeq::spec::Look;
 use histeq_media::pipeline::{Cancel, Input, Outcome, PartPosition, ReaderGone, Source};
@@ -18,9 +18,6 @@ use histeq_media::sys::is_pipe;
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
-
-/// Frames a second of a video of unknown rate.
-const DEFAULT_RATE: f64 = 25.0;
 
 /// Draws the sheets, and writes them.
 pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
