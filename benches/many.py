@@ -17,6 +17,7 @@ the whole GPU, less what was in use before. PROGRAM may be a script (`OUT/run hi
 """
 import argparse
 import ctypes
+import multiprocessing
 import os
 import re
 import shlex
@@ -70,26 +71,33 @@ def access_units(clip):
     return [b"".join(packets[begin:end]) for begin, end in zip(cuts, cuts[1:] + [len(packets)])]
 
 
-class Sender(threading.Thread):
-    """Sends the frames to whoever connects, one every 1/rate seconds."""
+class Sender:
+    """A process that sends the frames to whoever connects, one every 1/rate seconds.
+
+    `late` has, in seconds, how much after its time a frame's sending began at most where the reader was not the cause, and how
+    long the reader kept a frame waiting at most.
+    """
 
     def __init__(self, frames, rate, phase):
-        super().__init__(daemon=True)
-        self.frames, self.rate, self.phase = frames, rate, phase
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.late = 0.0
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.port = listener.getsockname()[1]
+        self.late = multiprocessing.Array("d", 2)
+        multiprocessing.Process(target=self.run, args=(listener, frames, rate, phase), daemon=True).start()
+        listener.close()
 
-    def run(self):
-        connection, _ = self.listener.accept()
+    def run(self, listener, frames, rate, phase):
+        connection, _ = listener.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        begin = time.monotonic() + self.phase
+        begin, free = time.monotonic() + phase, 0.0
         try:
-            for number, frame in enumerate(self.frames):
-                due = begin + number / self.rate
+            for number, frame in enumerate(frames):
+                due = begin + number / rate
                 time.sleep(max(0.0, due - time.monotonic()))
+                now = time.monotonic()
+                self.late[0] = max(self.late[0], now - max(due, free))
                 connection.sendall(frame)
-                self.late = max(self.late, time.monotonic() - due)
+                free = time.monotonic()
+                self.late[1] = max(self.late[1], free - now)
             # The end of the stream would be a camera that is lost.
             time.sleep(60)
         except OSError:
@@ -98,8 +106,6 @@ class Sender(threading.Thread):
 
 def row(given, gpu, frames, count):
     senders = [Sender(frames, given.rate, index / count / given.rate) for index in range(count)]
-    for sender in senders:
-        sender.start()
     urls = [f"tcp://127.0.0.1:{sender.port}" for sender in senders]
     program, *arguments = shlex.split(given.program)
     # Several sources have outputs of their own. The name says that they are raw.
@@ -134,10 +140,10 @@ def row(given, gpu, frames, count):
     busy = "-" if busy is None else f"{busy} %"
     print(f"| {count} | {taken:,} | {dropped:,} | {median} | {most} | {cpu / wall:.2f} | {memory} | {busy} | "
           f"{status.get('VmRSS', 0) // 1024:,} MiB | {status.get('Threads', 0)} | {wall - given.seconds:.1f} s |", flush=True)
-    late = max(sender.late for sender in senders) * 1e3
+    late, waited = (max(sender.late[which] for sender in senders) * 1e3 for which in (0, 1))
     failed = count - len(summaries)
-    if late > 1000 / given.rate:
-        print(f"The senders were late by up to {late:.0f} ms.", flush=True)
+    if max(late, waited) > 1000 / given.rate:
+        print(f"Senders were late by up to {late:.0f} ms, and kept waiting by the program for up to {waited:.0f} ms.", flush=True)
     if code or failed:
         print(f"Exit code {code}; {failed} without a last line:\n{text[-2000:]}", flush=True)
     if given.out:
