@@ -4,7 +4,7 @@
 
 use super::error::{Doing, Error};
 use crate::frame::limits::{self, Counted, NoRoom};
-use crate::frame::{Buffer, Memory};
+use crate::frame::{Buffer, Idle, Memory};
 use cudarc::driver::{CudaContext, result, sys};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -52,12 +52,12 @@ impl Drop for PinnedMemory {
     }
 }
 
-/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were ever in use at once,
+/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were lately in use at once,
 /// within a sixteenth of [`limits::memory`].
 #[derive(Clone)]
 pub struct PinnedPool {
     context: Arc<CudaContext>,
-    idle: Arc<Mutex<Vec<PinnedMemory>>>,
+    idle: Arc<Mutex<Idle<PinnedMemory>>>,
     /// Bytes that are pinned, idle or not.
     pinned_bytes: Arc<AtomicUsize>,
 }
@@ -86,13 +86,13 @@ impl PinnedPool {
     /// When frames may take no more memory.
     pub(super) fn take_within(&self, most: usize, len: usize) -> Result<Option<PinnedBuffer>, NoRoom> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(index) = idle.iter().rposition(|pinned| pinned.len == len) {
-            return Ok(Some(self.wrap(idle.swap_remove(index))));
+        if let Some(pinned) = idle.take(|pinned| pinned.len == len) {
+            return Ok(Some(self.wrap(pinned)));
         }
         limits::check_room(len)?;
         // Threads that allocate at the same time may exceed the bound by a buffer each.
         let fits = || self.pinned_bytes.load(Ordering::Relaxed) + len <= most;
-        while !fits() && idle.pop().is_some() {}
+        while !fits() && idle.drop_one() {}
         drop(idle);
         Ok(if fits() { self.pin(len).ok() } else { None })
     }
@@ -102,7 +102,7 @@ impl PinnedPool {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // Buffers of another length are for another size of picture.
         idle.retain(|pinned| pinned.len == len);
-        idle.pop().map(|pinned| self.wrap(pinned))
+        idle.take(|_| true).map(|pinned| self.wrap(pinned))
     }
 
     /// A new buffer.
@@ -119,7 +119,7 @@ impl PinnedPool {
 pub struct PinnedBuffer {
     /// `None` only while it is being dropped.
     pinned: Option<PinnedMemory>,
-    idle: Arc<Mutex<Vec<PinnedMemory>>>,
+    idle: Arc<Mutex<Idle<PinnedMemory>>>,
 }
 
 impl Deref for PinnedBuffer {
@@ -165,7 +165,7 @@ impl Drop for PinnedBuffer {
         if let Some(pinned) = self.pinned.take()
             && idle.len() < limits::idle() / pinned.len
         {
-            idle.push(pinned);
+            idle.put(pinned);
         }
     }
 }

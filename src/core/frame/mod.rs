@@ -5,6 +5,7 @@
 
 mod device;
 mod format;
+mod idle;
 pub mod limits;
 mod memory;
 mod plane;
@@ -15,6 +16,7 @@ pub(crate) use format::in_byte_order;
 pub use format::{
     ChromaSamples, Component, Descriptor, Endian, FrameError, Luminance, Model, PixelFormat, PlaneShape, Sample,
 };
+pub(crate) use idle::Idle;
 pub use limits::NoRoom;
 pub use memory::{Buffer, Memory, MemoryError, OnDevice};
 pub use plane::{Plane, PlaneMut, SomeRows};

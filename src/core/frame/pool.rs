@@ -4,6 +4,7 @@
 
 use super::PixelFormat;
 use super::device::{Adopted, Surface};
+use super::idle::Idle;
 use super::limits::{self, Counted};
 use super::memory::{Buffer, Memory, MemoryError};
 use std::ops::{Deref, DerefMut, Range};
@@ -59,7 +60,7 @@ const KEPT: usize = 16;
 /// A pool of host memory, shared by its clones.
 #[derive(Clone)]
 pub struct HostPool {
-    idle: Arc<Mutex<Vec<HostMemory>>>,
+    idle: Arc<Mutex<Idle<HostMemory>>>,
     kept: usize,
 }
 
@@ -84,7 +85,7 @@ impl Default for HostPool {
 }
 
 impl HostPool {
-    /// A pool that keeps all its idle buffers, for frames of which many wait at times.
+    /// A pool that keeps as many idle buffers as were lately in use, for frames of which many wait at times.
     pub fn that_keeps_all() -> Self {
         HostPool { kept: usize::MAX, ..HostPool::default() }
     }
@@ -101,13 +102,12 @@ impl HostPool {
     fn take_idle(&self, len: usize) -> Option<HostBuffer> {
         let len = HostPool::padded(len);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // The buffer that was used last is the warmest.
-        let Some(found) = idle.iter().rposition(|memory| memory.bytes.len() == len + ALIGNMENT) else {
+        let found = idle.take(|memory| memory.bytes.len() == len + ALIGNMENT);
+        if found.is_none() {
             // The idle buffers are for pictures of another size.
-            idle.clear();
-            return None;
-        };
-        Some(HostBuffer { memory: Some(idle.swap_remove(found)), len, pool: self.clone() })
+            idle.retain(|_| false);
+        }
+        Some(HostBuffer { memory: Some(found?), len, pool: self.clone() })
     }
 
     /// Whole lines, one more than needed: libraries read up to a vector past the end of a row.
@@ -165,7 +165,7 @@ impl Drop for HostBuffer {
         if let Some(memory) = self.memory.take()
             && idle.len() < self.pool.kept.min(limits::idle() / memory.bytes.len())
         {
-            idle.push(memory);
+            idle.put(memory);
         }
     }
 }
