@@ -66,39 +66,40 @@ fn run(dir: &Dir, version: u32, line: &str) -> Run {
     Run::of(&mut command(dir, version, line), line)
 }
 
-/// A folder with a driver, and with videos that end before it has been started, and after.
+/// A folder with a driver, and with videos: a short one, a longer one, and one that is worth opening a GPU for.
 fn folder() -> Option<Dir> {
     let dir = Dir::new();
     let has_driver = driver(&dir);
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v ffv1 short.mkv");
-    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=50:duration=12 -c:v mpeg4 -q:v 5 long.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=50:duration=2 -c:v mpeg4 -q:v 5 long.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc=size=1920x1080:rate=50:duration=4 -pix_fmt yuv420p -c:v mpeg4 -q:v 5 worth.mkv");
     has_driver.then_some(dir)
 }
 
 #[test]
 fn without_a_gpu_the_cpu_goes_on_and_that_is_said_once() {
     let Some(dir) = folder() else { return };
-    let here = run(&dir, 12_040, "--encoder ffv1 --backend cpu -y long.mkv cpu.mkv").exits_with(0);
+    let here = run(&dir, 12_040, "--encoder ffv1 --backend cpu -y worth.mkv cpu.nut").exits_with(0);
     here.never_says("GPU");
-    let there = run(&dir, 12_040, "--encoder ffv1 -y long.mkv auto.mkv").exits_with(0);
+    let there = run(&dir, 12_040, "--encoder ffv1 -y worth.mkv auto.nut").exits_with(0);
     assert_eq!(there.stderr.matches("no NVIDIA GPU found: equalizing on the CPU").count(), 1, "{}", there.stderr);
     assert!(there.stderr.contains("by cpu ("), "{}", there.stderr);
-    assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"));
+    assert!(dir.read("auto.nut") == dir.read("cpu.nut"), "the frames differ");
 }
 
 #[test]
 fn a_job_that_is_done_before_the_gpu_is_open_ends_at_once_with_all_that_it_wrote() {
     let Some(dir) = folder() else { return };
-    let line = "--encoder ffv1 --stats stats.jsonl -y long.mkv auto.mkv";
+    let line = "--encoder ffv1 --stats stats.jsonl -y worth.mkv auto.nut";
     let mut running = Running::start(command(&dir, 12_040, line).env("DRIVER_STARTS", "3600").stderr(Stdio::piped()));
     let mut said = String::new();
     let stderr = running.child().stderr.take().expect("a pipe");
     assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
     BufReader::new(stderr).read_to_string(&mut said).expect("stderr can be read");
-    assert!(said.contains(" before the GPU was open\n") && said.ends_with(" -> auto.mkv\n"), "{said}");
-    run(&dir, 12_040, "--encoder ffv1 --backend cpu -y long.mkv cpu.mkv").exits_with(0);
-    assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"));
-    assert_eq!(dir.read("stats.jsonl").iter().filter(|&&byte| byte == b'\n').count(), 600, "a line for each frame");
+    assert!(said.contains(" before the GPU was open\n") && said.ends_with(" -> auto.nut\n"), "{said}");
+    run(&dir, 12_040, "--encoder ffv1 --backend cpu -y worth.mkv cpu.nut").exits_with(0);
+    assert!(dir.read("auto.nut") == dir.read("cpu.nut"), "the frames differ");
+    assert_eq!(dir.read("stats.jsonl").iter().filter(|&&byte| byte == b'\n').count(), 200, "a line for each frame");
     let mut failing = command(&dir, 12_040, "none.mkv out.mkv");
     let mut failing = Running::start(failing.env("DRIVER_STARTS", "3600").stderr(Stdio::null()));
     assert!(crate::support::program::failed(failing.ends_within(Duration::from_secs(60))));
@@ -115,21 +116,20 @@ fn a_piece_that_is_done_before_the_gpu_is_open_is_done() {
 }
 
 #[test]
-fn a_job_of_one_small_frame_does_not_start_the_driver() {
+fn only_a_job_that_is_worth_it_starts_the_driver() {
     let Some(dir) = folder() else { return };
-    dir.write("frame.yuv", &[100; 64 * 48 * 3 / 2]);
-    let line = "-f rawvideo -s 64x48 --pixel-format yuv420p --output-format null frame.yuv -";
-    let started = dir.path("started");
-    // On a busy machine even this job can take longer than the driver is left alone.
-    let starts = |_| {
+    let starts = |line: &str, input: &str| {
+        let started = dir.path("started");
         let _ = std::fs::remove_file(&started);
-        Run::of(command(&dir, 12_040, line).env("DRIVER_STARTED", &started), line).exits_with(0);
-        started.exists()
+        let line = format!("-y --output-format null {line} {input} -");
+        let run = Run::of(command(&dir, 12_040, &line).env("DRIVER_STARTED", &started), &line);
+        (run.code, started.exists())
     };
-    assert!(!(0..20).all(starts), "the driver was started in each of 20 runs");
-    let line = format!("{line} --backend cuda");
-    Run::of(command(&dir, 12_040, &line).env("DRIVER_STARTED", &started), &line).fails();
-    assert!(started.exists(), "a GPU that is asked for is looked for at once");
+    assert_eq!(starts("", "short.mkv"), (Some(0), false));
+    assert_eq!(starts("", "long.mkv"), (Some(0), false));
+    assert_eq!(starts("", "worth.mkv"), (Some(0), true));
+    let (code, is_started) = starts("--backend cuda", "short.mkv");
+    assert!(code != Some(0) && is_started, "a GPU that is asked for is looked for at once");
 }
 
 #[test]

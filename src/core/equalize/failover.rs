@@ -27,6 +27,9 @@ pub type Build = Box<dyn FnOnce() -> Box<dyn Executor> + Send>;
 
 /// A backend that is being opened.
 pub trait OpeningBackend: Send {
+    /// There is enough work for it: it is opened from now on, if it was not opened at once.
+    fn begin(&self) {}
+
     /// Whether it is open or has failed: [`take`](OpeningBackend::take) returns at once.
     fn is_ready(&self) -> bool;
 
@@ -45,11 +48,20 @@ pub enum OnUnavailable {
     Report(Box<dyn FnOnce(Error) + Send>),
 }
 
+/// Bytes of frames that are worth opening a GPU for. Its driver takes as much processor time to start and to end as the CPU
+/// takes for so many, and 16 processes that open one at once wait for each other: see `benches/results/start.md`.
+const WORTH_OPENING: usize = 512 << 20;
+
+/// How many times the work of other frames one is whose noise is removed.
+const WITH_DENOISING: usize = 16;
+
 /// A backend that others may take over from.
 pub struct Failover {
     active: Box<dyn Executor>,
     /// The backend that takes over as soon as it is open.
     opening: Option<(Box<dyn OpeningBackend>, OnUnavailable)>,
+    /// Bytes of frames that have come while it is not there.
+    work: usize,
     /// Builds the backend that takes over after a failure. Not used while the first backend waits for another to open.
     reserve: Option<Build>,
     report: Reporter,
@@ -75,6 +87,7 @@ impl Failover {
         Failover {
             active: primary,
             opening: None,
+            work: 0,
             reserve: Some(reserve),
             report,
             remembered: VecDeque::new(),
@@ -225,6 +238,14 @@ impl Failover {
 
 impl Executor for Failover {
     fn submit(&mut self, work: Work) -> Result<()> {
+        if let Some((opening, _)) = &self.opening {
+            let is_cleaned = work.guide().clean.as_ref().is_some_and(|clean| clean.share.of_256() > 0);
+            let times = if is_cleaned { WITH_DENOISING } else { 1 };
+            self.work = self.work.saturating_add(times * work.frame().bytes());
+            if self.work > WORTH_OPENING {
+                opening.begin();
+            }
+        }
         if self.opening.as_ref().is_some_and(|(opening, _)| opening.is_ready()) {
             self.hand_over(work.settings().chroma)?;
             // It may have less room than the first one had.

@@ -1,12 +1,11 @@
 //! A thread that opens a GPU: the driver takes as long for that as many frames do.
 
 use crate::cuda::{Error, Gpu, KernelChoice, find_driver};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
 
 /// Set when a thread was detached.
 static LEFT_OPENING: AtomicBool = AtomicBool::new(false);
@@ -23,22 +22,28 @@ pub(super) struct GpuThread {
 }
 
 impl GpuThread {
-    /// Finds the driver at once, and opens the GPU after `delay` or when [`join`](GpuThread::join) is called, if this
-    /// is not dropped before; `None` if the system starts no thread.
-    pub fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>, delay: Duration) -> Option<Self> {
+    /// Finds the driver at once, and opens the GPU when [`begin`](GpuThread::begin) or [`join`](GpuThread::join) is
+    /// called, if this is not dropped before; `None` if the system starts no thread.
+    pub fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>) -> Option<Self> {
         let (found, driver) = bounded(1);
         let (wanted, opened) = bounded(1);
         let open = move || {
             find_driver()?;
             // The receiver may be gone.
             let _ = found.send(());
-            if opened.recv_timeout(delay) == Err(RecvTimeoutError::Disconnected) {
+            if opened.recv().is_err() {
                 return Err(Error::Refused { reason: "the job has ended".to_owned() });
             }
             Gpu::open_with(gpu, kernels.as_deref())
         };
         let handle = Builder::new().name("gpu".to_owned()).spawn(open).ok()?;
         Some(GpuThread { handle: Some(handle), driver: Some(driver), has_driver: false, wanted })
+    }
+
+    /// Has the GPU opened from now on.
+    pub fn begin(&self) {
+        // A message that is there already says the same.
+        let _ = self.wanted.try_send(());
     }
 
     /// Whether a driver was found and is still starting. Waits for the search for a driver.
@@ -59,8 +64,7 @@ impl GpuThread {
     /// # Errors
     /// As for [`Gpu::open`].
     pub fn join(mut self) -> Result<Arc<Gpu>, Error> {
-        // The thread may have gone on by itself.
-        let _ = self.wanted.try_send(());
+        self.begin();
         let handle = self.handle.take().expect("joined once");
         handle.join().unwrap_or_else(|panic| resume_unwind(panic))
     }

@@ -11,7 +11,6 @@ use crate::note::Notes;
 use crate::spec::named;
 use crate::{Error, Result};
 use std::sync::Arc;
-use std::time::Duration;
 
 named! {
     /// Where equalization runs. [`BackendStartup`] opens it; what may need a GPU's driver asks
@@ -67,10 +66,6 @@ impl Default for BackendChoice {
     }
 }
 
-/// How long a job runs on the CPU before a GPU is opened that may or may not be used: a process whose driver is
-/// starting takes up to 0.1 s longer to end.
-const SHORT_JOB: Duration = Duration::from_millis(100);
-
 /// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may
 /// begin, while the CPU equalizes.
 pub struct BackendStartup {
@@ -91,9 +86,12 @@ enum GpuState {
 impl BackendStartup {
     /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
-        let delay = if choice.backend.needs_gpu() { Duration::ZERO } else { SHORT_JOB };
         let is_used = choice.backend.may_use_gpu();
-        let thread = is_used.then(|| GpuThread::start(choice.gpu, choice.kernels.clone(), delay)).flatten();
+        let thread = is_used.then(|| GpuThread::start(choice.gpu, choice.kernels.clone())).flatten();
+        // Otherwise the GPU is opened once there is enough work for it, or where the CPU may not begin.
+        if let Some(thread) = thread.as_ref().filter(|_| choice.backend.needs_gpu() || !choice.hand_over) {
+            thread.begin();
+        }
         // Without a thread, `take_gpu` opens it.
         BackendStartup { choice, gpu: thread.map_or(GpuState::Closed, GpuState::Opening) }
     }
@@ -275,6 +273,10 @@ fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notes: &Notes) -> B
 struct OpeningGpu(GpuThread);
 
 impl OpeningBackend for OpeningGpu {
+    fn begin(&self) {
+        self.0.begin();
+    }
+
     fn is_ready(&self) -> bool {
         self.0.is_finished()
     }
