@@ -10,7 +10,7 @@ use super::kernels::KernelLaunchers;
 use super::pinned::PinnedPool;
 use super::stage_kernels::{KernelChoice, StageKernels};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
-use cudarc::driver::{CudaContext, result};
+use cudarc::driver::{CudaContext, CudaStream, result};
 use std::sync::{Arc, OnceLock};
 
 /// The oldest CUDA version whose drivers accept the kernels' PTX (ISA 8.0), as `cuDriverGetVersion` returns it.
@@ -144,6 +144,23 @@ pub fn find_driver() -> Result<(), Error> {
         return Err(Error::DriverTooOld { version });
     }
     Ok(())
+}
+
+/// A stream for a decoder that shares the primary context of a GPU.
+pub struct DecoderStream(Arc<CudaStream>);
+
+impl DecoderStream {
+    /// A stream of the GPU with this index; `None` where it cannot be made, or `context` (`CUcontext`) is not the
+    /// GPU's primary context.
+    pub fn of(gpu: usize, context: usize) -> Option<Self> {
+        let primary = CudaContext::new(gpu).ok()?;
+        (primary.cu_ctx() as usize == context).then(|| primary.new_stream().ok().map(DecoderStream)).flatten()
+    }
+
+    /// Its handle (`CUstream`).
+    pub fn handle(&self) -> usize {
+        self.0.cu_stream() as usize
+    }
 }
 
 /// Does `work`, which makes the context of a GPU the current one of this thread, and makes the one current again that

@@ -65,7 +65,7 @@ mod tuning;
 #[doc(hidden)]
 pub use arguments::{ColourArguments, Field, STRUCTURES, Structure, words_of_noise, words_of_tiles, words_of_veil};
 pub use compiled::{Code, LoadReport};
-pub use context::{Gpu, find_driver, keeping_current};
+pub use context::{DecoderStream, Gpu, find_driver, keeping_current};
 pub use error::Error;
 pub use history::{History, words_of_modified};
 pub use layout::BufferLayout;

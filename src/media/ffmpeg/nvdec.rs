@@ -6,6 +6,7 @@ use super::decoder_buffers::DecoderBuffers;
 use super::{Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, surface};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
+use histeq::cuda::DecoderStream;
 use std::ffi::c_int;
 use std::ptr;
 
@@ -32,7 +33,25 @@ impl Nvdec {
             check(unsafe { ffi::av_hwdevice_ctx_create(&mut device, kind, name.as_ptr(), ptr::null_mut(), flags) })?;
             Ok(Nvdec { device })
         };
-        open(ffi::AV_CUDA_USE_PRIMARY_CONTEXT).or_else(|_: Error| open(0))
+        let nvdec = open(ffi::AV_CUDA_USE_PRIMARY_CONTEXT).or_else(|_: Error| open(0))?;
+        nvdec.use_own_stream(gpu);
+        Ok(nvdec)
+    }
+
+    /// Has the decoder work on a stream of its own. By default all decoders of a context work on its default stream, and
+    /// each waits for what the others have enqueued there.
+    fn use_own_stream(&self, gpu: usize) {
+        let (context, _) = self.handles();
+        let Some(stream) = DecoderStream::of(gpu, context) else { return };
+        // SAFETY: a CUDA device that no decoder uses yet; what `user_opaque` points to is freed by `free`, after the
+        // device itself.
+        unsafe {
+            let device = (*self.device).data.cast::<ffi::AVHWDeviceContext>();
+            let cuda = (*device).hwctx.cast::<ffi::AVCUDADeviceContext>();
+            (*cuda).stream = stream.handle() as _;
+            (*device).user_opaque = Box::into_raw(Box::new(stream)).cast();
+            (*device).free = Some(free_stream);
+        }
     }
 
     /// The decoder for this codec that can use NVDEC.
@@ -99,6 +118,12 @@ impl Drop for Nvdec {
         // SAFETY: made in `open`, released nowhere else.
         unsafe { ffi::av_buffer_unref(&mut self.device) };
     }
+}
+
+/// Frees the stream of a device that has gone.
+unsafe extern "C" fn free_stream(device: *mut ffi::AVHWDeviceContext) {
+    // SAFETY: `use_own_stream` has put it there, and nothing else takes it away.
+    drop(unsafe { Box::from_raw((*device).user_opaque.cast::<DecoderStream>()) });
 }
 
 /// Whether this decoder can decode on an NVIDIA GPU.
