@@ -27,8 +27,8 @@ pub type Build = Box<dyn FnOnce() -> Box<dyn Executor> + Send>;
 
 /// A backend that is being opened.
 pub trait OpeningBackend: Send {
-    /// There is enough work for it: it is opened from now on, if it was not opened at once.
-    fn begin(&self) {}
+    /// So much work has come while it is not there, in bytes of frames. It may be opened only then.
+    fn has_come(&self, _work: usize) {}
 
     /// Whether it is open or has failed: [`take`](OpeningBackend::take) returns at once.
     fn is_ready(&self) -> bool;
@@ -47,10 +47,6 @@ pub enum OnUnavailable {
     /// The first backend does everything; this is called once with the error.
     Report(Box<dyn FnOnce(Error) + Send>),
 }
-
-/// Bytes of frames that are worth opening a GPU for. Its driver takes as much processor time to start and to end as the CPU
-/// takes for so many, and 16 processes that open one at once wait for each other: see `benches/results/start.md`.
-const WORTH_OPENING: usize = 512 << 20;
 
 /// How many times the work of other frames one is whose noise is removed.
 const WITH_DENOISING: usize = 16;
@@ -242,9 +238,7 @@ impl Executor for Failover {
             let is_cleaned = work.guide().clean.as_ref().is_some_and(|clean| clean.share.of_256() > 0);
             let times = if is_cleaned { WITH_DENOISING } else { 1 };
             self.work = self.work.saturating_add(times * work.frame().bytes());
-            if self.work > WORTH_OPENING {
-                opening.begin();
-            }
+            opening.has_come(self.work);
         }
         if self.opening.as_ref().is_some_and(|(opening, _)| opening.is_ready()) {
             self.hand_over(work.settings().chroma)?;

@@ -56,15 +56,29 @@ pub struct BackendChoice {
     pub hand_over: bool,
     /// How many sources share the machine, at least 1.
     pub sources: usize,
+    /// Bytes of frames from which on a GPU is opened, where the CPU may begin and the GPU is not required.
+    pub worth_opening: usize,
     /// Threads of the CPU backend, if not as many as the machine has cores.
     pub threads: Option<usize>,
 }
 
 impl Default for BackendChoice {
     fn default() -> Self {
-        BackendChoice { backend: Backend::Auto, gpu: 0, kernels: None, hand_over: false, sources: 1, threads: None }
+        BackendChoice {
+            backend: Backend::Auto,
+            gpu: 0,
+            kernels: None,
+            hand_over: false,
+            sources: 1,
+            worth_opening: WORTH_OPENING,
+            threads: None,
+        }
     }
 }
+
+/// Bytes of frames that are worth opening a GPU for. Its driver takes as much processor time to start and to end as the CPU
+/// takes for so many, and 16 processes that open one at once wait for each other: see `benches/results/h100-start.md`.
+const WORTH_OPENING: usize = 512 << 20;
 
 /// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may
 /// begin, while the CPU equalizes.
@@ -263,26 +277,31 @@ fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notes: &Notes) -> B
             notes.note(message);
         }))
     };
-    let opening = Box::new(OpeningGpu(thread));
+    let opening = Box::new(OpeningGpu { thread, worth_opening: choice.worth_opening });
     let reserve = choice.clone();
     let build = Box::new(move || cpu(&reserve, &HostPool::default()));
     Box::new(Failover::opening(cpu(choice, &HostPool::default()), opening, on_unavailable, build, reporter(notes)))
 }
 
 /// The backend on a GPU that is being opened.
-struct OpeningGpu(GpuThread);
+struct OpeningGpu {
+    thread: GpuThread,
+    worth_opening: usize,
+}
 
 impl OpeningBackend for OpeningGpu {
-    fn begin(&self) {
-        self.0.begin();
+    fn has_come(&self, work: usize) {
+        if work > self.worth_opening {
+            self.thread.begin();
+        }
     }
 
     fn is_ready(&self) -> bool {
-        self.0.is_finished()
+        self.thread.is_finished()
     }
 
     fn take(self: Box<Self>) -> Result<Box<dyn Executor>> {
-        let gpu = self.0.join().map_err(Error::from)?;
+        let gpu = self.thread.join().map_err(Error::from)?;
         Ok(Box::new(Cuda::on(&gpu, Cuda::RING_DEPTH)?))
     }
 }

@@ -39,7 +39,15 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
         arguments.push("--child".into());
         arguments.extend(given.iter().cloned().chain(as_strict_and_verbose(&job.stderr)));
         let name = format!("file {file}");
-        ChildRun { file: name.clone(), name, arguments, frames: None, takes_gpu: false, end: ChildEnd::Summary }
+        ChildRun {
+            file: name.clone(),
+            name,
+            arguments,
+            frames: None,
+            takes_gpu: false,
+            shares_cores: false,
+            end: ChildEnd::Summary,
+        }
     };
     let runs: Vec<ChildRun> = (0..files).map(child).collect();
     let mut pool = ProcessPool::new(&job.stderr, console);

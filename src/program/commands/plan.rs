@@ -49,6 +49,9 @@ fn check_options(job: &FileJob) -> Result<()> {
     Err(not_in_pieces(name, obstacle))
 }
 
+/// The most threads of an encoder that works beside others.
+const MOST_THREADS: usize = 12;
+
 /// Plans a file, for pieces of this length or for this many processes, and prints the plan.
 fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: &Console) -> Result<Outcome> {
     let session = Session::new(job.stderr.clone(), job.limits, console);
@@ -106,17 +109,34 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
         saves_curves: job.equalize.save_curves.is_some(),
         pieces: Vec::new(),
     };
+    let has_own_threads = job.output.options.encoder.options.iter().any(|(key, _)| key == "threads");
     let (begin, end, most) = (bounds.begin, bounds.end, job.input.part.frames);
     let length = match (piece, jobs) {
         (Some(seconds), _) => PieceLength::Seconds(seconds),
         (None, Some(Jobs::Exactly(jobs))) => PieceLength::Shares(jobs, 1),
-        (None, Some(Jobs::Auto)) => PieceLength::Shares(most_jobs(limits::threads(), file.size.0 * file.size.1), 4),
+        (None, Some(Jobs::Auto)) => PieceLength::Shares(most_jobs(limits::threads(), file.size.0 * file.size.1), 3),
         (None, None) => PieceLength::ByVideo,
     };
-    let file = Planning { file, survey, begin, end, most, length, multiple }.divide(&input)?;
+    let mut file = Planning { file, survey, begin, end, most, length, multiple }.divide(&input)?;
+    if let Some((_, threads)) = file.encoder_options.iter_mut().find(|(key, _)| key == "threads")
+        && jobs.is_some()
+        && !has_own_threads
+    {
+        *threads = encoder_threads(limits::threads(), file.pieces.len(), threads);
+    }
     let mut plan = Plan::new(std::env::current_dir()?, options_of_plan()?);
     plan.files.push(file);
     print_plan(&plan)
+}
+
+/// The threads of each of so many encoders that work at once, by which they keep the cores busy; `usual` where those do not
+/// pay.
+fn encoder_threads(cores: usize, encoders: usize, usual: &str) -> String {
+    let wanted = (2 * cores).div_ceil(encoders).min(MOST_THREADS);
+    match usual.parse() {
+        Ok(usual) if wanted > usual => wanted.to_string(),
+        _ => usual.to_owned(),
+    }
 }
 
 /// Plans many files, each in a process of its own, and prints one plan.

@@ -19,6 +19,10 @@ use histeq_media::source::{InputChanged, Reading};
 use histeq_media::sys::PrivateFolder;
 use std::sync::Arc;
 
+/// Bytes of the frames of a piece that are worth opening a GPU for: each process opens it for itself, while the encoders
+/// need all cores.
+const WORTH_OPENING: usize = 4 << 30;
+
 /// Works on pieces of a plan.
 pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
     let plan = Plan::read(&job.plan)?;
@@ -72,7 +76,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
         return Ok(Outcome::Complete);
     }
     let mut whole = plan.job(file)?;
-    let session = Session::new(job.stderr.clone(), whole.limits, console);
+    let session = Session::new(job.stderr.clone(), whole.limits.with_threads(job.threads), console);
     file.check_inputs(&session.cancel)?;
     limit_to_piece(&mut whole, job, file, piece)?;
     let folder = make_folder(&file.folder)?;
@@ -123,6 +127,7 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
     whole.stderr = job.stderr.clone();
     whole.output.overwrite = Overwrite::Yes;
     whole.input.decoders = 1;
+    whole.backend.worth_opening = WORTH_OPENING;
     whole.input.reading = Reading::Planned(Arc::new(file.part(piece)?));
     if let Some(gpu) = job.gpu {
         whole.backend.gpu = gpu;

@@ -96,6 +96,12 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// These limits with this many threads, if that is given.
+    #[must_use]
+    pub fn with_threads(self, threads: Option<u16>) -> Self {
+        Limits { threads: threads.or(self.threads), ..self }
+    }
+
     /// Checks the length of an input.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! `histeq-video plan`, `run`, `join` and `status`: the options of working on files in pieces.
 
 use super::file::{FileArgs, FileJob};
+use super::limits::ThreadArgs;
 use super::many::{Jobs, ManyJob};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::usage;
@@ -63,6 +64,10 @@ pub struct RunArgs {
     /// GPU to use, counted from 0 [default: that of the plan; with --jobs, all in turn]
     #[arg(long, value_name = "N")]
     pub gpu: Option<usize>,
+
+    /// How many threads there are.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
 
     /// Ends when stdin is closed, as by a parent that has ended
     #[arg(long, hide = true)]
@@ -141,6 +146,8 @@ pub struct RunJob {
     pub jobs: usize,
     /// Which GPU.
     pub gpu: Option<usize>,
+    /// Threads, if they are not those of the plan.
+    pub threads: Option<u16>,
     pub stderr: StderrOptions,
 }
 
@@ -183,7 +190,7 @@ impl PlanJob {
 impl RunJob {
     /// Converts `args`.
     pub(super) fn from_args(args: RunArgs) -> Result<Self, clap::Error> {
-        let RunArgs { plan, piece, jobs, gpu, child, stderr } = args;
+        let RunArgs { plan, piece, jobs, gpu, threads, child, stderr } = args;
         if gpu.is_some() && jobs > 1 {
             return Err(usage(ErrorKind::ArgumentConflict, "--gpu is for one job; several take all GPUs in turn"));
         }
@@ -192,6 +199,7 @@ impl RunJob {
             pieces: piece,
             jobs: jobs.into(),
             gpu,
+            threads: threads.threads,
             stderr: StderrOptions { is_child: child, ..stderr.into() },
         })
     }

@@ -43,7 +43,7 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         }
         arguments.extend(["--one-of".into(), input.into(), output.into()]);
         let (name, file, end) = (input.clone(), input.clone(), ChildEnd::File(output.clone()));
-        runs.push(ChildRun { name, file, arguments, frames: None, takes_gpu: true, end });
+        runs.push(ChildRun { name, file, arguments, frames: None, takes_gpu: true, shares_cores: false, end });
     }
     pool.jobs = match job.jobs {
         Jobs::Exactly(jobs) => jobs,

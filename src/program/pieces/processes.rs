@@ -10,7 +10,7 @@ use crate::report::{
 use crate::signals;
 use anyhow::{Context, Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
-use histeq::cuda::{Error, Gpu};
+use histeq::frame::limits;
 use histeq_media::pipeline::{Cancel, Outcome, Progress};
 use histeq_media::sys::{limit_of, no_thread};
 use std::collections::{HashSet, VecDeque};
@@ -30,6 +30,9 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// How long an attempt waits after one that failed.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// The fewest threads of each part of a process that shares the cores with others.
+const LEAST_THREADS: usize = 2;
 
 /// How long a process may take to end when its stdin is closed.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -52,6 +55,8 @@ pub struct ChildRun {
     pub frames: Option<u64>,
     /// Whether it takes the option `--gpu`.
     pub takes_gpu: bool,
+    /// Whether it takes the option `--threads`, for its share of the cores.
+    pub shares_cores: bool,
     /// What is printed when it has ended.
     pub end: ChildEnd,
 }
@@ -76,6 +81,7 @@ impl ChildRun {
             arguments: arguments.into_iter().chain(as_strict_and_verbose(stderr)).collect(),
             frames: Some(frames),
             takes_gpu: true,
+            shares_cores: true,
             end: ChildEnd::Nothing,
         }
     }
@@ -474,6 +480,10 @@ impl ActivePool<'_> {
             if self.gpus > 1 && self.runs[run].takes_gpu {
                 arguments.extend(["--gpu".into(), gpu.to_string().into()]);
             }
+            if self.pool.jobs > 1 && self.runs[run].shares_cores {
+                let share = limits::threads().div_ceil(self.pool.jobs).clamp(LEAST_THREADS, 256);
+                arguments.extend(["--threads".into(), share.to_string().into()]);
+            }
             let mut child = spawn(&arguments)?;
             let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
             let open = u32::from(read_lines(stdout, run, self.sender.clone())?)
@@ -576,11 +586,20 @@ pub fn as_strict_and_verbose(stderr: &StderrOptions) -> impl Iterator<Item = OsS
     strict.into_iter().chain(verbose).map(OsString::from)
 }
 
-/// How many GPUs there are.
+/// How many NVIDIA GPUs this process may see, by their devices and by `CUDA_VISIBLE_DEVICES`. The driver is not asked: its
+/// start takes as long as many frames.
 fn gpus() -> usize {
-    let is_there = |index: &usize| Gpu::open(*index).is_ok();
-    let is_last = |index: &usize| matches!(Gpu::open(*index), Err(Error::NoDriver | Error::NoSuchDevice { .. }));
-    if !is_there(&0) { 0 } else { 1 + (1..).take_while(|index| !is_last(index)).count() }
+    let is_gpu = |name: &str| {
+        name.strip_prefix("nvidia")
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let names = std::fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let there = names.filter(|name| name.to_str().is_some_and(is_gpu)).count();
+    match std::env::var("CUDA_VISIBLE_DEVICES") {
+        // The driver leaves out what follows an invalid one.
+        Ok(list) => there.min(list.split(',').take_while(|one| !one.is_empty() && !one.starts_with('-')).count()),
+        Err(_) => there,
+    }
 }
 
 #[cfg(test)]
