@@ -75,7 +75,7 @@ impl TryFrom<Settings> for Parameters {
             // Counted.
             Method::Global | Method::Clahe { .. } => {}
             // Decided before: the mapping in the guide.
-            Method::Dehaze | Method::Deflicker | Method::Balance | Method::Natural { .. } => {}
+            Method::Dehaze | Method::Deflicker | Method::Balance | Method::Faint(_) | Method::Natural { .. } => {}
         }
         match chroma {
             Chroma::Keep | Chroma::Follow | Chroma::Scale => {}

@@ -46,6 +46,17 @@ named! {
     }
 }
 
+impl Matrix {
+    /// The weights of red, green and blue in luminance.
+    pub fn weights(self) -> Weights {
+        match self {
+            Matrix::Bt601 => Weights::BT601,
+            Matrix::Bt709 => Weights::BT709,
+            Matrix::Bt2020 => Weights::BT2020,
+        }
+    }
+}
+
 /// Data that a source attaches to a frame for the sink, such as side data; backends pass it on unchanged.
 pub type Attachment = Arc<dyn Any + Send + Sync>;
 
@@ -175,11 +186,7 @@ impl Frame {
 
     /// The weights of red, green and blue in its luminance.
     pub fn weights(&self) -> Weights {
-        match self.matrix {
-            Matrix::Bt601 => Weights::BT601,
-            Matrix::Bt709 => Weights::BT709,
-            Matrix::Bt2020 => Weights::BT2020,
-        }
+        self.matrix.weights()
     }
 
     /// The factors from its chroma to RGB; for YUV.
@@ -190,7 +197,12 @@ impl Frame {
     /// Its tiles; `None` if `method` has one curve for the whole frame.
     pub fn tiles(&self, method: Method) -> Option<Tiles> {
         match method {
-            Method::Global | Method::Dehaze | Method::Balance | Method::Deflicker | Method::Natural { .. } => None,
+            Method::Global
+            | Method::Dehaze
+            | Method::Balance
+            | Method::Deflicker
+            | Method::Faint(_)
+            | Method::Natural { .. } => None,
             Method::Clahe { columns, rows } => Some(Tiles::new(columns, rows, (self.width, self.height))),
         }
     }

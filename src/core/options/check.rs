@@ -1,7 +1,7 @@
 //! Which options go together, and the errors of those that do not.
 
 use super::{MaxGain, Options, Smooth};
-use crate::spec::{Look, MethodName};
+use crate::spec::{Look, MethodName, Named};
 use std::fmt;
 
 /// An option that is unknown, whose value is none of its values, or that does not go with another one.
@@ -55,11 +55,11 @@ impl Options {
     /// # Errors
     /// When two do not.
     pub fn check(&self) -> Result<(), OptionError> {
-        use MethodName::{Clahe, Deflicker, Global};
+        use MethodName::{Asinh, Clahe, Deflicker, Global, Midtones};
         let conflict = |text: &str| Err(OptionError::conflict(text));
         let (clahe, scene) = (self.is_clahe(), self.has_whole_scenes());
-        if scene && matches!(self.method, Some(Clahe | Deflicker)) {
-            return conflict("{smooth} scene does not go with {method} clahe or {method} deflicker");
+        if let Some(method @ (Clahe | Deflicker | Asinh | Midtones)) = self.method.filter(|_| scene) {
+            return conflict(&format!("{{smooth}} scene does not go with {{method}} {}", method.name()));
         }
         if clahe && self.plateau.is_some() {
             return conflict("{plateau} does not go with {method} clahe");

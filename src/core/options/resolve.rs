@@ -4,6 +4,7 @@ use super::{MaxGain, OptionError, Options, Smooth};
 use crate::frame::{Model, PixelFormat};
 use crate::note::Note;
 use crate::spec::clahe::TileBins;
+use crate::spec::faint::Function;
 use crate::spec::{
     Cleaner, Denoise, Gain, Look, LookParameters, Method, MethodName, OutputDepth, Plateau, Rect, Region, Settings,
     Smoothing, Strength, Stretch, Threshold,
@@ -121,7 +122,7 @@ impl Options {
         // The plateaus of the looks are for a single curve, and so is their strength.
         let (max_gain, plateau, strength) = if is_clahe {
             (look.max_gain_of_tiles, Plateau::Off, 1.0)
-        } else if method == MethodName::Natural {
+        } else if matches!(method, MethodName::Natural | MethodName::Asinh | MethodName::Midtones) {
             (look.max_gain, look.plateau, 1.0)
         } else {
             (look.max_gain, look.plateau, look.strength)
@@ -158,6 +159,8 @@ impl Options {
                 MethodName::Dehaze => Method::Dehaze,
                 MethodName::Deflicker => Method::Deflicker,
                 MethodName::Balance => Method::Balance,
+                MethodName::Asinh => Method::Faint(Function::Asinh),
+                MethodName::Midtones => Method::Faint(Function::Midtones),
                 MethodName::Natural => {
                     Method::Natural { assumed: look.assumed, most: self.levels.unwrap_or(Gain::OFF) }
                 }

@@ -11,6 +11,7 @@
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{self, LightChange};
+use super::faint::Background;
 use super::measure::{BLOCKS, Ends, Measure, REGIONS};
 use super::natural::{Correction, Found, MeanCorrection, light};
 use super::noise;
@@ -68,6 +69,8 @@ struct Details {
     correction: Option<Correction>,
     /// Its light against that of the frame before it, in 65536ths; with [`Method::Natural`] alone.
     light: u32,
+    /// Its background; with [`Method::Faint`] alone.
+    background: Background,
     /// Its scene, once it is decided.
     scene: u64,
     /// Whether it has a part in the window of its scene.
@@ -99,9 +102,14 @@ impl Guides {
         let correction = natural(&mut measure, &foreign, settings);
         let before = before.filter(|_| settings.hides_noise || correction.is_some_and(|own| own.shows_noise()));
         let noise = before.and_then(|before| noise::between(&before, &measure.samples));
+        let background = match settings.method {
+            Method::Faint(_) => Background::of(&measure.samples),
+            _ => Background::default(),
+        };
         self.frames.push_back(Known { measure, step, noise, light });
         let settings = *settings;
-        self.details.push_back(Details { settings, correction, light: step_of_light, scene: 0, counts: false });
+        let details = Details { settings, correction, light: step_of_light, background, scene: 0, counts: false };
+        self.details.push_back(details);
         while let Some(Details { settings, .. }) = self.details.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
         {
@@ -192,6 +200,17 @@ impl Guides {
         if settings.method == Method::Deflicker {
             let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
             return Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain });
+        }
+        if let Method::Faint(function) = settings.method {
+            let levels = self.frames[at].measure.levels;
+            let background = Background::mean(members().map(|index| self.details[index].background));
+            return match background.curve(function, levels) {
+                Some((curve, chroma_gain)) => {
+                    let mapping = Mapping::Curve { curve: curve.into(), chroma_gain };
+                    Guide::of(mapping.with_strength(levels, settings.strength))
+                }
+                None => Guide::unchanged(levels),
+            };
         }
         let measures = || members().map(|index| &self.frames[index].measure);
         let black = || {

@@ -29,6 +29,8 @@ named! {
         Dehaze = "dehaze", "A veil of haze is taken off, more of it where it is denser";
         Deflicker = "deflicker", "Flicker of the light is evened out";
         Balance = "balance", "Red, green and blue are each stretched by themselves, which takes a cast away";
+        Asinh = "asinh", "What is faint in linear data, as telescopes record, is brought up by asinh";
+        Midtones = "midtones", "The same by the midtones function of astronomers";
         Natural = "natural", "What each scene lacks: light, contrast, colour; a veil goes";
     }
 }

@@ -28,6 +28,7 @@ mod curve;
 pub mod cuts;
 pub mod deflicker;
 mod equalization;
+pub mod faint;
 mod guide;
 mod histogram;
 mod levels;

@@ -1,5 +1,6 @@
 //! The settings of equalization.
 
+use super::faint::Function;
 use super::named::named;
 use super::natural::Assumed;
 use super::{Levels, MethodName, Strength};
@@ -177,6 +178,8 @@ pub enum Method {
     Deflicker,
     /// Stretches red, green and blue each by itself; nothing is counted. See [`tone`](super::tone).
     Balance,
+    /// Brings up what is faint in linear data; nothing is counted. See [`faint`](super::faint).
+    Faint(Function),
     /// What each scene lacks; nothing is counted. See [`natural`](super::natural).
     Natural {
         /// The part that is taken for granted.
@@ -195,6 +198,8 @@ impl Method {
             Method::Dehaze => MethodName::Dehaze,
             Method::Deflicker => MethodName::Deflicker,
             Method::Balance => MethodName::Balance,
+            Method::Faint(Function::Asinh) => MethodName::Asinh,
+            Method::Faint(Function::Midtones) => MethodName::Midtones,
             Method::Natural { .. } => MethodName::Natural,
         }
     }

@@ -80,8 +80,8 @@ struct OpenScene {
 }
 
 impl WholeScenes {
-    /// The state before the first frame of a video with these settings, whose method is not [`Method::Clahe`] or
-    /// [`Method::Deflicker`]. Of their window, only the longest flash has a part in this.
+    /// The state before the first frame of a video with these settings, whose method is not [`Method::Clahe`],
+    /// [`Method::Deflicker`] or [`Method::Faint`]. Of their window, only the longest flash has a part in this.
     pub fn new(settings: Settings) -> Self {
         WholeScenes { settings, ..WholeScenes::default() }
     }
