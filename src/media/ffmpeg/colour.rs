@@ -179,7 +179,8 @@ impl Colour {
         self
     }
 
-    pub(super) fn matrix(self) -> Matrix {
+    /// The matrix between its YUV and RGB; BT.601 where neither that nor the primaries say.
+    pub fn matrix(self) -> Matrix {
         use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
         match self.space {
             Space::AVCOL_SPC_BT709 => Matrix::Bt709,

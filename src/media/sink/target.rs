@@ -152,6 +152,16 @@ impl Target {
         Ok(target)
     }
 
+    /// A file that lies beside this one, with all that goes for it.
+    ///
+    /// # Errors
+    /// When it must not or cannot be written there.
+    pub fn beside(&self, name: &str) -> Result<Self, TargetError> {
+        let overwrite = if self.may_replace { Overwrite::Yes } else { Overwrite::No };
+        let target = Target::new(name, "", Files::One, overwrite)?;
+        Ok(Target { cancel: self.cancel.clone(), together: self.together.clone(), ..target })
+    }
+
     /// The file `name` of a folder, in which it takes the place of what has this name. A link is replaced, and not
     /// followed.
     ///

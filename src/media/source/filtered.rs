@@ -32,7 +32,18 @@ pub fn filtered(
     chain: &str,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    FilteredSource::open(source, input, option, chain.to_owned().into(), Scope::Part, notices)
+    filtered_in((source, input), option, chain, Scope::Part, notices)
+}
+
+/// As [`filtered`], with the frames that pass through one graph.
+pub(super) fn filtered_in(
+    (source, input): (Box<dyn Source>, Input),
+    option: &'static str,
+    chain: &str,
+    scope: Scope,
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    FilteredSource::open(source, input, option, chain.to_owned().into(), scope, notices)
 }
 
 /// `source` with frames of this size, in pixels, which is smaller: as from further away.
@@ -128,7 +139,7 @@ pub fn developed(
 
 /// The frames that pass through one graph.
 #[derive(Clone, Copy)]
-enum Scope {
+pub(super) enum Scope {
     /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of
     /// their own.
     Part,
@@ -427,7 +438,7 @@ impl Source for FilteredSource {
 }
 
 /// The format in which a source delivers pictures that are decoded in `format`.
-fn delivered_format(format: RawFormat) -> RawFormat {
+pub(super) fn delivered_format(format: RawFormat) -> RawFormat {
     match format.native() {
         Some(_) => format,
         None => nearest_format(&RawFormat::natives(), format).unwrap_or(format),

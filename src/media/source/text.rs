@@ -43,7 +43,7 @@ fn drawtext(text: &str, font: Option<&str>) -> String {
 }
 
 /// `text` with a backslash before each of these characters.
-fn escaped(text: &str, special: &str) -> String {
+pub(super) fn escaped(text: &str, special: &str) -> String {
     text.chars().fold(String::new(), |mut all, c| {
         if special.contains(c) {
             all.push('\\');

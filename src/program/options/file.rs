@@ -322,7 +322,7 @@ impl FileJob {
             isolation: Isolation::Off,
             named,
         };
-        let has_filters = args.filters.filter.is_some() || args.filter_after.is_some();
+        let has_filters = args.filters.filter.is_some() || args.filters.lut.is_some() || args.filter_after.is_some();
         let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, has_filters)?;
         Ok(FileJob {
             input,

@@ -18,6 +18,15 @@ pub struct FilterOptions {
     #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
     pub filter: Option<String>,
 
+    /// A table of colours (.cube) that the decoded pictures pass through before they are equalized, and before --filter
+    ///
+    /// Tables of curves and of colours, as grading programs write them. They are applied to RGB of 16 bits; of colours,
+    /// what lies between is found within tetrahedra. Log footage becomes what displays show before (--log off leaves it
+    /// to the table).
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Filters", hide_short_help = true)]
+    pub lut: Option<String>,
+
     /// Log footage, which becomes what displays show (BT.709) before all else: the curve, or auto where the file names
     /// it
     ///

@@ -46,6 +46,10 @@ pub fn prepare(
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
     let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
+    let (source, input) = match filters.lut.as_deref() {
+        Some(name) => source::looked_up((source, input), name, notices)?,
+        None => (source, input),
+    };
     let (mut source, input) = match filters.filter.as_deref() {
         Some(chain) => source::filtered((source, input), "--filter", chain, notices)?,
         None => (source, input),

@@ -1,0 +1,118 @@
+//! A table of colours in a .cube file, as grading programs write it, through which pictures pass.
+
+use super::filtered::{Scope, delivered_format, filtered_in};
+use super::text::escaped;
+use crate::ffmpeg::{FilterGraph, RawFormat};
+use crate::pipeline::{Input, Notices, Source};
+use anyhow::{Context, Result, bail, ensure};
+use histeq::frame::{Matrix, PixelFormat};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// The most of a file that is looked at for its kind: titles and comments come before it.
+const HEAD: u64 = 1 << 20;
+
+/// Pictures with more rows and without a matrix are taken for BT.709, as players take them.
+const SD_ROWS: usize = 576;
+
+/// Which kind of table a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A curve for each of red, green and blue.
+    Curves,
+    /// A colour for each of a grid of colours.
+    Colours,
+}
+
+/// `source` with the table of the .cube file `name` applied to its pictures, and what comes out of it: in RGB of 16 bits,
+/// between the colours of the table within tetrahedra. Format, range and matrix stay.
+///
+/// # Errors
+/// When the file is no table, FFmpeg lacks the filter for it or refuses it, or the pictures have alpha, which it would lose.
+pub fn looked_up(
+    (source, input): (Box<dyn Source>, Input),
+    name: &str,
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    let kind = kind_of(Path::new(name)).with_context(|| format!("--lut {name}"))?;
+    let filter = if kind == Kind::Curves { "lut1d" } else { "lut3d" };
+    ensure!(FilterGraph::knows(filter), "--lut {name}: this FFmpeg lacks the filter {filter}");
+    let format = delivered_format(input.picture.map_or(PixelFormat::Yuv420p.into(), |(format, _)| format));
+    ensure!(!format.has_alpha(), "--lut {name}: {} has alpha, which the table would lose", input.name);
+    let colour = input.media.streams[input.video].colour();
+    let [_, has_matrix] = colour.has_primaries_and_matrix();
+    let is_hd = input.picture.is_none_or(|(_, (_, height))| height > SD_ROWS);
+    let matrix = if !has_matrix && is_hd { Matrix::Bt709 } else { colour.matrix() };
+    let chain = chain(kind, name, format, matrix, colour.is_full_range(format));
+    filtered_in((source, input), "--lut", &chain, Scope::Whole, notices)
+}
+
+/// The kind of table in a file.
+fn kind_of(path: &Path) -> Result<Kind> {
+    let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
+    ensure!(is_cube, "is no .cube file");
+    let file = File::open(path)?;
+    ensure!(file.metadata()?.is_file(), "is no regular file");
+    let mut lines = BufReader::new(file.take(HEAD)).split(b'\n');
+    while let Some(line) = lines.next().transpose()? {
+        let line = String::from_utf8_lossy(&line);
+        match line.split_ascii_whitespace().next() {
+            Some("LUT_1D_SIZE") => return Ok(Kind::Curves),
+            Some("LUT_3D_SIZE") => return Ok(Kind::Colours),
+            _ => {}
+        }
+    }
+    bail!("has neither LUT_1D_SIZE nor LUT_3D_SIZE: it is no .cube file")
+}
+
+/// The filters that apply the table to pictures of `format`.
+fn chain(kind: Kind, name: &str, format: RawFormat, matrix: Matrix, is_full: bool) -> String {
+    // FFmpeg takes it apart twice: as an option, as a part of a chain.
+    let file = escaped(&escaped(name, "\\':"), "\\'[],;");
+    let lut = match kind {
+        Kind::Curves => format!("lut1d=file={file}:interp=linear"),
+        Kind::Colours => format!("lut3d=file={file}:interp=tetrahedral"),
+    };
+    let own = format.name().replacen("yuvj", "yuv", 1);
+    if format.is_rgb() {
+        return format!("format=gbrp16le,{lut},format={own}");
+    }
+    let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
+    let (scaled, tagged) = match matrix {
+        Matrix::Bt601 => ("bt601", "smpte170m"),
+        Matrix::Bt709 => ("bt709", "bt709"),
+        Matrix::Bt2020 => ("bt2020", "bt2020nc"),
+    };
+    let range = if is_full { "pc" } else { "tv" };
+    format!(
+        "scale=in_color_matrix={scaled}:in_range={range}:{flags},format=gbrp16le,{lut},\
+         scale=out_color_matrix={scaled}:out_range={range}:{flags},format={own},\
+         setparams=colorspace={tagged}:range={range}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_is_found_behind_titles_and_comments() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let kind = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            kind_of(&path).map_err(|error| error.to_string())
+        };
+        assert_eq!(kind("a.cube", "# by hand\nTITLE \"a\"\r\nLUT_3D_SIZE 2\n"), Ok(Kind::Colours));
+        assert_eq!(kind("b.CUBE", "LUT_1D_SIZE 16\n0 0 0\n"), Ok(Kind::Curves));
+        assert!(kind("c.cube", "hello\n").is_err_and(|error| error.contains("neither")));
+        assert!(kind("d.3dl", "LUT_3D_SIZE 2\n").is_err_and(|error| error.contains("no .cube")));
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let chain = chain(Kind::Colours, "a, b's [1].cube", PixelFormat::Gbrp.into(), Matrix::Bt709, true);
+        assert!(chain.contains(r"file=a\, b\\\'s \[1\].cube:"), "{chain}");
+    }
+}
