@@ -122,7 +122,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     }
     join_records(&folder, pieces, &records)?;
     let name = joined.finish(outcome)?;
-    records.finish(outcome)?;
+    records.finish(outcome, &Notices::silent())?;
     outputs.together.name()?;
     let frames = first + frames - file.first();
     let line = format!("{frames} frames of {} -> {name}", counted(pieces as u64, "piece"));

@@ -1,6 +1,6 @@
 //! `histeq-video plan`: reads the packets of files, divides their videos into pieces, and prints the plan.
 
-use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat};
+use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat, is_cube};
 use crate::pieces::{FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of, make_folder_of, most_jobs};
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};
@@ -39,6 +39,8 @@ fn check_options(job: &FileJob) -> Result<()> {
         "--filter-after: filters can reach across pieces"
     } else if matches!(job.stats, Some((_, StatsFormat::Archive))) {
         "--stats NAME.npz: histograms are kept by one process"
+    } else if job.equalize.save_curves.as_deref().is_some_and(is_cube) {
+        "--save-curves NAME.cube: a scene can lie in several pieces"
     } else if job.output.most_bytes.is_some() {
         "--target-size is shared out over the whole video"
     } else if job.equalize.options.has_whole_scenes() {
@@ -59,7 +61,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     check_options(&job)?;
     let name = job.input.url.clone();
     let outputs = session.outputs(&job)?;
-    let read = job.equalize.load_curves.iter().chain(&job.equalize.mask);
+    let read = job.equalize.load_curves.iter().chain(&job.equalize.mask).chain(&job.filters.lut);
     let hash = |name: &String| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));
     let read = read.map(|name| Ok((rooted(name)?, hash(name).with_context(|| name.clone())?)));
     let read = read.collect::<Result<_>>()?;

@@ -175,7 +175,7 @@ impl Sink for RecordedPiece {
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
         let RecordedPiece { mut sink, records, of: (folder, piece), cancel } = *self;
         if outcome == Outcome::Complete {
-            records.finish(outcome)?;
+            records.finish(outcome, &Notices::silent())?;
             sink.set_records(hashes_of_records(&folder, piece, &cancel)?);
         }
         Box::new(sink).finish(outcome)

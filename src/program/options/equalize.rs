@@ -2,7 +2,7 @@
 //! video.
 
 use super::option_args::{FILES, LIVE, OUTPUT, OptionArgs, option_error};
-use super::values::{curves_name, usage};
+use super::values::{curves_name, is_cube, usage};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use clap::error::ErrorKind;
@@ -97,6 +97,12 @@ impl EqualizeOptions {
         }
         if save_curves.is_some() && options.is_clahe() {
             return conflict("--save-curves does not go with --method clahe, which has a curve for each tile");
+        }
+        if !is_stored && save_curves.as_deref().is_some_and(is_cube) {
+            return conflict("--save-curves NAME.cube, a table of a scene, goes with files, not with pipes and live");
+        }
+        if args.load_curves.as_deref().is_some_and(is_cube) {
+            return conflict("--load-curves takes lines of JSON (.jsonl); --lut applies a .cube");
         }
         if options.has_whole_scenes() && !is_stored {
             let message =

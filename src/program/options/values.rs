@@ -74,16 +74,22 @@ fn stream_name(name: String, standard: u32) -> String {
 }
 
 /// Extensions of other formats for curves or tables.
-const OTHERS: [&str; 12] =
-    [".cube", ".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".mat", ".xlsx"];
+const OTHERS: [&str; 11] = [".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".mat", ".xlsx"];
+
+/// Whether a name is that of a table for grading programs.
+pub fn is_cube(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"))
+}
 
 /// Checks the name that `--save-curves` gives.
 pub fn curves_name(name: Option<String>) -> Result<Option<String>, clap::Error> {
     match name.as_deref() {
         Some("-" | "") => Err(usage(ErrorKind::ValueValidation, "--save-curves takes a file's name")),
         Some(other) if OTHERS.iter().any(|end| other.to_lowercase().ends_with(end)) => {
-            let message =
-                format!("--save-curves writes lines of JSON (.jsonl) or an archive for NumPy (.npz), not {other}");
+            let message = format!(
+                "--save-curves writes lines of JSON (.jsonl), a table for grading programs (.cube) or an archive \
+                         for NumPy (.npz), not {other}"
+            );
             Err(usage(ErrorKind::ValueValidation, &message))
         }
         _ => Ok(name),

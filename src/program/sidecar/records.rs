@@ -5,7 +5,7 @@ use crate::sidecar::curves::CurveWriter;
 use crate::sidecar::statistics::{CurveSaver, Recorder, Recording};
 use anyhow::Result;
 use histeq::equalize::EqualizeStage;
-use histeq_media::pipeline::{Cancel, Input, Outcome, Progress};
+use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_media::sink::{Files, Leftover, Overwrite, Target, Together};
 use histeq_media::sys::{PrivateFolder, printable, without_password};
 use serde_json::{Map, Value};
@@ -119,7 +119,7 @@ impl Records {
     pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
         let Records { recording, curves } = self.clone();
         if let Some(curves) = curves {
-            stage = stage.observed_by(Box::new(CurveSaver(curves)));
+            stage = stage.observed_by(Box::new(CurveSaver::new(curves, input)));
         }
         match recording {
             Some(recording) => stage.observed_by(Box::new(Recorder::new(recording, input, progress.clone()))),
@@ -128,8 +128,8 @@ impl Records {
     }
 
     /// Finishes the files, and gives them their names, or has them wait for the others with which they get them.
-    pub fn finish(self, outcome: Outcome) -> Result<()> {
+    pub fn finish(self, outcome: Outcome, notices: &Notices) -> Result<()> {
         self.recording.map_or(Ok(()), |recording| recording.finish(outcome))?;
-        self.curves.map_or(Ok(()), |curves| curves.finish(outcome))
+        self.curves.map_or(Ok(()), |curves| curves.finish(outcome, notices))
     }
 }

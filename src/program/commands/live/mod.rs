@@ -178,7 +178,7 @@ fn film<'a>(
             input.name
         );
     }
-    records.finish(Outcome::Complete)?;
+    records.finish(Outcome::Complete, notices)?;
     Ok(live_summary(&summary, progress, session.source))
 }
 

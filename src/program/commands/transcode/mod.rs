@@ -140,7 +140,7 @@ fn transcode(
         session.to_output(&filtered, |tick| pipeline::run(source, stage, filtering, sink, cancel, progress, tick))?;
     // Without a frame there are no records.
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
-        records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome))?;
+        records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome), notices)?;
         together.name()?;
     }
     Ok(result)

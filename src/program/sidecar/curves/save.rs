@@ -1,11 +1,13 @@
 //! Writes the file of `--save-curves` during the run, into a temporary file until it is complete; an archive (`.npz`)
-//! at its end.
+//! and tables for grading programs (`.cube`) at its end.
 
 use super::archive::Archive;
+use super::cube::Cubes;
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use anyhow::{Context, Result, bail};
+use histeq::frame::Matrix;
 use histeq::spec::Mapping;
-use histeq_media::pipeline::Outcome;
+use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::Target;
 use histeq_media::sys::PlaneWriter;
 use serde::Serialize;
@@ -20,48 +22,72 @@ pub struct CurveWriter(Arc<Mutex<Option<UnfinishedFile>>>);
 
 struct UnfinishedFile {
     target: Target,
-    /// The curves so far, if they become an archive.
-    archive: Option<Archive>,
-    /// Lines: open from the first curve on.
-    file: Option<BufWriter<PlaneWriter>>,
+    kind: Kind,
     last: Option<(CurveFormat, Mapping)>,
 }
 
+/// What the file is, with the curves so far.
+enum Kind {
+    /// Lines: open from the first curve on.
+    Lines(Option<BufWriter<PlaneWriter>>),
+    Archive(Archive),
+    /// A table for each scene.
+    Cubes(Cubes),
+}
+
+/// Where a frame is in its video.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its number, counted from 0 at the first frame of the run.
+    pub frame: u64,
+    /// Its time in seconds, and how long it is shown, where that is known.
+    pub seconds: (f64, f64),
+    /// The number of its scene.
+    pub scene: u64,
+    /// The matrix of its colours; `None` of gray.
+    pub matrix: Option<Matrix>,
+}
+
 impl CurveWriter {
-    /// A writer of `target`: of an archive if its name ends in `.npz`, else of lines, and then it is created with the
-    /// first curve.
+    /// A writer of `target`: of an archive if its name ends in `.npz`, of tables if it ends in `.cube`, else of lines,
+    /// and then it is created with the first curve.
     pub fn new(target: Target) -> Self {
-        let is_archive = Path::new(target.name()).extension().is_some_and(|extension| extension == "npz");
-        let archive = is_archive.then(Archive::default);
-        CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, archive, file: None, last: None }))))
+        let extension = Path::new(target.name()).extension().map(|extension| extension.to_ascii_lowercase());
+        let kind = match extension.as_ref().and_then(|extension| extension.to_str()) {
+            Some("npz") => Kind::Archive(Archive::default()),
+            Some("cube") => Kind::Cubes(Cubes::default()),
+            _ => Kind::Lines(None),
+        };
+        CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, kind, last: None }))))
     }
 
     /// Writes what is applied to the next frame: anything but curves of tiles.
     ///
     /// # Errors
     /// When it cannot be written, or its format differs from that of the frames before.
-    pub fn write(&self, frame: u64, format: CurveFormat, mapping: &Mapping) -> Result<()> {
+    pub fn write(&self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = open.as_mut() else { return Ok(()) };
-        let name = open.target.name().to_owned();
+        let (name, frame) = (open.target.name().to_owned(), place.frame);
         if let Some((before, _)) = open.last.as_ref().filter(|(before, _)| *before != format) {
             bail!("{name}: frame {frame} has {format}, the ones before {before}; a file has curves of one kind only");
         }
-        open.write(frame, format, mapping).with_context(|| format!("{name}: cannot be written"))
+        open.write(place, format, mapping).with_context(|| format!("{name}: cannot be written"))
     }
 
     /// Flushes the file and renames it to its final name ([`Target::end`]).
     ///
     /// # Errors
     /// When it cannot be written or renamed.
-    pub fn finish(self, outcome: Outcome) -> Result<()> {
+    pub fn finish(self, outcome: Outcome, notices: &Notices) -> Result<()> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(UnfinishedFile { mut target, archive, file, last: Some((format, _)) }) = open else { return Ok(()) };
+        let Some(UnfinishedFile { mut target, kind, last: Some((format, _)) }) = open else { return Ok(()) };
         let name = target.name().to_owned();
-        let written = match (archive, file) {
-            (Some(archive), _) => archive.write(format, target.patient_writer()?),
-            (None, Some(mut file)) => file.flush().map_err(Into::into),
-            (None, None) => Ok(()),
+        let written = match kind {
+            Kind::Archive(archive) => archive.write(format, target.patient_writer()?),
+            Kind::Lines(Some(mut file)) => file.flush().map_err(Into::into),
+            Kind::Lines(None) => Ok(()),
+            Kind::Cubes(cubes) => return cubes.write(format, target, outcome, notices),
         };
         written.with_context(|| format!("{name}: cannot be written"))?;
         target.end(outcome)?;
@@ -70,27 +96,29 @@ impl CurveWriter {
 }
 
 impl UnfinishedFile {
-    fn write(&mut self, frame: u64, format: CurveFormat, mapping: &Mapping) -> Result<()> {
+    fn write(&mut self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let is_new = self.last.as_ref().is_none_or(|(_, last)| last != mapping);
-        if let Some(archive) = &mut self.archive {
-            archive.add(frame, format, mapping, is_new)?;
-        } else {
-            if self.file.is_none() {
-                self.file = Some(BufWriter::new(self.target.patient_writer()?));
-                self.line(&Header { histeq_curves: VERSION, format })?;
-            }
-            if is_new {
-                self.line(&CurveLine::of(frame, mapping, format.levels()).context("curves of tiles")?)?;
+        match &mut self.kind {
+            Kind::Archive(archive) => archive.add(place.frame, format, mapping, is_new)?,
+            Kind::Cubes(cubes) => cubes.add(place, mapping),
+            Kind::Lines(file) => {
+                if file.is_none() {
+                    let open = file.insert(BufWriter::new(self.target.patient_writer()?));
+                    line(open, &Header { histeq_curves: VERSION, format })?;
+                }
+                if let Some(open) = file.as_mut().filter(|_| is_new) {
+                    let applied = CurveLine::of(place.frame, mapping, format.levels());
+                    line(open, &applied.context("curves of tiles")?)?;
+                }
             }
         }
         self.last = Some((format, mapping.clone()));
         Ok(())
     }
+}
 
-    fn line(&mut self, line: &impl Serialize) -> Result<()> {
-        let file = self.file.as_mut().context("the first curve opens the file")?;
-        serde_json::to_writer(&mut *file, line)?;
-        file.write_all(b"\n")?;
-        Ok(())
-    }
+fn line(file: &mut impl Write, line: &impl Serialize) -> Result<()> {
+    serde_json::to_writer(&mut *file, line)?;
+    file.write_all(b"\n")?;
+    Ok(())
 }

@@ -4,12 +4,12 @@
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
 use super::{FrameRecord, Recording, eme::Eme, levels::FrameLevels, scenes::ROOM};
 use crate::draw::sheet::Miniatures;
-use crate::sidecar::curves::{CurveFormat, CurveWriter};
+use crate::sidecar::curves::{CurveFormat, CurveWriter, Place};
 use anyhow::{Context, Result};
 use histeq::CallerError;
 use histeq::equalize::cpu::{Engine, Isa};
 use histeq::equalize::{Observation, Observer, Role, Work};
-use histeq::frame::HostPool;
+use histeq::frame::{HostPool, Model};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::measure::REGIONS;
 use histeq::spec::tone::Veil;
@@ -20,7 +20,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Saves the curve of each frame.
-pub struct CurveSaver(pub CurveWriter);
+pub struct CurveSaver {
+    writer: CurveWriter,
+    /// Seconds in a unit of the frames' times, and the duration of a frame.
+    seconds: (f64, f64),
+}
+
+impl CurveSaver {
+    /// Writes the curves of the frames of `input`.
+    pub fn new(writer: CurveWriter, input: &Input) -> Self {
+        let stream = input.video_stream();
+        let duration = stream.frame_rate.map_or(0.0, |rate| f64::from(rate.invert()));
+        CurveSaver { writer, seconds: (f64::from(stream.time_base), duration) }
+    }
+}
 
 impl Observer for CurveSaver {
     fn equalized(&mut self, seen: Observation<'_>) -> Result<(), CallerError> {
@@ -51,7 +64,16 @@ impl CurveSaver {
             _ => return Ok(()),
         };
         let follows = before.settings().chroma == Chroma::Follow;
-        self.0.write(seen.number, format, &if follows { mapping } else { without_gain(mapping) })
+        let frame = before.frame();
+        let (unit, duration) = self.seconds;
+        let time = frame.pts.map_or(seen.number as f64 * duration, |time| time as f64 * unit);
+        let place = Place {
+            frame: seen.number,
+            seconds: (time, duration),
+            scene: seen.after.applied.scene.map_or(0, |scene| scene.number),
+            matrix: (frame.format().descriptor().model != Model::Gray).then_some(frame.matrix()),
+        };
+        self.writer.write(place, format, &if follows { mapping } else { without_gain(mapping) })
     }
 }
 

@@ -1,0 +1,317 @@
+//! The file of `--save-curves NAME.cube`: what is applied to a scene, as a table for grading programs (the format of
+//! Iridas and Adobe, which FFmpeg's `lut1d` and `lut3d`, OpenColorIO and Resolve read).
+//!
+//! A table holds for all of the picture: where what is applied differs by region, it has the mean of the regions. Gray
+//! video gets one curve (`LUT_1D_SIZE`). Of colour, luma has a curve and chroma a gain, so the table is one of colours
+//! (`LUT_3D_SIZE`), on a grid that is so fine that what lies between its points, found within tetrahedra, is half a level
+//! of 255 off at most for 999 colours in 1,000.
+//!
+//! In and out are R, G and B from black to white as 0 to 1. What comes out may lie outside of that: programs clip it
+//! after they have interpolated.
+
+use super::{CurveFormat, Place};
+use anyhow::{Context, Result};
+use histeq::frame::Matrix;
+use histeq::spec::measure::REGIONS;
+use histeq::spec::tone::{Balance, Veil};
+use histeq::spec::{Curve, Levels, Mapping};
+use histeq_media::pipeline::{Notices, Outcome};
+use histeq_media::sink::Target;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+/// The grids that are tried, coarse to fine.
+const SIZES: [usize; 3] = [17, 33, 65];
+
+/// The samples of a table of one curve.
+const CURVE_SIZE: usize = 4096;
+
+/// The share of colours that may be off by more than half a level: one in so many.
+const ONE_IN: usize = 1000;
+
+/// Half a level of 255.
+const HALF: f64 = 0.5 / 255.0;
+
+/// The most scenes that get tables.
+const MOST_SCENES: usize = 999;
+
+/// What is applied to the scenes of a video.
+#[derive(Default)]
+pub struct Cubes {
+    scenes: Vec<SceneLook>,
+    /// Whether scenes were left out.
+    has_more: bool,
+}
+
+/// A scene, and what is applied to a frame in its second half.
+struct SceneLook {
+    first: Place,
+    last: Place,
+    mapping: Mapping,
+    /// The number of frames at which the next one is taken in its place.
+    next: u64,
+}
+
+impl Cubes {
+    /// Adds what is applied to the next frame.
+    pub fn add(&mut self, place: Place, mapping: &Mapping) {
+        let has_room = self.scenes.len() < MOST_SCENES;
+        match self.scenes.last_mut().filter(|scene| scene.last.scene == place.scene) {
+            Some(scene) => {
+                scene.last = place;
+                let frames = place.frame - scene.first.frame + 1;
+                if frames >= scene.next {
+                    (scene.mapping, scene.next) = (mapping.clone(), 2 * frames);
+                }
+            }
+            None if has_room => {
+                self.scenes.push(SceneLook { first: place, last: place, mapping: mapping.clone(), next: 2 });
+            }
+            None => self.has_more = true,
+        }
+    }
+
+    /// Writes a table for each scene: `target`, and beside it NAME-2.cube, NAME-3.cube and so on.
+    ///
+    /// # Errors
+    /// When one cannot be written.
+    pub fn write(self, format: CurveFormat, target: Target, outcome: Outcome, notices: &Notices) -> Result<()> {
+        let name = target.name().to_owned();
+        let count = self.scenes.len();
+        if self.has_more {
+            notices
+                .warn(&format!("{name}: the video has more than {MOST_SCENES} scenes: the others have no tables"))?;
+        }
+        let (mut next, mut means) = (Some(target), 0);
+        for (index, scene) in self.scenes.iter().enumerate() {
+            let look = Look::of(&scene.mapping, format, scene.first.matrix)
+                .with_context(|| format!("{name}: what is done to HDR in light is no table (take .jsonl or .npz)"))?;
+            means += usize::from(look.is_mean);
+            let Some(mut target) = next.take() else { break };
+            next = (index + 1 < count).then(|| target.beside(&numbered(&name, index + 2))).transpose()?;
+            let [from, to] = [scene.first.seconds.0, scene.last.seconds.0 + scene.last.seconds.1].map(time_code);
+            let frames = (scene.first.frame, scene.last.frame);
+            let mut comments = vec![
+                format!(
+                    "histeq-video, scene {} of {count}: {from} to {to}, frames {} to {}",
+                    index + 1,
+                    frames.0,
+                    frames.1
+                ),
+                "R, G and B from black to white; red changes first".to_owned(),
+            ];
+            if look.is_mean {
+                comments.push("The mean of regions, which the video is corrected by".to_owned());
+            }
+            let mut writer = target.patient_writer()?;
+            look.write(&comments, &mut writer).with_context(|| format!("{name}: cannot be written"))?;
+            drop(writer);
+            target.end(outcome)?;
+        }
+        if means > 0 {
+            notices.warn(&format!(
+                "{name}: what is done by region is left out, and its mean is in the table (--method global has one curve \
+                 for the picture)"
+            ))?;
+        }
+        if count > 1 {
+            notices
+                .note(&format!("{count} scenes: {name} is of the first one, {} of the last", numbered(&name, count)));
+        }
+        Ok(())
+    }
+}
+
+/// The name of the table of a scene behind the first.
+fn numbered(name: &str, number: usize) -> String {
+    let path = Path::new(name);
+    let [stem, extension] =
+        [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
+    path.with_file_name(format!("{stem}-{number}.{extension}")).to_string_lossy().into_owned()
+}
+
+/// A time as hours, minutes, seconds and thousandths.
+fn time_code(seconds: f64) -> String {
+    let thousandths = (seconds.max(0.0) * 1000.0).round() as u64;
+    let (seconds, thousandths) = (thousandths / 1000, thousandths % 1000);
+    format!("{:02}:{:02}:{:02}.{thousandths:03}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// What is applied to a colour, the same everywhere in the picture.
+pub struct Look {
+    balance: Option<[(f64, f64); 3]>,
+    /// The outputs for levels from black to white, and the gain of chroma.
+    curve: Option<(Vec<f64>, f64)>,
+    /// The weights of red, green and blue in luma; `None` of gray.
+    weights: Option<[f64; 3]>,
+    /// Whether what was applied differs by region.
+    pub is_mean: bool,
+}
+
+impl Look {
+    /// Of a mapping for frames of this format; `None` of curves of tiles and of HDR that is corrected in light.
+    pub fn of(mapping: &Mapping, format: CurveFormat, matrix: Option<Matrix>) -> Option<Self> {
+        let levels = format.levels();
+        let plain = Look { balance: None, curve: None, weights: matrix.map(weights), is_mean: false };
+        Some(match mapping {
+            Mapping::Curve { curve, chroma_gain } => {
+                Look { curve: Some((outputs(curve, levels), gain(*chroma_gain))), ..plain }
+            }
+            Mapping::Veil(veil) if veil.is_of_light() => return None,
+            Mapping::Veil(veil) => {
+                let (curve, chroma, is_mean) = everywhere(veil, levels);
+                Look { curve: Some((curve, chroma)), is_mean, ..plain }
+            }
+            Mapping::Balance(balance) => Look { balance: Some(lines(balance, levels)), ..plain },
+            Mapping::Balanced { balance, then } => {
+                let then = Look::of(then, format, matrix)?;
+                Look { balance: Some(lines(balance, levels)), ..then }
+            }
+            Mapping::Tiles { .. } => return None,
+        })
+    }
+
+    /// What becomes of a colour.
+    fn apply(&self, rgb: [f64; 3]) -> [f64; 3] {
+        let rgb = match &self.balance {
+            Some(lines) => std::array::from_fn(|channel| lines[channel].0 * rgb[channel] + lines[channel].1),
+            None => rgb,
+        };
+        let Some((curve, gain)) = &self.curve else { return rgb };
+        let Some(weights) = self.weights else { return rgb.map(|level| between(curve, level)) };
+        let luma: f64 = rgb.iter().zip(weights).map(|(level, weight)| level * weight).sum();
+        let after = between(curve, luma);
+        rgb.map(|level| after + gain * (level - luma))
+    }
+
+    /// Writes the table, with these lines of comment.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, comments: &[String], out: &mut impl Write) -> Result<()> {
+        let mut text = String::new();
+        for comment in comments {
+            writeln!(text, "# {comment}")?;
+        }
+        let is_gray = self.weights.is_none();
+        let table = if is_gray { self.curves() } else { self.colours() };
+        let (kind, size) = if is_gray { ("1D", CURVE_SIZE) } else { ("3D", table.size) };
+        writeln!(text, "LUT_{kind}_SIZE {size}")?;
+        for [r, g, b] in &table.points {
+            writeln!(text, "{r:.6} {g:.6} {b:.6}")?;
+        }
+        out.write_all(text.as_bytes())?;
+        Ok(())
+    }
+
+    fn curves(&self) -> Table {
+        let at = |index: usize| self.apply([index as f64 / (CURVE_SIZE - 1) as f64; 3]);
+        Table { size: CURVE_SIZE, points: (0..CURVE_SIZE).map(at).collect() }
+    }
+
+    /// The coarsest table that is fine enough, or the finest.
+    fn colours(&self) -> Table {
+        let [.., finest] = SIZES;
+        let fine = SIZES.into_iter().map(|size| Table::of(self, size));
+        fine.into_iter().find(|table| table.size == finest || table.is_fine(self)).expect("the finest is one of them")
+    }
+}
+
+/// Colours on a grid; red changes from point to point.
+struct Table {
+    size: usize,
+    points: Vec<[f64; 3]>,
+}
+
+impl Table {
+    fn of(look: &Look, size: usize) -> Self {
+        let place = |step: usize| step as f64 / (size - 1) as f64;
+        let colour = |index: usize| [index % size, index / size % size, index / size / size].map(place);
+        Table { size, points: (0..size * size * size).map(|index| look.apply(colour(index))).collect() }
+    }
+
+    /// Whether as few colours as may be are more than half a level off: of a grid that lies between the points of all
+    /// tables, and of gray.
+    fn is_fine(&self, look: &Look) -> bool {
+        const STEPS: usize = 41;
+        let place = |step: usize| (step as f64 + 0.37) / STEPS as f64;
+        let colours = (0..STEPS * STEPS * STEPS)
+            .map(|index| [index % STEPS, index / STEPS % STEPS, index / STEPS / STEPS].map(place));
+        let grays = (0..4000).map(|step| [f64::from(step) / 4000.0; 3]);
+        let off = |rgb: [f64; 3]| {
+            let shown = |level: f64| level.clamp(0.0, 1.0);
+            let pairs = look.apply(rgb).into_iter().zip(self.at(rgb));
+            pairs.map(|(a, b)| (shown(a) - shown(b)).abs()).fold(0.0, f64::max) > HALF
+        };
+        let few = |colours: &mut dyn Iterator<Item = [f64; 3]>| {
+            let (count, off) = colours.fold((0, 0), |(count, wrong), rgb| (count + 1, wrong + usize::from(off(rgb))));
+            off * ONE_IN <= count
+        };
+        few(&mut { grays }) && few(&mut { colours })
+    }
+
+    /// The colour for another, between the four points of the tetrahedron that it lies in.
+    fn at(&self, rgb: [f64; 3]) -> [f64; 3] {
+        let scaled = rgb.map(|level| level.clamp(0.0, 1.0) * (self.size - 1) as f64);
+        let low = scaled.map(|place| (place as usize).min(self.size - 2));
+        let part: [f64; 3] = std::array::from_fn(|channel| scaled[channel] - low[channel] as f64);
+        let point = |of: [usize; 3]| self.points[(of[2] * self.size + of[1]) * self.size + of[0]];
+        // From the lowest corner along the channel with the largest part, then the next, then the last.
+        let mut order = [0, 1, 2];
+        order.sort_by(|&a, &b| part[b].total_cmp(&part[a]));
+        let (mut corner, mut at) = (low, point(low));
+        for channel in order {
+            let before = point(corner);
+            corner[channel] += 1;
+            let after = point(corner);
+            at = std::array::from_fn(|of| at[of] + part[channel] * (after[of] - before[of]));
+        }
+        at
+    }
+}
+
+fn weights(matrix: Matrix) -> [f64; 3] {
+    let weights = matrix.weights();
+    let [r, g, b] = [weights.r, weights.g, weights.b].map(f64::from);
+    [r, g, b].map(|weight| weight / (r + g + b))
+}
+
+fn gain(of_4096: u32) -> f64 {
+    f64::from(of_4096) / 4096.0
+}
+
+/// The outputs of a curve for its levels, from 0 to 1.
+fn outputs(curve: &Curve, levels: Levels) -> Vec<f64> {
+    let white = (levels.count() - 1) as f64;
+    let codes = &curve.codes()[usize::from(levels.lo())..=usize::from(levels.hi())];
+    codes.iter().map(|&code| (f64::from(code) - f64::from(levels.lo())) / white).collect()
+}
+
+/// A curve between its levels, and along its ends beyond them.
+fn between(curve: &[f64], level: f64) -> f64 {
+    let scaled = level * (curve.len() - 1) as f64;
+    let low = (scaled.max(0.0) as usize).min(curve.len() - 2);
+    let part = (scaled - low as f64).clamp(0.0, 1.0);
+    curve[low] + part * (curve[low + 1] - curve[low])
+}
+
+/// Gain and offset of each channel, for levels from 0 to 1.
+fn lines(balance: &Balance, levels: Levels) -> [(f64, f64); 3] {
+    let white = 16.0 * (levels.count() - 1) as f64;
+    std::array::from_fn(|channel| (gain(balance.gains[channel]), f64::from(balance.offsets[channel]) / white))
+}
+
+/// The mean of the curves of all regions, that of their gains of chroma, and whether they differ.
+fn everywhere(veil: &Veil, levels: Levels) -> (Vec<f64>, f64, bool) {
+    let mut sums = vec![0.0; levels.count()];
+    for place in (0..REGIONS * REGIONS).map(|region| (region / REGIONS, region % REGIONS)) {
+        let curve = outputs(&veil.curve_of(place, levels), levels);
+        sums.iter_mut().zip(curve).for_each(|(sum, output)| *sum += output);
+    }
+    let count = (REGIONS * REGIONS) as f64;
+    let chroma = veil.chroma.as_flattened().iter().map(|&of| gain(of)).sum::<f64>() / count;
+    let differ = |of: &[[u32; REGIONS]; REGIONS]| of.as_flattened().iter().any(|&one| one != of[0][0]);
+    let is_mean = [&veil.taken, &veil.gains, &veil.chroma].into_iter().any(differ);
+    (sums.into_iter().map(|sum| sum / count).collect(), chroma, is_mean)
+}

@@ -1,0 +1,139 @@
+//! Tables of colours (.cube): what is applied to a scene, for grading programs, and those of other programs.
+
+use crate::support::program::{Dir, Run};
+use std::path::Path;
+
+/// How FFmpeg's program makes RGB of 16 bits of pictures.
+const RGB: &str =
+    "scale=in_color_matrix=bt709:flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp,format=gbrp16le";
+
+/// A folder with a film of 16 bits: ten frames, dull and dark, each like the one before.
+fn folder() -> Dir {
+    let dir = Dir::new();
+    let dull = "format=gbrp16le,lutrgb=r=val/4+4000:g=val/3+5000:b=val/3+7000";
+    let tags = "setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709:range=tv";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc=size=160x96:rate=10:duration=1,{dull},scale=out_color_matrix=bt709,format=yuv444p16le,{tags} \
+         -colorspace bt709 -color_range tv -c:v ffv1 in.mkv"
+    ));
+    dir
+}
+
+/// The samples of all frames of a video in RGB of 16 bits, behind a filter.
+fn rgb(dir: &Dir, name: &str, filter: &str) -> Vec<u16> {
+    let line = format!("-nostdin -v error -y -i {name} -vf {RGB}{filter} -f rawvideo rgb.raw");
+    // The table is a file of its own: what comes out is not kept for another test.
+    dir.tool("ffmpeg", &line, None);
+    dir.read("rgb.raw").chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])).collect()
+}
+
+/// The number of samples that are more than half a level of 255 apart, of so many.
+fn apart(a: &[u16], b: &[u16]) -> (usize, usize) {
+    assert_eq!(a.len(), b.len());
+    (a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 129).count(), a.len())
+}
+
+#[test]
+fn a_table_gives_a_grading_program_our_picture() {
+    let dir = folder();
+    let original = rgb(&dir, "in.mkv", "");
+    for look in ["--method global --strength 1", "--look underwater", "--look night"] {
+        dir.succeeds(&format!(
+            "-y {look} --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
+        ));
+        let ours = rgb(&dir, "out.mkv", "");
+        let (wrong, of) = apart(&rgb(&dir, "in.mkv", ",lut3d=look.cube:interp=tetrahedral"), &ours);
+        assert!(wrong * 1000 <= of, "{look}: {wrong} of {of} are more than half a level off");
+        let (changed, _) = apart(&original, &ours);
+        assert!(changed * 2 > of, "{look} changes only {changed} of {of}");
+    }
+}
+
+#[test]
+fn gray_video_gets_a_curve() {
+    let dir = folder();
+    dir.ffmpeg("-i in.mkv -pix_fmt gray16le -c:v ffv1 gray.mkv");
+    dir.succeeds("--method global --strength 1 --smooth scene --save-curves look.cube --encoder ffv1 gray.mkv out.mkv");
+    assert!(String::from_utf8_lossy(&dir.read("look.cube")).contains("LUT_1D_SIZE 4096\n"));
+    let (wrong, of) = apart(&rgb(&dir, "gray.mkv", ",lut1d=look.cube"), &rgb(&dir, "out.mkv", ""));
+    assert!(wrong * 1000 <= of, "{wrong} of {of} are more than half a level off");
+}
+
+#[test]
+fn each_scene_has_a_table_with_its_times() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc=size=160x96:rate=10:duration=2 -f lavfi -i mandelbrot=size=160x96:rate=10 \
+         -filter_complex [1]trim=duration=2,negate[b];[0]format=yuv420p[a];[b]format=yuv420p[c];[a][c]concat -c:v ffv1 in.mkv",
+    );
+    let line = "--method global --strength 1 --denoise 0 --save-curves look.cube --encoder ffv1";
+    let run = dir.succeeds(&format!("{line} in.mkv out.mkv"));
+    run.says(&["2 scenes: look.cube is of the first one, look-2.cube of the last"]);
+    let text = |name: &str| String::from_utf8_lossy(&dir.read(name)).into_owned();
+    assert!(text("look.cube").contains("scene 1 of 2: 00:00:00.000 to 00:00:02.000, frames 0 to 19"));
+    assert!(text("look-2.cube").contains("scene 2 of 2: 00:00:02.000 to 00:00:04.000, frames 20 to 39"));
+    // What is there is kept without -y.
+    std::fs::remove_file(dir.path("look.cube")).expect("removed");
+    dir.write("look-2.cube", b"mine");
+    dir.run(&format!("{line} in.mkv again.mkv")).fails().says(&["look-2.cube exists"]);
+    assert_eq!(dir.read("look-2.cube"), b"mine");
+    dir.succeeds(&format!("-y {line} in.mkv again.mkv"));
+    assert!(text("look-2.cube").contains("LUT_3D_SIZE"));
+}
+
+#[test]
+fn what_a_table_leaves_out_is_said() {
+    let dir = folder();
+    let clip = Path::new("samples/parking-lot.mp4").canonicalize().expect("a sample");
+    let line = "--look haze --frames 10 --save-curves look.cube --encoder ffv1";
+    let run = Run::of(dir.command(line).arg(clip).arg("out.mkv"), line).exits_with(0);
+    run.says(&["warning: look.cube: what is done by region is left out, and its mean is in the table"]);
+    for (line, why) in [
+        ("--save-curves a.cube - -", "goes with files, not with pipes and live"),
+        ("--load-curves look.cube in.mkv b.mkv", "--lut applies a .cube"),
+        ("--save-curves a.cube --method clahe in.mkv b.mkv", "has a curve for each tile"),
+    ] {
+        dir.run(line).exits_with(2).says(&[why]);
+    }
+    dir.run("plan --save-curves a.cube in.mkv b.mkv").fails().says(&["a scene can lie in several pieces"]);
+}
+
+#[test]
+fn a_table_is_applied_before_all_else() {
+    let dir = folder();
+    dir.write(
+        "inverse.cube",
+        b"TITLE \"inverse\"\nLUT_3D_SIZE 2\n1 1 1\n0 1 1\n1 0 1\n0 0 1\n1 1 0\n0 1 0\n1 0 0\n0 0 0\n",
+    );
+    dir.write("it's 1D.cube", b"LUT_1D_SIZE 2\n1 1 1\n0 0 0\n");
+    let original = rgb(&dir, "in.mkv", "");
+    for name in ["inverse.cube", "it's 1D.cube"] {
+        let output =
+            Run::of(dir.command("-y --strength 0 --encoder ffv1").args(["--lut", name, "in.mkv", "out.mkv"]), name);
+        output.exits_with(0);
+        let inverse: Vec<u16> = rgb(&dir, "out.mkv", "").into_iter().map(|sample| 65_535 - sample).collect();
+        let (wrong, of) = apart(&original, &inverse);
+        assert!(wrong * 1000 <= of, "{name}: {wrong} of {of} differ");
+    }
+    // The table of a look, applied, is that look.
+    dir.succeeds("-y --method global --strength 1 --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv");
+    dir.succeeds("--lut look.cube --strength 0 --encoder ffv1 in.mkv again.mkv");
+    let (wrong, of) = apart(&rgb(&dir, "out.mkv", ""), &rgb(&dir, "again.mkv", ""));
+    assert!(wrong * 1000 <= of, "{wrong} of {of} differ");
+}
+
+#[test]
+fn what_is_no_table_is_an_error() {
+    let dir = folder();
+    dir.write("text.cube", b"hello\n");
+    dir.write("short.cube", b"LUT_3D_SIZE 2\n1 1 1\n");
+    for (line, why) in [
+        ("--lut none.cube in.mkv out.mkv", "none.cube"),
+        ("--lut in.mkv in.mkv out.mkv", "is no .cube file"),
+        ("--lut text.cube in.mkv out.mkv", "has neither LUT_1D_SIZE nor LUT_3D_SIZE"),
+        ("--lut short.cube in.mkv out.mkv", "short.cube"),
+    ] {
+        dir.run(line).fails().says(&[why]);
+    }
+    assert!(!dir.path("out.mkv").exists());
+}
