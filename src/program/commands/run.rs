@@ -135,6 +135,12 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
             *own = gpu;
         }
     }
+    // How many there are was decided for the machine that planned.
+    let threads = |(key, _): &&(String, String)| key == "threads";
+    let options = &mut whole.output.options.encoder.options;
+    if options.iter().find(threads).is_none() {
+        options.extend(file.encoder_options.iter().find(threads).cloned());
+    }
     let [stats, curves] = files_of_records(piece);
     whole.stats = whole.stats.take().map(|(_, format)| match format {
         StatsFormat::Page => (stats, StatsFormat::PieceOfPage),
