@@ -54,7 +54,7 @@ fn gray_video_gets_a_curve() {
     let dir = folder();
     dir.ffmpeg("-i in.mkv -pix_fmt gray16le -c:v ffv1 gray.mkv");
     dir.succeeds("--method global --strength 1 --smooth scene --save-curves look.cube --encoder ffv1 gray.mkv out.mkv");
-    assert!(String::from_utf8_lossy(&dir.read("look.cube")).contains("LUT_1D_SIZE 4096\n"));
+    assert!(String::from_utf8_lossy(&dir.read("look.cube")).contains("LUT_1D_SIZE 65536\n"));
     let (wrong, of) = apart(&rgb(&dir, "gray.mkv", ",lut1d=look.cube"), &rgb(&dir, "out.mkv", ""));
     assert!(wrong * 1000 <= of, "{wrong} of {of} are more than half a level off");
 }

@@ -100,6 +100,38 @@ fn a_student_gets_both_methods_side_by_side_and_a_curve_as_numbers() {
     comes_out("student.sh", "clip.mkv", &[("textbook.mkv", 12), ("clahe.mkv", 12), ("side-by-side.mkv", 12)]);
 }
 
+#[test]
+fn an_editor_gets_a_table_that_gives_the_picture() {
+    let dir = with_clip();
+    let (code, said) = run(&dir, "editor.sh", "clip.mkv");
+    assert_eq!(code, Some(0), "{said}");
+    for (file, frames) in [("corrected.mov", 12), ("graded.png", 1), ("looked-up.mkv", 12)] {
+        assert_eq!(dir.frames(file).len(), frames, "{file}: {said}");
+    }
+    // ProRes and colour of less resolution lie between.
+    let (ours, graded) = (dir.raw("corrected.mov", "rgb24"), dir.raw("graded.png", "rgb24"));
+    let apart: u64 = ours.iter().zip(&graded).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+    assert!(apart < 6 * graded.len() as u64, "{} on average", apart as f64 / graded.len() as f64);
+}
+
+#[test]
+fn an_astronomer_gets_frames_on_which_the_sky_is_a_quarter() {
+    let dir = with_clip();
+    let faint = "geq=lum=300+lum(X\\,Y)/900+16*random(0)";
+    dir.ffmpeg(&format!("-i clip.mkv -vf format=gray16le,{faint} -frames:v 3 raw%03d.png"));
+    let (code, said) = run(&dir, "astronomer.sh", "raw%03d.png");
+    assert_eq!(code, Some(0), "{said}");
+    for method in ["asinh", "midtones"] {
+        let frame = dir.raw(&format!("{method}001.png"), "gray16le");
+        let mut samples: Vec<u16> =
+            frame.chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])).collect();
+        samples.sort_unstable();
+        let middle = f64::from(samples[samples.len() / 2]) / 65_535.0;
+        assert!((middle - 0.25).abs() < 0.03, "{method}: {middle}");
+    }
+    assert_eq!(String::from_utf8_lossy(&dir.read("stretch.csv")).lines().count(), 4);
+}
+
 /// A server that a test started.
 struct Server(Child);
 

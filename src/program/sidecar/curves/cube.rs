@@ -2,7 +2,7 @@
 //! Iridas and Adobe, which FFmpeg's `lut1d` and `lut3d`, OpenColorIO and Resolve read).
 //!
 //! A table holds for all of the picture: where what is applied differs by region, it has the mean of the regions. Gray
-//! video gets one curve (`LUT_1D_SIZE`). Of colour, luma has a curve and chroma a gain, so the table is one of colours
+//! video gets one curve with a point for each level (`LUT_1D_SIZE`). Of colour, luma has a curve and chroma a gain, so the table is one of colours
 //! (`LUT_3D_SIZE`), on a grid that is so fine that what lies between its points, found within tetrahedra, is half a level
 //! of 255 off at most for 999 colours in 1,000.
 //!
@@ -23,9 +23,6 @@ use std::path::Path;
 
 /// The grids that are tried, coarse to fine.
 const SIZES: [usize; 3] = [17, 33, 65];
-
-/// The samples of a table of one curve.
-const CURVE_SIZE: usize = 4096;
 
 /// The share of colours that may be off by more than half a level: one in so many.
 const ONE_IN: usize = 1000;
@@ -145,6 +142,8 @@ pub struct Look {
     curve: Option<(Vec<f64>, f64)>,
     /// The weights of red, green and blue in luma; `None` of gray.
     weights: Option<[f64; 3]>,
+    /// The number of levels of the frames.
+    levels: usize,
     /// Whether what was applied differs by region.
     pub is_mean: bool,
 }
@@ -153,7 +152,8 @@ impl Look {
     /// Of a mapping for frames of this format; `None` of curves of tiles and of HDR that is corrected in light.
     pub fn of(mapping: &Mapping, format: CurveFormat, matrix: Option<Matrix>) -> Option<Self> {
         let levels = format.levels();
-        let plain = Look { balance: None, curve: None, weights: matrix.map(weights), is_mean: false };
+        let plain =
+            Look { balance: None, curve: None, weights: matrix.map(weights), levels: levels.count(), is_mean: false };
         Some(match mapping {
             Mapping::Curve { curve, chroma_gain } => {
                 Look { curve: Some((outputs(curve, levels), gain(*chroma_gain))), ..plain }
@@ -196,8 +196,7 @@ impl Look {
         }
         let is_gray = self.weights.is_none();
         let table = if is_gray { self.curves() } else { self.colours() };
-        let (kind, size) = if is_gray { ("1D", CURVE_SIZE) } else { ("3D", table.size) };
-        writeln!(text, "LUT_{kind}_SIZE {size}")?;
+        writeln!(text, "LUT_{}_SIZE {}", if is_gray { "1D" } else { "3D" }, table.size)?;
         for [r, g, b] in &table.points {
             writeln!(text, "{r:.6} {g:.6} {b:.6}")?;
         }
@@ -206,8 +205,8 @@ impl Look {
     }
 
     fn curves(&self) -> Table {
-        let at = |index: usize| self.apply([index as f64 / (CURVE_SIZE - 1) as f64; 3]);
-        Table { size: CURVE_SIZE, points: (0..CURVE_SIZE).map(at).collect() }
+        let at = |index: usize| self.apply([index as f64 / (self.levels - 1) as f64; 3]);
+        Table { size: self.levels, points: (0..self.levels).map(at).collect() }
     }
 
     /// The coarsest table that is fine enough, or the finest.
