@@ -28,9 +28,9 @@ import threading
 import time
 
 PACKET = 188
-FRAMES = re.compile(r"source \d+, .*?: (\d+) frames? in .* by (.*?), (\d+) dropped")
+FRAMES = re.compile(r"(\d+) frames? in [\d.]+ s \([^)]*\) by (.*?), (\d+) dropped")
 LATENCY = re.compile(r"median ([\d.]+) ms, 95th percentile ([\d.]+) ms")
-UNWRITTEN = re.compile(r"-> .*, (\d+) dropped")
+UNWRITTEN = re.compile(r"-> \S+, (\d+) dropped")
 
 
 def main():
@@ -129,12 +129,12 @@ def row(given, gpu, frames, count):
         said.seek(0)
         text = said.read()
     cpu = usage.ru_utime + usage.ru_stime
-    # One source is not named.
-    text = text if count > 1 else re.sub(r"^(\d+ frames? in )", r"source 1, one: \1", text, flags=re.M)
-    summaries = FRAMES.findall(text)
-    latencies = [tuple(map(float, found)) for found in LATENCY.findall(text)]
+    # Its lines are as long as a terminal's.
+    line = " ".join(text.split())
+    summaries = FRAMES.findall(line)
+    latencies = [tuple(map(float, found)) for found in LATENCY.findall(line)]
     taken = sum(int(frames) + int(dropped) for frames, _, dropped in summaries)
-    dropped = sum(int(dropped) for *_, dropped in summaries) + sum(map(int, UNWRITTEN.findall(text)))
+    dropped = sum(int(dropped) for *_, dropped in summaries) + sum(map(int, UNWRITTEN.findall(line)))
     median, most = (f"{max(column):.1f} ms" for column in zip(*latencies)) if latencies else ("-", "-")
     memory = "-" if before is None or during is None else f"{during - before:,} MiB"
     busy = "-" if busy is None else f"{busy} %"
