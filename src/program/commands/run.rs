@@ -159,7 +159,12 @@ fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJo
     }
     ensure!(settings == file.settings, "{}: its options come to other settings here (plan again)", file.input);
     let PieceEncoder { name: encoder, options, .. } = piece_encoder(input, &file.output, whole.output.options.clone())?;
-    let is_same = (&encoder, &options) == (&file.encoder, &file.encoder_options);
+    let sorted = |options: &[(String, String)]| {
+        let mut options = options.to_vec();
+        options.sort();
+        options
+    };
+    let is_same = encoder == file.encoder && sorted(&options) == sorted(&file.encoder_options);
     ensure!(is_same, "{}: planned for encoder {}, not for {encoder} as here (plan again)", file.output, file.encoder);
     Ok(())
 }
