@@ -137,3 +137,14 @@ fn what_is_no_table_is_an_error() {
     }
     assert!(!dir.path("out.mkv").exists());
 }
+
+#[test]
+fn hdr_that_is_corrected_in_light_has_no_table() {
+    let dir = Dir::new();
+    let clip = Path::new("samples/parking-lot.mp4").canonicalize().expect("a sample");
+    let tags = "-color_trc smpte2084 -color_primaries bt2020 -colorspace bt2020nc -color_range tv";
+    dir.ffmpeg(&format!("-i {} -frames:v 5 -pix_fmt yuv420p10le -c:v ffv1 {tags} hdr.mkv", clip.display()));
+    let line = "--look haze --denoise 0 --save-curves look.cube --encoder ffv1 hdr.mkv out.mkv";
+    dir.run(line).fails().says(&["look.cube", "what is done to HDR in light is no table"]);
+    assert_eq!(dir.names(), ["hdr.mkv"]);
+}

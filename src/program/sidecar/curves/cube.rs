@@ -27,6 +27,9 @@ const SIZES: [usize; 3] = [17, 33, 65];
 /// The share of colours that may be off by more than half a level: one in so many.
 const ONE_IN: usize = 1000;
 
+/// What a table cannot hold.
+const NO_TABLE: &str = "what is done to HDR in light is no table (take .jsonl or .npz)";
+
 /// Half a level of 255.
 const HALF: f64 = 0.5 / 255.0;
 
@@ -52,9 +55,13 @@ struct SceneLook {
 
 impl Cubes {
     /// Adds what is applied to the next frame.
-    pub fn add(&mut self, place: Place, mapping: &Mapping) {
+    ///
+    /// # Errors
+    /// When that is no table.
+    pub fn add(&mut self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let has_room = self.scenes.len() < MOST_SCENES;
-        match self.scenes.last_mut().filter(|scene| scene.last.scene == place.scene) {
+        // A scene goes on behind a flash.
+        match self.scenes.iter_mut().rev().take(2).find(|scene| scene.last.scene == place.scene) {
             Some(scene) => {
                 scene.last = place;
                 let frames = place.frame - scene.first.frame + 1;
@@ -63,10 +70,12 @@ impl Cubes {
                 }
             }
             None if has_room => {
+                Look::of(mapping, format, place.matrix).context(NO_TABLE)?;
                 self.scenes.push(SceneLook { first: place, last: place, mapping: mapping.clone(), next: 2 });
             }
             None => self.has_more = true,
         }
+        Ok(())
     }
 
     /// Writes a table for each scene: `target`, and beside it NAME-2.cube, NAME-3.cube and so on.
@@ -82,8 +91,8 @@ impl Cubes {
         }
         let (mut next, mut means) = (Some(target), 0);
         for (index, scene) in self.scenes.iter().enumerate() {
-            let look = Look::of(&scene.mapping, format, scene.first.matrix)
-                .with_context(|| format!("{name}: what is done to HDR in light is no table (take .jsonl or .npz)"))?;
+            let look = Look::of(&scene.mapping, format, scene.first.matrix);
+            let look = look.with_context(|| format!("{name}: {NO_TABLE}"))?;
             means += usize::from(look.is_mean);
             let Some(mut target) = next.take() else { break };
             next = (index + 1 < count).then(|| target.beside(&numbered(&name, index + 2))).transpose()?;

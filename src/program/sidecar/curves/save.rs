@@ -100,7 +100,7 @@ impl UnfinishedFile {
         let is_new = self.last.as_ref().is_none_or(|(_, last)| last != mapping);
         match &mut self.kind {
             Kind::Archive(archive) => archive.add(place.frame, format, mapping, is_new)?,
-            Kind::Cubes(cubes) => cubes.add(place, mapping),
+            Kind::Cubes(cubes) => cubes.add(place, format, mapping)?,
             Kind::Lines(file) => {
                 if file.is_none() {
                     let open = file.insert(BufWriter::new(self.target.patient_writer()?));
