@@ -17,7 +17,7 @@ use std::thread::scope;
 use std::time::{Duration, Instant};
 
 /// Capacity of the channel between two stages, in deliveries: it evens out frames that take longer, with little memory.
-const QUEUED: usize = 4;
+const QUEUED: usize = 2;
 
 /// How long frames go on to the encoder after the run was cancelled.
 const MOMENT: Duration = Duration::from_millis(500);
