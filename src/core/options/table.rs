@@ -210,7 +210,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         details: "The frames of a scene within the window share one histogram, which prevents flicker. A longer window \
                   is steadier and follows changes of light more slowly; 0 equalizes each frame by itself. scene gives \
                   all frames of a scene the same curve: a file is then read twice. Not with --look-ahead, --method \
-                  clahe or --method deflicker, pipes, network streams and live.",
+                  clahe, deflicker, asinh or midtones, pipes, network streams and live.",
         parse: |options, text| parse::smooth(text).map(|smooth| options.smooth = Some(smooth)),
         report: |options, settings| match options.smooth {
             Some(Smooth::Scene) => text("scene"),
