@@ -49,6 +49,7 @@ impl<T> Idle<T> {
     }
 
     /// Lets a buffer go. Returns whether there was one.
+    #[cfg(feature = "cuda")]
     pub(crate) fn drop_one(&mut self) -> bool {
         self.buffers.pop().is_some()
     }

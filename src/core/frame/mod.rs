@@ -16,6 +16,7 @@ pub(crate) use format::in_byte_order;
 pub use format::{
     ChromaSamples, Component, Descriptor, Endian, FrameError, Luminance, Model, PixelFormat, PlaneShape, Sample,
 };
+#[cfg(feature = "cuda")]
 pub(crate) use idle::Idle;
 pub use limits::NoRoom;
 pub use memory::{Buffer, Memory, MemoryError, OnDevice};
