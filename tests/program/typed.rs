@@ -78,7 +78,7 @@ fn options_of_other_programs_are_answered_in_a_line() {
         ("--look nihgt in.mkv out.mkv", "'night'"),
         ("--zzz in.mkv", "--help lists all options"),
         ("--strength 50 in.mkv out.mkv", "a number from 0 to 1"),
-        ("--save-curves look.cube in.mkv out.mkv", ".jsonl"),
+        ("--save-curves look.3dl in.mkv out.mkv", ".jsonl"),
         ("--save-curves curves.csv in.mkv out.mkv", ".npz"),
     ] {
         in_one_line(dir.run(line).exits_with(2)).says(&[says]);
