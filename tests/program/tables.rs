@@ -27,7 +27,7 @@ fn rgb(dir: &Dir, name: &str, filter: &str) -> Vec<u16> {
     dir.read("rgb.raw").chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])).collect()
 }
 
-/// The number of samples that are more than half a level of 255 apart, of so many.
+/// How many samples are more than half a level of 255 apart, and how many there are.
 fn apart(a: &[u16], b: &[u16]) -> (usize, usize) {
     assert_eq!(a.len(), b.len());
     (a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 129).count(), a.len())

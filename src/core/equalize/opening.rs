@@ -76,8 +76,8 @@ impl Default for BackendChoice {
     }
 }
 
-/// Bytes of frames that are worth opening a GPU for. Its driver takes as much processor time to start and to end as the CPU
-/// takes for so many, and 16 processes that open one at once wait for each other: see `benches/results/h100-start.md`.
+/// Bytes of frames that are worth opening a GPU for: to equalize them takes the CPU about as long as the driver of a GPU
+/// takes to start and to end (`benches/results/h100-start.md`).
 const WORTH_OPENING: usize = 512 << 20;
 
 /// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may

@@ -24,8 +24,8 @@ impl<T> Idle<T> {
         self.buffers.len()
     }
 
-    /// The buffer that was used last among those that fit: it is the warmest. At the end of a period, half of those go
-    /// that nobody has needed in it, oldest first.
+    /// The buffer that was used last among those that fit: it is the warmest. At the end of a period, half of the
+    /// buffers that were idle all through it are freed, the oldest first.
     pub(crate) fn take(&mut self, fits: impl Fn(&T) -> bool) -> Option<T> {
         let found = self.buffers.iter().rposition(fits).map(|index| self.buffers.remove(index));
         self.unused = self.unused.min(self.buffers.len());

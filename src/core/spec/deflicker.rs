@@ -242,9 +242,9 @@ fn median(mut values: Vec<i64>) -> i64 {
 }
 
 /// The logarithm of a number above 0, in 65536ths, rounded down: 16 squarings.
-fn log2(value: u64) -> i64 {
+pub(super) fn log2(value: u64) -> i64 {
     let whole = value.ilog2();
-    let mut mantissa = (value << 31) >> whole;
+    let mut mantissa = if whole > 31 { value >> (whole - 31) } else { value << (31 - whole) };
     let mut log = i64::from(whole);
     for _ in 0..16 {
         mantissa = (mantissa * mantissa) >> 31;

@@ -14,6 +14,7 @@
 //! integers: levels in sixteenths, shares in 2^-32ths; divisions round down.
 
 use super::chroma::UNIT_GAIN;
+use super::deflicker::log2;
 use super::measure::Samples;
 use super::{Curve, Levels};
 
@@ -123,23 +124,8 @@ fn asinh_share(scale: u64, share: u64) -> u64 {
 /// `asinh` of a number in 65536ths, up to some 2^24: its base-2 logarithm, in 65536ths, of `y + sqrt(y^2 + 1)`.
 fn asinh(y: u64) -> u64 {
     let square = u128::from(y) * u128::from(y) + (1 << 32);
-    log2(u128::from(y) + square.isqrt())
-}
-
-/// The base-2 logarithm of a number in 65536ths that is at least one, in 65536ths, rounded down.
-fn log2(value: u128) -> u64 {
-    let whole = value.ilog2();
-    let mut mantissa = if whole > 31 { (value >> (whole - 31)) as u64 } else { (value as u64) << (31 - whole) };
-    let mut log = u64::from(whole - 16);
-    for _ in 0..16 {
-        mantissa = (mantissa * mantissa) >> 31;
-        log <<= 1;
-        if mantissa >> 32 != 0 {
-            mantissa >>= 1;
-            log |= 1;
-        }
-    }
-    log
+    // Of a number in 65536ths: 16 less.
+    log2(y + square.isqrt() as u64).unsigned_abs() - (16 << 16)
 }
 
 /// The `k`, in 256ths, by which this share becomes [`AIM`]; the largest where none is large enough.

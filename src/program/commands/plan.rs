@@ -131,8 +131,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     print_plan(&plan)
 }
 
-/// The threads of each of so many encoders that work at once, by which they keep the cores busy; `usual` where those do not
-/// pay.
+/// How many threads each of `encoders` that work at once gets, so that all `cores` are busy: at least `usual`.
 fn encoder_threads(cores: usize, encoders: usize, usual: &str) -> String {
     let wanted = (2 * cores).div_ceil(encoders).min(MOST_THREADS);
     match usual.parse() {

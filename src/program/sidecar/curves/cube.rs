@@ -24,7 +24,7 @@ use std::path::Path;
 /// The grids that are tried, coarse to fine.
 const SIZES: [usize; 3] = [17, 33, 65];
 
-/// The share of colours that may be off by more than half a level: one in so many.
+/// One colour in this many may be off by more than half a level.
 const ONE_IN: usize = 1000;
 
 /// What a table cannot hold.
