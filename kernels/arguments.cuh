@@ -95,6 +95,15 @@ struct PiecewiseLine {
     unsigned slope[KNOTS];  // the rise behind them, in 65536ths
 };
 
+// How detail is brought out in tiles (src/core/spec/detail.rs); in sixteenths of a level, slopes in 65536ths.
+struct Detail {
+    unsigned radius;  // in bins: the distance at which they have no part in each other's base
+    unsigned noise;   // the detail that is taken for noise
+    unsigned slope;   // of detail up to that
+    unsigned steep;   // of detail beyond it; at least `slope`
+    unsigned most;    // that comes out
+};
+
 // Where chroma lies in a picture on the device; all counted in samples, the picture in pixels.
 struct ChromaPlaces {
     unsigned long long cb;  // the first blue difference

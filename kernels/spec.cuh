@@ -210,19 +210,52 @@ SPEC unsigned blended(unsigned code, unsigned equalized, unsigned strength) {
     return (code * (256u - strength) + equalized * strength + 128u) >> 8;
 }
 
-// What becomes of a level on this line, where `most` is white.
-SPEC unsigned line_level(unsigned level, unsigned most, const PiecewiseLine& line) {
-    if (line.used == 0u) return level;
-    unsigned at = 16u * level, from = line.from[0], to = line.to[0], slope = line.slope[0];
+// The piece of a line that a level in sixteenths lies on, or the first one.
+struct Piece {
+    unsigned from;
+    unsigned to;
+    unsigned slope;
+};
+
+SPEC Piece piece_at(unsigned at, const PiecewiseLine& line) {
+    unsigned from = line.from[0], to = line.to[0], slope = line.slope[0];
     for (unsigned i = 1u; i < KNOTS; ++i) {
         if (i >= line.used || line.from[i] > at) continue;
         from = line.from[i];
         to = line.to[i];
         slope = line.slope[i];
     }
-    unsigned long long rise = ((unsigned long long)(at > from ? at - from : 0u) * slope + 32768u) >> 16;
-    unsigned long long becomes = (to + rise + 8u) >> 4;
+    return {from, to, slope};
+}
+
+// The rise of a piece up to a level in sixteenths, in those too.
+SPEC unsigned long long rise_up_to(unsigned at, Piece piece) {
+    return ((unsigned long long)(at > piece.from ? at - piece.from : 0u) * piece.slope + 32768u) >> 16;
+}
+
+// What becomes of a level on this line, where `most` is white.
+SPEC unsigned line_level(unsigned level, unsigned most, const PiecewiseLine& line) {
+    if (line.used == 0u) return level;
+    unsigned at = 16u * level;
+    Piece piece = piece_at(at, line);
+    unsigned long long becomes = (piece.to + rise_up_to(at, piece) + 8u) >> 4;
     return becomes < most ? (unsigned)becomes : most;
+}
+
+// What becomes of a level with this detail, up to `ceiling`; all in sixteenths of a level. Its base has the line.
+SPEC unsigned with_detail(long long level, long long size, unsigned ceiling, const Detail& detail,
+                          const PiecewiseLine& line) {
+    long long at = level - size;
+    unsigned base = at < 0 ? 0u : (unsigned)at;
+    Piece piece = piece_at(base, line);
+    unsigned long long straight = line.used == 0u ? base : piece.to + rise_up_to(base, piece);
+    long long middle = straight < ceiling ? (long long)straight : (long long)ceiling;
+    unsigned long long extent = size < 0 ? -size : size;
+    unsigned long long beyond = extent > detail.noise ? extent - detail.noise : 0u;
+    unsigned long long becomes = (extent * detail.slope + beyond * (detail.steep - detail.slope)) >> 16;
+    if (becomes != 0u) becomes = becomes * detail.most / (becomes + detail.most);
+    long long both = size < 0 ? middle - (long long)becomes : middle + (long long)becomes;
+    return both<0 ? 0u : both>(long long) ceiling ? ceiling : (unsigned)both;
 }
 
 // What becomes of a code on this line.

@@ -1,5 +1,5 @@
-// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/core/spec/clahe).
-// A block makes the curve of one tile.
+// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/core/spec/clahe);
+// or temporal window, base and detail, normalization (src/core/spec/detail.rs). A block makes the curve of one tile.
 //
 // A block has little work: most of its time is waiting for memory and at barriers. So all loads are issued at the
 // beginning, every warp computes shared values by itself, and bins stay in registers.
@@ -155,12 +155,10 @@ DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, Levels levels, const M
     write_table<T>(through_bins, total, levels, m.ceiling, m.keeps_black, bins, codes, curve);
 }
 
-// With PER bins per thread.
+// The counts of the bins of a tile in the window, ITEMS neighbouring ones per thread. `tile_counts` become zero.
 template <unsigned ITEMS>
-DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const WindowUpdate& update, Tiles tiles,
-                        unsigned* tile_counts, const History& history, unsigned short* curves, unsigned place,
-                        TempStorage& storage, Sum* through_bins) {
-    unsigned bins = tiles.bins;
+DEVICE void counts_of_window(Sum (&window_counts)[ITEMS], const WindowUpdate& update, unsigned bins,
+                             unsigned* tile_counts, const History& history) {
     size_t all_bins = (size_t)gridDim.x * bins;
     unsigned bin = threadIdx.x * ITEMS;
     size_t first = (size_t)blockIdx.x * bins + bin;
@@ -171,24 +169,36 @@ DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const
         if (bin + i < bins) tile_counts[first + i] = 0u;
     }
 
-    Sum window_counts[ITEMS];
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
         bool is_remembered = update.remembers && bin + i < bins;
         window_counts[i] = is_remembered ? update_window(count[i], update, first + i, all_bins, history) : count[i];
     }
+}
 
-    unsigned short* curve = curves + (size_t)blockIdx.x * codes;
-    unsigned* steps = nullptr;
-    Sum total = (Sum)m.frames * tiles.width * tiles.height;
-    if (place == AS_STEPS) {
-        steps = reinterpret_cast<unsigned*>(curves);
-        if (blockIdx.x + threadIdx.x == 0u) {
-            *reinterpret_cast<Scale*>(steps + all_bins) =
-                scale_of((unsigned)total, m.ceiling, m.keeps_black, levels, bins);
-        }
-        steps += (size_t)blockIdx.x * bins;
+// Where the steps of this block's tile go, of which `total` stands for the ceiling; null where curves are tables.
+DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total, const Modifiers& m, Levels levels,
+                          unsigned bins) {
+    if (place != AS_STEPS) return nullptr;
+    unsigned* steps = reinterpret_cast<unsigned*>(curves);
+    if (blockIdx.x + threadIdx.x == 0u) {
+        *reinterpret_cast<Scale*>(steps + (size_t)gridDim.x * bins) =
+            scale_of(total, m.ceiling, m.keeps_black, levels, bins);
     }
+    return steps + (size_t)blockIdx.x * bins;
+}
+
+// With ITEMS bins per thread.
+template <unsigned ITEMS>
+DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const WindowUpdate& update, Tiles tiles,
+                        unsigned* tile_counts, const History& history, unsigned short* curves, unsigned place,
+                        TempStorage& storage, Sum* through_bins) {
+    unsigned bins = tiles.bins;
+    Sum window_counts[ITEMS];
+    counts_of_window<ITEMS>(window_counts, update, bins, tile_counts, history);
+    unsigned short* curve = curves + (size_t)blockIdx.x * codes;
+    Sum total = (Sum)m.frames * tiles.width * tiles.height;
+    unsigned* steps = steps_in(curves, place, (unsigned)total, m, levels, bins);
     if (total >> 32 == 0u) {
         make_curve<unsigned, ITEMS>(window_counts, (unsigned)total, levels, m, bins, codes, storage,
                                     reinterpret_cast<unsigned*>(through_bins), curve, steps);
@@ -215,6 +225,133 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, L
         tile_curves<1u>(codes, levels, m, update, tiles, tile_counts, history, curves, place, storage, through_bins);
     } else {
         tile_curves<4u>(codes, levels, m, update, tiles, tile_counts, history, curves, place, storage, through_bins);
+    }
+}
+
+// The sums over the numbers of this thread and of those before it, in place. Returns the sum of all.
+template <unsigned ITEMS>
+DEVICE Sum inclusive_sums(Sum (&numbers)[ITEMS], TempStorage& storage) {
+#pragma unroll
+    for (unsigned i = 1u; i < ITEMS; ++i) numbers[i] += numbers[i - 1u];
+    Sum own = numbers[ITEMS - 1u], through = warp_inclusive_sum(own, threadIdx.x % WARP_THREADS);
+    __syncthreads();
+    GroupPrefix<Sum> prefix = group_prefix(through, storage.sums);
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) numbers[i] += prefix.before + through - own;
+    return prefix.all;
+}
+
+// The sum of the sums up to `end` bins, of which there are `bins`, and then none.
+DEVICE Sum up_to(unsigned end, unsigned bins, const Sum* sums, Sum total) {
+    unsigned within = end < bins ? end : bins;
+    return (within == 0u ? 0u : sums[within - 1u]) + (end - within) * total;
+}
+
+// Replaces the numbers of the bins by the sum of those around each, with the weights max(0, radius - distance).
+template <unsigned ITEMS>
+DEVICE void sum_around(Sum (&numbers)[ITEMS], unsigned bins, unsigned radius, Sum* sums, TempStorage& storage) {
+    Sum total = inclusive_sums<ITEMS>(numbers, storage);
+    inclusive_sums<ITEMS>(numbers, storage);
+    unsigned first = threadIdx.x * ITEMS;
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (first + i < bins) sums[first + i] = numbers[i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        unsigned bin = first + i;
+        if (bin >= bins) continue;
+        Sum before = up_to(bin < radius ? 0u : bin - radius, bins, sums, total);
+        numbers[i] = up_to(bin + radius, bins, sums, total) + before - 2u * up_to(bin, bins, sums, total);
+    }
+}
+
+// The largest number of the threads before this one; 0 of none.
+DEVICE unsigned most_before(unsigned number, TempStorage& storage) {
+    unsigned lane = threadIdx.x % WARP_THREADS, own = threadIdx.x / WARP_THREADS;
+    for (unsigned distance = 1u; distance < WARP_THREADS; distance *= 2u) {
+        unsigned before = __shfl_up_sync(FULL_MASK, number, distance);
+        if (lane >= distance && before > number) number = before;
+    }
+    if (lane == WARP_THREADS - 1u) storage.excess[own] = number;
+    unsigned most = __shfl_up_sync(FULL_MASK, number, 1u);
+    if (lane == 0u) most = 0u;
+    __syncthreads();
+    for (unsigned warp = 0u; warp < own; ++warp) {
+        if (storage.excess[warp] > most) most = (unsigned)storage.excess[warp];
+    }
+    return most;
+}
+
+// With ITEMS bins per thread.
+template <unsigned ITEMS>
+DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, const WindowUpdate& update, Tiles tiles,
+                          const Detail& detail, const PiecewiseLine& line, unsigned* tile_counts,
+                          const History& history, unsigned short* curves, unsigned place, TempStorage& storage,
+                          Sum* sums) {
+    unsigned bins = tiles.bins, first = threadIdx.x * ITEMS, count = levels.hi - levels.lo + 1u;
+    Sum samples[ITEMS], moments[ITEMS];
+    counts_of_window<ITEMS>(samples, update, bins, tile_counts, history);
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) moments[i] = samples[i] * (first + i);
+    sum_around<ITEMS>(samples, bins, detail.radius, sums, storage);
+    // The barriers of the sums come before `sums` is written again.
+    sum_around<ITEMS>(moments, bins, detail.radius, sums, storage);
+
+    unsigned outputs[ITEMS], most = 0u;
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        unsigned bin = first + i;
+        if (bin < bins) {
+            Sum base = 256u * bin;
+            if (samples[i] != 0u) {
+                Sum whole = moments[i] / samples[i];
+                base = 256u * whole + 256u * (moments[i] - whole * samples[i]) / samples[i];
+            }
+            long long size = ((long long)(256u * bin) - (long long)base) * (long long)count / (16ll * bins);
+            long long level = 16ll * (first_of_bin(bin + 1u, bins, count) - 1u);
+            unsigned output = with_detail(level, size, 16u * m.ceiling, detail, line);
+            if (output > most) most = output;
+        }
+        outputs[i] = most;
+    }
+    // Its barrier comes before `sums` is written as steps.
+    unsigned before = most_before(most, storage);
+    unsigned total = m.ceiling == 0u ? 1u : 16u * m.ceiling;
+    unsigned* steps = steps_in(curves, place, total, m, levels, bins);
+    unsigned* through_bins = reinterpret_cast<unsigned*>(sums);
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (first + i >= bins) continue;
+        unsigned output = outputs[i] > before ? outputs[i] : before;
+        (steps == nullptr ? through_bins : steps)[first + i] = output;
+    }
+    if (steps != nullptr) return;
+    __syncthreads();
+    write_table<unsigned>(through_bins, total, levels, m.ceiling, m.keeps_black, bins, codes,
+                          curves + (size_t)blockIdx.x * codes);
+}
+
+// The curve of each tile that brings out detail.
+// Arguments and launch: as those of `tile_curves`, of whose modifiers only the window, the ceiling and black count; the
+// base has `line`.
+extern "C" __global__ __launch_bounds__(1024) void detail_curves(unsigned codes, Levels levels, Modifiers m,
+                                                                 WindowUpdate update, Tiles tiles, Detail detail,
+                                                                 PiecewiseLine line, unsigned* tile_counts,
+                                                                 unsigned* slots, Sum* sums, unsigned short* curves,
+                                                                 unsigned place) {
+    extern __shared__ Sum through_bins[];  // one for each bin
+    __shared__ TempStorage storage;
+    trigger_next_launch();
+    grid_dependency_sync();
+    History history = {slots, sums};
+    if (tiles.bins <= blockDim.x) {
+        detail_curves<1u>(codes, levels, m, update, tiles, detail, line, tile_counts, history, curves, place, storage,
+                          through_bins);
+    } else {
+        detail_curves<4u>(codes, levels, m, update, tiles, detail, line, tile_counts, history, curves, place, storage,
+                          through_bins);
     }
 }
 

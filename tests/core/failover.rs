@@ -329,8 +329,9 @@ fn natural() -> Settings {
 #[test]
 fn a_backend_that_fails_in_the_middle_is_replaced_and_the_bytes_stay_the_same() {
     let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..window_with_limits() };
+    let detail = Settings { method: Method::Detail { columns: 4, rows: 3 }, ..window_with_limits() };
     let calls = [Call::Submit(0), Call::Submit(1), Call::Submit(9), Call::Collect(0), Call::Collect(13)];
-    for (turn, settings) in [Settings::default(), natural(), clahe].into_iter().chain(settings()).enumerate() {
+    for (turn, settings) in [Settings::default(), natural(), clahe, detail].into_iter().chain(settings()).enumerate() {
         for frames in [frames(PixelFormat::Yuv420p), frames(PixelFormat::Gray16le), barred()] {
             let expected = expected(settings, &frames);
             for backend in with_threadless() {

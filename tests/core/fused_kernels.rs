@@ -6,12 +6,13 @@
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
 use crate::pictures::{Content, Picture};
-use histeq::cuda::{ColourArguments, Task, words_of_modified, words_of_tiles, words_of_veil};
+use histeq::cuda::{ColourArguments, Task, words_of_detail, words_of_modified, words_of_tiles, words_of_veil};
 use histeq::equalize::reference::Reference;
 use histeq::equalize::{Executor, Work};
 use histeq::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
+use histeq::spec::detail::Detail;
 use histeq::spec::natural::{InLight, ToneCurve, Toned, light};
 use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
 use histeq::spec::{
@@ -338,6 +339,20 @@ fn settings_with_window(method: Method, has_bins: bool, numbers: &mut Numbers) -
     }
 }
 
+/// How detail may be brought out, numbers at their limits included.
+fn detail_of(levels: Levels, numbers: &mut Numbers) -> Detail {
+    let white = 16 * (levels.count() as u32 - 1);
+    let slope = [0, 1 << 16, 1 + numbers.below(1 << 22), u32::MAX][numbers.below(4) as usize];
+    let more = [0, 1 << 17, numbers.below(1 << 24), u32::MAX][numbers.below(4) as usize];
+    Detail {
+        radius: [0, 1 + numbers.below(white), 2 * white][numbers.below(3) as usize],
+        noise: [0, numbers.below(white / 4), white][numbers.below(3) as usize],
+        slope,
+        steep: slope.saturating_add(more),
+        most: [0, white / 8, white][numbers.below(3) as usize],
+    }
+}
+
 /// A frame that cuts, ends a flash, is one, or goes on, with levels that may be stretched.
 fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide {
     let change = match numbers.below(8) {
@@ -355,6 +370,7 @@ fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide
         keeps_black: numbers.below(2) == 0,
         strength,
         max_gain: Gain::from_slope([0.0, 1.5, 6.0][numbers.below(3) as usize]).unwrap(),
+        detail: matches!(settings.method, Method::Detail { .. }).then(|| detail_of(levels, numbers)),
         ..Tone::plain(levels, settings)
     };
     let tone = Some(tone()).filter(|_| numbers.below(4) != 0);
@@ -511,7 +527,8 @@ fn counts_of_tiles_of_videos_become_their_curves() {
         for case in 0..cases {
             let (columns, rows_of_tiles) = (1 + numbers.below(3), 1 + numbers.below(2));
             let size = (20 + numbers.below(60) as usize, 10 + numbers.below(30) as usize);
-            let method = Method::Clahe { columns, rows: rows_of_tiles };
+            let rows = rows_of_tiles;
+            let method = if case % 3 == 0 { Method::Clahe { columns, rows } } else { Method::Detail { columns, rows } };
             let settings = settings_with_window(method, true, &mut numbers);
             let frame = frame_of(depth, case % 2 == 0, size);
             let levels = frame.levels();
@@ -529,7 +546,8 @@ fn counts_of_tiles_of_videos_become_their_curves() {
                 let samples = (tiles.width * tiles.height) as u32;
                 let counts: Vec<u32> =
                     (0..tiles.count()).flat_map(|_| counts_of(bins.count(), samples, &mut numbers)).collect();
-                question += &format!(" {} {}", order(&task, levels, &guide, &mut windows), text(&counts));
+                let detail = words_of_detail(&task).map_or("0".to_owned(), |words| format!("1 {}", text(&words)));
+                question += &format!(" {} {} {detail}", order(&task, levels, &guide, &mut windows), text(&counts));
                 let counts = counts.into_iter().map(u64::from).collect();
                 let step = equalization.next_tiles(&TileHistograms::from_counts(tiles, bins, counts), &guide);
                 let tone = guide.tone.unwrap_or(Tone::plain(levels, &settings));

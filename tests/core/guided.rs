@@ -41,6 +41,13 @@ fn treatments() -> Vec<Settings> {
         Settings { hides_noise: true, ..unused },
         Settings { hides_noise: true, stretch: Stretch::Dark { most: gain(8.0) }, ..plain },
         Settings { hides_noise: true, method: Method::Clahe { columns: 2, rows: 2 }, ..unused },
+        Settings { hides_noise: true, method: Method::Detail { columns: 3, rows: 2 }, ..unused },
+        Settings {
+            method: Method::Detail { columns: 2, rows: 4 },
+            stretch: Stretch::Full,
+            max_gain: gain(4.0),
+            ..plain
+        },
         Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..unused },
         Settings { method: Method::Clahe { columns: 2, rows: 3 }, keeps_peak: true, bins: Some(40), ..unused },
         Settings { keeps_peak: true, plateau: Plateau::Count(9), ..unused },
@@ -199,7 +206,7 @@ fn mappings(works: &[Work]) -> Vec<Mapping> {
 #[test]
 fn what_is_given_to_a_frame_is_what_it_would_get_by_itself() {
     let backends = available();
-    let tiled = |settings: &Settings| matches!(settings.method, Method::Clahe { .. });
+    let tiled = |settings: &Settings| settings.method.grid().is_some();
     for (index, settings) in treatments().into_iter().filter(|settings| !tiled(settings)).enumerate() {
         for (turn, &format) in LAYOUTS.iter().enumerate() {
             let size = [(61, 34), (96, 20), (33, 47)][turn % 3];

@@ -72,7 +72,7 @@ macro_rules! by_value {
 
 /// All structures that kernels take by value, for the comparison with `kernels/arguments.cuh`.
 #[doc(hidden)]
-pub const STRUCTURES: [Structure; 22] = [
+pub const STRUCTURES: [Structure; 23] = [
     Samples::STRUCTURE,
     Levels::STRUCTURE,
     Region::STRUCTURE,
@@ -81,6 +81,7 @@ pub const STRUCTURES: [Structure; 22] = [
     WindowUpdate::STRUCTURE,
     Modifiers::STRUCTURE,
     PiecewiseLine::STRUCTURE,
+    Detail::STRUCTURE,
     ChromaPlaces::STRUCTURE,
     Colours::STRUCTURE,
     Gains::STRUCTURE,
@@ -287,7 +288,8 @@ impl CurvePlace {
     /// each for `count` levels.
     fn suits_steps(tiles: &spec::clahe::Tiles, bins: usize, count: usize, frames: u32) -> bool {
         let area = (tiles.width * tiles.height) as u64;
-        let total = area * u64::from(frames);
+        // Steps are sums of counts, or sixteenths of a level where detail is brought out.
+        let total = (area * u64::from(frames)).max(16 * count as u64);
         // As `inverse_of` in the kernels.
         let divides = |width: usize| {
             let width = width as u64;
@@ -398,7 +400,7 @@ impl Modifiers {
         let bins = spec::bins(task.levels, parameters.bins);
         let tone = task.tone();
         let (first, last) = match parameters.method {
-            Method::Clahe { .. } => {
+            Method::Clahe { .. } | Method::Detail { .. } => {
                 let (first, last) = TileBins::new(task.levels, parameters.bins).of_range(tone.range);
                 (first as u32, last as u32)
             }
@@ -441,6 +443,26 @@ impl PiecewiseLine {
             to: of(|knot| knot.to),
             slope: of(|knot| knot.slope),
         }
+    }
+}
+
+by_value! {
+    /// How detail is brought out in tiles.
+    pub(super) struct Detail {
+        /// In bins.
+        radius: u32,
+        noise: u32,
+        slope: u32,
+        steep: u32,
+        most: u32,
+    }
+}
+
+impl Detail {
+    /// With the radius in these bins.
+    pub fn new(detail: &spec::detail::Detail, bins: TileBins) -> Self {
+        let spec::detail::Detail { radius: _, noise, slope, steep, most } = *detail;
+        Detail { radius: detail.radius_in(bins) as u32, noise, slope, steep, most }
     }
 }
 
@@ -700,6 +722,14 @@ pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) 
     let place = CurvePlace::of((&tiles, bins), task.levels, task.parameters.smoothing.frames(), has_room);
     let (tiles, inverse) = (Tiles::new(&tiles, bins, task.levels, &layout), place.inverse(&tiles, layout.codes()));
     [words_of(&tiles), &[place as u32], words_of(&inverse)].concat()
+}
+
+/// What the kernel of curves that bring out detail takes besides, for tests that run kernels on the CPU; none where
+/// `task` brings out no detail.
+#[doc(hidden)]
+pub fn words_of_detail(task: &Task) -> Option<Vec<u32>> {
+    let bins = TileBins::new(task.levels, task.parameters.bins);
+    task.tone().detail.map(|detail| words_of(&Detail::new(&detail, bins)).to_vec())
 }
 
 /// The words of a structure.

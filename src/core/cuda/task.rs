@@ -73,7 +73,7 @@ impl TryFrom<Settings> for Parameters {
         } = settings;
         match method {
             // Counted.
-            Method::Global | Method::Clahe { .. } => {}
+            Method::Global | Method::Clahe { .. } | Method::Detail { .. } => {}
             // Decided before: the mapping in the guide.
             Method::Dehaze | Method::Deflicker | Method::Balance | Method::Faint(_) | Method::Natural { .. } => {}
         }
@@ -215,7 +215,8 @@ impl Task {
 
     /// The tone of a frame that is counted.
     pub(super) fn tone(&self) -> Tone {
-        let plain = Tone::equalization(self.levels, self.parameters.strength, self.parameters.max_gain);
+        let Parameters { method, strength, max_gain, .. } = self.parameters;
+        let plain = Tone::of_method(self.levels, method, strength, max_gain);
         if self.parameters.method.counts() { self.guide.tone.unwrap_or(plain) } else { plain }
     }
 
@@ -226,7 +227,7 @@ impl Task {
 
     /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.
     pub(super) fn tiles(&self, layout: &BufferLayout) -> Option<(Tiles, usize)> {
-        let Method::Clahe { columns, rows } = self.parameters.method else { return None };
+        let (columns, rows) = self.parameters.method.grid()?;
         let bins = TileBins::new(self.levels, self.parameters.bins).count();
         Some((Tiles::new(columns, rows, layout.size), bins))
     }
@@ -242,7 +243,8 @@ impl Task {
         // on here.
         let Parameters { smoothing, plateau, bins, max_gain: _, method: _, strength: _, region: _, chroma: _ } =
             self.parameters;
-        let Tone { max_gain, line, ceiling, range: _, strength: _, chroma_gain: _, keeps_black: _ } = self.tone();
+        let Tone { max_gain, line, ceiling, range: _, strength: _, chroma_gain: _, keeps_black: _, detail: _ } =
+            self.tone();
         let counts_plainly =
             smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF;
         counts_plainly && line.is_identity() && ceiling as usize == self.levels.count() - 1

@@ -9,7 +9,7 @@
 use super::luminance::Rows;
 use crate::Result;
 use crate::frame::Frame;
-use crate::spec::{Levels, Method, Rect, Region, Settings};
+use crate::spec::{Levels, Rect, Region, Settings};
 use std::collections::VecDeque;
 
 /// Finds the counted part of each frame of a video, in order.
@@ -29,7 +29,8 @@ impl CountedRegion {
     /// When that GPU fails.
     pub fn next(&mut self, frame: &Frame, settings: &Settings) -> Result<Rect> {
         Ok(match (settings.method, settings.region) {
-            (Method::Clahe { .. }, _) | (_, Region::Whole) => frame.whole(),
+            (method, _) if method.grid().is_some() => frame.whole(),
+            (_, Region::Whole) => frame.whole(),
             (_, Region::Fixed(rect)) => rect.within((frame.width(), frame.height())).unwrap_or(frame.whole()),
             (_, Region::Auto) => {
                 frame.bring_luminance_down()?;

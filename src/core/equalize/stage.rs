@@ -18,7 +18,7 @@ use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, Outp
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Temporal, setters};
+use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Scene, Settings, Strength, Temporal, setters};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -337,7 +337,7 @@ impl EqualizeStage {
         let mut counted = self.region.next(&frame, &settings)?;
         if let Some(mask) = &self.mask {
             mask.check(self.submitted, &frame)?;
-            if let Method::Clahe { .. } = settings.method {
+            if settings.method.grid().is_some() {
                 return Err(Error::MaskedTiles);
             }
             counted = mask.around(counted);

@@ -33,8 +33,9 @@ impl Survey {
     /// # Panics
     /// When the method is one that does not have a mapping for a whole scene: local equalization, deflicker.
     pub fn new(settings: Settings, gray: bool, output: OutputDepth, mask: Option<Arc<Mask>>) -> Self {
-        use crate::spec::Method::{Clahe, Deflicker, Faint};
-        assert!(!matches!(settings.method, Clahe { .. } | Deflicker | Faint(_)), "no method for whole scenes");
+        use crate::spec::Method::{Deflicker, Faint};
+        let is_of_frames = settings.method.grid().is_some() || matches!(settings.method, Deflicker | Faint(_));
+        assert!(!is_of_frames, "no method for whole scenes");
         let (gray, depth, region) = (gray.then(Gray::default), Depth::new(output), CountedRegion::default());
         Survey { settings, gray, depth, region, mask, engine: Engine::best(), scenes: None, frames: 0 }
     }

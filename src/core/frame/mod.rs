@@ -197,15 +197,8 @@ impl Frame {
 
     /// Its tiles; `None` if `method` has one curve for the whole frame.
     pub fn tiles(&self, method: Method) -> Option<Tiles> {
-        match method {
-            Method::Global
-            | Method::Dehaze
-            | Method::Balance
-            | Method::Deflicker
-            | Method::Faint(_)
-            | Method::Natural { .. } => None,
-            Method::Clahe { columns, rows } => Some(Tiles::new(columns, rows, (self.width, self.height))),
-        }
+        let (columns, rows) = method.grid()?;
+        Some(Tiles::new(columns, rows, (self.width, self.height)))
     }
 
     /// The rectangle of all its pixels.

@@ -8,7 +8,7 @@ use crate::equalize::{self, output_format};
 use crate::frame::{Frame, PixelFormat};
 use crate::options::OptionError;
 use crate::spec::clahe::TileBins;
-use crate::spec::{Method, OutputDepth, Settings};
+use crate::spec::{OutputDepth, Settings};
 
 pub use crate::equalize::Decided;
 
@@ -123,10 +123,10 @@ impl Study {
         let depth = self.builder.picture.kind().0.depth();
         let codes =
             1_usize << if self.builder.options.output_depth == OutputDepth::AsInput { depth } else { depth.max(12) };
-        match self.settings.method {
-            Method::Clahe { columns, rows } => columns as usize * rows as usize * codes.min(TileBins::MAX) * 8,
+        match self.settings.method.grid() {
+            Some((columns, rows)) => columns as usize * rows as usize * codes.min(TileBins::MAX) * 8,
             // A curve, and that of the frame with two bits more.
-            _ => 2 * (codes + (4 << depth).min(1 << 16)),
+            None => 2 * (codes + (4 << depth).min(1 << 16)),
         }
     }
 }

@@ -225,7 +225,7 @@ impl Builder {
     /// The settings that `options` resolve to, with the mask and with known scenes. Passes their notes to the receiver.
     pub(super) fn settings(&self, options: &Options, has_scenes: bool) -> Result<Settings> {
         options.check()?;
-        if self.picture.mask.is_some() && options.is_clahe() {
+        if self.picture.mask.is_some() && options.tiled_method().is_some() {
             return Err(Error::MaskedTiles);
         }
         if options.has_whole_scenes() != has_scenes {

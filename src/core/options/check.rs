@@ -1,7 +1,7 @@
 //! Which options go together, and the errors of those that do not.
 
 use super::{MaxGain, Options, Smooth};
-use crate::spec::{Look, MethodName, Named};
+use crate::spec::{Look, MethodName, Named, Region};
 use std::fmt;
 
 /// An option that is unknown, whose value is none of its values, or that does not go with another one.
@@ -55,17 +55,24 @@ impl Options {
     /// # Errors
     /// When two do not.
     pub fn check(&self) -> Result<(), OptionError> {
-        use MethodName::{Asinh, Clahe, Deflicker, Global, Midtones};
+        use MethodName::{Asinh, Clahe, Deflicker, Detail, Global, Midtones};
         let conflict = |text: &str| Err(OptionError::conflict(text));
-        let (clahe, scene) = (self.is_clahe(), self.has_whole_scenes());
-        if let Some(method @ (Clahe | Deflicker | Asinh | Midtones)) = self.method.filter(|_| scene) {
+        let (tiled, scene) = (self.tiled_method(), self.has_whole_scenes());
+        if let Some(method @ (Clahe | Detail | Deflicker | Asinh | Midtones)) = self.method.filter(|_| scene) {
             return conflict(&format!("{{smooth}} scene does not go with {{method}} {}", method.name()));
         }
-        if clahe && self.plateau.is_some() {
-            return conflict("{plateau} does not go with {method} clahe");
+        if let Some(method) = tiled {
+            let conflict =
+                |option: &str, why: &str| conflict(&format!("{option} does not go with {{method}} {method}, {why}"));
+            if self.plateau.is_some() {
+                return conflict("{plateau}", "whose limit is {max-gain}");
+            }
+            if self.region != Region::Whole {
+                return conflict("{roi}", "which counts each tile by itself");
+            }
         }
-        if self.tiles.is_some() && !clahe {
-            return conflict("{tiles} goes with {method} clahe only");
+        if self.tiles.is_some() && tiled.is_none() {
+            return conflict("{tiles} goes with {method} clahe and detail only");
         }
         if scene && self.look_ahead.is_some() {
             return conflict("{look-ahead} does not go with {smooth} scene, which looks at all of a scene");

@@ -102,9 +102,9 @@ impl Options {
         self.smooth == Some(Smooth::Scene)
     }
 
-    /// Whether each tile gets a curve.
-    pub fn is_clahe(&self) -> bool {
-        self.method == Some(MethodName::Clahe)
+    /// The method that is asked for, if it has a curve for each tile.
+    pub fn tiled_method(&self) -> Option<MethodName> {
+        self.method.filter(|method| method.has_tiles())
     }
 
     /// Whether the curve is that of the plain histogram of each frame, for any video.
@@ -132,7 +132,7 @@ impl Options {
         *look == Look::Exact
             && bins.is_none()
             && *output_depth == OutputDepth::default()
-            && method.is_none_or(|method| method != MethodName::Clahe)
+            && !method.is_some_and(|method| method.has_tiles())
             && max_gain.is_none_or(|gain| gain == MaxGain::Fixed(Gain::OFF))
             && smooth.is_none_or(|smooth| smooth == Smooth::Seconds(0.0))
             && plateau.is_none_or(|plateau| plateau == Plateau::Off)

@@ -118,30 +118,33 @@ impl Options {
         let mut notes = Vec::new();
         let look = self.look_parameters(video);
         let method = self.method_of(&look, &mut notes);
-        let is_clahe = method == MethodName::Clahe;
+        let (is_clahe, is_detail) = (method == MethodName::Clahe, method == MethodName::Detail);
         // The plateaus of the looks are for a single curve, and so is their strength.
         let (max_gain, plateau, strength) = if is_clahe {
             (look.max_gain_of_tiles, Plateau::Off, 1.0)
+        } else if is_detail {
+            (if look.fills_range { 4.0 } else { 2.0 }, Plateau::Off, 1.0)
         } else if matches!(method, MethodName::Natural | MethodName::Asinh | MethodName::Midtones) {
             (look.max_gain, look.plateau, 1.0)
         } else {
             (look.max_gain, look.plateau, look.strength)
         };
-        if is_clahe && self.look != Look::Exact {
+        if (is_clahe || is_detail) && self.look != Look::Exact {
             let fixed = self.max_gain.and_then(MaxGain::fixed);
             let given = [("--max-gain", max_gain, fixed.is_some()), ("--strength", strength, self.strength.is_some())];
             let own = given.iter().filter(|(.., given)| !given).map(|(option, value, _)| format!("{option} {value}"));
             let own: Vec<String> = own.collect();
             if !own.is_empty() {
                 let own = own.join(" and ");
-                notes.push(Note::Note(format!("--method clahe has its own {own}, not those of the look")));
+                notes.push(Note::Note(format!("--method {method} has its own {own}, not those of the look")));
             }
         }
         let levels_there = video.depth.map(|depth| 1_u32 << depth.min(16));
         let resolution = self.bins.or(levels_there).filter(|&bins| bins as usize > TileBins::MAX);
-        if let Some(bins) = resolution.filter(|_| is_clahe) {
+        if let Some(bins) = resolution.filter(|_| method.has_tiles()) {
             let most = TileBins::MAX;
-            notes.push(Note::Note(format!("--method clahe counts {most} steps of brightness in a tile, not {bins}")));
+            notes
+                .push(Note::Note(format!("--method {method} counts {most} steps of brightness in a tile, not {bins}")));
         }
         let smooth = match method {
             MethodName::Deflicker => DEFLICKER_SECONDS,
@@ -151,11 +154,12 @@ impl Options {
         // The parameters of the looks are in range.
         let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
         let levels = self.levels.unwrap_or(gain(look.levels));
-        let (columns, rows) = self.tiles.unwrap_or((8, 8));
+        let (columns, rows) = self.tiles.unwrap_or(if is_detail { (16, 12) } else { (8, 8) });
         let settings = Settings {
             method: match method {
                 MethodName::Global => Method::Global,
                 MethodName::Clahe => Method::Clahe { columns, rows },
+                MethodName::Detail => Method::Detail { columns, rows },
                 MethodName::Dehaze => Method::Dehaze,
                 MethodName::Deflicker => Method::Deflicker,
                 MethodName::Balance => Method::Balance,
@@ -172,14 +176,20 @@ impl Options {
             plateau: self.plateau.unwrap_or(plateau),
             bins: self.bins,
             max_gain: self.max_gain.and_then(MaxGain::fixed).unwrap_or(gain(max_gain)),
-            hides_noise: self.max_gain == Some(MaxGain::Auto),
+            hides_noise: is_detail || self.max_gain == Some(MaxGain::Auto),
             strength: self.strength.unwrap_or_else(|| Strength::from_share(strength).unwrap_or_default()),
             stretch: match (method, levels == gain(1.0), look.is_dark) {
                 // What is asked for is done, needed or not.
                 (MethodName::Global, false, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
-                (MethodName::Clahe, true, false) if look.fills_range && self.levels.is_none() => Stretch::Full,
-                (MethodName::Clahe, false, false) => Stretch::Unused { most: levels, fades: false },
-                (MethodName::Global | MethodName::Clahe, false, true) => Stretch::Dark { most: levels },
+                (MethodName::Clahe | MethodName::Detail, true, false) if look.fills_range && self.levels.is_none() => {
+                    Stretch::Full
+                }
+                (MethodName::Clahe | MethodName::Detail, false, false) => {
+                    Stretch::Unused { most: levels, fades: false }
+                }
+                (MethodName::Global | MethodName::Clahe | MethodName::Detail, false, true) => {
+                    Stretch::Dark { most: levels }
+                }
                 _ => Stretch::Off,
             },
             region: self.region,

@@ -190,11 +190,13 @@ pub static OPTIONS: &[OptionInfo] = &[
                   the slope is up to 1 more, and no level is cut below one pixel. A tile with fewer pixels than there \
                   are levels, as of 16 bits, has hardly a limit: --bins 256 gives it one. auto measures the noise of \
                   each scene, and lowers the look's limit and --levels as far as keeps noise from being seen; with \
-                  --method global and clahe, and a temporal window.",
+                  --method global and clahe, and a temporal window. With --method detail, it is the gain of detail, \
+                  4 for thermal and else 2, which noise always lowers.",
         parse: |options, text| parse::max_gain(text).map(|gain| options.max_gain = Some(gain)),
         report: |_, settings| match settings.method.name() {
             // What belongs to equalization has no effect there.
             MethodName::Natural => None,
+            MethodName::Detail => slope(settings.max_gain),
             _ if settings.hides_noise => text("auto"),
             _ => slope(settings.max_gain),
         },
@@ -286,14 +288,11 @@ pub static OPTIONS: &[OptionInfo] = &[
         kind: ValueKind::Text,
         placeholder: "CxR",
         values: "two numbers from 1 to 256 like 8x8",
-        default: "8x8",
-        summary: "Number of tiles of --method clahe, across and down, 1 to 256 each",
+        default: "8x8, with --method detail 16x12",
+        summary: "Number of tiles of --method clahe and detail, across and down, 1 to 256 each",
         details: "More tiles bring out smaller structures, and their noise.",
         parse: |options, text| parse::tiles(text).map(|tiles| options.tiles = Some(tiles)),
-        report: |_, settings| match settings.method {
-            Method::Clahe { columns, rows } => text(format!("{columns}x{rows}")),
-            _ => None,
-        },
+        report: |_, settings| settings.method.grid().and_then(|(columns, rows)| text(format!("{columns}x{rows}"))),
     },
     OptionInfo {
         name: "bins",
@@ -340,8 +339,8 @@ pub static OPTIONS: &[OptionInfo] = &[
         default: "whole frame",
         summary: "Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but black \
                   bars",
-        details: "X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. Without \
-                  effect on --method clahe, which counts each tile.",
+        details: "X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. Not \
+                  with --method clahe and detail, which count each tile.",
         parse: |options, text| parse::region(text).map(|region| options.region = region),
         report: |_, settings| match settings.region {
             Region::Whole => None,

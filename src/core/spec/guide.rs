@@ -11,8 +11,9 @@
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{self, LightChange};
+use super::detail::{Detail, Quantiles};
 use super::faint::Background;
-use super::measure::{BLOCKS, Ends, Measure, REGIONS};
+use super::measure::{BLOCKS, Ends, Measure, REGIONS, mean_by_number};
 use super::natural::{Correction, Found, MeanCorrection, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
@@ -71,6 +72,8 @@ struct Details {
     light: u32,
     /// Its background; with [`Method::Faint`] alone.
     background: Background,
+    /// The quantiles of its luminance; with [`Method::Detail`] alone.
+    quantiles: Quantiles,
     /// Its scene, once it is decided.
     scene: u64,
     /// Whether it has a part in the window of its scene.
@@ -106,10 +109,13 @@ impl Guides {
             Method::Faint(_) => Background::of(&measure.samples),
             _ => Background::default(),
         };
+        let quantiles = match settings.method {
+            Method::Detail { .. } => Quantiles::of(&measure.samples),
+            _ => Quantiles::default(),
+        };
         self.frames.push_back(Known { measure, step, noise, light });
-        let settings = *settings;
-        let details = Details { settings, correction, light: step_of_light, background, scene: 0, counts: false };
-        self.details.push_back(details);
+        let (settings, light, scene, counts) = (*settings, step_of_light, 0, false);
+        self.details.push_back(Details { settings, correction, light, background, quantiles, scene, counts });
         while let Some(Details { settings, .. }) = self.details.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
         {
@@ -221,7 +227,14 @@ impl Guides {
         };
         let Measure { levels, transfer, .. } = self.frames[at].measure;
         let noise = self.noise(at, settings);
-        Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, transfer }.guide(settings)
+        let guide =
+            Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, transfer }.guide(settings);
+        if !matches!(settings.method, Method::Detail { .. }) {
+            return guide;
+        }
+        let quantiles = mean_by_number(members().map(|index| self.details[index].quantiles)).unwrap_or_default();
+        let tone = guide.tone.unwrap_or(Tone::plain(levels, settings));
+        Guide { tone: Some(Detail::toned(tone, &quantiles, noise, levels, settings)), ..guide }
     }
 
     /// The guide of frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene

@@ -27,6 +27,7 @@ pub mod clahe;
 mod curve;
 pub mod cuts;
 pub mod deflicker;
+pub mod detail;
 mod equalization;
 pub mod faint;
 mod guide;

@@ -14,20 +14,21 @@ pub struct Settings {
     pub smoothing: Smoothing,
     /// The distance of two frames above which they belong to two scenes.
     pub scene_threshold: Threshold,
-    /// The cap of a bin. Without effect on [`Method::Clahe`], which caps bins by `max_gain`.
+    /// The cap of a bin. Without effect on tiles.
     pub plateau: Plateau,
     /// Number of bins of a histogram; `None` is one for each level. A tile has at most 4,096.
     pub bins: Option<u32>,
-    /// The largest slope of a curve, relative to that of the stretched levels. `hides_noise` may lower it.
+    /// The largest slope of a curve, relative to that of the stretched levels; with [`Method::Detail`] the gain of
+    /// detail. `hides_noise` may lower it.
     pub max_gain: Gain,
     /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on
-    /// windows of one frame. For [`Method::Global`] and [`Method::Clahe`]. See [`noise`](super::noise).
+    /// windows of one frame. For the methods that count. See [`noise`](super::noise).
     pub hides_noise: bool,
-    /// How the levels in use are stretched. For [`Method::Global`] and [`Method::Clahe`].
+    /// How the levels in use are stretched. For the methods that count.
     pub stretch: Stretch,
     /// The share of the equalized picture in the output.
     pub strength: Strength,
-    /// The part of the frame that is counted. Without effect on [`Method::Clahe`], which counts each tile.
+    /// The part of the frame that is counted. Without effect on tiles, of which each counts its own.
     pub region: Region,
     /// The treatment of chroma.
     pub chroma: Chroma,
@@ -71,6 +72,7 @@ impl Settings {
             || !self.method.counts()
             || self.keeps_peak
             || self.hides_noise
+            || matches!(self.method, Method::Detail { .. })
             || self.denoise != Denoise::Off
     }
 
@@ -172,6 +174,14 @@ pub enum Method {
         /// Rows of tiles.
         rows: u32,
     },
+    /// Brings out small differences of brightness beside large ones, by a curve for each tile, blended as those of
+    /// [`Clahe`](Method::Clahe). See [`detail`](super::detail).
+    Detail {
+        /// Tiles in a row.
+        columns: u32,
+        /// Rows of tiles.
+        rows: u32,
+    },
     /// Takes a veil of haze off, region by region; nothing is counted. See [`tone`](super::tone).
     Dehaze,
     /// Evens out flicker of the light; nothing is counted. See [`deflicker`](super::deflicker).
@@ -195,6 +205,7 @@ impl Method {
         match self {
             Method::Global => MethodName::Global,
             Method::Clahe { .. } => MethodName::Clahe,
+            Method::Detail { .. } => MethodName::Detail,
             Method::Dehaze => MethodName::Dehaze,
             Method::Deflicker => MethodName::Deflicker,
             Method::Balance => MethodName::Balance,
@@ -206,7 +217,20 @@ impl Method {
 
     /// Whether samples are counted.
     pub fn counts(self) -> bool {
-        matches!(self, Method::Global | Method::Clahe { .. })
+        self == Method::Global || self.grid().is_some()
+    }
+
+    /// Columns and rows of its tiles; `None` where there is one curve for the frame.
+    pub fn grid(self) -> Option<(u32, u32)> {
+        match self {
+            Method::Clahe { columns, rows } | Method::Detail { columns, rows } => Some((columns, rows)),
+            Method::Global
+            | Method::Dehaze
+            | Method::Balance
+            | Method::Deflicker
+            | Method::Faint(_)
+            | Method::Natural { .. } => None,
+        }
     }
 
     /// Whether it is [`Method::Natural`].

@@ -34,6 +34,7 @@
 
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
+use super::detail::Detail;
 use super::measure::{Ends, REGIONS, around, mean_by_number};
 use super::natural::{FrameCurve, InLight, Toned, WHITE};
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
@@ -142,19 +143,22 @@ pub struct Tone {
     pub keeps_black: bool,
     /// The contrast limit of equalization over `range`.
     pub max_gain: Gain,
+    /// In tiles, how detail is brought out, in place of equalization; its base has `line`.
+    pub detail: Option<Detail>,
 }
 
 impl Tone {
-    /// Equalization alone, with the strength and the contrast limit of `settings`.
+    /// The method of `settings` alone, with their strength and their contrast limit.
     pub fn plain(levels: Levels, settings: &Settings) -> Self {
-        Tone::equalization(levels, settings.strength, settings.max_gain)
+        Tone::of_method(levels, settings.method, settings.strength, settings.max_gain)
     }
 
-    /// Equalization alone, with this strength and this contrast limit.
-    pub fn equalization(levels: Levels, strength: Strength, max_gain: Gain) -> Self {
+    /// A method alone, with this strength and this contrast limit.
+    pub fn of_method(levels: Levels, method: Method, strength: Strength, max_gain: Gain) -> Self {
         let white = levels.count() as u32 - 1;
         let (line, chroma_gain) = (Line::IDENTITY, UNIT_GAIN);
-        Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false, max_gain }
+        let detail = matches!(method, Method::Detail { .. }).then(|| Detail::plain(levels, max_gain));
+        Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false, max_gain, detail }
     }
 
     /// The tone of a scene whose frames have these ends: the mean of what `settings` ask for each frame, with at most
@@ -183,7 +187,7 @@ impl Tone {
             Some(span) => span.kept_under(ceiling, levels).held(most).tone(levels, settings, most),
             None => Tone::plain(levels, settings),
         };
-        let is_tiled = matches!(settings.method, Method::Clahe { .. });
+        let is_tiled = settings.method.grid().is_some();
         let max_gain = most.of_256().map_or(settings.max_gain, |most| {
             let width = u64::from(tone.range.1 - tone.range.0) + 1;
             let slope = (u64::from(most) * width / levels.count() as u64) as u32;
@@ -193,10 +197,10 @@ impl Tone {
         Tone { ceiling, keeps_black, max_gain, ..tone }
     }
 
-    /// The parameters for the curves of tiles, which are blended with no line.
+    /// The parameters for the curves of tiles.
     pub fn of_tiles(&self) -> TileLevels {
-        let Tone { range, ceiling, keeps_black, max_gain, .. } = *self;
-        TileLevels { range, ceiling, keeps_black, max_gain }
+        let Tone { line, range, ceiling, keeps_black, max_gain, detail, .. } = *self;
+        TileLevels { line, range, ceiling, keeps_black, max_gain, detail }
     }
 }
 
@@ -279,7 +283,7 @@ impl Span {
         // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line
         // brings between black and white.
         let (darker, brighter) = (ratio(new_low, gain).min(low), ratio(white.saturating_sub(new_high), gain));
-        let part = if let Method::Clahe { .. } = method {
+        let part = if method.grid().is_some() {
             4096
         } else {
             // One curve spreads it over the levels in use, or as many more as bring its slope below `most`.
@@ -309,12 +313,12 @@ fn most_gain(most: Gain, used: u32, presence: u32) -> u32 {
 }
 
 /// The share `of_4096` of `whole`.
-fn share(whole: u32, of_4096: u32) -> u32 {
+pub(super) fn share(whole: u32, of_4096: u32) -> u32 {
     (u64::from(whole) * u64::from(of_4096) / 4096) as u32
 }
 
 /// `part / whole` in 4096ths.
-fn ratio(part: u32, whole: u32) -> u32 {
+pub(super) fn ratio(part: u32, whole: u32) -> u32 {
     (u64::from(part) * 4096 / u64::from(whole.max(1))).min(u32::MAX.into()) as u32
 }
 
@@ -324,7 +328,7 @@ pub(super) fn part_of_gain(gain: u32, strength: Strength) -> u32 {
 }
 
 /// Where white is, in sixteenths of a level.
-fn white_of(levels: Levels) -> u32 {
+pub(super) fn white_of(levels: Levels) -> u32 {
     16 * (levels.count() as u32 - 1)
 }
 

@@ -87,8 +87,10 @@ impl EqualizeOptions {
         if args.mask.as_deref().is_some_and(|name| name.is_empty() || is_pipe(name)) {
             return Err(usage(ErrorKind::ValueValidation, "--mask takes a file's name"));
         }
-        if args.mask.is_some() && options.is_clahe() {
-            return conflict("--mask does not go with --method clahe");
+        if let (Some(method), true) = (options.tiled_method(), args.mask.is_some()) {
+            return conflict(&format!(
+                "--mask does not go with --method {method}, which counts each tile without weights"
+            ));
         }
         if args.load_curves.is_some() && options.look_ahead.is_some() {
             return conflict("--look-ahead does not go with --load-curves, whose curves wait for no frames");
@@ -96,8 +98,10 @@ impl EqualizeOptions {
         if args.load_curves.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
             return conflict("--denoise does not go with --load-curves");
         }
-        if save_curves.is_some() && options.is_clahe() {
-            return conflict("--save-curves does not go with --method clahe, which has a curve for each tile");
+        if let (Some(method), true) = (options.tiled_method(), save_curves.is_some()) {
+            return conflict(&format!(
+                "--save-curves does not go with --method {method}, which has a curve for each tile"
+            ));
         }
         if !is_stored && save_curves.as_deref().is_some_and(is_cube) {
             return conflict("--save-curves NAME.cube, a table of a scene, goes with files, not with pipes and live");

@@ -266,7 +266,7 @@ static void curves_of_video() {
 }
 
 // l codes threads rows frames tiles place inverse, then for each frame levels, modifiers, turn, line and the counts of
-// all tiles: their curves.
+// all tiles, 1 and how detail is brought out, or 0: their curves.
 static void curves_of_tiles() {
     unsigned codes = number(), threads = number(), rows = number(), frames = number();
     Tiles tiles = structure<Tiles>();
@@ -277,11 +277,18 @@ static void curves_of_tiles() {
         Order order;
         std::vector<unsigned> counts(size_t{count} * tiles.bins);
         for (unsigned& count : counts) count = number();
+        bool has_detail = number() != 0;
+        Detail detail = has_detail ? structure<Detail>() : Detail{};
         std::vector<unsigned short> curves_of(size_t{count} * codes), steps(2 * (size_t{count} * tiles.bins + 8));
+        unsigned short* made = (place == AS_STEPS ? steps : curves_of).data();
         run(count, threads, 8 * tiles.bins, [&] {
-            curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(),
-                                state.slots.data(), state.sums.data(), (place == AS_STEPS ? steps : curves_of).data(),
-                                place);
+            if (has_detail) {
+                curves::detail_curves(codes, order.levels, order.modifiers, order.turn, tiles, detail, order.line,
+                                      counts.data(), state.slots.data(), state.sums.data(), made, place);
+            } else {
+                curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(),
+                                    state.slots.data(), state.sums.data(), made, place);
+            }
         });
         if (place == AS_STEPS) {
             run(count, threads, 0, [&] {

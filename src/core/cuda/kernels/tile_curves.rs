@@ -2,19 +2,21 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;
-use crate::cuda::arguments::{CurvePlace, Levels, Modifiers, Tiles};
+use crate::cuda::arguments::{CurvePlace, Detail, Levels, Modifiers, PiecewiseLine, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
+use crate::spec::clahe::TileBins;
 use cudarc::driver::LaunchConfig;
 use std::ops::Range;
 
 launcher! {
     TileCurvesLauncher from TILE_CURVES {
         curves: Kernel = "tile_curves",
+        detail: Kernel = "detail_curves",
         tables: Kernel = "tile_tables",
     }
 }
@@ -34,13 +36,20 @@ impl TileCurvesLauncher {
         let (modifiers, tiles) =
             (Modifiers::new(task, frames), Tiles::new(&local.tiles, local.bins, task.levels, &layout));
         let place = local.place as u32;
-        let mut launch = self.curves.on(&stream);
+        let tone = task.tone();
+        let line = PiecewiseLine::new(&tone.line);
+        let detail = tone.detail.map(|detail| Detail::new(&detail, TileBins::new(task.levels, task.parameters.bins)));
+        let kernel = if detail.is_some() { &self.detail } else { &self.curves };
+        let mut launch = kernel.on(&stream);
         launch.arg(&codes).arg(&levels).arg(&modifiers).arg(&update).arg(&tiles);
+        if let Some(detail) = &detail {
+            launch.arg(detail).arg(&line);
+        }
         launch.arg(&mut local.counts).arg(&mut history.slots).arg(&mut history.sums).arg(&mut local.curves).arg(&place);
-        // SAFETY: the arguments are those of the kernel. The counts have one for each bin of each tile, the curves have
-        // room for the form of `place`, and the history has the sizes that `prepare` gave it; shared memory holds the
-        // bins of a tile; all buffers belong to this stream.
-        unsafe { launch.launch(config) }.doing("launching tile_curves")?;
+        // SAFETY: the arguments are those of the kernel, of which `detail_curves` takes two more. The counts have one
+        // for each bin of each tile, the curves have room for the form of `place`, and the history has the sizes that
+        // `prepare` gave it; shared memory holds the bins of a tile; all buffers belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching the curves of tiles")?;
         history.advance(&update);
         Ok(())
     }

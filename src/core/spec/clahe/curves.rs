@@ -1,11 +1,14 @@
 //! The curves of all tiles, and their blend at each pixel.
 
 use super::{TileBins, TileHistograms, Tiles, clip};
-use crate::spec::{Gain, Levels, Settings, Strength};
+use crate::spec::detail::Detail;
+use crate::spec::{Gain, Levels, Line, Settings, Strength};
 
-/// How levels are treated besides the equalization of tiles; [`Tone::of_tiles`](crate::spec::Tone::of_tiles) has it.
+/// How the curves of tiles come of their counts; [`Tone::of_tiles`](crate::spec::Tone::of_tiles) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileLevels {
+    /// The line of the base, where detail is brought out.
+    pub line: Line,
     /// The first and the last level over which equalization spreads what it cuts off.
     pub range: (u32, u32),
     /// The peak to preserve (HDR): higher levels are kept, lower ones stay at or below it.
@@ -14,6 +17,8 @@ pub struct TileLevels {
     pub keeps_black: bool,
     /// The contrast limit.
     pub max_gain: Gain,
+    /// How detail is brought out; `None` is equalization.
+    pub detail: Option<Detail>,
 }
 
 /// A curve for each tile. [`value`](TileCurves::value) defines the output at each pixel.
@@ -34,8 +39,14 @@ impl TileCurves {
         let mut clipped = vec![0; bins.count()];
         for counts in window.counts().chunks_exact(bins.count()) {
             clipped.copy_from_slice(counts);
-            clip(&mut clipped, beside.max_gain, bins.of_range(beside.range));
-            push_lut(&mut luts, &clipped, bins, beside);
+            let total = match beside.detail {
+                Some(detail) => detail.steps(&mut clipped, bins, &beside.line, beside.ceiling),
+                None => {
+                    clip(&mut clipped, beside.max_gain, bins.of_range(beside.range));
+                    clipped.iter().sum()
+                }
+            };
+            push_lut(&mut luts, (&clipped, total), bins, beside);
         }
         TileCurves { tiles, levels, strength: settings.strength, luts }
     }
@@ -92,11 +103,10 @@ impl TileCurves {
     }
 }
 
-/// Appends the lookup table of a tile with these counts.
-fn push_lut(luts: &mut Vec<u16>, counts: &[u64], bins: TileBins, beside: &TileLevels) {
+/// Appends the lookup table of a tile with these counts, of which the total becomes the highest level.
+fn push_lut(luts: &mut Vec<u16>, (counts, total): (&[u64], u64), bins: TileBins, beside: &TileLevels) {
     let levels = bins.levels();
     let steps = u64::from(beside.ceiling);
-    let total: u64 = counts.iter().sum();
     // c*(L-1) / N, updated by additions: with a division for each level, divisions take most of the time at 16 bits.
     let mut share = Share::of(0, total);
     let one = Share::of(steps, total);

@@ -74,8 +74,8 @@ impl KernelArgs {
         if equalize.load_curves.is_some() {
             return conflict("does not go with --load-curves, which counts nothing");
         }
-        if equalize.options.is_clahe() {
-            return conflict("does not go with --method clahe, whose kernels have no variants");
+        if let Some(method) = equalize.options.tiled_method() {
+            return conflict(&format!("does not go with --method {method}, whose kernels have no variants"));
         }
         if self.scan.is_some() && !(equalize.options.is_textbook() && equalize.mask.is_none()) {
             let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the \

@@ -1,0 +1,356 @@
+//! The curves of tiles that bring out detail: small differences of brightness beside large ones, such as a face and a
+//! cold pipe in one thermal picture.
+//!
+//! Each sample is split into *base* and *detail*: the base of a level in a tile is the weighted mean of the levels of
+//! the tile near it, so a large edge stays in the base, and the rest is detail. This is a bilateral filter on a grid
+//! of tiles and levels (S. Paris and F. Durand, A fast approximation of the bilateral filter using a signal processing
+//! approach, ECCV 2006; J. Chen, S. Paris and F. Durand, Real-time edge-aware image processing with the bilateral grid,
+//! SIGGRAPH 2007). Both parts of a sample depend on its tile and its level alone, so all of it is a curve for each
+//! tile, blended as in [`clahe`](super::clahe). The base gets the contrast that the whole frame allows, the detail a
+//! gain of its own, as detail enhancement of thermal cameras does it.
+//!
+//! ```text
+//! Samples -> Quantiles -> window of the scene -> Detail, Line of the base (a Tone)
+//! TileHistograms of the window, Detail, Line -> steps of each tile -> TileCurves
+//! ```
+//!
+//! **Base**. The *quantiles* of a frame are nine levels of its luminance: those below which 1, 128, 256, ... 896 and
+//! 1023 of 1024 of the samples lie that are neither black nor white. Each is a mean over the window. Where levels are
+//! stretched to the whole range ([`Stretch::Full`]), the line of the base goes through the quantiles; both ends lie a
+//! sixteenth of the range further out. A piece has the share 1/8 of the output, but no slope above 32 times that of a
+//! straight stretch, nor above 1/64 of white for each deviation of noise. What is cut off is spread over the range in
+//! proportion. Between a range of 4 and of 40 levels the line comes from the identity. With other stretches the base
+//! has the line of the [`Tone`](super::Tone).
+//!
+//! **Tile**. With `n` the counts of the bins of a tile in the window, bin `b` has `s0 = sum of n(j) * max(0, R - |j -
+//! b|)` and `s1 = the same sum of j * n(j) * ...`. Its base is `m = s1 / s0`, in 256ths of a bin, rounded down, and
+//! without samples near it the bin itself. The radius `R` is 3/8 of the distance of the second and the last but one
+//! quantile, at least a 32nd of the range and 8 deviations of noise, in bins, at least 2. The detail is `d = (256 b -
+//! m) * L / (16 B)`, in sixteenths of a level, rounded towards zero, and the base is the highest level of the bin less
+//! `d`.
+//!
+//! **Gain**. Detail up to the noise has the slope of the base, that of its line between the fourth and the sixth
+//! quantile; the rest has `max_gain` times that, but no more than 1/64 of white for each deviation of noise unless
+//! the base has more: `e = |d| * slope + max(0, |d| - noise) * (steep - slope)`. What comes out is at most an eighth of
+//! white, `e * most / (e + most)`. So no edge overshoots by more, and no noise becomes clearer than in the base.
+//!
+//! **Steps**. The output of a bin is that of its base, plus or minus its detail, within black and the ceiling of the
+//! tone, and at least that of the bin before: within a tile, no level passes another. In sixteenths of a level these
+//! are the cumulative sums of [`clahe`](super::clahe), whose total is 16 times the ceiling.
+
+use super::clahe::TileBins;
+use super::measure::Samples;
+use super::tone::{ratio, share, white_of};
+use super::{Gain, Levels, Line, Settings, Stretch, Tone};
+use bytemuck::{Pod, Zeroable};
+
+/// Number of quantiles.
+const QUANTILES: usize = 9;
+
+/// The share of samples below each, in 1024ths.
+const SHARES: [usize; QUANTILES] = [1, 128, 256, 384, 512, 640, 768, 896, 1023];
+
+/// One, of slopes.
+const ONE: u64 = 1 << 16;
+
+/// The largest slope of the base, of that of a straight stretch.
+const STEEPEST: u64 = 32;
+
+/// The most that a deviation of noise becomes, of white.
+const OF_NOISE: u64 = 64;
+
+/// The most that detail becomes, of white.
+const OF_WHITE: u32 = 8;
+
+/// Between which ranges, in sixteenths of a level, the line of the base comes.
+const PRESENT: [u32; 2] = [4 * 16, 40 * 16];
+
+/// Quantiles of luminance, in sixteenths of a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Quantiles(pub [u32; QUANTILES]);
+
+impl Quantiles {
+    /// Those of the samples of a frame; 0 without any.
+    pub fn of(samples: &Samples) -> Self {
+        let mut levels: Vec<u16> = samples.luma.iter().copied().filter(|&level| level != Samples::OUT).collect();
+        levels.sort_unstable();
+        let last = levels.len().saturating_sub(1);
+        Quantiles(SHARES.map(|share| 16 * levels.get(last * share / 1024).copied().map_or(0, u32::from)))
+    }
+
+    /// The first and the last, moved out by a sixteenth of their distance.
+    fn ends(&self, white: u32) -> (u32, u32) {
+        let (first, last) = (self.0[0], self.0[QUANTILES - 1]);
+        let more = (last - first) / 16;
+        (first.saturating_sub(more), (last + more).min(white))
+    }
+}
+
+/// How detail is brought out in a frame. Lengths are in sixteenths of a level, slopes in 65536ths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// The distance of levels at which they have no part in each other's base.
+    pub radius: u32,
+    /// The detail that is taken for noise.
+    pub noise: u32,
+    /// The slope of detail up to that.
+    pub slope: u32,
+    /// The slope of detail beyond it; at least `slope`.
+    pub steep: u32,
+    /// The most that comes out.
+    pub most: u32,
+}
+
+impl Detail {
+    /// Detail that has the slope of levels that stay as they are.
+    pub fn plain(levels: Levels, gain: Gain) -> Self {
+        let white = white_of(levels);
+        let steep = gain.times(ONE as u32);
+        Detail { radius: white / 8, noise: 0, slope: ONE as u32, steep, most: white / OF_WHITE }
+    }
+
+    /// The tone of a frame whose window has these quantiles and this noise, in 256ths of a level, where levels have
+    /// `tone` without it.
+    pub fn toned(tone: Tone, quantiles: &Quantiles, noise: Option<u32>, levels: Levels, settings: &Settings) -> Tone {
+        let Settings { stretch, max_gain: gain, .. } = *settings;
+        let white = white_of(levels);
+        let of = quantiles.0;
+        let (first, last) = quantiles.ends(white);
+        // The slope that makes a deviation of noise that share of white.
+        let held = noise.map(|noise| u64::from(white) * ONE * 16 / (OF_NOISE * u64::from(noise.max(1))));
+        let line = match stretch {
+            Stretch::Full => base(quantiles, held.unwrap_or(u64::MAX >> 32), levels),
+            _ => tone.line,
+        };
+        let slope_between = |from: u32, to: u32| {
+            let rise = line.sixteenths(to).min(white).saturating_sub(line.sixteenths(from).min(white));
+            (to > from).then(|| u64::from(rise) * ONE / u64::from(to - from))
+        };
+        let own = slope_between(of[3], of[5]).or(slope_between(first, last)).unwrap_or(ONE);
+        let most_steep = held.map_or(u64::MAX, |held| held.max(own));
+        let steep = (own * u64::from(gain.of_256().unwrap_or(256)) / 256).clamp(own, most_steep);
+        let to_u32 = |slope: u64| slope.min(u32::MAX.into()) as u32;
+        let noise = noise.unwrap_or(0) / 16;
+        let radius = ((of[7] - of[1]) / 8 * 3).max((last - first) / 32).max(8 * noise);
+        let (slope, steep) = (to_u32(own), to_u32(steep));
+        Tone { line, detail: Some(Detail { radius, noise, slope, steep, most: white / OF_WHITE }), ..tone }
+    }
+
+    /// The radius in bins, from 2 to the number of bins.
+    pub fn radius_in(&self, bins: TileBins) -> usize {
+        let (count, levels) = (bins.count() as u64, bins.levels().count() as u64);
+        (u64::from(self.radius) * count / (16 * levels)).clamp(2, count.max(2)) as usize
+    }
+
+    /// Replaces the counts of a tile in the window by its steps: of each bin those beyond the bin before it, in
+    /// sixteenths of a level. Returns the total that stands for the ceiling, at least 1.
+    pub fn steps(&self, counts: &mut [u64], bins: TileBins, line: &Line, ceiling: u32) -> u64 {
+        let radius = self.radius_in(bins);
+        let samples = DoubleSums::new(counts.iter().copied());
+        let moments = DoubleSums::new(counts.iter().zip(0..).map(|(&count, bin)| bin * count));
+        let mut before = 0;
+        for (bin, step) in counts.iter_mut().enumerate() {
+            let (s0, s1) = (samples.around(bin, radius), moments.around(bin, radius));
+            let base = match s0 {
+                0 => 256 * bin as u64,
+                // In two steps: 256 times a sum may not fit.
+                _ => s1 / s0 * 256 + s1 % s0 * 256 / s0,
+            };
+            let detail = (256 * bin as i64 - base as i64) * bins.levels().count() as i64 / (16 * bins.count() as i64);
+            let level = 16 * (bins.levels_of(bin).end as i64 - 1);
+            let becomes = self.output(level, detail, line, ceiling).max(before);
+            *step = becomes - before;
+            before = becomes;
+        }
+        u64::from(16 * ceiling).max(1)
+    }
+
+    /// What a level with this detail becomes; all in sixteenths of a level.
+    fn output(&self, level: i64, detail: i64, line: &Line, ceiling: u32) -> u64 {
+        let ceiling = 16 * ceiling;
+        let base = line.sixteenths((level - detail).max(0) as u32).min(ceiling);
+        let size = detail.unsigned_abs();
+        let beyond = size.saturating_sub(self.noise.into()) * u64::from(self.steep - self.slope);
+        let becomes = (size * u64::from(self.slope) + beyond) >> 16;
+        let becomes = (becomes * u64::from(self.most) / (becomes + u64::from(self.most)).max(1)) as i64;
+        let both = i64::from(base) + if detail < 0 { -becomes } else { becomes };
+        both.clamp(0, ceiling.into()) as u64
+    }
+}
+
+/// The line of the base through the quantiles, with no slope above `held`.
+fn base(quantiles: &Quantiles, held: u64, levels: Levels) -> Line {
+    let white = white_of(levels);
+    let mut from = quantiles.0;
+    let present = ratio((from[QUANTILES - 1] - from[0]).saturating_sub(PRESENT[0]), PRESENT[1] - PRESENT[0]).min(4096);
+    let (first, last) = quantiles.ends(white);
+    (from[0], from[QUANTILES - 1]) = (first, last);
+    if present == 0 {
+        return Line::IDENTITY;
+    }
+    // Shares of white, and of the range, in 65536ths.
+    let range = u64::from(last - first);
+    let widths: [u64; QUANTILES - 1] = std::array::from_fn(|piece| u64::from(from[piece + 1] - from[piece]));
+    let straight = widths.map(|width| width * ONE / range);
+    let limited: [u64; QUANTILES - 1] = std::array::from_fn(|piece| {
+        let limit = (STEEPEST * straight[piece]).min(widths[piece] * held / u64::from(white));
+        limit.min(ONE / (QUANTILES as u64 - 1))
+    });
+    let rest = ONE - limited.iter().sum::<u64>();
+    let mut reached = 0;
+    let points: [(u32, u32); QUANTILES] = std::array::from_fn(|point| {
+        if let Some(piece) = point.checked_sub(1) {
+            reached += limited[piece] + rest * straight[piece] / ONE;
+        }
+        let to = if point == QUANTILES - 1 { white } else { (u64::from(white) * reached / ONE) as u32 };
+        (from[point], from[point] - share(from[point], present) + share(to, present))
+    });
+    Line::through(&points)
+}
+
+/// Sums of sums, by which a weighted sum with the weights `max(0, R - distance)` takes three of them.
+struct DoubleSums {
+    /// For each number, the sum of the sums up to it.
+    sums: Vec<u64>,
+    total: u64,
+}
+
+impl DoubleSums {
+    fn new(numbers: impl Iterator<Item = u64>) -> Self {
+        let (mut sum, mut of_sums) = (0, 0);
+        let each = |number| {
+            sum += number;
+            of_sums += sum;
+            of_sums
+        };
+        let sums = numbers.map(each).collect();
+        DoubleSums { sums, total: sum }
+    }
+
+    /// The sum of the sums up to `end` numbers, of which there are as many as bins, and then none.
+    fn up_to(&self, end: usize) -> u64 {
+        let beyond = end.saturating_sub(self.sums.len());
+        let within = end.min(self.sums.len()).checked_sub(1).map_or(0, |last| self.sums[last]);
+        within + beyond as u64 * self.total
+    }
+
+    /// The sum of the numbers around `at`, each with the weight `max(0, radius - distance)`.
+    fn around(&self, at: usize, radius: usize) -> u64 {
+        self.up_to(at + radius) + self.up_to(at.saturating_sub(radius)) - 2 * self.up_to(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Method, Strength};
+
+    fn settings(stretch: Stretch, gain: f64) -> Settings {
+        let method = Method::Detail { columns: 4, rows: 3 };
+        Settings { method, stretch, max_gain: Gain::from_slope(gain).unwrap(), ..Settings::default() }
+    }
+
+    /// The tone of a thermal picture of these levels.
+    fn toned(levels: Levels, luma: Vec<u16>, noise: Option<u32>) -> (Tone, Detail) {
+        let quantiles = Quantiles::of(&Samples { size: (luma.len(), 1), luma: luma.into() });
+        let settings = settings(Stretch::Full, 4.0);
+        let tone = Detail::toned(Tone::plain(levels, &settings), &quantiles, noise, levels, &settings);
+        (tone, tone.detail.expect("a method for detail"))
+    }
+
+    /// A wall at 20000, a tenth of the picture at 30000.
+    fn wall_and_motor() -> Vec<u16> {
+        (0..1000).map(|at| if at % 10 == 0 { 30_000 + at } else { 20_000 + at % 97 }).collect()
+    }
+
+    #[test]
+    fn weighted_sums_are_those_of_their_definition() {
+        let numbers: Vec<u64> = (0..40).map(|at| at * 7919 % 23).collect();
+        let sums = DoubleSums::new(numbers.iter().copied());
+        for radius in [1_usize, 2, 5, 40, 90] {
+            for at in 0..numbers.len() {
+                let weighted = |(bin, number): (usize, &u64)| number * radius.saturating_sub(bin.abs_diff(at)) as u64;
+                assert_eq!(sums.around(at, radius), numbers.iter().enumerate().map(weighted).sum(), "{at} {radius}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_edge_stays_as_it_is_and_detail_on_both_sides_of_it_grows_alike() {
+        let levels = Levels::full(16);
+        let (tone, detail) = toned(levels, wall_and_motor(), None);
+        let bins = TileBins::new(levels, None);
+        // A tile on the edge: on either side two levels, a bin apart.
+        let sides = [20_000_u32, 30_000];
+        let bin = |level: u32| bins.of_code(level as u16);
+        let mut counts = vec![0; bins.count()];
+        for side in sides {
+            counts[bin(side)] = 500;
+            counts[bin(side) + 1] = 500;
+        }
+        let total = detail.steps(&mut counts, bins, &tone.line, tone.ceiling);
+        let curve: Vec<u64> = counts
+            .iter()
+            .scan(0, |sum, step| {
+                *sum += step;
+                Some(*sum)
+            })
+            .collect();
+        assert_eq!((total, curve.is_sorted()), (16 * 65_535, true));
+        for side in sides {
+            let (low, high) = (curve[bin(side)], curve[bin(side) + 1]);
+            let middle = tone.line.sixteenths(16 * (side + 16)) as u64;
+            assert!(low < middle && middle < high, "{side}: {low} {middle} {high}");
+            // A bin has 16 levels of 16 sixteenths.
+            let plain = (256 * u64::from(detail.slope)) >> 16;
+            assert!(2 * (high - low) > 3 * plain, "{side}: {} of {plain}", high - low);
+            assert!(high - low <= 2 * u64::from(detail.most) && middle - low <= detail.most.into());
+        }
+    }
+
+    #[test]
+    fn the_line_of_the_base_rises_and_noise_holds_it_and_detail() {
+        let levels = Levels::full(16);
+        let white = white_of(levels);
+        for noise in [None, Some(6 * 256), Some(200 * 256)] {
+            let (tone, detail) = toned(levels, wall_and_motor(), noise);
+            let line = |level: u32| tone.line.sixteenths(16 * level);
+            assert!((0..65_536).step_by(64).is_sorted_by_key(line));
+            assert_eq!(line(65_535).min(white), white);
+            assert!(detail.steep >= detail.slope);
+            if let Some(noise) = noise {
+                // A deviation of noise, by the slope of detail, against 1/64 of white; or the slope of the base.
+                let shown = u64::from(noise) * u64::from(detail.steep) / (256 * ONE);
+                assert!(shown <= 65_535 / 64 + 1 || detail.steep == detail.slope, "{noise}: {shown}");
+                assert_eq!(detail.noise, noise / 16);
+            }
+        }
+    }
+
+    #[test]
+    fn a_flat_picture_and_one_without_samples_stay_as_they_are() {
+        let levels = Levels::full(8);
+        for luma in [vec![90; 50], Vec::new(), vec![0, 255]] {
+            let (tone, detail) = toned(levels, luma, None);
+            assert!(tone.line.is_identity());
+            let bins = TileBins::new(levels, None);
+            let mut counts = vec![0; bins.count()];
+            counts[90] = 300;
+            detail.steps(&mut counts, bins, &tone.line, tone.ceiling);
+            assert_eq!(counts[..=90].iter().sum::<u64>(), 16 * 90);
+        }
+    }
+
+    #[test]
+    fn where_levels_stay_the_base_stays_and_strength_is_that_of_the_settings() {
+        let levels = Levels::limited(8);
+        let wanted = settings(Stretch::Off, 2.0);
+        let luma: Vec<u16> = (0..900).map(|at| 20 + at % 180).collect();
+        let quantiles = Quantiles::of(&Samples { size: (900, 1), luma: luma.into() });
+        let tone = Detail::toned(Tone::plain(levels, &wanted), &quantiles, None, levels, &wanted);
+        let detail = tone.detail.expect("a method for detail");
+        assert!(tone.line.is_identity() && tone.strength == Strength::FULL);
+        assert_eq!((detail.slope, detail.steep), (1 << 16, 2 << 16));
+    }
+}
