@@ -22,21 +22,24 @@
 //! | [`c_memory`] | the C library's allocation, with an end where there is no memory | |
 //! | [`inherited`] | descriptors that the program inherits | |
 //! | [`stdout`] | whether stdout is open, text on it, the end of the program | |
-//! | [`options`] | the command line, checked, and the backend that it chooses | |
+//! | [`palette`] | the colours that luminance has | |
+//! | [`options`] | the command line, checked, and the backend that it chooses | palette |
 //! | [`report`] | messages, progress and results: lines for people, events for programs | options |
 //! | [`signals`] | Ctrl-C, SIGTERM, `--max-seconds` | report |
 //! | [`watch`] | the memory of the process, and its end where that is too much | stdout, options, report |
-//! | [`draw`] | charts, the sheet of looks, two videos in one | options |
+//! | [`draw`] | charts, the sheet of looks, two videos in one, a bar of colours | palette, options |
 //! | [`window`] | the preview of `live` | draw |
 //! | [`sidecar`] | what is written beside the video: statistics and curves | options, draw |
 //! | [`mask`] | the picture of `--mask` | |
-//! | [`stage_builder`] | the stage that equalizes, by the options | options, sidecar, mask |
+//! | [`samples`] | what codes stand for, and `--range` | |
+//! | [`stage_builder`] | the stage that equalizes, by the options | options, sidecar, mask, samples |
+//! | [`colouring`] | colours behind that stage, and the values of their bar | palette, options, draw, samples |
 //! | [`service`] | what a service manager hears of a run | |
 //! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, stage_builder |
 //! | [`stills`] | frames of a file, and what looks make of them | options, session |
 //! | [`web`] | pictures in a browser: those of `live`, and a file | options, draw, session, stills |
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
-//! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, stage_builder, service, session, stills, web, pieces |
+//! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, samples, stage_builder, colouring, service, session, stills, web, pieces |
 
 // Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/program/fuzz/run.sh.
 #![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
@@ -44,13 +47,16 @@
 // AddressSanitizer has functions of these names of its own: tests/program/address-sanitizer.sh.
 #[cfg(not(any(fuzzing, sanitizer)))]
 mod c_memory;
+mod colouring;
 mod commands;
 mod draw;
 mod inherited;
 mod mask;
 mod options;
+mod palette;
 mod pieces;
 mod report;
+mod samples;
 mod service;
 mod session;
 mod sidecar;

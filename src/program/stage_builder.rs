@@ -1,8 +1,10 @@
-//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`), a mask (`--mask`), luma only
+//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`) or a fixed
+//! range (`--range`), a mask (`--mask`), luma only
 //! (`--gray`), and the depth of the output (`--output-depth`).
 
 use crate::mask::NamedMask;
 use crate::options::EqualizeOptions;
+use crate::samples::{FixedRange, SampleScale};
 use crate::sidecar::curves::{CurveFile, LoadedCurves};
 use anyhow::{Context, Result, bail};
 use histeq::equalize::cpu::Cpu;
@@ -45,6 +47,7 @@ pub struct StageBuilder {
     pub mask: Option<NamedMask>,
     gray: bool,
     depth: OutputDepth,
+    range: Option<(f64, f64)>,
 }
 
 impl StageBuilder {
@@ -57,22 +60,24 @@ impl StageBuilder {
             mask,
             gray: options.options.gray,
             depth: options.options.output_depth,
+            range: options.range,
         })
     }
 
-    /// A stage on `backend`.
-    pub fn stage(&self, backend: Box<dyn Executor>, mut settings: Settings) -> EqualizeStage {
+    /// A stage on `backend`, for frames whose codes stand for samples along `scale`.
+    pub fn stage(&self, backend: Box<dyn Executor>, mut settings: Settings, scale: SampleScale) -> EqualizeStage {
         // Chroma that stays need not go through a GPU.
         if settings.chroma == Chroma::Follow && self.kept.as_ref().is_some_and(|file| !file.changes_chroma()) {
             settings.chroma = Chroma::Keep;
         }
         let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
+        let range = || self.range.map(|range| Box::new(FixedRange::new(range, scale)) as Box<dyn MappingSource>);
         let mask = self.mask.as_ref().map(|named| named.mask.clone());
         EqualizeStage::new(backend, settings)
             .gray(self.gray)
             .with_output_depth(self.depth)
             .with_mask(mask)
-            .with_mappings(curves)
+            .with_mappings(curves.or_else(range))
     }
 
     /// Checks that the mask goes with the pictures of `input`, and with these settings.
@@ -89,7 +94,7 @@ impl StageBuilder {
     /// it.
     pub fn equalize_shown(&self, shown: &Shown, settings: Settings) -> Result<Frame> {
         let settings = Settings { smoothing: Smoothing::OFF, ..settings };
-        let mut stage = self.stage(Box::new(Cpu::new(1)), settings).from_frame(shown.number);
+        let mut stage = self.stage(Box::new(Cpu::new(1)), settings, SampleScale::default()).from_frame(shown.number);
         stage.submit(shown.original.clone())?;
         stage.finish()?;
         Ok(stage.collect()?.context("the CPU lost a frame")?.frame)

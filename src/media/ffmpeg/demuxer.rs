@@ -321,6 +321,11 @@ impl Demuxer {
         self.media.metadata.extend(metadata);
     }
 
+    /// Sets the samples that became 0 and 65535.
+    pub fn set_samples(&mut self, samples: Option<(f64, f64)>) {
+        self.media.samples = samples;
+    }
+
     /// Whether an option of this name was given that the demuxer does not have.
     pub fn ignores(&self, option: &str) -> bool {
         self.ignored.iter().any(|(key, _)| key == option)

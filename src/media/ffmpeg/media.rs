@@ -345,6 +345,9 @@ pub struct Media {
     pub duration: Option<i64>,
     /// Whether its times may jump from one packet to the next, as in a transport stream or an Ogg chain.
     pub may_jump: bool,
+    /// Of a stack whose samples became 16 bits along a line: the samples that became 0 and 65535, finite, in the unit of
+    /// the file.
+    pub samples: Option<(f64, f64)>,
 }
 
 /// The most chapters of an input.

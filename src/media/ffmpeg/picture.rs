@@ -438,6 +438,29 @@ impl Picture {
         })
     }
 
+    /// From now on, its colours are those of a display, in RGB: the tags of its former colours, profile and brightness go.
+    pub fn become_display_rgb(&mut self) {
+        use ffi::AVFrameSideDataType as Kind;
+        self.set_colour(Colour {
+            range: ffi::AVColorRange::AVCOL_RANGE_JPEG,
+            primaries: ffi::AVColorPrimaries::AVCOL_PRI_UNSPECIFIED,
+            transfer: ffi::AVColorTransferCharacteristic::AVCOL_TRC_UNSPECIFIED,
+            space: ffi::AVColorSpace::AVCOL_SPC_RGB,
+            chroma_location: ffi::AVChromaLocation::AVCHROMA_LOC_UNSPECIFIED,
+        });
+        for kind in [
+            Kind::AV_FRAME_DATA_ICC_PROFILE,
+            Kind::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA,
+            Kind::AV_FRAME_DATA_DYNAMIC_HDR_PLUS,
+            Kind::AV_FRAME_DATA_DOVI_METADATA,
+            Kind::AV_FRAME_DATA_DOVI_RPU_BUFFER,
+        ] {
+            // SAFETY: the frame is valid; without such side data nothing happens.
+            unsafe { ffi::av_frame_remove_side_data(self.ptr, kind) };
+        }
+        self.forget_light_levels();
+    }
+
     /// Drops MaxCLL and MaxFALL, which no longer hold for a picture that is equalized.
     pub(super) fn forget_light_levels(&mut self) {
         // SAFETY: the frame is valid; without such side data nothing happens.

@@ -13,6 +13,7 @@
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `packets.rs` | packets that are known before they are decoded |
 //! | `filtered.rs` | filters that frames pass before they are equalized |
+//! | `coloured.rs` | pictures that become RGB behind the equalizer |
 //! | `text.rs` | a text that is drawn into pictures |
 //! | `log` | log footage: curves of cameras, what names them, how they are shown |
 //! | `stack` | stacks of pictures that FFmpeg does not read: TIFF of all kinds, FITS, SER |
@@ -20,6 +21,7 @@
 //! | `native.rs` | converts pictures that are not native to native frames |
 
 mod clock;
+mod coloured;
 mod failure;
 mod file;
 mod filtered;
@@ -44,6 +46,7 @@ mod text;
 mod video_reader;
 
 pub use clock::{LiveClock, StartTime};
+pub use coloured::coloured;
 pub use failure::kind_of_cause;
 pub use file::sequence_of;
 pub use filtered::{developed, filtered, shrunk};

@@ -37,6 +37,8 @@ fn check_options(job: &FileJob) -> Result<()> {
         "--filter: filters can reach across pieces"
     } else if job.filter_after.is_some() {
         "--filter-after: filters can reach across pieces"
+    } else if job.palette.palette.is_some() {
+        "--palette colours pictures behind equalization, which pieces leave out"
     } else if matches!(job.stats, Some((_, StatsFormat::Archive))) {
         "--stats NAME.npz: histograms are kept by one process"
     } else if job.equalize.save_curves.as_deref().is_some_and(is_cube) {

@@ -6,6 +6,7 @@ use crate::pieces::{
     make_folder,
 };
 use crate::report::{Console, summary};
+use crate::samples::SampleScale;
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::sidecar::records::{RecordTargets, Records};
 use crate::signals;
@@ -105,7 +106,8 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let options = whole.output.options.clone();
     let sink = PieceSink::create(input.clone(), outputs.target, &file.output, options, of, notices.clone())?;
     let first = file.pieces[piece].0 - file.left_out(piece) - file.first();
-    let stage = builder.stage(backend.finish(&notices.for_core())?, settings).from_frame(first as u64);
+    let stage =
+        builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&input)).from_frame(first as u64);
     let stage = prepared.observe(
         stage.measuring_on(measuring_threads()).denoising_on(denoising_threads()),
         &records,

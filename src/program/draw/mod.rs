@@ -1,6 +1,7 @@
 //! Drawings.
 
 pub mod chart;
+pub mod colour_bar;
 pub mod comparison;
 pub mod sheet;
 pub mod shown;

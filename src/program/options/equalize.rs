@@ -1,6 +1,7 @@
 //! Options that choose how to equalize: those of the core's table, and files that are read and written beside the
 //! video.
 
+use super::input::sample_range;
 use super::option_args::{FILES, LIVE, OUTPUT, OptionArgs, option_error};
 use super::values::{curves_name, is_cube, usage};
 use anyhow::{Result, anyhow};
@@ -54,6 +55,17 @@ pub struct EqualizeArgs<const PART: u8> {
     #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene-threshold", "max-gain", "plateau", "levels"])]
     #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi", "mask"])]
     pub load_curves: Option<String>,
+
+    /// Show samples from LOW to HIGH, which become black and white along a straight line, instead of equalizing
+    ///
+    /// LOW:HIGH are samples of the input, or in the unit of a TIFF, FITS or SER whose samples became 16 bits along a line
+    /// (--sample-range). The line is the same for all frames and files, so that a level, and a colour of --palette, means
+    /// the same everywhere. What lies outside is black or white.
+    #[arg(long, value_name = "LOW:HIGH", value_parser = sample_range, allow_hyphen_values = true)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene-threshold", "max-gain", "plateau", "levels", "strength"])]
+    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi", "mask", "load_curves"])]
+    pub range: Option<(f64, f64)>,
 }
 
 /// The checked options of equalization.
@@ -71,6 +83,8 @@ pub struct EqualizeOptions {
     pub save_curves: Option<String>,
     /// File of curves to apply in place of equalization.
     pub load_curves: Option<String>,
+    /// The samples that become black and white in place of equalization.
+    pub range: Option<(f64, f64)>,
 }
 
 impl EqualizeOptions {
@@ -98,6 +112,12 @@ impl EqualizeOptions {
         if args.load_curves.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
             return conflict("--denoise does not go with --load-curves");
         }
+        if args.range.is_some() && options.look_ahead.is_some() {
+            return conflict("--look-ahead does not go with --range, which waits for no frames");
+        }
+        if args.range.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
+            return conflict("--denoise does not go with --range");
+        }
         if let (Some(method), true) = (options.tiled_method(), save_curves.is_some()) {
             return conflict(&format!(
                 "--save-curves does not go with --method {method}, which has a curve for each tile"
@@ -115,8 +135,8 @@ impl EqualizeOptions {
             return conflict(message);
         }
         options.check().map_err(|error| option_error(&error))?;
-        if args.exact || args.load_curves.is_some() {
-            // Loaded curves already include the look.
+        if args.exact || args.load_curves.is_some() || args.range.is_some() {
+            // Curves that are given already include the look.
             options.look = Look::Exact;
         }
         if args.load_curves.is_some() {
@@ -130,6 +150,7 @@ impl EqualizeOptions {
             mask: args.mask,
             save_curves,
             load_curves: args.load_curves,
+            range: args.range,
         })
     }
 
@@ -151,7 +172,20 @@ impl EqualizeOptions {
     /// The options of this look and no others, for a file.
     pub fn of_look(look: Look) -> Self {
         let options = Options::of_look(look);
-        EqualizeOptions { options, is_stored: true, is_live: false, mask: None, save_curves: None, load_curves: None }
+        EqualizeOptions {
+            options,
+            is_stored: true,
+            is_live: false,
+            mask: None,
+            save_curves: None,
+            load_curves: None,
+            range: None,
+        }
+    }
+
+    /// Whether frames get curves that are given, in place of equalization.
+    pub fn has_given_curves(&self) -> bool {
+        self.load_curves.is_some() || self.range.is_some()
     }
 
     /// The files that are read.
@@ -208,10 +242,11 @@ impl EqualizeOptions {
             OptionValue::Number(number) => json!(number),
             OptionValue::Flag(is_set) => json!(is_set),
         };
-        let own = OPTIONS.iter().filter(|option| option.name != "look" || self.load_curves.is_none());
+        let own = OPTIONS.iter().filter(|option| option.name != "look" || !self.has_given_curves());
         let own = own.filter_map(|option| Some((option.name, value(option.report(&self.options, settings)?))));
         let files = [("load-curves", &self.load_curves), ("mask", &self.mask)];
         let files = files.into_iter().filter_map(|(name, file)| Some((name, json!(file.as_ref()?))));
-        own.chain(files).map(|(name, value)| (name.to_owned(), value)).collect()
+        let range = self.range.map(|(low, high)| ("range", json!(format!("{low}:{high}"))));
+        own.chain(files).chain(range).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }

@@ -8,6 +8,7 @@ use super::limits::{LimitArgs, Limits};
 use super::many::{Jobs, ManyArgs, ManyJob, listed};
 use super::option_args::{FILES, OUTPUT, OptionArgs};
 use super::output::{OutputArgs, OutputFile};
+use super::palette::PaletteOptions;
 use super::part::PartArgs;
 use super::purpose::{Purpose, PurposeArgs};
 use super::sandbox::{Sandbox, SandboxArgs};
@@ -52,6 +53,10 @@ pub struct FileArgs {
     /// Filters ahead of it.
     #[command(flatten)]
     pub filters: FilterOptions,
+
+    /// Colours behind it.
+    #[command(flatten)]
+    pub palette: PaletteOptions,
 
     /// Pass the equalized pictures through FFmpeg's video filters: CHAIN is what ffmpeg -vf takes
     ///
@@ -225,6 +230,8 @@ pub struct FileJob {
     pub stats: Option<(String, StatsFormat)>,
     /// Filters ahead of equalization.
     pub filters: FilterOptions,
+    /// Colours behind equalization.
+    pub palette: PaletteOptions,
     /// Filters behind it.
     pub filter_after: Option<String>,
     /// How to equalize.
@@ -288,6 +295,7 @@ impl FileJob {
             None => (input, None),
         };
         let mut equalize = EqualizeOptions::for_file(args.equalize, args.equalized, &input)?;
+        equalize.options.gray |= args.palette.palette.is_some();
         let purpose = args.purpose.purpose;
         let mut output = args.output_options.file(output, from_stdin);
         if keeps_images {
@@ -330,6 +338,7 @@ impl FileJob {
             purpose,
             stats,
             filters: args.filters,
+            palette: args.palette,
             filter_after: args.filter_after,
             equalize,
             backend,

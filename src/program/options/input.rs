@@ -43,7 +43,7 @@ pub struct InputArgs {
 }
 
 /// Two numbers, of which the second is larger.
-fn sample_range(text: &str) -> Result<(f64, f64), String> {
+pub(super) fn sample_range(text: &str) -> Result<(f64, f64), String> {
     let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
     let range = text.split_once(':').and_then(|(least, most)| number(least).zip(number(most)));
     range

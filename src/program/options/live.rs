@@ -7,6 +7,7 @@ use super::filter::FilterOptions;
 use super::limits::{Limits, ThreadArgs};
 use super::option_args::{LIVE, OUTPUT, OptionArgs};
 use super::output::OutputArgs;
+use super::palette::PaletteOptions;
 use super::sandbox::SandboxArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, input_name, number, output_name, parse_count, rate, size, span, usage, value};
@@ -146,6 +147,10 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub filters: FilterOptions,
 
+    /// Colours behind it.
+    #[command(flatten)]
+    pub palette: PaletteOptions,
+
     /// How to write all of these outputs.
     #[command(flatten)]
     pub output_options: OutputArgs,
@@ -217,6 +222,8 @@ pub struct LiveJob {
     pub output: Option<(String, Option<String>)>,
     /// What holds at some times of the day alone.
     pub schedule: Vec<Scheduled>,
+    /// Colours behind equalization.
+    pub palette: PaletteOptions,
     /// A text to draw into the picture.
     pub osd: Option<String>,
     /// Whether to open a window.
@@ -256,7 +263,8 @@ impl LiveJob {
             let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
             (url, format)
         });
-        let equalize = EqualizeOptions::for_live(args.equalize, args.equalized)?;
+        let mut equalize = EqualizeOptions::for_live(args.equalize, args.equalized)?;
+        equalize.options.gray |= args.palette.palette.is_some();
         let backend = args.device.choice(&equalize, false)?;
         let ten_bits = equalize.options.output_depth == OutputDepth::Ten;
         let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
@@ -287,6 +295,7 @@ impl LiveJob {
             }),
             loopback: args.loopback,
             schedule: Vec::new(),
+            palette: args.palette,
             osd: args.osd,
             output,
             preview: !args.no_preview && args.web.is_none(),

@@ -11,6 +11,7 @@
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |
 //! | `many` | options for many cores and many files |
 //! | `filter` | options of the filters ahead of that |
+//! | `palette` | options of the colours that luminance has |
 //! | `input` | options that describe the input |
 //! | `sequence` | sequences of images, named by their first image or their folder |
 //! | `output` | options that choose how to write a file |
@@ -41,6 +42,7 @@ mod live;
 mod many;
 mod option_args;
 mod output;
+mod palette;
 mod part;
 mod pieces;
 mod preview;
@@ -67,6 +69,7 @@ pub use limits::Limits;
 pub use live::{LiveJob, Scheduled};
 pub use many::{Jobs, ManyJob};
 pub use output::OutputFile;
+pub use palette::PaletteOptions;
 pub use pieces::{JoinJob, PlanJob, PlannedFile, RunJob, StatusArgs};
 pub use preview::{LookRow, PreviewJob, ReadyCommand};
 pub use purpose::Purpose;

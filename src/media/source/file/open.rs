@@ -183,6 +183,7 @@ fn open_demuxer(
 ) -> Result<Demuxer> {
     let stack = Stack::open(&mut from, options, name, cancel, notices)?;
     let metadata = stack.as_ref().map(|stack| stack.found.metadata.clone()).unwrap_or_default();
+    let samples = stack.as_ref().and_then(|stack| stack.range);
     let rate = options.raw.rate.or(stack.as_ref().and_then(|stack| stack.found.rate));
     let rate = rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
     // An existing file is not a pattern, even if its folders have a per cent sign.
@@ -238,6 +239,7 @@ fn open_demuxer(
         true => Err(damage(format!("{name}: a text file, not a video (-f tty reads it as a picture of a terminal)"))),
         false => {
             demuxer.add_metadata(metadata);
+            demuxer.set_samples(samples);
             Ok(demuxer)
         }
     }

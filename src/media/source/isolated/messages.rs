@@ -122,6 +122,7 @@ pub struct WireInput {
     start: Option<i64>,
     length_of_media: Option<i64>,
     may_jump: bool,
+    samples: Option<(f64, f64)>,
     video: usize,
     picture: Option<(String, (usize, usize))>,
     shift: i64,
@@ -145,7 +146,7 @@ pub const MOST: u64 = 1 << 60;
 
 impl WireInput {
     pub fn of(input: &Input) -> Self {
-        let Media { demuxer, streams, chapters, metadata, start, duration, may_jump } = &input.media;
+        let Media { demuxer, streams, chapters, metadata, start, duration, may_jump, samples } = &input.media;
         WireInput {
             demuxer: demuxer.clone(),
             streams: streams.iter().map(WireStream::of).collect(),
@@ -154,6 +155,7 @@ impl WireInput {
             start: *start,
             length_of_media: *duration,
             may_jump: *may_jump,
+            samples: *samples,
             video: input.video,
             picture: input.picture.map(|(format, size)| (format.name(), size)),
             shift: input.shift,
@@ -181,11 +183,15 @@ impl WireInput {
             start: self.start,
             duration: self.length_of_media,
             may_jump: self.may_jump,
+            samples: self.samples,
         };
         let times = [media.start, media.duration, Some(self.shift), self.length, self.duration];
         let mut numbers = times.into_iter().flatten().map(i64::unsigned_abs).chain(self.frames);
         if self.video >= media.streams.len() || numbers.any(|number| number > MOST) || media.check_bounds().is_err() {
             return Err(Lie("an input"));
+        }
+        if media.samples.is_some_and(|(least, most)| !(least.is_finite() && most.is_finite())) {
+            return Err(Lie("samples"));
         }
         Ok(Input {
             video: self.video,

@@ -113,7 +113,7 @@ pub struct Stack {
     channels: usize,
     is_wide: bool,
     /// The samples that become 0 and 65535.
-    range: Option<(f64, f64)>,
+    pub range: Option<(f64, f64)>,
 }
 
 impl Stack {

@@ -14,8 +14,10 @@ mod timetable;
 pub use cameras::run as run_cameras;
 
 use self::timetable::Timetable;
+use crate::colouring::{self, Colouring};
 use crate::options::LiveJob;
 use crate::report::{Console, Metered, ResultRecord, live_summary};
+use crate::samples::SampleScale;
 use crate::service::Service;
 use crate::session::{Around, Session, prepare};
 use crate::sidecar::records::RecordTargets;
@@ -114,19 +116,34 @@ fn film<'a>(
     shared_settings.set(settings);
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
-    let (filter, input) = match &job.osd {
-        Some(text) => {
-            let (filter, input) = FrameFilter::new(|equalized| with_text((equalized, input.clone()), text, notices))?;
-            (Some(filter), input)
-        }
-        None => (None, input),
+    let scale = SampleScale::of(&input);
+    let colouring = Colouring::new(job.palette, job.pixels, (&job.equalize, &settings), &input)?;
+    let (filter, input) = if colouring.is_some() || job.osd.is_some() {
+        let build = |equalized| {
+            let equalized = (equalized, input.clone());
+            let equalized = match &colouring {
+                Some(colouring) => colouring.behind(equalized),
+                None => equalized,
+            };
+            match &job.osd {
+                Some(text) => with_text(equalized, text, notices),
+                None => Ok(equalized),
+            }
+        };
+        let (filter, input) = FrameFilter::new(build)?;
+        (Some(filter), input)
+    } else {
+        (None, input)
     };
     let outputs = open_outputs(&job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let encoding = outputs.first().and_then(|output| output.sink.encoding());
     session.start(&input, job.written_files().chain(&job.loopback), encoding, job.equalize.report(&settings));
     let records = records.open(&input.name)?;
-    let stage =
-        prepared.observe(builder.stage(backend, settings).denoising_on(denoising_threads()), &records, progress, false);
+    let mut stage = builder.stage(backend, settings, scale).denoising_on(denoising_threads());
+    if let Some(colouring) = &colouring {
+        stage = colouring.observe(stage);
+    }
+    let stage = prepared.observe(stage, &records, progress, false);
 
     let mut timetable = Timetable::new(&job, &input, settings, notices)?;
     // Of several sources, all together are a service.
@@ -195,8 +212,9 @@ fn window(
     notices: &Notices,
     builder: &StageBuilder,
 ) -> Result<Option<PreviewWindow>> {
-    let builder = builder.clone();
-    let equalize = Box::new(move |shown: &Shown, settings| builder.equalize_shown(shown, settings));
+    let (builder, palette) = (builder.clone(), job.palette.palette);
+    let equalize =
+        Box::new(move |shown: &Shown, settings| colouring::still(palette, builder.equalize_shown(shown, settings)?));
     let reason = match job.preview {
         true => match PreviewWindow::open(shared_settings.clone(), notices.clone(), equalize) {
             Ok(window) => return Ok(Some(window)),

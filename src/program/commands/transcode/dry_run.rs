@@ -278,7 +278,9 @@ fn in_words(DryRun { input, output, settings, found }: &DryRun) -> String {
         known(input.seconds.map(|seconds| format!("{seconds:.1}"))),
         known(input.frames.map(|frames| frames.to_string())),
     );
-    let named = |name: &str| settings.get(name).and_then(Value::as_str).unwrap_or("curves of a file").to_owned();
+    let text_of = |name: &str| settings.get(name).and_then(Value::as_str);
+    let given = text_of("range").map_or("curves of a file".to_owned(), |range| format!("samples from {range}"));
+    let named = |name: &str| text_of(name).map_or(given.clone(), str::to_owned);
     let strength = settings.get("strength").and_then(Value::as_f64).filter(|strength| *strength < 1.0);
     let strength = strength.map(|strength| format!(", strength {strength:.2}")).unwrap_or_default();
     text += &format!("look    {}, method {}{strength}\n", named("look"), named("method"));

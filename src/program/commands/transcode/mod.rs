@@ -15,9 +15,11 @@ mod target_size;
 
 pub use dry_run::run_many as dry_run_many;
 
+use crate::colouring::Colouring;
 use crate::options::FileJob;
 use crate::pieces;
 use crate::report::{Console, summary};
+use crate::samples::SampleScale;
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads, measuring_threads};
@@ -111,21 +113,35 @@ fn transcode(
     backend.check()?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     let records = records.open(&input.name)?;
-    let named_settings = job.equalize.report(&settings);
+    let mut named_settings = job.equalize.report(&settings);
+    named_settings.extend(job.palette.report());
     let command_line = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     records.describe(command_line, named_settings.clone());
     let read = input.clone();
-    let (filtering, filtered) = match &job.filter_after {
-        Some(chain) => {
-            let behind = |equalized| source::filtered((equalized, input.clone()), "--filter-after", chain, notices);
-            let (filtering, filtered) = Filtering::new(behind)?;
-            (Some(filtering), filtered)
-        }
-        None => (None, input),
+    let colouring = Colouring::new(job.palette, job.output.options.pixels, (&job.equalize, &settings), &input)?;
+    let (filtering, filtered) = if colouring.is_some() || job.filter_after.is_some() {
+        let behind = |equalized| {
+            let equalized = (equalized, input.clone());
+            let equalized = match &colouring {
+                Some(colouring) => colouring.behind(equalized),
+                None => equalized,
+            };
+            match &job.filter_after {
+                Some(chain) => source::filtered(equalized, "--filter-after", chain, notices),
+                None => Ok(equalized),
+            }
+        };
+        let (filtering, filtered) = Filtering::new(behind)?;
+        (Some(filtering), filtered)
+    } else {
+        (None, input)
     };
     let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
     session.start(&read, job.written_files(), sink.encoding(), named_settings);
-    let mut stage = builder.stage(backend.finish(&notices.for_core())?, settings);
+    let mut stage = builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&read));
+    if let Some(colouring) = &colouring {
+        stage = colouring.observe(stage);
+    }
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
     }

@@ -25,7 +25,8 @@ impl Lettering {
         Lettering { font, scale: (rows as u32 / 540).max(1) }
     }
 
-    fn letter(self) -> Size {
+    /// The size of a letter, in pixels.
+    pub fn letter(self) -> Size {
         self.font.character_size * self.scale
     }
 
@@ -60,10 +61,14 @@ pub fn label(canvas: &mut Canvas, text: &str, columns: std::ops::Range<usize>, s
     };
     let corner = Point::new(x, margin as i32);
     canvas.shade(Rectangle::new(corner, size));
-    let at = corner + Point::new(margin as i32, margin as i32 / 2);
+    words(canvas, &text, corner + Point::new(margin as i32, margin as i32 / 2), lettering);
+}
+
+/// Draws `text` in white, with its upper left corner `at` there.
+pub fn words(canvas: &mut Canvas, text: &str, at: Point, lettering: Lettering) {
     let mut enlarged = Enlarged { canvas, at, scale: lettering.scale };
     let style = MonoTextStyle::new(lettering.font, Rgb888::WHITE);
-    let Ok(_) = Text::with_baseline(&text, Point::zero(), style, Baseline::Top).draw(&mut enlarged);
+    let Ok(_) = Text::with_baseline(text, Point::zero(), style, Baseline::Top).draw(&mut enlarged);
 }
 
 fn shortened(text: &str, room: usize) -> String {

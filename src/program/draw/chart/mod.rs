@@ -6,4 +6,4 @@ mod label;
 
 pub use canvas::Canvas;
 pub use graph::{CURVE, bars, curve, divider};
-pub use label::{Lettering, Side, label};
+pub use label::{Lettering, Side, label, words};

@@ -1,0 +1,39 @@
+//! A source whose pictures become RGB, each by itself.
+
+use crate::ffmpeg::Picture;
+use crate::pipeline::{Delivery, Input, Source};
+use anyhow::{Context, Result};
+use histeq::frame::{Frame, PixelFormat};
+
+/// Makes of a frame one of the same size in RGB. What is not samples comes from the frame.
+pub type Colour = Box<dyn FnMut(&Frame) -> Result<Frame> + Send>;
+
+/// `source` with its frames coloured by `colour`, which makes pictures of `format`, and what comes out of it. Times and
+/// metadata stay; the tags of former colours go.
+pub fn coloured(
+    (source, mut input): (Box<dyn Source>, Input),
+    format: PixelFormat,
+    colour: Colour,
+) -> (Box<dyn Source>, Input) {
+    input.picture = input.picture.map(|(_, size)| (format.into(), size));
+    (Box::new(ColouredSource { source, colour }), input)
+}
+
+struct ColouredSource {
+    source: Box<dyn Source>,
+    colour: Colour,
+}
+
+impl Source for ColouredSource {
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        let Some(mut delivery) = self.source.next()? else { return Ok(None) };
+        if let Some(frame) = &delivery.frame {
+            let mut of_colours = (self.colour)(frame)?;
+            (of_colours.pts, of_colours.attachment) = (frame.pts, frame.attachment.clone());
+            let mut picture = Picture::from_frame(&of_colours)?;
+            picture.become_display_rgb();
+            delivery.frame = Some(picture.to_frame()?.context("colours in a format that is not native")?);
+        }
+        Ok(Some(delivery))
+    }
+}

@@ -1,0 +1,105 @@
+//! Colours behind the equalizer: `--palette` and `--colour-bar`.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod.rs` | what is coloured, and in which format |
+//! | `painter.rs` | colours a frame, and puts the bar into it |
+//! | `values.rs` | which samples the colours of the bar stand for |
+
+mod painter;
+mod values;
+
+use self::painter::Painter;
+use self::values::{ValueObserver, ValueQueue};
+use crate::options::{EqualizeOptions, PaletteOptions};
+use crate::palette::Palette;
+use crate::samples::SampleScale;
+use anyhow::Result;
+use histeq::equalize::{EqualizeStage, OutputDepth};
+use histeq::frame::{Frame, PixelFormat};
+use histeq::spec::{Method, Settings};
+use histeq_media::pipeline::{FailureKind, Input, Source};
+use histeq_media::sink::PixelChoice;
+use histeq_media::source::coloured;
+
+/// How the frames of an input are coloured.
+#[derive(Clone)]
+pub struct Colouring {
+    palette: Palette,
+    format: PixelFormat,
+    bar: Option<Bar>,
+}
+
+/// What a bar shows.
+#[derive(Clone)]
+struct Bar {
+    values: ValueQueue,
+    scale: SampleScale,
+    has_unit: bool,
+}
+
+impl Colouring {
+    /// What `options` ask for, where pictures are written as `pixels` say; `None` without a palette. `settings` are those of
+    /// `equalize` for the `input`.
+    ///
+    /// # Errors
+    /// When a bar is asked for, and a colour stands for no one value.
+    pub fn new(
+        options: PaletteOptions,
+        pixels: PixelChoice,
+        (equalize, settings): (&EqualizeOptions, &Settings),
+        input: &Input,
+    ) -> Result<Option<Self>> {
+        let Some(palette) = options.palette else { return Ok(None) };
+        let has_one_curve = equalize.has_given_curves() || matches!(settings.method, Method::Global | Method::Faint(_));
+        if options.colour_bar && !has_one_curve {
+            return Err(FailureKind::Usage.error(format!(
+                "--colour-bar says which value each colour stands for, and with --method {} it stands for no one value: \
+                 what is done depends on the place in the picture (--look thermal, --method global and --range have a \
+                 bar)",
+                settings.method.name()
+            )));
+        }
+        let (values, scale) = (ValueQueue::default(), SampleScale::of(input));
+        let bar = options.colour_bar.then_some(Bar { values, scale, has_unit: input.media.samples.is_some() });
+        let bits = match pixels {
+            PixelChoice::Exactly(format) => format.depth(),
+            _ if equalize.options.output_depth == OutputDepth::Ten => 10,
+            _ => 8,
+        };
+        let format = match bits {
+            ..=8 => PixelFormat::Rgb24,
+            9..=10 => PixelFormat::Gbrp10le,
+            _ => PixelFormat::Rgb48le,
+        };
+        Ok(Some(Colouring { palette, format, bar }))
+    }
+
+    /// `stage`, which tells the values of the bar.
+    pub fn observe(&self, stage: EqualizeStage) -> EqualizeStage {
+        match self.bar.clone() {
+            Some(Bar { values: queue, scale, .. }) => stage.observed_by(Box::new(ValueObserver { queue, scale })),
+            None => stage,
+        }
+    }
+
+    /// `source`, which are the frames of that stage, in colours, and what comes out of it.
+    pub fn behind(&self, equalized: (Box<dyn Source>, Input)) -> (Box<dyn Source>, Input) {
+        let mut painter = Painter::new(self.palette, self.format);
+        let bar = self.bar.clone();
+        let paint = move |frame: &Frame| {
+            let values = bar.as_ref().and_then(|bar| bar.values.next());
+            let labels = bar.as_ref().zip(values).map(|(bar, values)| values::labels(&values, bar.has_unit));
+            painter.paint(frame, labels)
+        };
+        coloured(equalized, self.format, Box::new(paint))
+    }
+}
+
+/// `frame` in the colours of the palette, if there is one, of 8 bits and without a bar.
+///
+/// # Errors
+/// When it cannot be coloured.
+pub fn still(palette: Option<Palette>, frame: Frame) -> Result<Frame> {
+    palette.map_or(Ok(frame.clone()), |palette| Painter::new(palette, PixelFormat::Rgb24).paint(&frame, None))
+}

@@ -1,0 +1,151 @@
+//! Which samples the colours of a bar stand for: the curve of each frame, read backwards.
+
+use crate::draw::colour_bar::LABELS;
+use crate::samples::SampleScale;
+use histeq::CallerError;
+use histeq::equalize::{Observation, Observer, Role};
+use histeq::spec::Levels;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The samples that become black, white and what lies between; `None` for a colour that no sample becomes.
+pub type Values = [Option<f64>; LABELS];
+
+/// The values of the frames that have been equalized and not yet coloured, oldest first. `None` of a frame to which more
+/// than a curve was applied.
+#[derive(Clone, Default)]
+pub struct ValueQueue(Arc<Mutex<VecDeque<Option<Values>>>>);
+
+impl ValueQueue {
+    /// The values of the next frame.
+    pub fn next(&self) -> Option<Values> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front().flatten()
+    }
+}
+
+/// Finds the values of each frame.
+pub struct ValueObserver {
+    /// Where they go.
+    pub queue: ValueQueue,
+    /// What codes stand for.
+    pub scale: SampleScale,
+}
+
+impl Observer for ValueObserver {
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<(), CallerError> {
+        if matches!(seen.before.role(), Role::WarmUp) {
+            return Ok(());
+        }
+        let (frame, curves) = (seen.before.frame(), &seen.after.applied.curves);
+        let curve = curves.as_ref().filter(|curve| curve.len() == frame.levels().codes());
+        let values = curve.map(|curve| values(curve, frame.levels(), self.scale.ends(frame)));
+        self.queue.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(values);
+        Ok(())
+    }
+
+    fn asks_for_everything(&self) -> bool {
+        true
+    }
+}
+
+/// The samples that `curve` makes the colours of the labels, where black and white are the samples of `ends`.
+fn values(curve: &[u16], levels: Levels, ends: (f64, f64)) -> Values {
+    let steps = (levels.count() - 1) as f64;
+    std::array::from_fn(|label| {
+        let code = inverted(curve, levels, label)?;
+        Some(ends.0 + (code - f64::from(levels.lo())) / steps * (ends.1 - ends.0))
+    })
+}
+
+/// The code, perhaps one between two, that `curve` makes the colour of a label; `None` if all become darker colours, or all
+/// become brighter ones. Of the codes that become black the largest one, of those that become white the smallest one,
+/// of others the middle.
+fn inverted(curve: &[u16], levels: Levels, label: usize) -> Option<f64> {
+    let (lo, steps) = (u32::from(levels.lo()), levels.count() as u32 - 1);
+    let target = lo + (steps * label as u32 + (LABELS as u32 - 1) / 2) / (LABELS as u32 - 1);
+    // What is as near as half a step of 8 bits has the same colour.
+    let near = steps / 510;
+    let codes = || (levels.lo()..=levels.hi()).map(|code| (code, u32::from(curve[usize::from(code)])));
+    let same = |near: u32| {
+        let mut found = codes().filter(move |(_, out)| out.abs_diff(target) <= near).map(|(code, _)| code);
+        let first = found.next()?;
+        Some((f64::from(first), f64::from(found.last().unwrap_or(first))))
+    };
+    match same(0).or_else(|| if label == 0 || label == LABELS - 1 { same(near) } else { None }) {
+        Some((_, last)) if label == 0 => Some(last),
+        Some((first, _)) if label == LABELS - 1 => Some(first),
+        Some((first, last)) => Some(f64::midpoint(first, last)),
+        None => {
+            let below = codes().filter(|(_, out)| *out < target).max_by_key(|(code, out)| (*out, *code))?;
+            let above = codes().filter(|(_, out)| *out > target).min_by_key(|(code, out)| (*out, *code))?;
+            let share = f64::from(target - below.1) / f64::from(above.1 - below.1);
+            Some(f64::from(below.0) + share * (f64::from(above.0) - f64::from(below.0)))
+        }
+    }
+}
+
+/// The labels of values: with three significant digits of the range between them, or as whole codes.
+pub fn labels(values: &Values, has_unit: bool) -> [String; LABELS] {
+    let known = || values.iter().flatten().copied();
+    let (least, most) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let (span, largest) = (most - least, least.abs().max(most.abs()));
+    let in_words = |value: f64| match span {
+        _ if !has_unit => format!("{:.0}", value.round()),
+        _ if span > 0.0 && !(1e-3..1e6).contains(&largest) => format!("{value:.2e}"),
+        _ if span > 0.0 => format!("{value:.*}", (2.0 - span.log10().floor()).clamp(0.0, 6.0) as usize),
+        _ => value.to_string(),
+    };
+    values.map(|value| value.map(in_words).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: Levels = Levels::full(8);
+
+    fn of_8_bits(curve: impl Fn(f64) -> f64) -> Values {
+        let curve: Vec<u16> = (0..256).map(|code| curve(f64::from(code)).round().clamp(0.0, 255.0) as u16).collect();
+        values(&curve, FULL, (0.0, 255.0))
+    }
+
+    fn rounded(values: Values) -> [Option<i64>; LABELS] {
+        values.map(|value| value.map(|value| value.round() as i64))
+    }
+
+    #[test]
+    fn a_curve_is_read_backwards() {
+        assert_eq!(rounded(of_8_bits(|code| code)), [0, 64, 128, 191, 255].map(Some));
+        // The range in use is 100 to 151: what is darker or brighter is black and white.
+        assert_eq!(rounded(of_8_bits(|code| 5.0 * (code - 100.0))), [100, 113, 126, 138, 151].map(Some));
+        // A quarter of the levels, with steps between.
+        assert_eq!(rounded(of_8_bits(|code| (code / 64.0).floor() * 85.0)), [63, 112, 128, 144, 192].map(Some));
+        // No sample is brighter than half of white.
+        let dim = of_8_bits(|code| code / 2.0);
+        assert_eq!(rounded(dim), [Some(0), Some(128), None, None, None]);
+        // Dark and bright are exchanged.
+        assert_eq!(rounded(of_8_bits(|code| 255.0 - code)), [255, 191, 127, 64, 0].map(Some));
+    }
+
+    #[test]
+    fn values_are_in_the_unit_of_the_file() {
+        let levels = Levels::full(16);
+        let curve: Vec<u16> =
+            (0..=65_535u32).map(|code| (code.saturating_sub(16_384) * 4).min(65_535) as u16).collect();
+        let values = values(&curve, levels, (-40.0, 120.0));
+        assert_eq!(labels(&values, true), ["0.0", "10.0", "20.0", "30.0", "40.0"]);
+        let limited = Levels::limited(8);
+        let curve: Vec<u16> = (0..=255).map(|code: u16| code.clamp(16, 235)).collect();
+        assert_eq!(labels(&super::values(&curve, limited, (16.0, 235.0)), false), ["16", "71", "126", "180", "235"]);
+    }
+
+    #[test]
+    fn labels_have_digits_for_their_range() {
+        let of = |values: [f64; LABELS]| labels(&values.map(Some), true).join(" ");
+        assert_eq!(of([-20.0, 0.0, 22.0, 60.0, 150.0]), "-20 0 22 60 150");
+        assert_eq!(of([20.0, 20.5, 21.0, 22.0, 23.0]), "20.00 20.50 21.00 22.00 23.00");
+        assert_eq!(of([0.0, 1e9, 2e9, 3e9, 4e9]), "0.00e0 1.00e9 2.00e9 3.00e9 4.00e9");
+        assert_eq!(of([7.0; LABELS]), "7 7 7 7 7");
+        assert_eq!(labels(&[Some(1.0), None, None, None, Some(2.6)], false), ["1", "", "", "", "3"]);
+    }
+}
