@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# thermographer.sh [FRAMES]: FRAMES is a numbered sequence of 16-bit images (shot%03d.png). Makes frames to look at, a video of
-# them, and the original samples from these frames and their curves. Without FRAMES, ten are made of the sample clip.
+# thermographer.sh [FRAMES [LOW:HIGH]]: FRAMES is a numbered sequence of 16-bit images (shot%03d.png). Makes frames to look at,
+# a video of them, frames in colours with the samples that these stand for, the same on the scale LOW:HIGH, and the original
+# samples from the first ones and their curves. Without FRAMES, ten are made of the sample clip.
 set -euo pipefail
 frames=${1:-shot%03d.png}
+scale=${2:-20000:21500}
 if [ $# -eq 0 ]; then
     # A sensor of 16 bits with some noise, of which the scene uses a fiftieth.
     ffmpeg -v error -y -i "$(dirname "$(realpath "$0")")/../parking-lot.mp4" -frames:v 10 \
@@ -11,6 +13,10 @@ fi
 
 histeq-video --look thermal --save-curves curves.jsonl "$frames" seen%03d.png
 histeq-video --look thermal --for web "$frames" seen.mp4
+
+# In colours, with the samples of each: once by what is in the picture, once on a scale that is the same for all files.
+histeq-video --look thermal --palette ironbow --colour-bar "$frames" colours%03d.png
+histeq-video --range "$scale" --palette ironbow --colour-bar "$frames" scale%03d.png
 
 # Temperatures are in the original samples. The last line says how many may not be as they were.
 histeq-video restore seen%03d.png curves.jsonl restored%03d.png

@@ -18,6 +18,7 @@ pub mod interrupt;
 mod log;
 mod looks;
 mod masks;
+mod palettes;
 mod preview;
 mod safe_outputs;
 mod scene_lock;
