@@ -96,16 +96,17 @@ fn a_range_is_its_formula_for_all_files_alike() {
             assert_eq!(after, (above * 65_535 + 1_000) / 2_000, "{name}: {before}");
         }
     }
-    // Of limited range, in pieces of 8 bits made deeper, through pipes: codes are those of the input.
+    // Codes of limited range, and of 8 bits that are made deeper, are those of the input.
     ramp(&dir, "in.mkv", "-vf scale=out_range=tv,format=yuv420p,setrange=tv -c:v ffv1");
     dir.succeeds("--range 100:200 --output-depth 10 --encoder ffv1 in.mkv ten.mkv");
     dir.succeeds("--range 100:200 --encoder ffv1 in.mkv eight.mkv");
-    let (before, eight) = (dir.raw("in.mkv", "gray"), dir.raw("eight.mkv", "gray"));
+    let luma = |file: &str, format: &str, bytes: usize| dir.raw(file, format)[..256 * 160 * bytes].to_vec();
+    let (before, eight) = (luma("in.mkv", "yuv420p", 1), luma("eight.mkv", "yuv420p", 1));
     for (before, after) in before.iter().zip(&eight) {
         let above = (u32::from(*before)).saturating_sub(100).min(100);
         assert_eq!(u32::from(*after), 16 + (above * 219 + 50) / 100, "{before}");
     }
-    let ten = dir.raw("ten.mkv", "gray10le");
+    let ten = luma("ten.mkv", "yuv420p10le", 2);
     let ten = ten.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     assert!(ten.zip(&eight).all(|(ten, eight)| ten.abs_diff(4 * u16::from(*eight)) <= 12));
 }
@@ -167,9 +168,10 @@ fn has_letters(rows: &[u8], width: usize, columns: std::ops::Range<usize>) -> bo
 #[test]
 fn the_bar_has_all_colours_and_stands_beside_the_picture() {
     let dir = Dir::new();
-    deep_ramp(&dir, "in.png", 20_000, 4);
-    dir.succeeds("--range 20000:21020 --palette viridis in.png plain.png");
-    dir.succeeds("--range 20000:21020 --palette viridis --colour-bar in.png bar.png");
+    deep_ramp(&dir, "in.png", 20_000, 1);
+    dir.succeeds("--range 20000:20255 --palette viridis in.png plain.png");
+    dir.succeeds("--range 20000:20255 --palette viridis --colour-bar in.png bar.png");
+    dir.succeeds("--range 20000:20260 --palette viridis --colour-bar in.png wider.png");
     dir.succeeds("--look thermal --palette viridis --color-bar in.png equalized.png");
     let (plain, bar) = (dir.raw("plain.png", "rgb24"), dir.raw("bar.png", "rgb24"));
     let at = |x: usize, y: usize| -> [u8; 3] { std::array::from_fn(|c| bar[3 * (256 * y + x) + c]) };
@@ -185,7 +187,8 @@ fn the_bar_has_all_colours_and_stands_beside_the_picture() {
     let letters = |picture: &[u8]| -> Vec<u8> {
         (20..140).flat_map(|y| picture[3 * (256 * y + 202)..][..3 * 38].to_vec()).collect()
     };
-    assert!(letters(&dir.raw("equalized.png", "rgb24")) == letters(&bar));
+    let pictures = ["equalized.png", "wider.png"].map(|file| letters(&dir.raw(file, "rgb24")));
+    assert!(pictures[0] == letters(&bar) && pictures[1] != pictures[0]);
 }
 
 #[test]
