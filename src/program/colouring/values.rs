@@ -69,7 +69,7 @@ fn inverted(curve: &[u16], levels: Levels, label: usize) -> Option<f64> {
     let same = |near: u32| {
         let mut found = codes().filter(move |(_, out)| out.abs_diff(target) <= near).map(|(code, _)| code);
         let first = found.next()?;
-        Some((f64::from(first), f64::from(found.last().unwrap_or(first))))
+        Some((f64::from(first), f64::from(found.next_back().unwrap_or(first))))
     };
     match same(0).or_else(|| if label == 0 || label == LABELS - 1 { same(near) } else { None }) {
         Some((_, last)) if label == 0 => Some(last),
@@ -118,11 +118,10 @@ mod tests {
         assert_eq!(rounded(of_8_bits(|code| code)), [0, 64, 128, 191, 255].map(Some));
         // The range in use is 100 to 151: what is darker or brighter is black and white.
         assert_eq!(rounded(of_8_bits(|code| 5.0 * (code - 100.0))), [100, 113, 126, 138, 151].map(Some));
-        // A quarter of the levels, with steps between.
-        assert_eq!(rounded(of_8_bits(|code| (code / 64.0).floor() * 85.0)), [63, 112, 128, 144, 192].map(Some));
-        // No sample is brighter than half of white.
-        let dim = of_8_bits(|code| code / 2.0);
-        assert_eq!(rounded(dim), [Some(0), Some(128), None, None, None]);
+        // Four colours come out: those between lie where the curve jumps.
+        assert_eq!(rounded(of_8_bits(|code| (code / 64.0).floor() * 85.0)), [63, 64, 128, 191, 192].map(Some));
+        // No sample is brighter than a third of white.
+        assert_eq!(rounded(of_8_bits(|code| code / 3.0)), [Some(0), Some(192), None, None, None]);
         // Dark and bright are exchanged.
         assert_eq!(rounded(of_8_bits(|code| 255.0 - code)), [255, 191, 127, 64, 0].map(Some));
     }

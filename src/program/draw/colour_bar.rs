@@ -100,7 +100,7 @@ mod tests {
     fn where_there_is_little_room_the_ends_and_the_middle_have_labels() {
         let labels = |size| {
             let bar = bar(size).expect("room");
-            let lit = |row: &[u32]| row[..30].contains(&0xff_ffff);
+            let lit = |row: &[u32]| row[..34].contains(&0xff_ffff);
             let rows: Vec<bool> = bar.pixels.chunks(bar.size.0).map(lit).collect();
             rows.windows(2).filter(|pair| !pair[0] && pair[1]).count()
         };

@@ -81,7 +81,7 @@ mod tests {
             assert_eq!((of_8_bits(palette, 0), of_8_bits(palette, WHITE)), (first, last), "{palette}");
         }
         assert_eq!(of_8_bits(Palette::Lava, WHITE / 3), [255, 0, 0]);
-        assert_eq!(of_8_bits(Palette::Rainbow, WHITE / 4), [0, 255, 1]);
+        assert_eq!(of_8_bits(Palette::Rainbow, WHITE / 4), [0, 255, 255]);
     }
 
     #[test]
