@@ -4,7 +4,7 @@ use crate::draw::colour_bar::LABELS;
 use crate::samples::SampleScale;
 use histeq::CallerError;
 use histeq::equalize::{Observation, Observer, Role};
-use histeq::spec::Levels;
+use histeq::spec::{Levels, Mapping};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,8 +36,13 @@ impl Observer for ValueObserver {
         if matches!(seen.before.role(), Role::WarmUp) {
             return Ok(());
         }
-        let (frame, curves) = (seen.before.frame(), &seen.after.applied.curves);
-        let curve = curves.as_ref().filter(|curve| curve.len() == frame.levels().codes());
+        let (frame, applied) = (seen.before.frame(), &seen.after.applied);
+        let curve = match (seen.before.role(), &applied.curves, &applied.mapping) {
+            (Role::Apply(Mapping::Curve { curve, .. }), ..) => Some(curve.codes()),
+            (_, Some(curves), _) => Some(&**curves).filter(|curves| curves.len() == frame.levels().codes()),
+            (_, None, Some(Mapping::Curve { curve, .. })) => Some(curve.codes()),
+            _ => None,
+        };
         let values = curve.map(|curve| values(curve, frame.levels(), self.scale.ends(frame)));
         self.queue.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(values);
         Ok(())
@@ -121,7 +126,7 @@ mod tests {
         // Four colours come out: those between lie where the curve jumps.
         assert_eq!(rounded(of_8_bits(|code| (code / 64.0).floor() * 85.0)), [63, 64, 128, 191, 192].map(Some));
         // No sample is brighter than a third of white.
-        assert_eq!(rounded(of_8_bits(|code| code / 3.0)), [Some(0), Some(192), None, None, None]);
+        assert_eq!(rounded(of_8_bits(|code| code / 3.0)), [Some(1), Some(192), None, None, None]);
         // Dark and bright are exchanged.
         assert_eq!(rounded(of_8_bits(|code| 255.0 - code)), [255, 191, 127, 64, 0].map(Some));
     }
