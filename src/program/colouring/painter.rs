@@ -45,21 +45,24 @@ impl Painter {
         let plane = |index| self.pool.plane(self.format.row_bytes(index, size.0), self.format.rows(index, size.1));
         let mut planes: Vec<PlaneMut> = planes.map(plane).collect();
         let sample = frame.format().descriptor().sample;
+        let mut colours = vec![[0; 3]; size.0];
         for y in 0..size.1 {
             let row = frame.planes()[luma.plane].row(y);
-            for x in 0..size.0 {
-                let level = levels.level_of(sample.read(row, x * luma.step + luma.offset));
-                out.write(&mut planes, (x, y), table[level]);
+            for (x, colour) in colours.iter_mut().enumerate() {
+                *colour = table[levels.level_of(sample.read(row, x * luma.step + luma.offset))];
             }
+            out.write(&mut planes, (0, y), &colours);
         }
         self.table = Some((levels, table));
         if let Some(labels) = labels {
             let bar = self.bar(size, labels)?;
-            for (at, pixel) in bar.pixels.iter().enumerate() {
-                let (x, y) = (bar.at.0 + at % bar.size.0, bar.at.1 + at / bar.size.0);
-                let [_, colour @ ..] = pixel.to_be_bytes();
+            for (y, row) in bar.pixels.chunks_exact(bar.size.0).enumerate() {
                 let fit = |component: u8| (u32::from(component) * u32::from(out.sample.max()) + 127) / 255;
-                out.write(&mut planes, (x, y), colour.map(|component| fit(component) as u16));
+                let colour = |pixel: &u32| {
+                    let [_, colour @ ..] = pixel.to_be_bytes();
+                    colour.map(|component| fit(component) as u16)
+                };
+                out.write(&mut planes, (bar.at.0, bar.at.1 + y), &row.iter().map(colour).collect::<Vec<_>>());
             }
         }
         let planes = planes.into_iter().map(PlaneMut::freeze).collect();
@@ -89,9 +92,13 @@ struct Out {
 }
 
 impl Out {
-    fn write(&self, planes: &mut [PlaneMut], (x, y): (usize, usize), colour: [u16; 3]) {
-        for (component, code) in self.components.iter().zip(colour) {
-            self.sample.write(planes[component.plane].row_mut(y), x * component.step + component.offset, code);
+    /// Writes pixels of row `y`, from column `x` on.
+    fn write(&self, planes: &mut [PlaneMut], (x, y): (usize, usize), colours: &[[u16; 3]]) {
+        for (index, Component { plane, offset, step }) in self.components.into_iter().enumerate() {
+            let row = planes[plane].row_mut(y);
+            for (at, colour) in (x..).zip(colours) {
+                self.sample.write(row, at * step + offset, colour[index]);
+            }
         }
     }
 }
