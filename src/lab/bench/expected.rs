@@ -141,3 +141,8 @@ pub fn ahead() -> Settings {
 pub fn local() -> Settings {
     Settings { method: Method::Clahe { columns: 8, rows: 8 }, plateau: Plateau::Off, ..modified() }
 }
+
+/// Settings that bring out detail, with the same window.
+pub fn detail() -> Settings {
+    Settings { method: Method::Detail { columns: 16, rows: 12 }, ..local() }
+}

@@ -147,7 +147,7 @@ fn with_a_gpu_every_suite_measures_and_verifies_it() {
         ("bins", "elements", &["kernels", "histogram", "saturation", "with upload", "prefetch"]),
         ("bins --saturate 3", "bins", &["kernels", "speed-up"]),
         ("luminance", "luminance", &["kernel", "with upload", "speed-up"]),
-        ("kernels", "frames", &["copy", "exact", "modified", "look-ahead", "clahe", "share of bandwidth"]),
+        ("kernels", "frames", &["copy", "exact", "modified", "look-ahead", "clahe", "detail", "share of bandwidth"]),
         ("kernels", "kernels", &["histogram", "histogram and curve", "map", "exact"]),
         ("stream", "ring", &["pinned", "copied", "rate", "bus", "share of bus"]),
     ] {

@@ -2,7 +2,7 @@
 
 use crate::bench::content::{Content, first_plane, gray, picture};
 use crate::bench::copies::{DeviceCopies, on_device, within_device};
-use crate::bench::expected::{Expected, ahead, check, check_values, local, modified};
+use crate::bench::expected::{Expected, ahead, check, check_values, detail, local, modified};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, anyhow};
@@ -33,12 +33,17 @@ const FEWEST: usize = 15;
 /// The columns of a case: names and settings. Fewer where the reference takes long: for the squares of the
 /// publications, and for all but one content at 8K.
 fn columns((size, _, content): FrameCase) -> Vec<(&'static str, Settings)> {
-    let mut columns =
-        vec![("exact", Settings::default()), ("modified", modified()), ("look-ahead", ahead()), ("clahe", local())];
+    let mut columns = vec![
+        ("exact", Settings::default()),
+        ("modified", modified()),
+        ("look-ahead", ahead()),
+        ("clahe", local()),
+        ("detail", detail()),
+    ];
     columns.truncate(match size {
         (width, height) if width == height => 1,
         (7680, 4320) if content != Content::Photo => 3,
-        _ => 4,
+        _ => 5,
     });
     columns
 }
@@ -52,7 +57,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
              large copy, exact makes use of, if the frame is read and written once. batch is exact with as many frames \
              in one launch as it takes, 64 at most. modified has a window of 25 frames, scene cuts, plateau and \
              contrast limit, look-ahead the same, 12 frames of them behind the frame that is mapped, clahe 8x8 tiles \
-             and the same window; what follows them is how many times exact they take, in turns with it. What is timed \
+             and the same window, detail 16x12 tiles and that window; what follows them is how many times exact they take, in turns with it. What is timed \
              has strength 0, which does all the work and leaves pictures as they are, and is read back; the same \
              kernels are verified at full strength.",
         )
@@ -64,6 +69,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         .undrawn(["look-ahead / exact"], Unit::Times)
         .measures(["clahe"], Unit::Microseconds)
         .undrawn(["clahe / exact"], Unit::Times)
+        .measures(["detail"], Unit::Microseconds)
+        .undrawn(["detail / exact"], Unit::Times)
         .over("size");
     let mut kernels = Table::new("kernels", "Kernel by kernel", &["format", "size", "content"])
         .note("Time a frame of each kernel by itself, launches waiting in the queue.")
