@@ -140,3 +140,28 @@ fn sequences_are_inputs_of_a_folder_of_outputs_which_goes_on_where_it_was_interr
     dir.ffmpeg("-f lavfi -i testsrc2=size=32x24 -frames:v 2 -c:v ffv1 shots/night/film.mkv");
     dir.succeeds("--backend cpu --output-dir videos shots/night").says(&["1 file with 2 frames"]);
 }
+
+#[test]
+fn scans_in_dpx_keep_of_their_headers_what_ffmpeg_keeps() {
+    let dir = Dir::new();
+    let picture = "testsrc2=size=64x48:rate=24,setsar=4/3,format=gbrp10le";
+    dir.ffmpeg(&format!("-y -f lavfi -i {picture} -frames:v 2 -color_trc bt709 -color_primaries bt709 scan%02d.dpx"));
+    for number in 1..=2 {
+        let name = format!("scan{number:02}.dpx");
+        let mut scan = std::fs::read(dir.path(&name)).expect("a scan");
+        // The name of the file, of the creator, of the project, and of the device.
+        for (at, text) in [(36, "reel_7.dpx"), (160, "scanner 3"), (260, "archive"), (1556, "ARRISCAN")] {
+            scan[at..][..text.len()].copy_from_slice(text.as_bytes());
+        }
+        dir.write(&name, &scan);
+    }
+    dir.tool("ffmpeg", "-v error -y -i scan%02d.dpx theirs%02d.dpx", None);
+    dir.succeeds("--backend cpu --strength 0 -y scan%02d.dpx ours%02d.dpx");
+    // The header that FFmpeg writes.
+    let header = |name: &str| std::fs::read(dir.path(name)).expect("a file")[..1664].to_vec();
+    for number in 1..=2 {
+        assert!(header(&format!("ours{number:02}.dpx")) == header(&format!("theirs{number:02}.dpx")));
+    }
+    let shape = dir.probe("-show_entries stream=sample_aspect_ratio,pix_fmt", "ours01.dpx").to_string();
+    assert!(shape.contains("4:3") && shape.contains("gbrp10"), "{shape}");
+}

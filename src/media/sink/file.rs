@@ -357,7 +357,12 @@ impl FileSink {
         }
         let turned = self.rotate.rotates();
         let about_video = if turned { kept_of_turned(&stream.metadata) } else { kept(&stream.metadata) };
-        let about_video = begun_later(about_video, timecode_rate, skipped);
+        let mut about_video = begun_later(about_video, timecode_rate, skipped);
+        // The track of the timecode is made again, of what is said about the video.
+        let reel = media.streams.iter().find(|stream| stream.is_timecode()).and_then(|track| track.tag("reel_name"));
+        if let Some(reel) = reel.filter(|_| self.container.has_timecode_track()) {
+            about_video.push(("reel_name".to_owned(), reel.to_owned()));
+        }
         muxer.set_metadata(&metadata);
         let mut video = None;
         let routes = if self.container.is_images() || self.stack.is_some() {

@@ -119,6 +119,24 @@ fn timecode_is_kept() {
 }
 
 #[test]
+fn what_an_editor_conforms_by_is_kept_timecode_and_reel() {
+    let dir = Dir::new();
+    for codec in ["prores_ks -profile:v 3 -pix_fmt yuv422p10le", "dnxhd -profile:v dnxhr_hqx -pix_fmt yuv422p10le"] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=256x128:rate=25:duration=0.2 -c:v {codec} -timecode 01:02:03:04 \
+             -metadata:s:v reel_name=A007C003 in.mov"
+        ));
+        for options in ["", "--for edit "] {
+            dir.succeeds(&format!("--backend cpu {options}-y in.mov out.mov"));
+            let told = dir.probe("-show_entries stream=codec_name,pix_fmt:stream_tags", "out.mov").to_string();
+            for kept in ["\"timecode\":\"01:02:03:04\"", "\"reel_name\":\"A007C003\"", "yuv422p10le"] {
+                assert!(told.contains(kept), "{codec} {options}: no {kept} in {told}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_timecode_of_a_part_is_that_of_its_first_frame() {
     let dir = Dir::new();
     for (rate, timecode, start, expected) in [
