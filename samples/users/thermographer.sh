@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # thermographer.sh [FRAMES [LOW:HIGH]]: FRAMES is a numbered sequence of 16-bit images (shot%03d.png). Makes frames to look at,
-# a video of them, frames in colours with the samples that these stand for, the same on the scale LOW:HIGH, and the original
+# a video of them, frames with small differences beside large ones, frames in colours with the samples that these stand for, the same on the scale LOW:HIGH, and the original
 # samples from the first ones and their curves. Without FRAMES, ten are made of the sample clip.
 set -euo pipefail
 frames=${1:-shot%03d.png}
@@ -13,6 +13,9 @@ fi
 
 histeq-video --look thermal --save-curves curves.jsonl "$frames" seen%03d.png
 histeq-video --look thermal --for web "$frames" seen.mp4
+
+# Both what is before a wall and what is hot: each by its small differences.
+histeq-video --look thermal --method detail "$frames" detail%03d.png
 
 # In colours, with the samples of each: once by what is in the picture, once on a scale that is the same for all files.
 histeq-video --look thermal --palette ironbow --colour-bar "$frames" colours%03d.png

@@ -67,7 +67,8 @@ fn a_thermographer_gets_frames_to_look_at_and_the_original_samples_back() {
     dir.ffmpeg(&format!("-i clip.mkv -vf format=gray16le,{noise} -frames:v 5 raw%02d.png"));
     let (code, said) = run(&dir, "thermographer.sh", "raw%02d.png");
     assert_eq!(code, Some(0), "{said}");
-    assert_eq!(["seen.mp4", "colours%03d.png", "scale%03d.png"].map(|file| dir.frames(file).len()), [5; 3]);
+    let made = ["seen.mp4", "detail%03d.png", "colours%03d.png", "scale%03d.png"];
+    assert_eq!(made.map(|file| dir.frames(file).len()), [5; 4]);
     assert_eq!(["colours001.png", "scale001.png"].map(|file| dir.pixel_format(file)), ["rgb24"; 2]);
     let samples = |name: &str| -> Vec<u16> {
         dir.raw(name, "gray16le").chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])).collect()
