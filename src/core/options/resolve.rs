@@ -124,7 +124,10 @@ impl Options {
             (look.max_gain_of_tiles, Plateau::Off, 1.0)
         } else if is_detail {
             (if look.fills_range { 4.0 } else { 2.0 }, Plateau::Off, 1.0)
-        } else if matches!(method, MethodName::Natural | MethodName::Asinh | MethodName::Midtones) {
+        } else if matches!(
+            method,
+            MethodName::Deflicker | MethodName::Natural | MethodName::Asinh | MethodName::Midtones
+        ) {
             (look.max_gain, look.plateau, 1.0)
         } else {
             (look.max_gain, look.plateau, look.strength)

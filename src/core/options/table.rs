@@ -141,7 +141,8 @@ pub static OPTIONS: &[OptionInfo] = &[
         default: "by look",
         summary: "Share of the correction to apply, 0 to 1",
         details: "With --method natural, 0 is the input. With equalization, 0 leaves the levels as --levels has them, \
-                  1 is fully equalized. There are 256 steps.",
+                  1 is fully equalized. With --method deflicker, it is how much of the flicker goes. There are 256 \
+                  steps.",
         parse: |options, text| parse::strength(text).map(|strength| options.strength = Some(strength)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.strength.of_256()) / 256.0)),
     },
@@ -210,8 +211,8 @@ pub static OPTIONS: &[OptionInfo] = &[
         default: "by look",
         summary: "Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene",
         details: "The frames of a scene within the window share one histogram, which prevents flicker. A longer window \
-                  is steadier and follows changes of light more slowly; 0 equalizes each frame by itself. scene gives \
-                  all frames of a scene the same curve: a file is then read twice. Not with --look-ahead, --method \
+                  is steadier and follows changes of light more slowly; 0 equalizes each frame by itself. Light that \
+                  wavers more slowly than this window is no flicker to --method deflicker. scene gives all frames of a scene the same curve: a file is then read twice. Not with --look-ahead, --method \
                   clahe, deflicker, asinh or midtones, pipes, network streams and live.",
         parse: |options, text| parse::smooth(text).map(|smooth| options.smooth = Some(smooth)),
         report: |options, settings| match options.smooth {

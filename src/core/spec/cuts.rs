@@ -34,6 +34,7 @@
 
 use super::Threshold;
 use super::deflicker::LightChange;
+use super::film::Changes;
 use super::measure::{BLOCKS, LEAST_SPREAD, Measure};
 use std::collections::VecDeque;
 
@@ -136,6 +137,8 @@ pub struct Known {
     pub noise: Option<u32>,
     /// How the light has changed since the frame before it, where that is asked for.
     pub light: LightChange,
+    /// What else has changed, where that is asked for.
+    pub beside: Box<Changes>,
 }
 
 impl<'a> Neighbourhood<'a> {
@@ -170,6 +173,14 @@ impl<'a> Neighbourhood<'a> {
     }
 
     fn change_seen_ahead(&self, flash: usize, light_cuts: bool) -> Change {
+        if self.begins_scene(flash, light_cuts) {
+            return Change::Cut;
+        }
+        if self.is_flash(flash) { Change::Flash } else { Change::None }
+    }
+
+    /// Whether the frame begins a scene, by the frames behind it that are known.
+    pub fn begins_scene(&self, flash: usize, light_cuts: bool) -> bool {
         let (t, last) = (self.at, self.last);
         let Distance { picture, light, levels } = self.step(t);
         let from_start = if self.ends.0 { t } else { usize::MAX };
@@ -198,21 +209,17 @@ impl<'a> Neighbourhood<'a> {
             && stands_out
             && lasts(&|distance| distance.picture, threshold.max(picture / 2))
         {
-            return Change::Cut;
+            return true;
         }
         let known_around = (from_start > flash) && (!self.ends.1 || t + flash <= last);
         let around = t.saturating_sub(flash)..=(t + flash).min(last);
         let mut others = around.filter(|&index| index != t && !is_first(index));
         let mut alone = || others.all(|index| levels > 3 * self.step(index).levels);
-        if light_cuts
+        light_cuts
             && light > 2 * threshold
             && known_around
             && alone()
             && lasts(&|distance| distance.light, (2 * threshold).max(light / 2))
-        {
-            return Change::Cut;
-        }
-        if self.is_flash(flash) { Change::Flash } else { Change::None }
     }
 
     /// Whether the frame belongs to a flash. Only looked into where a step within F frames is that large.

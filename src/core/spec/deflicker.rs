@@ -11,15 +11,17 @@
 //! Logarithms are of base 2, in 65536ths, rounded down. Divisions are of integers, towards zero.
 
 use super::chroma::UNIT_GAIN;
+use super::film::{self, Remainder};
 use super::measure::Measure;
-use super::{Curve, Levels};
+use super::natural::WHITE;
+use super::{Curve, Levels, Mapping};
 
-const ONE: i64 = 1 << 16;
+pub(super) const ONE: i64 = 1 << 16;
 
 /// The logarithms of 0.15, 0.4 and 0.7.
-const DARK: i64 = -179_370;
+pub(super) const DARK: i64 = -179_370;
 const MIDDLE: i64 = -86_634;
-const LIGHT: i64 = -33_723;
+pub(super) const LIGHT: i64 = -33_723;
 
 /// A change of the light: `log l' = gain + exponent * log l`, in 65536ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +39,7 @@ impl Default for LightChange {
 impl LightChange {
     /// The change from one frame to the next.
     pub fn between(before: &Measure, after: &Measure) -> Self {
-        let count = before.levels.count() as u64;
-        let white = log2(16 * (count - 1));
-        // Blocks that are neither black nor white.
-        let usable = |mean: u32| u64::from(mean) > 16 * count / 42 && u64::from(mean) < 15 * count;
-        let pairs = before.blocks.iter().zip(&after.blocks).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-        let pairs = pairs.filter(|(a, b)| usable(*a) && usable(*b));
-        let points: Vec<(i64, i64)> =
-            pairs.map(|(a, b)| (log2(a.into()) - white, log2(b.into()) - log2(a.into()))).collect();
+        let points = rises_of_blocks(before, after);
         if points.len() < 16 {
             return LightChange::default();
         }
@@ -69,6 +64,29 @@ impl LightChange {
         LightChange { gain, exponent }
     }
 
+    /// How its rises depend on logarithms halfway.
+    pub(super) fn slope(self) -> i64 {
+        2 * (self.exponent - ONE) * ONE / (self.exponent + ONE)
+    }
+
+    /// The change from one frame to the next that has this slope of rises against logarithms halfway.
+    pub(super) fn with_slope(before: &Measure, after: &Measure, slope: i64) -> Self {
+        let points = rises_of_blocks(before, after);
+        if points.len() < 16 {
+            return LightChange::default();
+        }
+        let beside = |(from, rise): &(i64, i64)| rise - ((slope * (from + rise / 2)) >> 16);
+        let gain = median(points.iter().map(beside).collect());
+        // (b - 1) / ((b + 1) / 2) is the slope halfway.
+        let exponent = ((2 * ONE + slope) * ONE / (2 * ONE - slope).max(1)).clamp(45_875, 91_750);
+        LightChange { gain: (gain * (exponent + ONE) / 2) >> 16, exponent }
+    }
+
+    /// By how much it moves a logarithm that is then halfway at `middle`.
+    pub(super) fn halfway(self, middle: i64) -> i64 {
+        2 * (self.gain + (((self.exponent - ONE) * middle) >> 16)) * ONE / (ONE + self.exponent)
+    }
+
     /// This change after `other`.
     fn after(self, other: LightChange) -> Self {
         LightChange {
@@ -86,9 +104,19 @@ impl LightChange {
     }
 
     /// By how much it moves the logarithm `level`.
-    fn at(self, level: i64) -> i64 {
+    pub(super) fn at(self, level: i64) -> i64 {
         self.gain + (((self.exponent - ONE) * level) >> 16)
     }
+}
+
+/// The logarithm of each block of a frame that is neither black nor white, of white, and how much it rises to the next.
+fn rises_of_blocks(before: &Measure, after: &Measure) -> Vec<(i64, i64)> {
+    let count = before.levels.count() as u64;
+    let white = log2(16 * (count - 1));
+    let usable = |mean: u32| u64::from(mean) > 16 * count / 42 && u64::from(mean) < 15 * count;
+    let pairs = before.blocks.iter().zip(&after.blocks).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+    let pairs = pairs.filter(|(a, b)| usable(*a) && usable(*b));
+    pairs.map(|(a, b)| (log2(a.into()) - white, log2(b.into()) - log2(a.into()))).collect()
 }
 
 /// The correction of a frame: the change of the logarithms of 0.15 and of 0.7 of white.
@@ -145,6 +173,18 @@ impl Correction {
             kept.iter().map(|&index| (residuals[index][0] + residuals[index][1]).div_euclid(2).abs()).sum();
         let (share, whole) = (3 * wavers * kept.len() as i64, 2 * strays * (changes.len() as i64 - 2));
         Correction(lines.map(|line| if share >= whole { line.value } else { line.value * share / whole }))
+    }
+
+    /// The mapping that applies it and what else is done to a frame with this measure.
+    pub fn mapping(self, measure: &Measure, remainder: &Remainder) -> Mapping {
+        let (curve, chroma_gain) = self.curve(measure);
+        let toned = (self != Correction::default()).then(|| {
+            let knots = Knots::of(self, measure.levels);
+            let white = 16 * (measure.levels.count() as u64 - 1);
+            let of_points = WHITE as u64;
+            film::toned(|level| (knots.at(level as u64 * white / of_points) * of_points / white) as i32)
+        });
+        remainder.mapping(Mapping::Curve { curve: curve.into(), chroma_gain }, toned, chroma_gain, measure.levels)
     }
 
     /// The curve that applies it, and the gain of chroma that goes with it for a frame with these blocks, in 4096ths.
@@ -208,35 +248,41 @@ impl Knots {
     }
 }
 
-/// A straight line: its value at 0 and its slope, a fraction.
+/// A straight line.
 #[derive(Clone, Copy)]
-struct Line {
-    value: i64,
+pub(super) struct Line {
+    /// Its value at 0.
+    pub value: i64,
+    /// Its slope, a fraction.
     slope: (i64, i64),
 }
 
 impl Line {
-    fn at(self, x: i64) -> i64 {
+    /// Its value at `x`.
+    pub fn at(self, x: i64) -> i64 {
         self.value + self.slope.0 * x / self.slope.1
     }
 }
 
-/// The lines through the two levels of the points, by least squares; level ones through fewer than eight.
+/// The lines through the two levels of the points.
 fn lines_through(points: &[Point]) -> [Line; 2] {
+    [0, 1].map(|end| line_through(&points.iter().map(|(x, ys)| (*x, ys[end])).collect::<Vec<_>>()))
+}
+
+/// The line through points, by least squares; a level one through fewer than eight.
+pub(super) fn line_through(points: &[(i64, i64)]) -> Line {
     let count = points.len() as i64;
     let (sum, squares) = points.iter().fold((0, 0), |(sum, squares), (x, _)| (sum + x, squares + x * x));
+    let (of_y, of_xy) = points.iter().fold((0, 0), |(of_y, of_xy), (x, y)| (of_y + y, of_xy + x * y));
     let whole = count * squares - sum * sum;
-    [0, 1].map(|end| {
-        let (of_y, of_xy) = points.iter().fold((0, 0), |(y, xy), (x, ys)| (y + ys[end], xy + x * ys[end]));
-        if count < 8 || whole == 0 {
-            return Line { value: of_y / count.max(1), slope: (0, 1) };
-        }
-        Line { value: (of_y * squares - sum * of_xy) / whole, slope: (count * of_xy - sum * of_y, whole) }
-    })
+    if count < 8 || whole == 0 {
+        return Line { value: of_y / count.max(1), slope: (0, 1) };
+    }
+    Line { value: (of_y * squares - sum * of_xy) / whole, slope: (count * of_xy - sum * of_y, whole) }
 }
 
 /// The value in the middle, the upper one of two.
-fn median(mut values: Vec<i64>) -> i64 {
+pub(super) fn median(mut values: Vec<i64>) -> i64 {
     let middle = values.len() / 2;
     *values.select_nth_unstable(middle).1
 }
@@ -258,7 +304,7 @@ pub(super) fn log2(value: u64) -> i64 {
 }
 
 /// The smallest number whose logarithm is at least `log`, up to 2^24.
-fn exp2(log: i64) -> u64 {
+pub(super) fn exp2(log: i64) -> u64 {
     let (mut low, mut high) = (1, 1 << 24);
     while low < high {
         let middle = (low + high) / 2;

@@ -13,13 +13,14 @@ use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{self, LightChange};
 use super::detail::{Detail, Quantiles};
 use super::faint::Background;
+use super::film::{Changes, Remainder};
 use super::measure::{BLOCKS, Ends, Measure, REGIONS, mean_by_number};
-use super::natural::{Correction, Found, MeanCorrection, light};
+use super::natural::{Correction, Found, MeanCorrection, Points, light};
 use super::noise;
 use super::tone::{Balance, Tone, Veil};
 use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength, Transfer};
 use std::collections::VecDeque;
-use std::mem::take;
+use std::mem::{replace, take};
 
 /// The decisions on a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Guides {
     frames: VecDeque<Known>,
     /// Further details of each of them.
     details: VecDeque<Details>,
+    /// The points of the last frame; with [`Method::Deflicker`] alone.
+    points: Points,
     /// How many of them, from the oldest, are decided.
     decided: usize,
     /// Whether the oldest is the first of the video.
@@ -92,12 +95,16 @@ impl Guides {
             self.begins = true;
         }
         let step = self.frames.back().map_or_else(Distance::default, |known| Distance::of(&known.measure, &measure));
-        let light = match (self.frames.back(), settings.method) {
-            (Some(before), Method::Deflicker) => LightChange::between(&before.measure, &measure),
-            _ => LightChange::default(),
-        };
         let before = self.frames.back_mut().map(|known| take(&mut known.measure.samples));
         let mut measure = measure;
+        let (light, beside) = match settings.method {
+            Method::Deflicker => {
+                let points = replace(&mut self.points, take(&mut measure.points));
+                let before = self.frames.back().map(|known| &known.measure);
+                before.map(|before| Changes::between([before, &measure], [&points, &self.points])).unwrap_or_default()
+            }
+            _ => Default::default(),
+        };
         let (foreign, step_of_light) = match settings.method {
             Method::Natural { .. } => (self.foreign(&measure, step, settings), self.step_of_light(&measure)),
             _ => ([false; BLOCKS], light::FULL),
@@ -113,7 +120,7 @@ impl Guides {
             Method::Detail { .. } => Quantiles::of(&measure.samples),
             _ => Quantiles::default(),
         };
-        self.frames.push_back(Known { measure, step, noise, light });
+        self.frames.push_back(Known { measure, step, noise, light, beside: beside.into() });
         let (settings, light, scene, counts) = (*settings, step_of_light, 0, false);
         self.details.push_back(Details { settings, correction, light, background, quantiles, scene, counts });
         while let Some(Details { settings, .. }) = self.details.get(self.decided)
@@ -204,8 +211,9 @@ impl Guides {
             })
         };
         if settings.method == Method::Deflicker {
-            let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
-            return Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain });
+            let measure = &self.frames[at].measure;
+            let (correction, remainder) = self.correction(at, settings);
+            return Guide::of(correction.mapping(measure, &remainder).with_strength(measure.levels, settings.strength));
         }
         if let Method::Faint(function) = settings.method {
             let levels = self.frames[at].measure.levels;
@@ -308,15 +316,16 @@ impl Guides {
         light::foreign(&before, measure.light_of_blocks(), white)
     }
 
-    /// The correction of the light of frame `at`, from the frames of its scene in its window.
-    fn correction(&self, at: usize, settings: &Settings) -> deflicker::Correction {
+    /// The correction of the light of frame `at`, and of what else flickers, from the frames of its scene in its window.
+    fn correction(&self, at: usize, settings: &Settings) -> (deflicker::Correction, Remainder) {
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
         let earlier = window - 1 - ahead;
         let is_before = |index: &usize| self.details[*index].scene == self.scene;
         let first = (at.saturating_sub(earlier)..at).rev().take_while(is_before).last().unwrap_or(at);
-        let end = self.behind(at, ahead, settings).last().unwrap_or(at);
+        let end = self.until_cut(at, ahead, settings);
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
-        deflicker::Correction::of(&changes, at - first)
+        let beside: Vec<&Changes> = (first..=end).map(|index| &*self.frames[index].beside).collect();
+        (deflicker::Correction::of(&changes, at - first), Remainder::of(&beside, at - first, settings.chroma.changes()))
     }
 
     /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not
@@ -325,6 +334,18 @@ impl Guides {
         let settings = *settings;
         let goes_on = move |index: &usize| goes_on(self.frames[*index].step, &settings);
         (at + 1..(at + ahead + 1).min(self.frames.len())).take_while(goes_on)
+    }
+
+    /// The last frame behind frame `at`, `ahead` at most, before one that seems to begin a scene. Light that flickers by
+    /// parts of the frame changes the picture as much as a cut does, but not for long.
+    fn until_cut(&self, at: usize, ahead: usize, settings: &Settings) -> usize {
+        let known = (at + ahead + 1).min(self.frames.len());
+        let cuts = |index: usize| {
+            !goes_on(self.frames[index].step, settings)
+                && Neighbourhood::new(&self.frames, (index, known), (self.begins, false), settings.scene_threshold)
+                    .begins_scene(settings.smoothing.flash() as usize, false)
+        };
+        (at + 1..known).find(|&index| cuts(index)).unwrap_or(known) - 1
     }
 
     /// The noise of frame `at`, by what changed from frame to frame of its scene in its window and behind it.

@@ -30,6 +30,7 @@ pub mod deflicker;
 pub mod detail;
 mod equalization;
 pub mod faint;
+pub mod film;
 mod guide;
 mod histogram;
 mod levels;

@@ -152,6 +152,16 @@ impl Points {
         self.points.len()
     }
 
+    /// Whether their codes are of HDR.
+    pub fn is_hdr(&self) -> bool {
+        self.transfer.is_hdr()
+    }
+
+    /// Luma, colour and region of each.
+    pub fn each(&self) -> impl Iterator<Item = (i32, [i32; 3], usize)> + '_ {
+        self.points.iter().map(|point| (point.luma.into(), point.rgb.map(i32::from), point.region.into()))
+    }
+
     /// Red, green and blue of each.
     pub fn rgb(&self) -> impl Iterator<Item = [i32; 3]> + Clone + '_ {
         self.points.iter().map(|point| point.rgb.map(i32::from))

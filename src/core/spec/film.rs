@@ -1,0 +1,583 @@
+//! What flickers beside the light of the whole frame: colour, patches, bands. Part of
+//! [`Method::Deflicker`](super::Method::Deflicker).
+//!
+//! As with the whole light ([`deflicker`](super::deflicker)), what changes from one frame to the next is a median, here
+//! over the points of the lattice ([`Points`]), and changes are chained over the window. All is measured beside the
+//! change of the whole light:
+//! * **Colour**: for each of R, G and B, how much more its logarithm rises than that of luma, at two levels. It is
+//!   corrected by a [`Balance`].
+//! * **Bands and patches**: in each of 8x8 regions, the median of how much more points rise than the whole frame. The
+//!   mean of the middle half over a row of regions is a horizontal band, over a column a vertical one; what is left,
+//!   smoothed over 3x3 regions, is a patch. They are corrected by gains of regions ([`Veil`]), which are blended as
+//!   tiles are, with the curve of the whole light after them.
+//!
+//! What moves is no flicker. Where something else comes into a region, its points rise by different amounts, or all of
+//! them by far more than those of the regions around it: there the chain ends, and frames before are not compared with
+//! frames behind. No value is corrected by more than three times what values of its window stray, so what one frame
+//! alone has in a patch stays. And of a correction only that share is made by which the changes exceed their errors,
+//! which are known by how far the points disagree. Clean footage stays as it is.
+
+use super::chroma::UNIT_GAIN;
+use super::deflicker::{DARK, LIGHT, LightChange, ONE, exp2, line_through, log2, median};
+use super::measure::{Measure, REGIONS};
+use super::natural::{Points, ToneCurve, Toned, WHITE};
+use super::tone::{Balance, Veil};
+use super::{Levels, Mapping};
+use std::sync::LazyLock;
+
+/// A number for each region.
+type Regions = [[i64; REGIONS]; REGIONS];
+
+/// The points that a region needs.
+const FEWEST: usize = 24;
+
+/// An error of what is not known.
+const UNKNOWN: i64 = 4 * ONE;
+
+/// Rises that are as far apart as this, an eighth of an octave, are of different things.
+const APART: i64 = ONE / 8;
+
+/// A region that rises by this much more than those around it, a fifth of an octave, shows something else.
+const ALONE: i64 = ONE / 5;
+
+/// Corrections that are all smaller than this, half a percent, are none.
+const LEAST: i64 = 470;
+
+/// The most that a region is corrected by, half an octave.
+const MOST: i64 = ONE / 2;
+
+/// As far as a chain goes: there is room for no more.
+const FURTHEST: i64 = 16 * ONE;
+
+/// A rise from one frame to the next, and its error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Rise {
+    /// By how much a logarithm rises.
+    value: i64,
+    /// The standard deviation that it has.
+    error: i64,
+    /// Whether what is seen is another thing than before.
+    breaks: bool,
+}
+
+/// Another thing is seen.
+const BROKEN: Rise = Rise { value: 0, error: UNKNOWN, breaks: true };
+
+/// What has changed from one frame to the next, beside the light of the whole frame; logarithms in 65536ths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Of red, green and blue, at two levels.
+    colours: [[Rise; 2]; 3],
+    rows: [Rise; REGIONS],
+    columns: [Rise; REGIONS],
+    /// Of each region, with its band.
+    regions: [[Rise; REGIONS]; REGIONS],
+}
+
+/// The logarithms of the levels of points; of black, that of the level above it.
+static LOGS: LazyLock<Vec<i32>> = LazyLock::new(|| (0..=WHITE as u64).map(|level| log2(level.max(1)) as i32).collect());
+
+/// The logarithm of a level of points.
+fn log(level: i32) -> i64 {
+    LOGS[level.clamp(0, WHITE) as usize].into()
+}
+
+/// The logarithm halfway between two levels of a point, which are neither black nor white, and the way.
+fn risen(from: i32, to: i32) -> Option<(i64, i64)> {
+    let twice = from + to;
+    let is_usable = twice > WHITE / 21 && twice < WHITE / 8 * 15 && from.max(to) < WHITE && from.min(to) > 0;
+    is_usable.then(|| ((log(from) + log(to)) / 2, log(to) - log(from)))
+}
+
+/// How rises depend on logarithms within regions, by the median: what brightens the upper half of a frame changes no
+/// exponent, though the sky is bright. `None` where few regions have dark and light points.
+fn slope_in_regions(points: &[Vec<(i64, i64)>]) -> Option<i64> {
+    let slope = |points: &Vec<(i64, i64)>| {
+        let at = (points.len() >= 2 * FEWEST).then(|| median(points.iter().map(|(middle, _)| *middle).collect()))?;
+        let half = |is_light: bool| {
+            let of = |number: &dyn Fn(&(i64, i64)) -> i64| {
+                let half: Vec<i64> = points.iter().filter(|point| (point.0 >= at) == is_light).map(number).collect();
+                (half.len() >= FEWEST / 2).then(|| median(half))
+            };
+            of(&|point| point.0).zip(of(&|point| point.1))
+        };
+        let ((x0, rise0), (x1, rise1)) = half(false).zip(half(true))?;
+        (x1 - x0 >= ONE / 3).then(|| (rise1 - rise0) * ONE / (x1 - x0))
+    };
+    let slopes: Vec<i64> = points.iter().filter_map(slope).collect();
+    if slopes.len() < REGIONS {
+        return None;
+    }
+    // As small as this, it is noise.
+    let slope = median(slopes);
+    Some(if slope > 0 { (slope - 1418).max(0) } else { (slope + 1418).min(0) })
+}
+
+/// The one of two numbers that is nearer to 0; 0 if they have different signs.
+fn nearer_to_none(one: i64, other: i64) -> i64 {
+    if one.signum() == other.signum() { one.signum() * one.abs().min(other.abs()) } else { 0 }
+}
+
+/// The mean of the middle half of values, which whole levels do not round as they do a median, and how far values are
+/// from it, by the median; `None` of few.
+fn middle_and_spread(mut values: Vec<i64>) -> Option<(i64, i64)> {
+    if values.len() < FEWEST {
+        return None;
+    }
+    let cut = values.len() / 4;
+    let within = values.len() - 2 * cut;
+    values.select_nth_unstable(cut);
+    values[cut..].select_nth_unstable(within - 1);
+    let middle = values[cut..][..within].iter().sum::<i64>() / within as i64;
+    Some((middle, median(values.iter().map(|value| (value - middle).abs()).collect())))
+}
+
+/// The error of the median of this many values.
+fn error_of_median(spread: i64, count: usize) -> i64 {
+    // 1.2533 times the deviation, which is 1.4826 times that median.
+    spread * 1903 / 1024 * 32 / ((1024 * count as u64).isqrt() as i64).max(1)
+}
+
+/// The mean of the middle half of values, and its error by how far they disagree.
+fn of_middle_half(mut values: Vec<i64>) -> Option<(i64, i64)> {
+    if values.len() < REGIONS / 2 {
+        return None;
+    }
+    values.sort_unstable();
+    let (cut, count) = (values.len() / 4, values.len() as i64);
+    let half = &values[cut..values.len() - cut];
+    let mean = half.iter().sum::<i64>() / half.len() as i64;
+    let apart = values.iter().map(|value| (value - mean).abs()).sum::<i64>() / count;
+    Some((mean, apart * 64 / ((1024 * count as u64).isqrt() as i64).max(1)))
+}
+
+impl Changes {
+    /// The change of the whole light from one frame to the next, by their measures, and what else changes, by their
+    /// points.
+    pub fn between(measures: [&Measure; 2], [before, after]: [&Points; 2]) -> (LightChange, Self) {
+        let mut changes = Changes::default();
+        if before.count() != after.count() || before.is_hdr() || after.is_hdr() {
+            return (LightChange::between(measures[0], measures[1]), changes);
+        }
+        let white = log(WHITE);
+        // Of points, the logarithm of the level, halfway, and by how much it rises.
+        let mut points = vec![Vec::new(); REGIONS * REGIONS];
+        let mut of_channels = [const { Vec::new() }; 3];
+        for ((luma, rgb, _), (to_luma, to_rgb, region)) in before.each().zip(after.each()) {
+            let Some((middle, rise)) = risen(luma, to_luma) else { continue };
+            points[region].push((middle - white, rise));
+            for (channel, points) in of_channels.iter_mut().enumerate() {
+                if let Some((middle, of_channel)) = risen(rgb[channel], to_rgb[channel]) {
+                    points.push((middle - white, of_channel - rise));
+                }
+            }
+        }
+        let [from, to] = measures;
+        let light = LightChange::between(from, to);
+        let own = light.slope();
+        let light = match slope_in_regions(&points).map(|slope| nearer_to_none(own, slope)) {
+            Some(slope) if slope != own => LightChange::with_slope(from, to, slope),
+            _ => light,
+        };
+        let beside = |(middle, rise): (i64, i64)| rise - light.halfway(middle);
+        let rises = points.into_iter().map(|points| points.into_iter().map(beside).collect()).collect();
+        changes.colours = of_channels.map(|points| Changes::of_channel(&points));
+        changes.find_bands(rises);
+        (light, changes)
+    }
+
+    /// How much more than luma a channel rises at two levels; these are its points.
+    fn of_channel(points: &[(i64, i64)]) -> [Rise; 2] {
+        let none = [Rise::default(); 2];
+        let Some((middle, spread)) = middle_and_spread(points.iter().map(|(_, rise)| *rise).collect()) else {
+            return none;
+        };
+        let error = error_of_median(spread, points.len() / 16);
+        let even = [Rise { value: middle, error, breaks: false }; 2];
+        let at = median(points.iter().map(|(from, _)| *from).collect());
+        let half = |is_light: bool| {
+            let points: Vec<_> = points.iter().filter(|(from, _)| (*from >= at) == is_light).collect();
+            let rise = middle_and_spread(points.iter().map(|(_, rise)| *rise).collect())?.0;
+            Some((median(points.iter().map(|(from, _)| *from).collect()), rise))
+        };
+        let Some(((x0, rise0), (x1, rise1))) = half(false).zip(half(true)) else { return even };
+        if x1 - x0 < ONE / 2 {
+            return even;
+        }
+        let value = |level: i64| rise0 + (rise1 - rise0) * (level - x0).clamp(0, x1 - x0) / (x1 - x0);
+        [DARK, LIGHT].map(|level| Rise { value: value(level), ..even[0] })
+    }
+
+    /// Sets what changes in regions, and in all of a row or a column of them; these are the rises of their points.
+    fn find_bands(&mut self, rises: Vec<Vec<i64>>) {
+        let counts: Vec<usize> = rises.iter().map(Vec::len).collect();
+        let found: Vec<Option<(i64, i64)>> = rises.into_iter().map(middle_and_spread).collect();
+        if 2 * found.iter().flatten().count() < REGIONS * REGIONS {
+            return;
+        }
+        let error = |region: usize| {
+            found[region].map_or(UNKNOWN, |(_, spread)| error_of_median(spread, counts[region]).max(32))
+        };
+        // Something else is seen where points disagree.
+        let differs = |region: usize| found[region].is_none_or(|(_, spread)| spread > APART);
+        let all: Vec<i64> = found.iter().map(|found| found.map_or(0, |(rise, _)| rise)).collect();
+        let mut left = all.clone();
+        for across in [true, false] {
+            let bands = if across { &mut self.rows } else { &mut self.columns };
+            for band in 0..REGIONS {
+                let region = |at: usize| if across { band * REGIONS + at } else { at * REGIONS + band };
+                let known: Vec<usize> = (0..REGIONS).map(region).filter(|&region| !differs(region)).collect();
+                let Some((value, apart)) = of_middle_half(known.iter().map(|&region| left[region]).collect()) else {
+                    bands[band] = BROKEN;
+                    continue;
+                };
+                let mean = known.iter().map(|&region| error(region)).sum::<i64>() / known.len() as i64;
+                let error = apart.max(mean * 32 / ((1024 * known.len() as u64).isqrt() as i64).max(1));
+                bands[band] = Rise { value, error, breaks: value.abs() > 2 * ALONE };
+                (0..REGIONS).for_each(|at| left[region(at)] -= value);
+            }
+        }
+        for (region, rise) in self.regions.as_flattened_mut().iter_mut().enumerate() {
+            *rise = Rise { value: all[region], error: error(region), breaks: differs(region) };
+        }
+    }
+
+    /// The rises of patches, where this share of bands is taken off, in 4096ths.
+    fn patches(&self, rows: &[Even; REGIONS], columns: &[Even; REGIONS]) -> [[Rise; REGIONS]; REGIONS] {
+        let left: Regions = std::array::from_fn(|y| {
+            std::array::from_fn(|x| {
+                let bands = self.rows[y].value * rows[y].share + self.columns[x].value * columns[x].share;
+                self.regions[y][x].value - (bands >> 12)
+            })
+        });
+        let patch = |y: usize, x: usize| {
+            let own = self.regions[y][x];
+            let near = around((y, x)).filter(|&(row, column)| !self.regions[row][column].breaks);
+            let near: Vec<(usize, usize)> = near.collect();
+            if near.len() < 4 {
+                return BROKEN;
+            }
+            let middle = median(near.iter().map(|&(row, column)| left[row][column]).collect());
+            let (mut sum, mut whole, mut errors) = (0, 0, 0);
+            for &(row, column) in &near {
+                let error = self.regions[row][column].error;
+                let weight = ((4 << 24) >> (row.abs_diff(y) + column.abs_diff(x))) / (error * error + 4096);
+                sum += weight * left[row][column];
+                whole += weight;
+                errors += error;
+            }
+            let (value, error) = (sum / whole.max(1), errors / near.len() as i64 / 2);
+            Rise { value, error, breaks: own.breaks || (left[y][x] - middle).abs() > ALONE }
+        };
+        std::array::from_fn(|y| std::array::from_fn(|x| patch(y, x)))
+    }
+}
+
+/// The regions around one, and itself.
+fn around((y, x): (usize, usize)) -> impl Iterator<Item = (usize, usize)> {
+    let near = |at: usize| at.saturating_sub(1)..=(at + 1).min(REGIONS - 1);
+    near(y).flat_map(move |row| near(x).map(move |column| (row, column)))
+}
+
+/// Corrections of regions, none larger by more than a quarter than the second one of those around it: patches are larger
+/// than a region, and what is alone is something that moves.
+fn with_company(corrections: &Regions) -> Regions {
+    let within = |y: usize, x: usize| {
+        let near = around((y, x)).filter(|at| *at != (y, x));
+        let mut near: Vec<i64> = near.map(|(row, column)| corrections[row][column]).collect();
+        near.sort_unstable();
+        let (low, high) = (near[1], near[near.len() - 2]);
+        corrections[y][x].clamp(low.min(low * 5 / 4), high.max(high * 5 / 4))
+    };
+    std::array::from_fn(|y| std::array::from_fn(|x| within(y, x)))
+}
+
+/// A series made even.
+#[derive(Clone, Copy, Debug, Default)]
+struct Even {
+    /// What is added to the value at a frame.
+    correction: i64,
+    /// The share of the rises that is more than their errors, in 4096ths.
+    share: i64,
+}
+
+/// Which corrections are made of a series of rises.
+struct Rule {
+    /// Values that stray by up to this are corrected, however little others of the window stray.
+    free: i64,
+    /// A series is corrected in full where its second differences, times this, are twice what it strays. Three leaves
+    /// what takes more than some ten frames, as things that move do; a band may take the whole window.
+    wavers: i64,
+}
+
+const BAND: Rule = Rule { free: ONE / 3, wavers: 12 };
+const PATCH: Rule = Rule { free: 1500, wavers: 3 };
+const COLOUR: Rule = Rule { free: ONE / 3, wavers: 3 };
+
+impl Rule {
+    /// What brings frame `at` to where the frames around it are; `rises[j]` leads to frame j.
+    fn even(&self, rises: &[Rise], at: usize) -> Even {
+        let first = (1..=at).rev().find(|&index| rises[index].breaks).unwrap_or(0);
+        let end = (at + 1..rises.len()).find(|&index| rises[index].breaks).unwrap_or(rises.len());
+        let (rises, at) = (&rises[first..end], at - first);
+        if rises.len() < 5 {
+            return Even::default();
+        }
+        let mut chain = 0;
+        let mut points: Vec<(i64, i64)> = Vec::with_capacity(rises.len());
+        for (index, rise) in rises.iter().enumerate() {
+            chain = (chain + if index > 0 { rise.value } else { 0 }).clamp(-FURTHEST, FURTHEST);
+            points.push((index as i64 - at as i64, chain));
+        }
+        let own = points[at].1;
+        points.iter_mut().for_each(|(_, y)| *y -= own);
+        let line = line_through(&points);
+        let strays: Vec<i64> = points.iter().map(|(x, y)| y - line.at(*x)).collect();
+        let middle = median(strays.clone());
+        let limit = (3 * median(strays.iter().map(|stray| (stray - middle).abs()).collect())).max(self.free);
+        let kept: Vec<(i64, i64)> = points
+            .iter()
+            .zip(&strays)
+            .filter(|(_, stray)| (**stray - middle).abs() <= limit)
+            .map(|(p, _)| *p)
+            .collect();
+        let line = if kept.len() < points.len() { line_through(&kept) } else { line };
+        let value = line.value.clamp(-limit, limit);
+        // The rises between kept frames, and their errors.
+        let steps: Vec<(i64, i64)> = kept
+            .windows(2)
+            .filter(|pair| pair[1].0 - pair[0].0 == 1)
+            .map(|pair| (pair[1].1 - pair[0].1, rises[(pair[1].0 + at as i64) as usize].error))
+            .collect();
+        let energy: i64 = steps.iter().map(|(rise, _)| rise * rise / 16).sum();
+        // Eight times their squares: changes of neighbouring points are not independent.
+        let errors: i64 = steps.iter().map(|(_, error)| error * error / 2).sum();
+        if energy <= errors || steps.len() < 3 {
+            return Even::default();
+        }
+        let share = (energy - errors) * 4096 / energy;
+        let value = (value * share) >> 12;
+        let wavers: i64 = steps.windows(2).map(|pair| (pair[0].0 - pair[1].0).abs()).sum();
+        let strays: i64 = kept.iter().map(|(x, y)| (y - line.at(*x)).abs()).sum();
+        let (wavers, whole) = (self.wavers * wavers * kept.len() as i64, 2 * strays * (steps.len() as i64 - 1));
+        Even { correction: if wavers >= whole { value } else { value * wavers / whole }, share }
+    }
+}
+
+/// What is done to a frame beside its curve; changes of logarithms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remainder {
+    /// Changes of the logarithms of red, green and blue at two levels.
+    colours: [[i64; 2]; 3],
+    /// Changes of the logarithm of luma in the regions.
+    regions: Regions,
+}
+
+impl Remainder {
+    /// Of frame `at` of a window with these changes from frame to frame: `changes[j]` leads to frame j.
+    /// With `colour`, colour too.
+    pub fn of(changes: &[&Changes], at: usize, colour: bool) -> Self {
+        let even = |rule: Rule, of: &dyn Fn(&Changes) -> Rise| {
+            rule.even(&changes.iter().map(|changes| of(changes)).collect::<Vec<_>>(), at)
+        };
+        let mut colours = [[0; 2]; 3];
+        if colour {
+            colours = std::array::from_fn(|channel| {
+                [0, 1].map(|end| even(COLOUR, &|changes| changes.colours[channel][end]).correction)
+            });
+        }
+        let rows: [Even; REGIONS] = std::array::from_fn(|y| even(BAND, &|changes| changes.rows[y]));
+        let columns: [Even; REGIONS] = std::array::from_fn(|x| even(BAND, &|changes| changes.columns[x]));
+        let patches: Vec<[[Rise; REGIONS]; REGIONS]> =
+            changes.iter().map(|changes| changes.patches(&rows, &columns)).collect();
+        let patch = |y: usize, x: usize| {
+            PATCH.even(&patches.iter().map(|patches| patches[y][x]).collect::<Vec<_>>(), at).correction
+        };
+        let patches = with_company(&std::array::from_fn(|y| std::array::from_fn(|x| patch(y, x))));
+        let regions = std::array::from_fn(|y| {
+            std::array::from_fn(|x| (rows[y].correction + columns[x].correction + patches[y][x]).clamp(-MOST, MOST))
+        });
+        Remainder { colours, regions }
+    }
+
+    /// It, and `curve` with this gain of chroma after it.
+    pub fn mapping(&self, curve: Mapping, toned: Option<Toned>, chroma_gain: u32, levels: Levels) -> Mapping {
+        let then = match self.veil(toned, chroma_gain, levels) {
+            Some(veil) => Mapping::Veil(veil.into()),
+            None => curve,
+        };
+        match self.balance(levels) {
+            Balance::IDENTITY => then,
+            balance => Mapping::Balanced { balance, then: then.into() },
+        }
+    }
+
+    fn veil(&self, then: Option<Toned>, chroma_gain: u32, levels: Levels) -> Option<Veil> {
+        if self.regions.as_flattened().iter().all(|change| change.abs() < LEAST) {
+            return None;
+        }
+        let gains = self.regions.map(|row| row.map(|change| exp2(log2(UNIT_GAIN.into()) + change) as u32));
+        let chroma = gains.map(|row| row.map(|gain| (u64::from(gain) * u64::from(chroma_gain) >> 12) as u32));
+        let ceiling = levels.count() as u32 - 1;
+        Some(Veil { taken: [[0; REGIONS]; REGIONS], gains, chroma, then, in_light: None, ceiling })
+    }
+
+    fn balance(&self, levels: Levels) -> Balance {
+        let mut balance = Balance::IDENTITY;
+        if self.colours.as_flattened().iter().all(|change| change.abs() < LEAST) {
+            return balance;
+        }
+        let white = log2(16 * (levels.count() as u64 - 1));
+        let ends = [DARK, LIGHT].map(|level| exp2(white + level) as i64);
+        for (channel, changes) in self.colours.iter().enumerate() {
+            let changes = changes.map(|change| change.clamp(-MOST, MOST));
+            let becomes = [0, 1].map(|end| exp2(log2(ends[end] as u64) + changes[end]) as i64);
+            let gain = (becomes[1] - becomes[0]).max(0) * i64::from(UNIT_GAIN) / (ends[1] - ends[0]).max(1);
+            balance.gains[channel] = gain as u32;
+            balance.offsets[channel] = (becomes[1] - ((ends[1] * gain) >> 12)) as i32;
+        }
+        balance
+    }
+}
+
+/// The curve that follows gains of regions: what becomes of a level in sixteenths of 255.
+pub fn toned(becomes: impl Fn(i32) -> i32) -> Toned {
+    Toned { curve: ToneCurve::through(becomes), light: 1 << 16 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Chroma, Guides, Lattice, Method, Settings, Smoothing, Threshold};
+
+    const SIZE: (usize, usize) = (128, 72);
+
+    /// A still picture with dark and light parts and texture; levels of 255.
+    fn scene(x: usize, y: usize) -> f64 {
+        60.0 + 0.7 * x as f64 + 0.4 * y as f64 + ((x * 37 + y * 91) % 40) as f64
+    }
+
+    /// What is done to sixty frames with these colours: frame, column, row.
+    fn mappings(colour: impl Fn(usize, usize, usize) -> [f64; 3]) -> Vec<Mapping> {
+        let levels = Levels::full(16);
+        let settings = Settings {
+            method: Method::Deflicker,
+            smoothing: Smoothing::of_seconds(1.0, 25.0).looking_ahead(12),
+            scene_threshold: Threshold::from_share(0.25).expect("a share"),
+            chroma: Chroma::Follow,
+            ..Settings::default()
+        };
+        let mut guides = Guides::default();
+        let measure = |frame: usize| {
+            let point = |point: usize| {
+                colour(frame, point % SIZE.0, point / SIZE.0).map(|level| (257.0 * level).round() as u16)
+            };
+            let rgb: Vec<[u16; 3]> = (0..SIZE.0 * SIZE.1).map(point).collect();
+            let luma = rgb.iter().map(|&[r, g, b]| (u32::from(r) + 2 * u32::from(g) + u32::from(b)) / 4);
+            let luma = luma.map(|level| level as u16).collect();
+            Measure::of(&Lattice { size: SIZE, luma, rgb, ..Lattice::default() }, levels, SIZE)
+        };
+        let mut found: Vec<_> = (0..60).flat_map(|frame| guides.push(measure(frame), &settings)).collect();
+        found.extend(guides.finish());
+        found.into_iter().map(|guide| guide.mapping.expect("a mapping")).collect()
+    }
+
+    /// A number from -1 to 1 for each number, without an order.
+    fn wavers(number: usize) -> f64 {
+        let mixed = (number as u32).wrapping_add(7).wrapping_mul(2_654_435_761);
+        let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519);
+        f64::from(mixed ^ (mixed >> 13)) / f64::from(1_u32 << 31) - 1.0
+    }
+
+    /// The gain of code 30,000 in the region at row and column.
+    fn gain(mapping: &Mapping, at: (usize, usize)) -> f64 {
+        let becomes = match mapping {
+            Mapping::Veil(veil) => veil.curve_of(at, Levels::full(16)).apply(30_000),
+            Mapping::Curve { curve, .. } => curve.apply(30_000),
+            Mapping::Balanced { then, .. } => return gain(then, at),
+            Mapping::Balance(_) | Mapping::Tiles { .. } => 30_000,
+        };
+        f64::from(becomes) / 30_000.0
+    }
+
+    /// How much a series of light changes from frame to frame, on average.
+    fn steps(light: &[f64]) -> f64 {
+        light.windows(2).map(|pair| (pair[1] / pair[0]).log2().abs()).sum::<f64>() / (light.len() - 1) as f64
+    }
+
+    /// By how much of what it was what flickers in regions of the left column is less, at the row where most is left.
+    fn left(of: impl Fn(usize, f64, f64) -> f64) -> f64 {
+        let mappings = mappings(|frame, x, y| [scene(x, y) * of(frame, x as f64 / 128.0, y as f64 / 72.0); 3]);
+        let rows = (0..REGIONS).map(|y| {
+            let before: Vec<f64> = (0..60).map(|frame| of(frame, 1.0 / 16.0, (y as f64 + 0.5) / 8.0)).collect();
+            let after: Vec<f64> = before.iter().zip(&mappings).map(|(light, of)| light * gain(of, (y, 0))).collect();
+            steps(&after) / steps(&before)
+        });
+        rows.fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn a_band_that_rolls_goes() {
+        let rolls = |phase: f64, at: f64| 1.0 + 0.1 * (std::f64::consts::TAU * (at - phase)).sin();
+        let evenly = left(|frame, _, y| rolls(frame as f64 / 9.0, y));
+        assert!(evenly < 0.3, "{evenly} of a horizontal band is left");
+        let irregularly = left(|frame, _, y| rolls(frame as f64 / 7.0 + 0.1 * wavers(frame), y));
+        assert!(irregularly < 0.35, "{irregularly} of an irregular one is left");
+        let upright = left(|frame, x, _| rolls(frame as f64 / 9.0, x));
+        assert!(upright < 0.5, "{upright} of an upright one is left");
+    }
+
+    #[test]
+    fn patches_that_flicker_go() {
+        let left = left(|frame, x, y| 1.0 + 0.12 * wavers(frame) * (0.5 - x) + 0.12 * wavers(3 * frame) * (0.5 - y));
+        assert!(left < 0.35, "{left} is left");
+    }
+
+    #[test]
+    fn a_colour_that_flickers_goes() {
+        let red = |frame: usize| 1.0 + 0.08 * wavers(frame);
+        let mappings = mappings(|frame, x, y| [scene(x, y) * red(frame), scene(x, y), scene(x, y)]);
+        let after = |(frame, mapping): (usize, &Mapping)| match mapping {
+            Mapping::Balanced { balance, .. } | Mapping::Balance(balance) => {
+                let [r, g, _] = balance.rgb([(16_000.0 * red(frame)) as u16, 16_000, 16_000], u16::MAX);
+                f64::from(r) / f64::from(g)
+            }
+            _ => red(frame),
+        };
+        let before: Vec<f64> = (0..60).map(red).collect();
+        let after: Vec<f64> = mappings.iter().enumerate().map(after).collect();
+        assert!(steps(&after) < 0.25 * steps(&before), "{} of {}", steps(&after), steps(&before));
+    }
+
+    /// Frames that may not change by two percent anywhere, and not in colour.
+    fn stays(colour: impl Fn(usize, usize, usize) -> f64) {
+        for (frame, mapping) in mappings(|frame, x, y| [colour(frame, x, y); 3]).into_iter().enumerate() {
+            let regions = (0..REGIONS * REGIONS).map(|region| gain(&mapping, (region / REGIONS, region % REGIONS)));
+            let most = regions.map(|gain| (gain - 1.0).abs()).fold(0.0, f64::max);
+            assert!(most < 0.02, "frame {frame} changes by {most}");
+            assert!(!matches!(mapping, Mapping::Balanced { .. } | Mapping::Balance(_)), "frame {frame} in colour");
+        }
+    }
+
+    #[test]
+    fn clean_footage_stays() {
+        stays(|_, x, y| scene(x, y));
+        // With grain.
+        stays(|frame, x, y| scene(x, y) + 6.0 * wavers(frame * 9_973 + 131 * y + x));
+    }
+
+    #[test]
+    fn what_moves_is_no_flicker() {
+        // Something dark crosses, slowly and fast, a fifth of the width and as high as the frame or less.
+        for (speed, height) in [(1, 24), (4, 24), (9, 40), (4, 72)] {
+            stays(|frame, x, y| {
+                let left = (speed * frame) as i64 - 30;
+                if (left..left + 26).contains(&(x as i64)) && y < height { 40.0 } else { scene(x, y) }
+            });
+        }
+        // A caption comes and goes.
+        stays(|frame, x, y| if (20..40).contains(&frame) && y > 60 { 230.0 } else { scene(x, y) });
+        // Texture moves.
+        stays(|frame, x, y| 90.0 + ((x + 2 * frame) * 37 % 91 + 13 * (y / 3) % 40) as f64);
+    }
+}
