@@ -84,11 +84,13 @@ fn backends() -> Vec<Backend> {
     [Backend::Cpu].into_iter().chain(gpu().map(|_| Backend::Cuda)).collect()
 }
 
-const OPTIONS: [&str; 14] = [
+const OPTIONS: [&str; 16] = [
     "--strength 1 --max-gain 3",
     "--method global --levels 1 --strength 0.7",
     "--method clahe",
     "--method clahe --tiles 3x5 --max-gain 4 --look exact",
+    "--method detail",
+    "--method detail --tiles 3x5 --max-gain 4 --look thermal",
     "--method dehaze",
     "--method deflicker",
     "--method balance",
@@ -370,7 +372,7 @@ fn what_does_not_fit_is_an_error_that_says_so() {
         assert_eq!(said(build().set(name, value).err().expect("no such value")), says);
     }
     let conflict = with(build(), "--tiles 4x4").build().err().expect("a conflict");
-    assert_eq!(said(conflict), "tiles goes with method clahe only");
+    assert_eq!(said(conflict), "tiles goes with method clahe and detail only");
     let outside = with(build(), "--roi 200,0,10,10").build().err().expect("outside");
     assert!(said(outside).starts_with("roi 200,0,10,10 lies outside of its picture of 98x62 pixels"));
     assert!(matches!(build().mask(&[0; 98 * 62]), Err(Error::NoMask { .. })));

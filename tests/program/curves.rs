@@ -442,7 +442,10 @@ fn options_that_make_curves_do_not_go_with_kept_ones() {
     ] {
         usage_error(&format!("--load-curves c.jsonl {options} in.mkv out.mkv")).says(&["--load-curves"]);
     }
-    usage_error("--save-curves c.jsonl --method clahe in.mkv out.mkv").says(&["--save-curves", "clahe"]);
+    for method in ["clahe", "detail"] {
+        usage_error(&format!("--save-curves c.jsonl --method {method} in.mkv out.mkv"))
+            .says(&["--save-curves", method]);
+    }
     usage_error("--save-curves out.mkv in.mkv out.mkv").says(&["--save-curves"]);
     usage_error("--save-curves s.jsonl --stats s.jsonl in.mkv out.mkv").says(&["--save-curves"]);
     dir.run("--save-curves in.mkv in.mkv out.mkv").fails().says(&["in.mkv is the input itself"]);

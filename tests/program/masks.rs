@@ -128,7 +128,9 @@ fn a_mask_that_cannot_be_used_is_refused_in_one_line() {
     refused("--mask none.png in.mkv out.mkv", 1, &["--mask", "none.png"]);
     refused("--mask text.png in.mkv out.mkv", 1, &["--mask", "text.png"]);
     dir.run("--mask mask.png in.mkv mask.png -y").fails().says(&["is the input itself"]);
-    usage_error("--mask mask.png --method clahe in.mkv out.mkv").says(&["--mask", "--method clahe"]);
+    for method in ["--method clahe", "--method detail"] {
+        usage_error(&format!("--mask mask.png {method} in.mkv out.mkv")).says(&["--mask", method, "without weights"]);
+    }
     usage_error("--mask mask.png --load-curves c.jsonl in.mkv out.mkv").says(&["--mask", "--load-curves"]);
     usage_error("--mask - in.mkv out.mkv").says(&["--mask takes a file's name"]);
 

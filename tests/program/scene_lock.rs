@@ -132,6 +132,7 @@ fn what_cannot_be_read_twice_is_refused() {
     }
     for (line, other) in [
         ("--smooth scene --method clahe in.mkv out.mkv", "clahe"),
+        ("--smooth scene --method detail in.mkv out.mkv", "detail"),
         ("--smooth scene --method deflicker in.mkv out.mkv", "deflicker"),
         ("--smooth scene --look-ahead 1 in.mkv out.mkv", "--look-ahead"),
         ("--smooth scene --exact in.mkv out.mkv", "--exact"),
