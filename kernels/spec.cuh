@@ -253,7 +253,9 @@ SPEC unsigned with_detail(long long level, long long size, unsigned ceiling, con
     unsigned long long extent = size < 0 ? -size : size;
     unsigned long long beyond = extent > detail.noise ? extent - detail.noise : 0u;
     unsigned long long becomes = (extent * detail.slope + beyond * (detail.steep - detail.slope)) >> 16;
-    if (becomes != 0u) becomes = becomes * detail.most / (becomes + detail.most);
+    // Quotients below 2^20 come from a reciprocal as well.
+    unsigned long long whole = becomes + detail.most;
+    if (becomes != 0u) becomes = quotient(becomes * detail.most, whole, reciprocal_of((float)whole));
     long long both = size < 0 ? middle - (long long)becomes : middle + (long long)becomes;
     return both<0 ? 0u : both>(long long) ceiling ? ceiling : (unsigned)both;
 }

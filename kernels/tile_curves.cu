@@ -299,17 +299,21 @@ DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, con
     // The barriers of the sums come before `sums` is written again.
     sum_around<ITEMS>(moments, bins, detail.radius, sums, storage);
 
+    float of_bins = reciprocal_of((float)(16u * bins));
     unsigned outputs[ITEMS], most = 0u;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
         unsigned bin = first + i;
         if (bin < bins) {
-            Sum base = 256u * bin;
+            unsigned base = 256u * bin;
             if (samples[i] != 0u) {
-                Sum whole = moments[i] / samples[i];
-                base = 256u * whole + 256u * (moments[i] - whole * samples[i]) / samples[i];
+                float reciprocal = reciprocal_of((float)samples[i]);
+                unsigned whole = quotient(moments[i], samples[i], reciprocal);
+                base = 256u * whole + quotient(256u * (moments[i] - whole * samples[i]), samples[i], reciprocal);
             }
-            long long size = ((long long)(256u * bin) - (long long)base) * (long long)count / (16ll * bins);
+            unsigned apart = base < 256u * bin ? 256u * bin - base : base - 256u * bin;
+            long long size = quotient((Sum)apart * count, 16u * bins, of_bins);
+            if (base > 256u * bin) size = -size;
             long long level = 16ll * (first_of_bin(bin + 1u, bins, count) - 1u);
             unsigned output = with_detail(level, size, 16u * m.ceiling, detail, line);
             if (output > most) most = output;
