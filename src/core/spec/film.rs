@@ -224,16 +224,16 @@ impl Changes {
         let mut left = all.clone();
         for across in [true, false] {
             let bands = if across { &mut self.rows } else { &mut self.columns };
-            for band in 0..REGIONS {
+            for (band, rise) in bands.iter_mut().enumerate() {
                 let region = |at: usize| if across { band * REGIONS + at } else { at * REGIONS + band };
                 let known: Vec<usize> = (0..REGIONS).map(region).filter(|&region| !differs(region)).collect();
                 let Some((value, apart)) = of_middle_half(known.iter().map(|&region| left[region]).collect()) else {
-                    bands[band] = BROKEN;
+                    *rise = BROKEN;
                     continue;
                 };
                 let mean = known.iter().map(|&region| error(region)).sum::<i64>() / known.len() as i64;
                 let error = apart.max(mean * 32 / ((1024 * known.len() as u64).isqrt() as i64).max(1));
-                bands[band] = Rise { value, error, breaks: value.abs() > 2 * ALONE };
+                *rise = Rise { value, error, breaks: value.abs() > 2 * ALONE };
                 (0..REGIONS).for_each(|at| left[region(at)] -= value);
             }
         }
@@ -417,7 +417,7 @@ impl Remainder {
             return None;
         }
         let gains = self.regions.map(|row| row.map(|change| exp2(log2(UNIT_GAIN.into()) + change) as u32));
-        let chroma = gains.map(|row| row.map(|gain| (u64::from(gain) * u64::from(chroma_gain) >> 12) as u32));
+        let chroma = gains.map(|row| row.map(|gain| ((u64::from(gain) * u64::from(chroma_gain)) >> 12) as u32));
         let ceiling = levels.count() as u32 - 1;
         Some(Veil { taken: [[0; REGIONS]; REGIONS], gains, chroma, then, in_light: None, ceiling })
     }
