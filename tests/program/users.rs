@@ -134,6 +134,34 @@ fn an_astronomer_gets_frames_on_which_the_sky_is_a_quarter() {
     assert_eq!(String::from_utf8_lossy(&dir.read("stretch.csv")).lines().count(), 4);
 }
 
+#[test]
+fn an_archivist_gets_steady_scans_with_their_numbers() {
+    if !encoder_is_here("an archivist", "libx264") {
+        return;
+    }
+    let dir = with_clip();
+    // Red wavers by itself.
+    let wavers = "geq=r=r(X\\,Y)*(0.8+0.15*sin(N*2)):g=g(X\\,Y)*0.8:b=b(X\\,Y)*0.8";
+    dir.ffmpeg(&format!(
+        "-i clip.mkv -vf select=eq(n\\,0),loop=24:1,setpts=N/25/TB,format=rgb48le,{wavers} -frames:v 25 -start_number 86400 scan%05d.tif"
+    ));
+    let (code, said) = run(&dir, "archivist.sh", "scan%05d.tif");
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(dir.frames("steady.mp4").len(), 25);
+    assert_eq!(String::from_utf8_lossy(&dir.read("flicker.csv")).lines().count(), 26);
+    let red = |name: String| -> f64 {
+        let samples = dir.raw(&name, "rgb48le");
+        let red = samples.chunks_exact(6).map(|pixel| f64::from(u16::from_le_bytes([pixel[0], pixel[1]])));
+        red.sum::<f64>() / (samples.len() / 6) as f64
+    };
+    let wavers = |name: &str| {
+        let reds: Vec<f64> = (86_400..86_425).map(|number| red(format!("{name}{number}.tif"))).collect();
+        reds.windows(2).map(|pair| (pair[1] / pair[0] - 1.0).abs()).sum::<f64>() / 24.0
+    };
+    let (before, after) = (wavers("scan"), wavers("steady-scan"));
+    assert!(4.0 * after < before, "red wavers by {after}, by {before} before: {said}");
+}
+
 /// A server that a test started.
 struct Server(Child);
 
