@@ -59,15 +59,17 @@ class _SameType(TypedDict, total=False):
     """
     strength: float | None
     """Share of the correction to apply, 0 to 1. With method natural, 0 is the input. With
-    equalization, 0 leaves the levels as levels has them, 1 is fully equalized. There are 256 steps.
+    equalization, 0 leaves the levels as levels has them, 1 is fully equalized. With method
+    deflicker, it is how much of the flicker goes. There are 256 steps.
     """
     method: Literal["global", "clahe", "dehaze", "deflicker", "balance", "asinh", "midtones", "natural"] | None
     """What is done. global: One curve for the frame; clahe: A curve per tile, blended between tiles
     (contrast-limited adaptive histogram equalization); dehaze: A veil of haze is taken off, more of
-    it where it is denser; deflicker: Flicker of the light is evened out; balance: Red, green and
-    blue are each stretched by themselves, which takes a cast away; asinh: What is faint in linear
-    data, as telescopes record, is brought up by asinh; midtones: The same by the midtones function
-    of astronomers; natural: What each scene lacks: light, contrast, colour; a veil goes.
+    it where it is denser; deflicker: Flicker of the light is evened out: of the frame, of a colour,
+    in patches, in bands that roll; balance: Red, green and blue are each stretched by themselves,
+    which takes a cast away; asinh: What is faint in linear data, as telescopes record, is brought
+    up by asinh; midtones: The same by the midtones function of astronomers; natural: What each
+    scene lacks: light, contrast, colour; a veil goes.
     """
     levels: float | None
     """The most that the range of levels in use is stretched, 1 (not at all) to 4096. The darkest and
@@ -88,9 +90,10 @@ class _SameType(TypedDict, total=False):
     smooth: str | float | None
     """Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene. The frames of
     a scene within the window share one histogram, which prevents flicker. A longer window is
-    steadier and follows changes of light more slowly; 0 equalizes each frame by itself. scene gives
-    all frames of a scene the same curve: a file is then read twice. Not with look_ahead, method
-    clahe, deflicker, asinh or midtones, pipes, network streams and live.
+    steadier and follows changes of light more slowly; 0 equalizes each frame by itself. Light that
+    wavers more slowly than this window is no flicker to method deflicker. scene gives all frames of
+    a scene the same curve: a file is then read twice. Not with look_ahead, method clahe, deflicker,
+    asinh or midtones, pipes, network streams and live.
     """
     scene_threshold: float | None
     """Difference between two frames, 0 to 1, above which they are a scene cut. The difference is that

@@ -3,6 +3,7 @@
 
 mod calm;
 mod colours;
+mod film;
 mod gray;
 mod hdr;
 mod kinds;
