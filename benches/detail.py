@@ -138,7 +138,8 @@ def main():
         "guided": split(last, guided),
     }
     with tempfile.TemporaryDirectory() as folder:
-        for name in ["--look thermal", "--look thermal --method clahe", "--look thermal --method detail"]:
+        for more in ["", " --method clahe", " --method detail", " --method detail --tiles 16x12"]:
+            name = f"--look thermal{more}"
             results[name] = ours(given.program, name, frames, folder)
     print("| | " + " | ".join([*sides, "noise", "overshoot"]) + " |")
     print("|---|" + "---:|" * (len(sides) + 2))
@@ -150,7 +151,7 @@ def main():
         for name, out in results.items():
             tile = np.clip(np.round(out), 0, 255).astype(np.uint8)
             tiles.append(cv2.putText(tile.copy(), name.replace("--look thermal", "thermal"), (8, 24), 0, 0.7, 255, 2))
-        rows = [np.hstack(tiles[at:at + 4]) for at in range(0, len(tiles), 4)]
+        rows = [np.hstack(tiles[at:at + 4]) for at in (0, 4)]
         cv2.imwrite(given.sheet, cv2.resize(np.vstack(rows), None, fx=0.6, fy=0.6, interpolation=cv2.INTER_AREA))
 
 

@@ -212,8 +212,9 @@ pub static OPTIONS: &[OptionInfo] = &[
         summary: "Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene",
         details: "The frames of a scene within the window share one histogram, which prevents flicker. A longer window \
                   is steadier and follows changes of light more slowly; 0 equalizes each frame by itself. Light that \
-                  wavers more slowly than this window is no flicker to --method deflicker. scene gives all frames of a scene the same curve: a file is then read twice. Not with --look-ahead, --method \
-                  clahe, deflicker, asinh or midtones, pipes, network streams and live.",
+                  wavers more slowly than this window is no flicker to --method deflicker. scene gives all frames of a \
+                  scene the same curve: a file is then read twice. Not with --look-ahead, --method clahe, detail, \
+                  deflicker, asinh or midtones, pipes, network streams and live.",
         parse: |options, text| parse::smooth(text).map(|smooth| options.smooth = Some(smooth)),
         report: |options, settings| match options.smooth {
             Some(Smooth::Scene) => text("scene"),
@@ -243,7 +244,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         summary: "Maximum count of one level of a frame, in samples (500) or in percent of the frame (0.5%); 0 is no \
                   cap",
         details: "A cap keeps large flat areas from taking contrast away from small details; the lower it is, the more \
-                  range small details get. Not with --method clahe.",
+                  range small details get. Not with --method clahe and detail.",
         parse: |options, text| parse::plateau(text).map(|plateau| options.plateau = Some(plateau)),
         report: |_, settings| match settings.plateau {
             _ if settings.method.name() == MethodName::Natural => None,
