@@ -62,9 +62,10 @@ class _SameType(TypedDict, total=False):
     equalization, 0 leaves the levels as levels has them, 1 is fully equalized. With method
     deflicker, it is how much of the flicker goes. There are 256 steps.
     """
-    method: Literal["global", "clahe", "dehaze", "deflicker", "balance", "asinh", "midtones", "natural"] | None
+    method: Literal["global", "clahe", "detail", "dehaze", "deflicker", "balance", "asinh", "midtones", "natural"] | None
     """What is done. global: One curve for the frame; clahe: A curve per tile, blended between tiles
-    (contrast-limited adaptive histogram equalization); dehaze: A veil of haze is taken off, more of
+    (contrast-limited adaptive histogram equalization); detail: Small differences of brightness are
+    brought out beside large ones, edges without halos; dehaze: A veil of haze is taken off, more of
     it where it is denser; deflicker: Flicker of the light is evened out: of the frame, of a colour,
     in patches, in bands that roll; balance: Red, green and blue are each stretched by themselves,
     which takes a cast away; asinh: What is faint in linear data, as telescopes record, is brought
@@ -85,15 +86,16 @@ class _SameType(TypedDict, total=False):
     the slope is up to 1 more, and no level is cut below one pixel. A tile with fewer pixels than
     there are levels, as of 16 bits, has hardly a limit: bins 256 gives it one. auto measures the
     noise of each scene, and lowers the look's limit and levels as far as keeps noise from being
-    seen; with method global and clahe, and a temporal window.
+    seen; with method global and clahe, and a temporal window. With method detail, it is the gain of
+    detail, 4 for thermal and else 2, which noise always lowers.
     """
     smooth: str | float | None
     """Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene. The frames of
     a scene within the window share one histogram, which prevents flicker. A longer window is
     steadier and follows changes of light more slowly; 0 equalizes each frame by itself. Light that
     wavers more slowly than this window is no flicker to method deflicker. scene gives all frames of
-    a scene the same curve: a file is then read twice. Not with look_ahead, method clahe, deflicker,
-    asinh or midtones, pipes, network streams and live.
+    a scene the same curve: a file is then read twice. Not with look_ahead, method clahe, detail,
+    deflicker, asinh or midtones, pipes, network streams and live.
     """
     scene_threshold: float | None
     """Difference between two frames, 0 to 1, above which they are a scene cut. The difference is that
@@ -103,7 +105,7 @@ class _SameType(TypedDict, total=False):
     plateau: str | float | None
     """Maximum count of one level of a frame, in samples (500) or in percent of the frame (0.5%); 0 is
     no cap. A cap keeps large flat areas from taking contrast away from small details; the lower it
-    is, the more range small details get. Not with method clahe.
+    is, the more range small details get. Not with method clahe and detail.
     """
     denoise: float | None
     """Remove noise along motion before all else: 0 is off, 1 is all of it. With method natural, noise
@@ -118,8 +120,8 @@ class _SameType(TypedDict, total=False):
     the two behind.
     """
     tiles: str | tuple[int, int] | None
-    """Number of tiles of method clahe, across and down, 1 to 256 each. More tiles bring out smaller
-    structures, and their noise.
+    """Number of tiles of method clahe and detail, across and down, 1 to 256 each. More tiles bring out
+    smaller structures, and their noise.
     """
     bins: float | None
     """Number of histogram bins, 2 to 65536. With fewer bins than levels the curve is smoother: it is
@@ -132,7 +134,7 @@ class _SameType(TypedDict, total=False):
     roi: str | tuple[int, int, int, int] | None
     """Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but
     black bars. X,Y is the upper left corner, counted from 0,0. The curve applies to the whole
-    picture. Without effect on method clahe, which counts each tile.
+    picture. Not with method clahe and detail, which count each tile.
     """
     look_ahead: float | None
     """Length of the part of smooth that lies ahead of each frame, in seconds, 0 to 3600. With a
