@@ -213,6 +213,8 @@ impl Changes {
         let counts: Vec<usize> = rises.iter().map(Vec::len).collect();
         let found: Vec<Option<(i64, i64)>> = rises.into_iter().map(middle_and_spread).collect();
         if 2 * found.iter().flatten().count() < REGIONS * REGIONS {
+            (self.rows, self.columns) = ([BROKEN; REGIONS], [BROKEN; REGIONS]);
+            self.regions = [[BROKEN; REGIONS]; REGIONS];
             return;
         }
         let error = |region: usize| {
@@ -305,14 +307,16 @@ struct Even {
 struct Rule {
     /// Values that stray by up to this are corrected, however little others of the window stray.
     free: i64,
-    /// A series is corrected in full where its second differences, times this, are twice what it strays. Three leaves
-    /// what takes more than some ten frames, as things that move do; a band may take the whole window.
+    /// A series is corrected by the share that its second differences, times this, have in twice what it strays, less
+    /// `bends` fifths. Three leaves what takes more than some ten frames, as things that move do; a band may take most
+    /// of the window, but an even bend, as of a fade, is none.
     wavers: i64,
+    bends: i64,
 }
 
-const BAND: Rule = Rule { free: ONE / 3, wavers: 12 };
-const PATCH: Rule = Rule { free: 1500, wavers: 3 };
-const COLOUR: Rule = Rule { free: ONE / 3, wavers: 3 };
+const BAND: Rule = Rule { free: ONE / 3, wavers: 17, bends: 2 };
+const PATCH: Rule = Rule { free: 1500, wavers: 3, bends: 0 };
+const COLOUR: Rule = Rule { free: ONE / 3, wavers: 3, bends: 0 };
 
 impl Rule {
     /// What brings frame `at` to where the frames around it are; `rises[j]` leads to frame j.
@@ -359,7 +363,8 @@ impl Rule {
         let value = (value * share) >> 12;
         let wavers: i64 = steps.windows(2).map(|pair| (pair[0].0 - pair[1].0).abs()).sum();
         let strays: i64 = kept.iter().map(|(x, y)| (y - line.at(*x)).abs()).sum();
-        let (wavers, whole) = (self.wavers * wavers * kept.len() as i64, 2 * strays * (steps.len() as i64 - 1));
+        let whole = 2 * strays * (steps.len() as i64 - 1);
+        let wavers = (self.wavers * wavers * kept.len() as i64 - self.bends * whole / 5).max(0);
         Even { correction: if wavers >= whole { value } else { value * wavers / whole }, share }
     }
 }

@@ -336,14 +336,15 @@ impl Guides {
         (at + 1..(at + ahead + 1).min(self.frames.len())).take_while(goes_on)
     }
 
-    /// The last frame behind frame `at`, `ahead` at most, before one that seems to begin a scene. Light that flickers by
-    /// parts of the frame changes the picture as much as a cut does, but not for long.
+    /// The last frame behind frame `at`, `ahead` at most, before one that seems to begin a scene or is black. Light that
+    /// flickers by parts of the frame changes the picture as much as a cut does, but not for long.
     fn until_cut(&self, at: usize, ahead: usize, settings: &Settings) -> usize {
         let known = (at + ahead + 1).min(self.frames.len());
         let cuts = |index: usize| {
             !goes_on(self.frames[index].step, settings)
-                && Neighbourhood::new(&self.frames, (index, known), (self.begins, false), settings.scene_threshold)
-                    .begins_scene(settings.smoothing.flash() as usize, false)
+                && (self.frames[index].light == LightChange::default()
+                    || Neighbourhood::new(&self.frames, (index, known), (self.begins, false), settings.scene_threshold)
+                        .begins_scene(settings.smoothing.flash() as usize, false))
         };
         (at + 1..known).find(|&index| cuts(index)).unwrap_or(known) - 1
     }
