@@ -75,24 +75,24 @@ impl Colouring {
         Ok(Some(Colouring { palette, format, bar }))
     }
 
-    /// `stage`, which tells the values of the bar.
-    pub fn observe(&self, stage: EqualizeStage) -> EqualizeStage {
-        match self.bar.clone() {
+    /// `stage`, which tells the values of the bar if there is one.
+    pub fn observe(colouring: Option<&Self>, stage: EqualizeStage) -> EqualizeStage {
+        match colouring.and_then(|colouring| colouring.bar.clone()) {
             Some(Bar { values: queue, scale, .. }) => stage.observed_by(Box::new(ValueObserver { queue, scale })),
             None => stage,
         }
     }
 
-    /// `source`, which are the frames of that stage, in colours, and what comes out of it.
-    pub fn behind(&self, equalized: (Box<dyn Source>, Input)) -> (Box<dyn Source>, Input) {
-        let mut painter = Painter::new(self.palette, self.format);
-        let bar = self.bar.clone();
+    /// The frames of that stage, in colours if there are any, and what comes out of it.
+    pub fn behind(colouring: Option<&Self>, equalized: (Box<dyn Source>, Input)) -> (Box<dyn Source>, Input) {
+        let Some(Colouring { palette, format, bar }) = colouring.cloned() else { return equalized };
+        let mut painter = Painter::new(palette, format);
         let paint = move |frame: &Frame| {
             let values = bar.as_ref().and_then(|bar| bar.values.next());
             let labels = bar.as_ref().zip(values).map(|(bar, values)| values::labels(&values, bar.has_unit));
             painter.paint(frame, labels)
         };
-        coloured(equalized, self.format, Box::new(paint))
+        coloured(equalized, format, Box::new(paint))
     }
 }
 

@@ -69,7 +69,7 @@ impl Painter {
         Ok(Frame::new(self.format, size, Range::Full, frame.matrix(), planes)?)
     }
 
-    /// The bar with these labels, drawn anew where it is another one.
+    /// The bar with these labels in a picture of this size: the last one if it was the same, else a new one.
     fn bar(&mut self, size: (usize, usize), labels: [String; LABELS]) -> Result<&ColourBar> {
         let last = self.bar.take().filter(|(of, picture, _)| *of == labels && *picture == size);
         let bar = match last {

@@ -120,11 +120,7 @@ fn film<'a>(
     let colouring = Colouring::new(job.palette, job.pixels, (&job.equalize, &settings), &input)?;
     let (filter, input) = if colouring.is_some() || job.osd.is_some() {
         let build = |equalized| {
-            let equalized = (equalized, input.clone());
-            let equalized = match &colouring {
-                Some(colouring) => colouring.behind(equalized),
-                None => equalized,
-            };
+            let equalized = Colouring::behind(colouring.as_ref(), (equalized, input.clone()));
             match &job.osd {
                 Some(text) => with_text(equalized, text, notices),
                 None => Ok(equalized),
@@ -139,10 +135,8 @@ fn film<'a>(
     let encoding = outputs.first().and_then(|output| output.sink.encoding());
     session.start(&input, job.written_files().chain(&job.loopback), encoding, job.equalize.report(&settings));
     let records = records.open(&input.name)?;
-    let mut stage = builder.stage(backend, settings, scale).denoising_on(denoising_threads());
-    if let Some(colouring) = &colouring {
-        stage = colouring.observe(stage);
-    }
+    let stage = builder.stage(backend, settings, scale).denoising_on(denoising_threads());
+    let stage = Colouring::observe(colouring.as_ref(), stage);
     let stage = prepared.observe(stage, &records, progress, false);
 
     let mut timetable = Timetable::new(&job, &input, settings, notices)?;

@@ -121,11 +121,7 @@ fn transcode(
     let colouring = Colouring::new(job.palette, job.output.options.pixels, (&job.equalize, &settings), &input)?;
     let (filtering, filtered) = if colouring.is_some() || job.filter_after.is_some() {
         let behind = |equalized| {
-            let equalized = (equalized, input.clone());
-            let equalized = match &colouring {
-                Some(colouring) => colouring.behind(equalized),
-                None => equalized,
-            };
+            let equalized = Colouring::behind(colouring.as_ref(), (equalized, input.clone()));
             match &job.filter_after {
                 Some(chain) => source::filtered(equalized, "--filter-after", chain, notices),
                 None => Ok(equalized),
@@ -138,10 +134,8 @@ fn transcode(
     };
     let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
     session.start(&read, job.written_files(), sink.encoding(), named_settings);
-    let mut stage = builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&read));
-    if let Some(colouring) = &colouring {
-        stage = colouring.observe(stage);
-    }
+    let stage = builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&read));
+    let mut stage = Colouring::observe(colouring.as_ref(), stage);
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
     }
