@@ -163,8 +163,8 @@ impl EqualizeStage {
         /// Applies the mappings of this source to frames, if there is one.
         pub fn with_mappings(given: Option<Box<dyn MappingSource>>) => given = given;
 
-        /// Counts each sample by its weight in this mask, if there is one. Works with all methods but
-        /// [`Method::Clahe`].
+        /// Counts each sample by its weight in this mask, if there is one. Works with all methods but those of tiles
+        /// ([`Method::grid`](crate::spec::Method::grid)).
         pub fn with_mask(mask: Option<Arc<Mask>>) => mask = mask;
 
         /// Leaves results on the GPU, if `stays` and the backend is a GPU ([`Work::staying_on_device`]). Results whose
@@ -460,7 +460,7 @@ impl EqualizeStage {
         self.backend.input_pool(self.settings.chroma)
     }
 
-    /// The mean deficiencies of the frames so far, with [`Method::Natural`].
+    /// The mean deficiencies of the frames so far, with [`Method::Natural`](crate::spec::Method::Natural).
     pub fn found(&self) -> Option<Found> {
         self.found.get()
     }
@@ -471,7 +471,7 @@ impl EqualizeStage {
     }
 
     /// Whether frames were equalized to what they were, to the sample. Not known of frames on a GPU, and with
-    /// [`Method::Natural`], for which see [`found`](Self::found).
+    /// [`Method::Natural`](crate::spec::Method::Natural), for which see [`found`](Self::found).
     pub fn changed_nothing(&self) -> bool {
         self.collected > 0 && self.is_unchanged
     }

@@ -20,7 +20,7 @@
 //! sixteenth of the range further out. A piece has the share 1/8 of the output, but no slope above 32 times that of a
 //! straight stretch, nor above 1/64 of white for each deviation of noise. What is cut off is spread over the range in
 //! proportion. Between a range of 4 and of 40 levels the line comes from the identity. With other stretches the base
-//! has the line of the [`Tone`](super::Tone).
+//! has the line of the [`Tone`].
 //!
 //! **Tile**. With `n` the counts of the bins of a tile in the window, bin `b` has `s0 = sum of n(j) * max(0, R - |j -
 //! b|)` and `s1 = the same sum of j * n(j) * ...`. Its base is `m = s1 / s0`, in 256ths of a bin, rounded down, and
