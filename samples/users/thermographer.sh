@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # thermographer.sh [FRAMES [LOW:HIGH]]: FRAMES is a numbered sequence of 16-bit images (shot%03d.png). Makes frames to look at,
-# a video of them, frames with small differences beside large ones, frames in colours with the samples that these stand for, the same on the scale LOW:HIGH, and the original
-# samples from the first ones and their curves. Without FRAMES, ten are made of the sample clip.
+# a video of them, frames with small differences beside large ones, frames in colours with the samples that these stand for, the
+# same on the scale LOW:HIGH, and the original samples from the first ones and their curves. Without FRAMES, ten are made of the
+# sample clip.
 set -euo pipefail
 frames=${1:-shot%03d.png}
 scale=${2:-20000:21500}

@@ -139,12 +139,17 @@ fn an_archivist_gets_steady_scans_with_their_numbers() {
     if !encoder_is_here("an archivist", "libx264") {
         return;
     }
-    let dir = with_clip();
-    // Red wavers by itself.
+    let dir = Dir::new();
+    // A picture as it is filmed, of which red wavers by itself.
+    let clip = Path::new("samples/parking-lot.mp4").canonicalize().expect("a sample");
+    dir.tool("ffmpeg", &format!("-v error -i {} -frames:v 1 -vf scale=160:90 still.png", clip.display()), None);
     let wavers = "geq=r=r(X\\,Y)*(0.8+0.15*sin(N*2)):g=g(X\\,Y)*0.8:b=b(X\\,Y)*0.8";
-    dir.ffmpeg(&format!(
-        "-i clip.mkv -vf select=eq(n\\,0),loop=24:1,setpts=N/25/TB,format=rgb48le,{wavers} -frames:v 25 -start_number 86400 scan%05d.tif"
-    ));
+    let scans = "-frames:v 25 -start_number 86400 scan%05d.tif";
+    dir.tool(
+        "ffmpeg",
+        &format!("-v error -loop 1 -framerate 25 -i still.png -vf format=rgb48le,{wavers} {scans}"),
+        None,
+    );
     let (code, said) = run(&dir, "archivist.sh", "scan%05d.tif");
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(dir.frames("steady.mp4").len(), 25);
@@ -159,7 +164,7 @@ fn an_archivist_gets_steady_scans_with_their_numbers() {
         reds.windows(2).map(|pair| (pair[1] / pair[0] - 1.0).abs()).sum::<f64>() / 24.0
     };
     let (before, after) = (wavers("scan"), wavers("steady-scan"));
-    assert!(3.0 * after < before, "red wavers by {after}, by {before} before: {said}");
+    assert!(20.0 * after < before, "red wavers by {after}, by {before} before: {said}");
 }
 
 /// A server that a test started.
