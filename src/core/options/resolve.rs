@@ -123,7 +123,7 @@ impl Options {
         let (max_gain, plateau, strength) = if is_clahe {
             (look.max_gain_of_tiles, Plateau::Off, 1.0)
         } else if is_detail {
-            (if look.fills_range { 4.0 } else { 2.0 }, Plateau::Off, 1.0)
+            (look.gain_of_detail, Plateau::Off, 1.0)
         } else if matches!(
             method,
             MethodName::Deflicker | MethodName::Natural | MethodName::Asinh | MethodName::Midtones
@@ -157,7 +157,7 @@ impl Options {
         // The parameters of the looks are in range.
         let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
         let levels = self.levels.unwrap_or(gain(look.levels));
-        let (columns, rows) = self.tiles.unwrap_or(if is_detail { (12, 9) } else { (8, 8) });
+        let (columns, rows) = self.tiles.unwrap_or(if is_detail { (16, 12) } else { (8, 8) });
         let settings = Settings {
             method: match method {
                 MethodName::Global => Method::Global,

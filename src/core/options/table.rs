@@ -290,7 +290,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         kind: ValueKind::Text,
         placeholder: "CxR",
         values: "two numbers from 1 to 256 like 8x8",
-        default: "8x8, with --method detail 12x9",
+        default: "8x8, with --method detail 16x12",
         summary: "Number of tiles of --method clahe and detail, across and down, 1 to 256 each",
         details: "More tiles bring out smaller structures, and their noise.",
         parse: |options, text| parse::tiles(text).map(|tiles| options.tiles = Some(tiles)),

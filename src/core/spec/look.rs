@@ -62,6 +62,8 @@ pub struct LookParameters {
     pub fills_range: bool,
     /// Largest slope of the curve of a tile, in multiples of that of the stretched levels; 0 is no limit.
     pub max_gain_of_tiles: f64,
+    /// Gain of detail, with [`MethodName::Detail`].
+    pub gain_of_detail: f64,
     /// Levels are stretched fully and lifted, as dark footage needs.
     pub is_dark: bool,
     /// The method.
@@ -81,6 +83,7 @@ const EXACT: LookParameters = LookParameters {
     levels: 1.0,
     fills_range: false,
     max_gain_of_tiles: 3.0,
+    gain_of_detail: 2.0,
     is_dark: false,
     method: MethodName::Global,
     assumed: Assumed::Nothing,
@@ -107,6 +110,7 @@ const THERMAL: LookParameters = LookParameters {
     plateau: Plateau::Millionths(1000),
     fills_range: true,
     max_gain_of_tiles: 32.0,
+    gain_of_detail: 4.0,
     ..EXACT
 };
 

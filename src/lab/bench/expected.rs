@@ -144,5 +144,5 @@ pub fn local() -> Settings {
 
 /// Settings that bring out detail, with the same window.
 pub fn detail() -> Settings {
-    Settings { method: Method::Detail { columns: 12, rows: 9 }, ..local() }
+    Settings { method: Method::Detail { columns: 16, rows: 12 }, ..local() }
 }
