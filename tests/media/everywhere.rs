@@ -245,7 +245,9 @@ fn a_file_for_a_limit_has_no_more_bytes_and_uses_what_it_may() {
     let noise = "-f lavfi -i testsrc2=size=320x240:rate=25,noise=alls=30:allf=t -f lavfi -i sine -t 4";
     dir.ffmpeg(&format!("{noise} -c:v mpeg4 -q:v 3 -c:a aac in.mkv"));
     let bytes = |name: &str| dir.read(name).len();
-    dir.succeeds("in.mkv usual.mp4");
+    // With its mbtree, libx264 reads memory that it has not written, and its bytes depend on what lies there.
+    let same_bytes = "--encoder-option x264-params=mbtree=0";
+    dir.succeeds(&format!("{same_bytes} in.mkv usual.mp4"));
     assert!(bytes("usual.mp4") > 1_200_000, "{}", bytes("usual.mp4"));
     for (options, name, most) in
         [("", "a.mp4", 400_000), ("--sandbox on --for web", "b.mp4", 250_000), ("", "c.mkv", 600_000)]
@@ -257,7 +259,7 @@ fn a_file_for_a_limit_has_no_more_bytes_and_uses_what_it_may() {
     }
     assert!(is_index_in_front(&dir, "a.mp4"));
     // What is small enough anyway is as without a limit.
-    dir.succeeds("--target-size 50M in.mkv same.mp4");
+    dir.succeeds(&format!("--target-size 50M {same_bytes} in.mkv same.mp4"));
     assert!(dir.read("same.mp4") == dir.read("usual.mp4"));
     if encoder_is_here("a file for a limit", "libx265") {
         dir.succeeds("--target-size 300k --encoder libx265 in.mkv d.mp4").never_says("warning");
