@@ -197,7 +197,7 @@ impl FileSink {
             options.encoder.settings(encoder, container, None, pace)?;
         }
         let is_long = input.frames.is_some_and(|frames| frames > 1);
-        let is_one = container.is_images() && !is_sequence(&name);
+        let is_one = container.is_images() && !is_sequence_name(&name);
         let is_stack = is_long && is_one && candidates.iter().all(|encoder| encoder.codec() == Id::TIFF);
         let (container, stack) = match Container::guess(Some("image2pipe"), &name).filter(|_| is_stack) {
             // The converted pages are written unchanged.
@@ -529,7 +529,7 @@ impl FileSink {
 
     /// Whether the output is numbered images.
     fn is_sequence(&self) -> bool {
-        self.container.is_images() && is_sequence(self.target.name())
+        self.container.is_images() && is_sequence_name(self.target.name())
     }
 
     /// The number of the next image of a sequence.
@@ -683,7 +683,7 @@ fn zero_time(input: &Input, container: Container) -> i64 {
 }
 
 /// Whether this is the pattern of an image sequence (`%05d.png`).
-pub fn is_sequence(name: &str) -> bool {
+pub fn is_sequence_name(name: &str) -> bool {
     number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
 }
 

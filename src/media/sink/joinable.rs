@@ -1,7 +1,7 @@
 //! The encoders whose pieces can be joined without encoding again, and the options with which they can.
 
 use super::encoder_choice::{EncoderChoice, Pace, Quality};
-use super::file::{OutputOptions, is_sequence};
+use super::file::{OutputOptions, is_sequence_name};
 use super::kind::OutputKind;
 use crate::ffmpeg::{Container, Encoder};
 use crate::pipeline::{ErrorWithRemedy, Input};
@@ -96,7 +96,7 @@ pub(super) fn joinable(
 
 /// Whether it is the name of a file for encoded video.
 fn is_file(name: &str, options: &OutputOptions) -> bool {
-    let is_other = name == "-" || name.contains("://") || is_sequence(name);
+    let is_other = name == "-" || name.contains("://") || is_sequence_name(name);
     !is_other && !OutputKind::of(name, options.format.as_deref()).takes_only_pictures()
 }
 

@@ -1,7 +1,7 @@
 //! Kinds of output, by name and optional container. Code that treats kinds differently asks here; each answer is an
 //! exhaustive `match`, so that the compiler lists all decisions for a new kind.
 
-use super::file::is_sequence;
+use super::file::is_sequence_name;
 use super::raw::Framing;
 use super::reconnecting::network_format;
 use super::target::Files;
@@ -72,8 +72,8 @@ impl OutputKind {
         }
     }
 
-    /// Whether it can hold sound.
-    pub fn takes_sound(self) -> bool {
+    /// Whether streams beside the video can go into it.
+    pub fn takes_other_streams(self) -> bool {
         match self {
             OutputKind::VirtualCamera => false,
             OutputKind::Raw(_)
@@ -89,7 +89,7 @@ impl OutputKind {
     pub(super) fn files(self, name: &str) -> Files {
         match self {
             OutputKind::Segments => Files::List,
-            OutputKind::Images if is_sequence(name) => Files::Sequence,
+            OutputKind::Images if is_sequence_name(name) => Files::Sequence,
             OutputKind::Raw(_)
             | OutputKind::Nowhere
             | OutputKind::VirtualCamera

@@ -5,7 +5,7 @@ use super::stderr::StderrOptions;
 use super::values::usage;
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq_media::sink::{is_made_here, is_sequence};
+use histeq_media::sink::{is_made_here, is_sequence_name};
 use histeq_media::sys::{is_image_name, number_pattern};
 use same_file::Handle;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ pub fn listed_but(
 
 /// The name, without its extension, of a pattern for numbered images, without the number and its separator.
 fn without_number(pattern: &Path) -> Option<String> {
-    let name = pattern.file_name()?.to_str().filter(|name| is_sequence(name))?;
+    let name = pattern.file_name()?.to_str().filter(|name| is_sequence_name(name))?;
     let (place, _) = number_pattern(name)?;
     let behind = Path::new(&name[place.end..]).file_stem()?.to_str().filter(|behind| !behind.starts_with('.'));
     let parts = |c: char| matches!(c, '_' | '-' | '.' | ' ');

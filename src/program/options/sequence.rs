@@ -2,7 +2,7 @@
 
 use super::values::usage;
 use clap::error::ErrorKind;
-use histeq_media::sink::{OutputKind, is_made_here, is_sequence};
+use histeq_media::sink::{OutputKind, is_made_here, is_sequence_name};
 use histeq_media::sys::{ImageFolder, is_image_name};
 use std::path::Path;
 
@@ -41,6 +41,6 @@ pub fn of_folder(name: &str) -> Result<Option<String>, clap::Error> {
 pub fn begun_by(name: &str, output: &str, format: Option<&str>) -> Option<String> {
     let path = Path::new(name);
     let is_one = is_image_name(Path::new(output)) || OutputKind::of(output, format) == OutputKind::Images;
-    let may_begin = path.is_file() && is_image_name(path) && (is_sequence(output) || !is_one);
+    let may_begin = path.is_file() && is_image_name(path) && (is_sequence_name(output) || !is_one);
     if may_begin { ImageFolder::begun_by(path) } else { None }
 }

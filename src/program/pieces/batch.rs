@@ -8,7 +8,7 @@ use crate::signals;
 use anyhow::{Context, Result};
 use histeq::frame::limits;
 use histeq_media::pipeline::{Notices, Outcome};
-use histeq_media::sink::is_sequence;
+use histeq_media::sink::is_sequence_name;
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::numbers_there;
 use std::collections::HashSet;
@@ -88,7 +88,7 @@ impl Existing {
         if Path::new(output).exists() {
             return Existing::Whole;
         }
-        let written = if is_sequence(output) { numbers_there(output) } else { Vec::new() };
+        let written = if is_sequence_name(output) { numbers_there(output) } else { Vec::new() };
         let options = InputOptions { url: input.to_owned(), ..like.input.clone() };
         // Its own run reports errors.
         let Ok(Some(sequence)) = source::sequence_of(&options, &Notices::silent()) else { return Existing::Nothing };

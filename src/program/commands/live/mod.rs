@@ -296,7 +296,7 @@ fn open_outputs(
         let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
         let mut input = input.clone();
-        if !OutputKind::of(target.name(), options.format.as_deref()).takes_sound() {
+        if !OutputKind::of(target.name(), options.format.as_deref()).takes_other_streams() {
             input.media.streams.truncate(1);
         }
         let sink = sink::open(input, target, options, &mut || on_gpu, notices.clone())?;
