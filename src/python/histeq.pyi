@@ -58,9 +58,9 @@ class _SameType(TypedDict, total=False):
     for natural.
     """
     strength: float | None
-    """Share of the correction to apply, 0 to 1. With method natural, 0 is the input. With
-    equalization, 0 leaves the levels as levels has them, 1 is fully equalized. With method
-    deflicker, it is how much of the flicker goes. There are 256 steps.
+    """Share of the correction to apply, 0 to 1. With method natural, and the look thermal without
+    levels, 0 is the input. With other equalization, 0 leaves the levels as levels has them, 1 is
+    fully equalized. With deflicker, it is how much of the flicker goes. There are 256 steps.
     """
     method: Literal["global", "clahe", "detail", "dehaze", "deflicker", "balance", "asinh", "midtones", "natural"] | None
     """What is done. global: One curve for the frame; clahe: A curve per tile, blended between tiles
@@ -73,10 +73,10 @@ class _SameType(TypedDict, total=False):
     scene lacks: light, contrast, colour; a veil goes.
     """
     levels: float | None
-    """The most that the range of levels in use is stretched, 1 (not at all) to 4096. The darkest and
-    the brightest colours of a scene are moved towards black and white, as far as the range between
-    is unused; equalization adds its share to that. With method natural, neither contrast nor light
-    has a larger gain.
+    """The most that the range of levels in use is stretched, 1 (not at all) to 4096, or full. The
+    darkest and the brightest colours of a scene are moved towards black and white, as far as the
+    range between is unused; equalization adds its share to that. full stretches them to the whole
+    range, however few they are. With method natural, neither contrast nor light has a larger gain.
     """
     max_gain: str | float | None
     """Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit; or auto. This is about

@@ -441,7 +441,12 @@ fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_
         (0..64).map(measures).collect::<Vec<(f64, f64)>>()
     };
     let one_curve = contrast(Settings { plateau: Plateau::Millionths(1000), ..Settings::default() });
-    let full = contrast(Settings { method: tiled, max_gain, stretch: Stretch::Full, ..Settings::default() });
+    let full = contrast(Settings {
+        method: tiled,
+        max_gain,
+        stretch: Stretch::Full { share: Strength::FULL },
+        ..Settings::default()
+    });
     let blind = contrast(Settings { method: tiled, max_gain, ..Settings::default() });
     let better = |tiles: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
         tiles.iter().zip(&one_curve).filter(|(tile, one)| of(tile) >= of(one)).count()

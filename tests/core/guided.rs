@@ -44,7 +44,7 @@ fn treatments() -> Vec<Settings> {
         Settings { hides_noise: true, method: Method::Detail { columns: 3, rows: 2 }, ..unused },
         Settings {
             method: Method::Detail { columns: 2, rows: 4 },
-            stretch: Stretch::Full,
+            stretch: Stretch::Full { share: Strength::FULL },
             max_gain: gain(4.0),
             ..plain
         },

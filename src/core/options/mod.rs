@@ -34,8 +34,8 @@ pub struct Options {
     pub strength: Option<Strength>,
     /// The method.
     pub method: Option<MethodName>,
-    /// The most that the range of levels in use is stretched.
-    pub levels: Option<Gain>,
+    /// How far the range of levels in use is stretched.
+    pub levels: Option<StretchLimit>,
     /// The contrast limit.
     pub max_gain: Option<MaxGain>,
     /// The temporal window.
@@ -62,6 +62,15 @@ pub struct Options {
     pub denoise_effort: Option<Effort>,
     /// The depth of the output.
     pub output_depth: OutputDepth,
+}
+
+/// How far the levels in use may be stretched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StretchLimit {
+    /// By this much.
+    Gain(Gain),
+    /// To the whole range, however few they are.
+    Full,
 }
 
 /// The contrast limit that is asked for.

@@ -1,6 +1,6 @@
 //! The values that texts stand for; `None` for a text that stands for none.
 
-use super::{MaxGain, Smooth};
+use super::{MaxGain, Smooth, StretchLimit};
 use crate::spec::{Gain, Plateau, Rect, Region, Strength, Threshold};
 
 fn number(text: &str) -> Option<f64> {
@@ -15,8 +15,11 @@ pub(super) fn threshold(text: &str) -> Option<Threshold> {
     Threshold::from_share(number(text)?)
 }
 
-pub(super) fn levels(text: &str) -> Option<Gain> {
-    Gain::from_slope(number(text)?).filter(|gain| *gain != Gain::OFF)
+pub(super) fn levels(text: &str) -> Option<StretchLimit> {
+    if text == "full" {
+        return Some(StretchLimit::Full);
+    }
+    Gain::from_slope(number(text)?).filter(|gain| *gain != Gain::OFF).map(StretchLimit::Gain)
 }
 
 pub(super) fn max_gain(text: &str) -> Option<MaxGain> {

@@ -1,6 +1,6 @@
 //! The settings for a video: those of its look, replaced by the options that are given.
 
-use super::{MaxGain, OptionError, Options, Smooth};
+use super::{MaxGain, OptionError, Options, Smooth, StretchLimit};
 use crate::frame::{Model, PixelFormat};
 use crate::note::Note;
 use crate::spec::clahe::TileBins;
@@ -156,7 +156,20 @@ impl Options {
         };
         // The parameters of the looks are in range.
         let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
-        let levels = self.levels.unwrap_or(gain(look.levels));
+        let (levels, fills_range) = match self.levels {
+            Some(StretchLimit::Gain(gain)) => (gain, false),
+            Some(StretchLimit::Full) => (Gain::OFF, true),
+            None => (gain(look.levels), look.fills_range),
+        };
+        // What is not stretched is equalized alone.
+        let own = if look.fills_range && !fills_range { 1.0 } else { strength };
+        let own = Strength::from_share(own).unwrap_or_default();
+        let (strength, share) = match self.strength {
+            Some(strength) if method == MethodName::Global && fills_range && self.levels.is_none() => {
+                parts(strength, own)
+            }
+            strength => (strength.unwrap_or(own), Strength::FULL),
+        };
         let (columns, rows) = self.tiles.unwrap_or(if is_detail { (16, 12) } else { (8, 8) });
         let settings = Settings {
             method: match method {
@@ -169,7 +182,7 @@ impl Options {
                 MethodName::Asinh => Method::Faint(Function::Asinh),
                 MethodName::Midtones => Method::Faint(Function::Midtones),
                 MethodName::Natural => {
-                    Method::Natural { assumed: look.assumed, most: self.levels.unwrap_or(Gain::OFF) }
+                    Method::Natural { assumed: look.assumed, most: self.levels.map_or(Gain::OFF, |_| levels) }
                 }
             },
             smoothing: self.smoothing(self.smooth.unwrap_or(Smooth::Seconds(smooth)), video),
@@ -180,13 +193,13 @@ impl Options {
             bins: self.bins,
             max_gain: self.max_gain.and_then(MaxGain::fixed).unwrap_or(gain(max_gain)),
             hides_noise: is_detail || self.max_gain == Some(MaxGain::Auto),
-            strength: self.strength.unwrap_or_else(|| Strength::from_share(strength).unwrap_or_default()),
+            strength,
             stretch: match (method, levels == gain(1.0), look.is_dark) {
+                (MethodName::Global | MethodName::Clahe | MethodName::Detail, ..) if fills_range => {
+                    Stretch::Full { share }
+                }
                 // What is asked for is done, needed or not.
                 (MethodName::Global, false, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
-                (MethodName::Clahe | MethodName::Detail, true, false) if look.fills_range && self.levels.is_none() => {
-                    Stretch::Full
-                }
                 (MethodName::Clahe | MethodName::Detail, false, false) => {
                     Stretch::Unused { most: levels, fades: false }
                 }
@@ -270,5 +283,32 @@ impl Options {
             }
             None => 0,
         })
+    }
+}
+
+/// Of equalization with the strength `own`, blended with stretched levels: the strength and the share of the stretch
+/// with which this much of it is done, and the rest stays as it came.
+fn parts(share: Strength, own: Strength) -> (Strength, Strength) {
+    let (share, own) = (share.of_256(), own.of_256());
+    let equalized = share * own / 256;
+    let stretched = share * (256 - own) / (256 - equalized).max(1);
+    (Strength::of_share_256(equalized), Strength::of_share_256(stretched))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_a_blend_is_the_blend_and_none_of_it_is_the_input() {
+        let own = Strength::of_share_256(192);
+        let of = |share| parts(Strength::of_share_256(share), own);
+        assert_eq!(of(256), (own, Strength::FULL));
+        assert_eq!(of(0), (Strength::of_share_256(0), Strength::of_share_256(0)));
+        // Half of it: 3 eighths are equalized, an eighth is stretched, half is the input.
+        let (equalized, stretched) = of(128);
+        assert_eq!(equalized.of_256(), 96);
+        let rest = 256 - equalized.of_256();
+        assert_eq!(rest * stretched.of_256() / 256, 32 - 1);
     }
 }

@@ -140,9 +140,9 @@ pub static OPTIONS: &[OptionInfo] = &[
         values: "a number from 0 to 1",
         default: "by look",
         summary: "Share of the correction to apply, 0 to 1",
-        details: "With --method natural, 0 is the input. With equalization, 0 leaves the levels as --levels has them, \
-                  1 is fully equalized. With --method deflicker, it is how much of the flicker goes. There are 256 \
-                  steps.",
+        details: "With --method natural, and the look thermal without --levels, 0 is the input. With other \
+                  equalization, 0 leaves the levels as --levels has them, 1 is fully equalized. With deflicker, it is \
+                  how much of the flicker goes. There are 256 steps.",
         parse: |options, text| parse::strength(text).map(|strength| options.strength = Some(strength)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.strength.of_256()) / 256.0)),
     },
@@ -163,18 +163,18 @@ pub static OPTIONS: &[OptionInfo] = &[
         section: Section::Equalization,
         kind: ValueKind::Number { least: 1.0, most: Gain::MAX },
         placeholder: "S",
-        values: "a number from 1 (not stretched) to 4096",
+        values: "a number from 1 (not stretched) to 4096, or full",
         default: "by look",
-        summary: "The most that the range of levels in use is stretched, 1 (not at all) to 4096",
+        summary: "The most that the range of levels in use is stretched, 1 (not at all) to 4096, or full",
         details: "The darkest and the brightest colours of a scene are moved towards black and white, as far as the \
-                  range between is unused; equalization adds its share to that. With --method natural, neither \
-                  contrast nor light has a larger gain.",
+                  range between is unused; equalization adds its share to that. full stretches them to the whole \
+                  range, however few they are. With --method natural, neither contrast nor light has a larger gain.",
         parse: |options, text| parse::levels(text).map(|levels| options.levels = Some(levels)),
         report: |_, settings| match (settings.method, settings.stretch) {
             (Method::Natural { most, .. }, _) => most.of_256().and(slope(most)),
             (_, Stretch::Off) => Some(OptionValue::Number(1.0)),
             (_, Stretch::Unused { most, .. } | Stretch::Dark { most }) => slope(most),
-            (_, Stretch::Full) => text("full"),
+            (_, Stretch::Full { .. }) => text("full"),
         },
     },
     OptionInfo {

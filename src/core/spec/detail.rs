@@ -32,7 +32,9 @@
 //! **Gain**. Detail up to the noise has the slope of the base, that of its line between the fourth and the sixth
 //! quantile; the rest has `max_gain` times that, but no more than 1/64 of white for each deviation of noise unless
 //! the base has more: `e = |d| * slope + max(0, |d| - noise) * (steep - slope)`. What comes out is at most an eighth of
-//! white, `e * most / (e + most)`. So no edge overshoots by more, and no noise becomes clearer than in the base.
+//! white, `e * most / (e + most)`. Noise is that of the window or, where no frames tell, that which a picture shows
+//! ([`noise`](super::noise)), but at least a sixteenth of a bin. So no edge overshoots by more, and no noise becomes
+//! clearer than in the base.
 //!
 //! **Steps**. The output of a bin is that of its base, plus or minus its detail, within black and the ceiling of the
 //! tone, and at least that of the bin before: within a tile, no level passes another. In sixteenths of a level these
@@ -117,10 +119,12 @@ impl Detail {
         let white = white_of(levels);
         let of = quantiles.0;
         let (first, last) = quantiles.ends(white);
+        let least = (16 * levels.count() / TileBins::new(levels, settings.bins).count()) as u32;
+        let noise = noise.unwrap_or(0).max(least);
         // The slope that makes a deviation of noise that share of white.
-        let held = noise.map(|noise| u64::from(white) * ONE * 16 / (OF_NOISE * u64::from(noise.max(1))));
+        let held = u64::from(white) * ONE * 16 / (OF_NOISE * u64::from(noise.max(1)));
         let line = match stretch {
-            Stretch::Full => base(quantiles, held.unwrap_or(u64::MAX >> 32), levels),
+            Stretch::Full { .. } => base(quantiles, held, levels),
             _ => tone.line,
         };
         let slope_between = |from: u32, to: u32| {
@@ -128,10 +132,9 @@ impl Detail {
             (to > from).then(|| u64::from(rise) * ONE / u64::from(to - from))
         };
         let own = slope_between(of[3], of[5]).or(slope_between(first, last)).unwrap_or(ONE);
-        let most_steep = held.map_or(u64::MAX, |held| held.max(own));
-        let steep = (own * u64::from(gain.of_256().unwrap_or(256)) / 256).clamp(own, most_steep);
+        let steep = (own * u64::from(gain.of_256().unwrap_or(256)) / 256).clamp(own, held.max(own));
         let to_u32 = |slope: u64| slope.min(u32::MAX.into()) as u32;
-        let noise = noise.unwrap_or(0) / 16;
+        let noise = noise / 16;
         let radius = ((of[7] - of[1]) / 8 * 3).max((last - first) / 32).max(8 * noise);
         let (slope, steep) = (to_u32(own), to_u32(steep));
         Tone { line, detail: Some(Detail { radius, noise, slope, steep, most: white / OF_WHITE }), ..tone }
@@ -254,7 +257,7 @@ mod tests {
     /// The tone of a thermal picture of these levels.
     fn toned(levels: Levels, luma: Vec<u16>, noise: Option<u32>) -> (Tone, Detail) {
         let quantiles = Quantiles::of(&Samples { size: (luma.len(), 1), luma: luma.into() });
-        let settings = settings(Stretch::Full, 4.0);
+        let settings = settings(Stretch::Full { share: Strength::FULL }, 4.0);
         let tone = Detail::toned(Tone::plain(levels, &settings), &quantiles, noise, levels, &settings);
         (tone, tone.detail.expect("a method for detail"))
     }

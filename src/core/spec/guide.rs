@@ -77,6 +77,8 @@ struct Details {
     background: Background,
     /// The quantiles of its luminance; with [`Method::Detail`] alone.
     quantiles: Quantiles,
+    /// Its noise as it shows in the picture, in 256ths of a level; with [`Method::Detail`] alone.
+    grain: Option<u32>,
     /// Its scene, once it is decided.
     scene: u64,
     /// Whether it has a part in the window of its scene.
@@ -116,13 +118,13 @@ impl Guides {
             Method::Faint(_) => Background::of(&measure.samples),
             _ => Background::default(),
         };
-        let quantiles = match settings.method {
-            Method::Detail { .. } => Quantiles::of(&measure.samples),
-            _ => Quantiles::default(),
+        let (quantiles, grain) = match settings.method {
+            Method::Detail { .. } => (Quantiles::of(&measure.samples), noise::within(&measure.samples)),
+            _ => Default::default(),
         };
         self.frames.push_back(Known { measure, step, noise, light, beside: beside.into() });
         let (settings, light, scene, counts) = (*settings, step_of_light, 0, false);
-        self.details.push_back(Details { settings, correction, light, background, quantiles, scene, counts });
+        self.details.push_back(Details { settings, correction, light, background, quantiles, grain, scene, counts });
         while let Some(Details { settings, .. }) = self.details.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
         {
@@ -234,10 +236,12 @@ impl Guides {
             std::array::from_fn(|y| std::array::from_fn(|x| mean(y, x) as u32))
         };
         let Measure { levels, transfer, .. } = self.frames[at].measure;
-        let noise = self.noise(at, settings);
+        let is_detail = matches!(settings.method, Method::Detail { .. });
+        let grain = || noise::of_window(members().filter_map(|index| self.details[index].grain));
+        let noise = self.noise(at, settings).or_else(|| is_detail.then(grain).flatten());
         let guide =
             Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, transfer }.guide(settings);
-        if !matches!(settings.method, Method::Detail { .. }) {
+        if !is_detail {
             return guide;
         }
         let quantiles = mean_by_number(members().map(|index| self.details[index].quantiles)).unwrap_or_default();

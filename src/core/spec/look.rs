@@ -58,7 +58,7 @@ pub struct LookParameters {
     pub strength: f64,
     /// The most that the levels in use are stretched, 1 or more.
     pub levels: f64,
-    /// Where each tile has a curve, the levels in use are stretched to the whole range, however few they are.
+    /// The levels in use are stretched to the whole range, however few they are.
     pub fills_range: bool,
     /// Largest slope of the curve of a tile, in multiples of that of the stretched levels; 0 is no limit.
     pub max_gain_of_tiles: f64,
@@ -108,6 +108,7 @@ const THERMAL: LookParameters = LookParameters {
     smooth: 2.0,
     scene_threshold: 0.25,
     plateau: Plateau::Millionths(1000),
+    strength: 0.75,
     fills_range: true,
     max_gain_of_tiles: 32.0,
     gain_of_detail: 4.0,

@@ -16,6 +16,8 @@
 //! levels go as far of their way as G allows, so that a picture that is held back keeps its brightness; no slope of
 //! equalization is above G either ([`tone`](super::tone)).
 //!
+//! A single picture has noise, too. [`within`] finds it by the same regions, for [`detail`](super::detail).
+//!
 //! The visible deviation was chosen by looking at night clips with noise of 2 to 3 of 255 (`benches/pictures`), whose
 //! truth is known. With `--look night --denoise 0`, whose noise comes out at 9, structural similarity is 0.67; held to
 //! 5 it is the largest, 0.70, with fine grain. Held to 3 there is no grain to be seen, but these clips stay nearly as
@@ -36,34 +38,49 @@ pub fn between(before: &Samples, after: &Samples) -> Option<u32> {
     if before.size != after.size || before.luma == after.luma {
         return None;
     }
-    let (columns, rows) = after.size;
+    let change = |at: usize| {
+        let [from, to] = [before.luma[at], after.luma[at]];
+        (from != Samples::OUT && to != Samples::OUT).then(|| i32::from(to) - i32::from(from))
+    };
+    let step = |at: usize| Some(change(at)?.abs_diff(change(at - 1)?));
+    // 16 / (2 * 0.6745), and 6 % that the lower quartile of medians of some 140 points is below their middle.
+    Some(of_quiet_region(after.size, 1, step)? * 201 / 16)
+}
+
+/// The standard deviation of noise by how the levels of three neighbouring points of a row bend, in 256ths of a level:
+/// `|a - 2 b + c|` has the square root of 6 times that of noise. What texture there is everywhere adds to it. `None` if
+/// too few points count.
+pub fn within(samples: &Samples) -> Option<u32> {
+    let level = |at: usize| {
+        let level = samples.luma[at];
+        (level != Samples::OUT).then(|| i32::from(level))
+    };
+    let bend = |at: usize| Some((level(at - 2)? + level(at)?).abs_diff(2 * level(at - 1)?));
+    // 16 / (2.449 * 0.6745)
+    Some(of_quiet_region(samples.size, 2, bend)? * 155 / 16)
+}
+
+/// The lower quartile of the medians of `value` in the regions, in sixteenths. `value` is of a point by its index; the
+/// columns before `first_column` have none.
+fn of_quiet_region(
+    (columns, rows): (usize, usize),
+    first_column: usize,
+    value: impl Fn(usize) -> Option<u32>,
+) -> Option<u32> {
     let mut regions = vec![Vec::new(); REGIONS * REGIONS];
-    let lines = before.luma.chunks_exact(columns.max(1)).zip(after.luma.chunks_exact(columns.max(1)));
-    for (row, (before, after)) in lines.take(rows).enumerate() {
-        let change = |column: usize| {
-            let [from, to] = [before[column], after[column]];
-            (from != Samples::OUT && to != Samples::OUT).then(|| i32::from(to) - i32::from(from))
-        };
+    for row in 0..rows {
         let regions = &mut regions[row * REGIONS / rows * REGIONS..][..REGIONS];
-        let mut left = change(0);
         for (index, region) in regions.iter_mut().enumerate() {
             // The columns of which `column * REGIONS / columns` is this.
             let [first, end] = [index, index + 1].map(|index| (index * columns).div_ceil(REGIONS));
-            for column in first.max(1)..end {
-                let right = change(column);
-                if let (Some(left), Some(right)) = (left, right) {
-                    region.push(left.abs_diff(right).min(u16::MAX.into()) as u16);
-                }
-                left = right;
-            }
+            let values = (first.max(first_column)..end).filter_map(|column| value(row * columns + column));
+            region.extend(values.map(|value| value.min(u16::MAX.into()) as u16));
         }
     }
-    let counting = regions.iter_mut().filter(|steps| steps.len() >= FEWEST);
-    let mut medians: Vec<u32> = counting.map(|steps| at_share(steps, 500_000)).collect();
+    let counting = regions.iter_mut().filter(|values| values.len() >= FEWEST);
+    let mut medians: Vec<u32> = counting.map(|values| at_share(values, 500_000)).collect();
     let quarter = medians.len() / 4;
-    let median = (!medians.is_empty()).then(|| *medians.select_nth_unstable(quarter).1)?;
-    // 16 / (2 * 0.6745), and 6 % that the lower quartile of medians of some 140 points is below their middle.
-    Some(median * 201 / 16)
+    (!medians.is_empty()).then(|| *medians.select_nth_unstable(quarter).1)
 }
 
 /// The noise of a window whose frames have this noise, in 256ths of a level; `None` without any.
@@ -79,4 +96,40 @@ pub fn of_window(frames: impl Iterator<Item = u32>) -> Option<u32> {
 pub fn most_gain(noise: Option<u32>, levels: Levels) -> Gain {
     let visible = (levels.count() as u64 - 1) * VISIBLE * 256 / 255;
     noise.map_or(Gain::OFF, |noise| Gain::OFF.at_most((visible * 256 / u64::from(noise.max(1))).max(256) as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points of `level` with noise of this deviation: the sum of twelve even numbers.
+    fn noisy(level: impl Fn(usize, usize) -> f64, deviation: f64) -> Samples {
+        let mut state = 7_u64;
+        let mut even = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / (1_u64 << 31) as f64
+        };
+        let size = (128, 72);
+        let luma = (0..size.0 * size.1).map(|at| {
+            let noise = (0..12).map(|_| even()).sum::<f64>() - 6.0;
+            (level(at % size.0, at / size.0) + deviation * noise).round() as u16
+        });
+        Samples { size, luma: luma.collect() }
+    }
+
+    #[test]
+    fn the_noise_within_a_picture_is_its_deviation_where_the_picture_is_smooth() {
+        let smooth = |x: usize, y: usize| 20_000.0 + 9.0 * x as f64 + 4.0 * y as f64;
+        // A third of the picture has texture, which has no part in it.
+        let textured = |x: usize, y: usize| smooth(x, y) + if x < 42 { 300.0 * ((x * y) % 3) as f64 } else { 0.0 };
+        for deviation in [0.7, 6.0, 40.0] {
+            for picture in [noisy(smooth, deviation), noisy(textured, deviation)] {
+                let found = f64::from(within(&picture).expect("points")) / 256.0;
+                assert!((0.85 * deviation..1.15 * deviation).contains(&found), "{found} of {deviation}");
+            }
+        }
+        assert_eq!(within(&noisy(smooth, 0.0)).expect("points"), 0);
+        assert_eq!(within(&Samples { size: (128, 72), luma: vec![Samples::OUT; 128 * 72].into() }), None);
+        assert_eq!(within(&Samples::default()), None);
+    }
 }

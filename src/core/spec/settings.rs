@@ -21,8 +21,9 @@ pub struct Settings {
     /// The largest slope of a curve, relative to that of the stretched levels; with [`Method::Detail`] the gain of
     /// detail. `hides_noise` may lower it.
     pub max_gain: Gain,
-    /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on
-    /// windows of one frame. For the methods that count. See [`noise`](super::noise).
+    /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen. For the methods that
+    /// count. It has no effect on windows of one frame; with [`Method::Detail`], the noise that a picture shows then
+    /// counts. See [`noise`](super::noise).
     pub hides_noise: bool,
     /// How the levels in use are stretched. For the methods that count.
     pub stretch: Stretch,
@@ -286,8 +287,11 @@ pub enum Stretch {
         /// Equalization has no more of its strength than the stretch of its own.
         fades: bool,
     },
-    /// Fully, however little of the range is in use: for thermal footage in tiles.
-    Full,
+    /// Fully, however little of the range is in use: for thermal footage.
+    Full {
+        /// How far of its way.
+        share: Strength,
+    },
     /// Fully, for dark footage, which is also lifted.
     Dark {
         /// The most by which they are stretched.

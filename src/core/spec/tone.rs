@@ -16,8 +16,8 @@
 //!   = (1 + a) / (1 + a * y)`, where a brings the mean to 40 of 255. Where q is above 140 of 255, exposure is not what
 //!   the picture lacks: there are lamps, which must not hold it down. From 140 to 200, q falls to at most 2.5 times the
 //!   level at 90 %, and the mean that is aimed at rises to 56.
-//! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in
-//!   where they are 4 levels apart and is full at 40.
+//! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets
+//!   in where they are a level apart and is full at 2, in tiles at 4 and 40.
 //! * [`Method::Dehaze`]: haze adds a veil that grows with depth. Each of 8x8 regions has a black point `b`, a hundredth
 //!   of its darkest components: the least of 5x5 regions of each frame, so that what is bright by itself is not taken
 //!   for haze, of the mean over the window the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3.
@@ -178,7 +178,9 @@ impl Tone {
     ) -> Self {
         let spans = match settings.stretch {
             Stretch::Off => None,
-            Stretch::Full => mean_by_number(frames.clone().map(|ends| full(ends, levels))),
+            Stretch::Full { share } => {
+                mean_by_number(frames.clone().map(|ends| full(ends, levels, settings.method, share)))
+            }
             Stretch::Unused { most, .. } => mean_by_number(frames.clone().map(|ends| unused(ends, levels, most))),
             Stretch::Dark { most } => mean_by_number(frames.clone().map(|ends| dark(ends, levels, most))),
         };
@@ -351,12 +353,14 @@ fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     Span { low: p, high: q, new_low, new_high, need: k, lift: 0, mean: 0 }
 }
 
-fn full(ends: &Ends, levels: Levels) -> Span {
+fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> Span {
     let white = white_of(levels);
     let (p, q) = (ends.dark[0], ends.bright[3].max(ends.dark[0]));
-    // Thermal cameras count finely: a few levels are a picture, whatever share of the range they are.
-    let [none, all] = PRESENT.map(|levels| 16 * levels);
+    // Thermal cameras count finely: a few levels are a picture, whatever share of the range they are. One curve
+    // equalizes them, however few; one level is a level wide.
+    let [none, all] = if method.grid().is_some() { PRESENT } else { [1, 2] }.map(|levels| 16 * levels);
     let there = ratio((q - p).saturating_sub(none), all - none).min(4096);
+    let there = there * share_of_way.of_256() / 256;
     let (new_low, new_high) = (p - share(p, there), q + share(white.saturating_sub(q), there));
     Span { low: p, high: q, new_low, new_high, need: 4096, lift: 0, mean: 0 }
 }

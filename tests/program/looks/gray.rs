@@ -31,14 +31,23 @@ fn percentile(raw: Raw, frame: &[u8], share: f64) -> f64 {
     (level - lo) / (hi - lo)
 }
 
+/// A quarter of the range is shared out by the levels themselves, so that the hot thing stands out: with equalization
+/// alone, all but it have the whole range.
 #[track_caller]
 fn uses_the_range(raw: Raw, options: &str, levels: (u64, u64), hot: u64) {
-    let video = thermal(raw, levels, hot);
-    let found = through(&Dir::new(), raw, options, &video);
+    for (strength, least) in [("", 0.75), ("--levels 1 --strength 1", 0.92)] {
+        reaches(raw, &format!("{options} {strength}"), &thermal(raw, levels, hot), least);
+    }
+}
+
+/// 99 of 100 samples lie between black and more than `least` of the range.
+#[track_caller]
+fn reaches(raw: Raw, options: &str, video: &[u8], least: f64) {
+    let found = through(&Dir::new(), raw, options, video);
     for (number, frame) in found.chunks_exact(raw.frame_bytes()).enumerate() {
         let (low, high) = (percentile(raw, frame, 0.01), percentile(raw, frame, 0.99));
         assert!(low < 0.08, "{} '{options}' frame {number} begins at {low:.3} of the range", raw.format);
-        assert!(high > 0.92, "{} '{options}' frame {number} ends at {high:.3} of the range", raw.format);
+        assert!(high > least, "{} '{options}' frame {number} ends at {high:.3} of the range", raw.format);
         let middle = percentile(raw, frame, 0.5);
         assert!(
             (0.3..0.7).contains(&middle),
@@ -66,6 +75,27 @@ fn the_thermal_look_opens_up_eight_and_ten_bits_too() {
     for (format, limited) in [("gray10le", false), ("yuv420p10le", true)] {
         uses_the_range(Raw { format, size: (160, 120), limited }, "--look thermal", (360, 480), 640);
     }
+}
+
+#[test]
+fn what_is_small_and_hot_keeps_its_shape() {
+    let dir = Dir::new();
+    let raw = Raw { format: "gray16le", size: (160, 120), limited: false };
+    // An animal, 2 % of the picture, of which each column is warmer than the one before.
+    let (is_animal, warmth) = (|x, y| (60..80).contains(&x) && (40..60).contains(&y), |x| 19_000 + 80 * (x - 60));
+    let picture = frame(raw, |x, y| if is_animal(x, y) { warmth(x as u64) } else { 17_500 + 3 * x as u64 });
+    let spread = |options: &str, columns: (usize, usize), row: usize| {
+        let found = luma(raw, &through(&dir, raw, options, &picture));
+        (found[row * 160 + columns.1] - found[row * 160 + columns.0]) / 257
+    };
+    let (animal, background) = (((60, 79), 50), ((0, 159), 10));
+    let [by_default, alone] = ["", "--levels 1 --strength 1"].map(|options| spread(options, animal.0, animal.1));
+    assert!(
+        by_default > 40 && by_default > alone * 3 / 2,
+        "the animal spreads over {by_default} of 255 levels, {alone} equalized"
+    );
+    let background = spread("", background.0, background.1);
+    assert!(background > 170, "the background spreads over {background} of 255 levels");
 }
 
 #[test]
