@@ -24,7 +24,8 @@ fn compiled(dir: &Dir, library: &Path, source: &str, how: &[&str]) {
     let mut command = Command::new("cc");
     command.args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", "src/c", source]);
     command.args(how).arg("-o").arg(dir.path("program"));
-    command.arg(format!("-Wl,-rpath,{}", library.display())).arg("-L").arg(library);
+    // Cargo lets its programs look for libraries in the folder above first, where one of an earlier build may lie.
+    command.arg(format!("-Wl,--disable-new-dtags,-rpath,{}", library.display())).arg("-L").arg(library);
     Run::of(&mut command, source).exits_with(0);
 }
 
