@@ -16,8 +16,9 @@ use std::collections::VecDeque;
 use std::thread::scope;
 use std::time::{Duration, Instant};
 
-/// Capacity of the channel between two stages, in deliveries: it evens out frames that take longer, with little memory.
-const QUEUED: usize = 2;
+/// Capacity of the channels in front of the stage and behind it, in deliveries: they even out frames that take longer,
+/// with little memory. Encoders have a queue of their own.
+const QUEUED: [usize; 2] = [2, 1];
 
 /// How long frames go on to the encoder after the run was cancelled.
 const MOMENT: Duration = Duration::from_millis(500);
@@ -92,8 +93,8 @@ fn run_counted(
     mut tick: impl FnMut(&Progress),
 ) -> Result<Summary> {
     let begin = Instant::now();
-    let (decoded, to_equalize) = bounded(QUEUED);
-    let (equalized, to_write) = bounded(QUEUED);
+    let (decoded, to_equalize) = bounded(QUEUED[0]);
+    let (equalized, to_write) = bounded(QUEUED[1]);
     let (running, over) = bounded::<()>(0);
     let stop = &|| cancel.abandon();
     scope(|scope| {
