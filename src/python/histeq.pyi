@@ -72,7 +72,7 @@ class _SameType(TypedDict, total=False):
     up by asinh; midtones: The same by the midtones function of astronomers; natural: What each
     scene lacks: light, contrast, colour; a veil goes.
     """
-    levels: float | None
+    levels: str | float | None
     """The most that the range of levels in use is stretched, 1 (not at all) to 4096, or full. The
     darkest and the brightest colours of a scene are moved towards black and white, as far as the
     range between is unused; equalization adds its share to that. full stretches them to the whole

@@ -161,7 +161,7 @@ impl Options {
             Some(StretchLimit::Full) => (Gain::OFF, true),
             None => (gain(look.levels), look.fills_range),
         };
-        // What is not stretched is equalized alone.
+        // Without the stretch that the look blends it with, equalization has all of its strength.
         let own = if look.fills_range && !fills_range { 1.0 } else { strength };
         let own = Strength::from_share(own).unwrap_or_default();
         let (strength, share) = match self.strength {
@@ -286,8 +286,9 @@ impl Options {
     }
 }
 
-/// Of equalization with the strength `own`, blended with stretched levels: the strength and the share of the stretch
-/// with which this much of it is done, and the rest stays as it came.
+/// The strength of equalization and the share of the stretch with which a picture is a blend of the input and of what
+/// its look makes of it. `share` is the part of the look, whose equalization has the strength `own` and whose rest is
+/// stretched levels.
 fn parts(share: Strength, own: Strength) -> (Strength, Strength) {
     let (share, own) = (share.of_256(), own.of_256());
     let equalized = share * own / 256;
@@ -297,6 +298,7 @@ fn parts(share: Strength, own: Strength) -> (Strength, Strength) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{OPTIONS, OptionValue};
     use super::*;
 
     #[test]
@@ -310,5 +312,29 @@ mod tests {
         assert_eq!(equalized.of_256(), 96);
         let rest = 256 - equalized.of_256();
         assert_eq!(rest * stretched.of_256() / 256, 32 - 1);
+    }
+
+    #[test]
+    fn what_is_reported_of_the_thermal_look_gives_the_same_settings() {
+        let settings =
+            |options: &Options| options.resolve(&Video::default()).expect("options that go together").settings;
+        for given in
+            [&[][..], &[("strength", "0")], &[("strength", "0.5")], &[("strength", "1")], &[("levels", "full")]]
+        {
+            let mut options = Options::of_look(Look::Thermal);
+            given.iter().for_each(|(name, value)| options.set(name, value).expect("a value"));
+            let wanted = settings(&options);
+            let mut again = Options::of_look(Look::Thermal);
+            for option in OPTIONS.iter().filter(|option| ["strength", "levels"].contains(&option.name)) {
+                match option.report(&options, &wanted) {
+                    Some(OptionValue::Number(number)) => again.set(option.name, &number.to_string()),
+                    Some(OptionValue::Text(text)) => again.set(option.name, &text),
+                    _ => Ok(()),
+                }
+                .expect("a value");
+            }
+            let found = settings(&again);
+            assert_eq!((found.strength, found.stretch), (wanted.strength, wanted.stretch), "{given:?}");
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{MaxGain, OptionError, Options, Smooth, parse};
 use crate::spec::{
-    Chroma, Effort, Gain, Look, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region, Settings, Stretch,
+    Chroma, Effort, Gain, Look, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region, Settings, Strength,
+    Stretch,
 };
 
 /// One option.
@@ -144,7 +145,13 @@ pub static OPTIONS: &[OptionInfo] = &[
                   equalization, 0 leaves the levels as --levels has them, 1 is fully equalized. With deflicker, it is \
                   how much of the flicker goes. There are 256 steps.",
         parse: |options, text| parse::strength(text).map(|strength| options.strength = Some(strength)),
-        report: |_, settings| Some(OptionValue::Number(f64::from(settings.strength.of_256()) / 256.0)),
+        report: |options, settings| {
+            let strength = match settings.stretch {
+                Stretch::Full { share } if share != Strength::FULL => options.strength.unwrap_or(settings.strength),
+                _ => settings.strength,
+            };
+            Some(OptionValue::Number(f64::from(strength.of_256()) / 256.0))
+        },
     },
     OptionInfo {
         name: "method",
@@ -161,7 +168,7 @@ pub static OPTIONS: &[OptionInfo] = &[
     OptionInfo {
         name: "levels",
         section: Section::Equalization,
-        kind: ValueKind::Number { least: 1.0, most: Gain::MAX },
+        kind: ValueKind::Text,
         placeholder: "S",
         values: "a number from 1 (not stretched) to 4096, or full",
         default: "by look",
@@ -174,7 +181,8 @@ pub static OPTIONS: &[OptionInfo] = &[
             (Method::Natural { most, .. }, _) => most.of_256().and(slope(most)),
             (_, Stretch::Off) => Some(OptionValue::Number(1.0)),
             (_, Stretch::Unused { most, .. } | Stretch::Dark { most }) => slope(most),
-            (_, Stretch::Full { .. }) => text("full"),
+            // Of the look thermal as a whole, a share of the stretch goes with a share of its strength.
+            (_, Stretch::Full { share }) => (share == Strength::FULL).then(|| text("full")).flatten(),
         },
     },
     OptionInfo {
