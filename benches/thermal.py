@@ -106,7 +106,8 @@ def main():
             outs[f"`{line}`" if line else "the default"] = ours(given.program, line, frames)
         for name, out in outs.items():
             table.setdefault(name, []).extend(measured(last, out))
-        sheet.append(np.hstack([cv2.resize(out.astype(np.uint8), (480, 360), interpolation=cv2.INTER_AREA) for out in outs.values()]))
+        tiles = [cv2.resize(out.astype(np.uint8), (480, 360), interpolation=cv2.INTER_AREA) for out in outs.values()]
+        sheet.append(np.hstack(tiles))
     for name, values in table.items():
         print(f"| {name} | " + " | ".join(f"{value:.1f}" for value in values) + " |")
     if given.sheet:

@@ -32,9 +32,9 @@
 //! **Gain**. Detail up to the noise has the slope of the base, that of its line between the fourth and the sixth
 //! quantile; the rest has `max_gain` times that, but no more than 1/64 of white for each deviation of noise unless
 //! the base has more: `e = |d| * slope + max(0, |d| - noise) * (steep - slope)`. What comes out is at most an eighth of
-//! white, `e * most / (e + most)`. Noise is that of the window or, where no frames tell, that which a picture shows
-//! ([`noise`](super::noise)), but at least a sixteenth of a bin. So no edge overshoots by more, and no noise becomes
-//! clearer than in the base.
+//! white, `e * most / (e + most)`. Noise is that between the frames of the window or, of a single frame, that
+//! within it ([`noise`](super::noise)), but at least a sixteenth of a bin. So no edge overshoots by more, and no noise
+//! becomes clearer than in the base.
 //!
 //! **Steps**. The output of a bin is that of its base, plus or minus its detail, within black and the ceiling of the
 //! tone, and at least that of the bin before: within a tile, no level passes another. In sixteenths of a level these

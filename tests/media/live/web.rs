@@ -187,7 +187,8 @@ fn half_open_connections_and_noise_leave_the_run_and_other_viewers_alone() {
     // before the answer is read.
     let mut long = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: ", served.address);
     long.extend(std::iter::repeat_n('x', 16_384 - long.len()));
-    // One address has so many connections at a time: until the noise is over, others are closed without an answer.
+    // The server has at most 128 connections from one address, and closes further ones without an answer. Those with
+    // noise may still be open.
     let begin = Instant::now();
     let answer = loop {
         let answer = served.raw(long.as_bytes());

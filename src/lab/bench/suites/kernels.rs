@@ -57,8 +57,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
              large copy, exact makes use of, if the frame is read and written once. batch is exact with as many frames \
              in one launch as it takes, 64 at most. modified has a window of 25 frames, scene cuts, plateau and \
              contrast limit, look-ahead the same, 12 frames of them behind the frame that is mapped, clahe 8x8 tiles \
-             and the same window, detail 16x12 tiles and that window; what follows them is how many times exact they take, in turns with it. What is timed \
-             has strength 0, which does all the work and leaves pictures as they are, and is read back; the same \
+             and the same window, detail 16x12 tiles and that window; what follows them is how many times exact they \
+             take, in turns with it. What is timed has strength 0, which does all the work and leaves pictures as they are, and is read back; the same \
              kernels are verified at full strength.",
         )
         .measures(["copy", "exact"], Unit::Microseconds)
