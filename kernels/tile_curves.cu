@@ -14,7 +14,7 @@ typedef unsigned long long Sum;
 // The data that the warps of a block exchange: each sum has its own place.
 struct TempStorage {
     Sum excess[WARP_THREADS];
-    Sum sums[WARP_THREADS];
+    Sum sums[3][WARP_THREADS];
 };
 
 // The state from the frames before.
@@ -23,31 +23,55 @@ struct History {
     Sum* sums;
 };
 
-// The count of bin `at` in the window with this frame; also updates the history, in which no other thread has this bin.
-DEVICE Sum update_window(unsigned count, const WindowUpdate& update, size_t at, size_t all_bins,
-                         const History& history) {
-    unsigned evicted[2];
-    Sum windows[2];
-#pragma unroll
-    for (unsigned i = 0u; i < 2u; ++i) {
-        evicted[i] = update.evicted_rows[i] != NOWHERE ? history.slots[update.evicted_rows[i] * all_bins + at] : 0u;
-        windows[i] = history.sums[i * all_bins + at];
-    }
-    Sum window_counts = 0u;
-#pragma unroll
-    for (unsigned window = 0u; window < 2u; ++window) {
-        Sum sum = windows[window];
-#pragma unroll
-        for (unsigned i = 0u; i < 2u; ++i) {
-            if (update.evicted_windows[i] == window) sum -= evicted[i];
+// Neighbouring numbers that a thread holds, of which the first `held` are there; four of them in whole vectors.
+template <unsigned ITEMS, typename T>
+DEVICE void load(const T* from, unsigned held, T (&to)[ITEMS]) {
+    if (ITEMS == 4u && held == ITEMS && (size_t)from % sizeof(uint4) == 0u) {
+        const uint4* vectors = reinterpret_cast<const uint4*>(from);
+        if (sizeof(T) == sizeof(unsigned)) {
+            uint4 four = vectors[0];
+            to[0] = four.x, to[1u % ITEMS] = four.y, to[2u % ITEMS] = four.z, to[3u % ITEMS] = four.w;
+        } else {
+            uint4 low = vectors[0], high = vectors[1];
+            to[0] = low.x | (T)((Sum)low.y << 32), to[1u % ITEMS] = low.z | (T)((Sum)low.w << 32);
+            to[2u % ITEMS] = high.x | (T)((Sum)high.y << 32), to[3u % ITEMS] = high.z | (T)((Sum)high.w << 32);
         }
-        if (update.window == window) {
-            window_counts = sum = (update.fresh ? 0u : sum) + (update.joins ? count : 0u);
-        }
-        if (sum != windows[window]) history.sums[window * all_bins + at] = sum;
+        return;
     }
-    history.slots[update.row * all_bins + at] = count;
-    return window_counts;
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) to[i] = i < held ? from[i] : (T)0u;
+}
+
+template <unsigned ITEMS, typename T>
+DEVICE void store(const T (&from)[ITEMS], unsigned held, T* to) {
+    if (ITEMS == 4u && held == ITEMS && (size_t)to % sizeof(uint4) == 0u) {
+        uint4* vectors = reinterpret_cast<uint4*>(to);
+        Sum of[4] = {from[0], from[1u % ITEMS], from[2u % ITEMS], from[3u % ITEMS]};
+        if (sizeof(T) == sizeof(unsigned)) {
+            vectors[0] = make_uint4((unsigned)of[0], (unsigned)of[1], (unsigned)of[2], (unsigned)of[3]);
+        } else {
+            vectors[0] = make_uint4((unsigned)of[0], of[0] >> 32, (unsigned)of[1], of[1] >> 32);
+            vectors[1] = make_uint4((unsigned)of[2], of[2] >> 32, (unsigned)of[3], of[3] >> 32);
+        }
+        return;
+    }
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        if (i < held) to[i] = from[i];
+    }
+}
+
+// The number of bins that this thread holds, of ITEMS.
+template <unsigned ITEMS>
+DEVICE unsigned held_of(unsigned bins) {
+    unsigned first = threadIdx.x * ITEMS;
+    return first >= bins ? 0u : bins - first < ITEMS ? bins - first : ITEMS;
+}
+
+// Gives the other warps the sum of this one, which its last lane has.
+template <typename T>
+DEVICE void publish(T sum, T* storage) {
+    if (threadIdx.x % WARP_THREADS == WARP_THREADS - 1u) storage[threadIdx.x / WARP_THREADS] = sum;
 }
 
 // The sums over all warps, and over the warps before this one.
@@ -57,19 +81,19 @@ struct GroupPrefix {
     T before;
 };
 
+// Of what the warps have published, behind a barrier.
+template <typename T>
+DEVICE GroupPrefix<T> prefix_of(const T* storage) {
+    unsigned lane = threadIdx.x % WARP_THREADS;
+    T found = lane < blockDim.x / WARP_THREADS ? storage[lane] : (T)0u;
+    return {warp_sum(found), warp_sum(lane < threadIdx.x / WARP_THREADS ? found : (T)0u)};
+}
+
 template <typename T>
 DEVICE GroupPrefix<T> group_prefix(T value, T* storage) {
-    unsigned lane = threadIdx.x % WARP_THREADS, own = threadIdx.x / WARP_THREADS;
-    if (lane == WARP_THREADS - 1u) storage[own] = value;
+    publish(value, storage);
     __syncthreads();
-    GroupPrefix<T> prefix = {0u, 0u};
-#pragma unroll 8
-    for (unsigned warp = 0u; warp < blockDim.x / WARP_THREADS; ++warp) {
-        T found = storage[warp];
-        prefix.all += found;
-        if (warp < own) prefix.before += found;
-    }
-    return prefix;
+    return prefix_of(storage);
 }
 
 // Limits each bin to the contrast limit, and distributes the excess over the bins of the range.
@@ -143,43 +167,68 @@ DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, Levels levels, const M
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) sum += window_counts[i];
     T through = warp_inclusive_sum(sum, threadIdx.x % WARP_THREADS);
-    T at = group_prefix(through, reinterpret_cast<T*>(storage.sums)).before + through - sum;
+    T at = group_prefix(through, reinterpret_cast<T*>(storage.sums[0])).before + through - sum;
+    unsigned all[ITEMS];
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
         at += window_counts[i];
-        if (first + i < bins && steps != nullptr) steps[first + i] = (unsigned)at;
+        all[i] = (unsigned)at;
         if (first + i < bins && steps == nullptr) through_bins[first + i] = at;
     }
-    if (steps != nullptr) return;
+    if (steps != nullptr) return store<ITEMS>(all, held_of<ITEMS>(bins), steps + first);
     __syncthreads();
     write_table<T>(through_bins, total, levels, m.ceiling, m.keeps_black, bins, codes, curve);
 }
 
-// The counts of the bins of a tile in the window, ITEMS neighbouring ones per thread. `tile_counts` become zero.
+// The counts of the bins of a tile in the window, ITEMS neighbouring ones per thread, with this frame's, which become
+// zero in `tile_counts`. Updates the history.
 template <unsigned ITEMS>
 DEVICE void counts_of_window(Sum (&window_counts)[ITEMS], const WindowUpdate& update, unsigned bins,
                              unsigned* tile_counts, const History& history) {
-    size_t all_bins = (size_t)gridDim.x * bins;
-    unsigned bin = threadIdx.x * ITEMS;
-    size_t first = (size_t)blockIdx.x * bins + bin;
-    unsigned count[ITEMS];
+    size_t all_bins = (size_t)gridDim.x * bins, first = (size_t)blockIdx.x * bins + threadIdx.x * ITEMS;
+    unsigned held = held_of<ITEMS>(bins);
+    unsigned count[ITEMS], evicted[2][ITEMS] = {};
+    Sum windows[2][ITEMS];
+    load<ITEMS>(tile_counts + first, held, count);
+    if (update.remembers) {
 #pragma unroll
-    for (unsigned i = 0u; i < ITEMS; ++i) {
-        count[i] = bin + i < bins ? tile_counts[first + i] : 0u;
-        if (bin + i < bins) tile_counts[first + i] = 0u;
+        for (unsigned i = 0u; i < 2u; ++i) {
+            if (update.evicted_rows[i] != NOWHERE)
+                load<ITEMS>(history.slots + update.evicted_rows[i] * all_bins + first, held, evicted[i]);
+            load<ITEMS>(history.sums + i * all_bins + first, held, windows[i]);
+        }
     }
+    unsigned zeros[ITEMS] = {};
+    store<ITEMS>(zeros, held, tile_counts + first);
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) window_counts[i] = count[i];
+    if (!update.remembers) return;
 
 #pragma unroll
-    for (unsigned i = 0u; i < ITEMS; ++i) {
-        bool is_remembered = update.remembers && bin + i < bins;
-        window_counts[i] = is_remembered ? update_window(count[i], update, first + i, all_bins, history) : count[i];
+    for (unsigned window = 0u; window < 2u; ++window) {
+        Sum sums[ITEMS];
+        bool changes = false;
+#pragma unroll
+        for (unsigned i = 0u; i < ITEMS; ++i) {
+            sums[i] = windows[window][i];
+#pragma unroll
+            for (unsigned j = 0u; j < 2u; ++j) {
+                if (update.evicted_windows[j] == window) sums[i] -= evicted[j][i];
+            }
+            if (update.window == window) {
+                window_counts[i] = sums[i] = (update.fresh ? 0u : sums[i]) + (update.joins ? count[i] : 0u);
+            }
+            changes |= sums[i] != windows[window][i];
+        }
+        if (changes) store<ITEMS>(sums, held, history.sums + window * all_bins + first);
     }
+    store<ITEMS>(count, held, history.slots + update.row * all_bins + first);
 }
 
 // Where the steps of this block's tile go, of which `total` stands for the ceiling; null where curves are tables.
 DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total, const Modifiers& m, Levels levels,
                           unsigned bins) {
-    if (place != AS_STEPS) return nullptr;
+    if (place != AS_STEPS && place != AS_SIXTEENTHS) return nullptr;
     unsigned* steps = reinterpret_cast<unsigned*>(curves);
     if (blockIdx.x + threadIdx.x == 0u) {
         *reinterpret_cast<Scale*>(steps + (size_t)gridDim.x * bins) =
@@ -208,10 +257,11 @@ DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const
 }
 
 // The curve of each tile.
-// Arguments: `curves` has steps if `place` is `AS_STEPS`, else tables. `tile_counts` become zero. `m.width` is the
+// Arguments: `curves` has steps if `place` says so, else tables. `tile_counts` become zero. `m.width` is the
 // number of levels. With `update.remembers` 0 there is no temporal window.
 // Launch: one block a tile, of a multiple of 32 threads from 64 to 1024, at least a quarter of the bins. Dynamic shared
-// memory: 8 bytes a bin. Sums that fit in 32 bits, as nearly all do, are added in 32 bits.
+// memory: 8 bytes a bin, of which there are a multiple of four. Sums that fit in 32 bits, as nearly all do, are added
+// in 32 bits.
 extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, Levels levels, Modifiers m,
                                                                WindowUpdate update, Tiles tiles, unsigned* tile_counts,
                                                                unsigned* slots, Sum* sums, unsigned short* curves,
@@ -228,43 +278,79 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, L
     }
 }
 
-// The sums over the numbers of this thread and of those before it, in place. Returns the sum of all.
+// The place of a bin in shared memory, of `bins` rounded up to a multiple of ITEMS: threads meet in no bank.
 template <unsigned ITEMS>
-DEVICE Sum inclusive_sums(Sum (&numbers)[ITEMS], TempStorage& storage) {
-#pragma unroll
-    for (unsigned i = 1u; i < ITEMS; ++i) numbers[i] += numbers[i - 1u];
-    Sum own = numbers[ITEMS - 1u], through = warp_inclusive_sum(own, threadIdx.x % WARP_THREADS);
-    __syncthreads();
-    GroupPrefix<Sum> prefix = group_prefix(through, storage.sums);
-#pragma unroll
-    for (unsigned i = 0u; i < ITEMS; ++i) numbers[i] += prefix.before + through - own;
-    return prefix.all;
+DEVICE unsigned place_of(unsigned bin, unsigned bins) {
+    return bin % ITEMS * ((bins + ITEMS - 1u) / ITEMS) + bin / ITEMS;
 }
 
-// The sum of the sums up to `end` bins, of which there are `bins`, and then none.
-DEVICE Sum up_to(unsigned end, unsigned bins, const Sum* sums, Sum total) {
+// The double sum up to `end` bins, of which there are `bins`, and then none.
+template <unsigned ITEMS>
+DEVICE Sum up_to(unsigned end, unsigned bins, const Sum* double_sums, Sum total) {
     unsigned within = end < bins ? end : bins;
-    return (within == 0u ? 0u : sums[within - 1u]) + (end - within) * total;
+    return (within == 0u ? 0u : double_sums[place_of<ITEMS>(within - 1u, bins)]) + (end - within) * total;
 }
 
-// Replaces the numbers of the bins by the sum of those around each, with the weights max(0, radius - distance).
+// The sums of the numbers of the bins around each, with the weights max(0, radius - distance). `numbers` has the double
+// sums: up to each bin, the sums of the numbers up to it. `total` is the sum of all numbers.
 template <unsigned ITEMS>
-DEVICE void sum_around(Sum (&numbers)[ITEMS], unsigned bins, unsigned radius, Sum* sums, TempStorage& storage) {
-    Sum total = inclusive_sums<ITEMS>(numbers, storage);
-    inclusive_sums<ITEMS>(numbers, storage);
+DEVICE void sum_around(Sum (&numbers)[ITEMS], Sum total, unsigned bins, unsigned radius, Sum* double_sums) {
     unsigned first = threadIdx.x * ITEMS;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        if (first + i < bins) sums[first + i] = numbers[i];
+        if (first + i < bins) double_sums[place_of<ITEMS>(first + i, bins)] = numbers[i];
     }
     __syncthreads();
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
         unsigned bin = first + i;
         if (bin >= bins) continue;
-        Sum before = up_to(bin < radius ? 0u : bin - radius, bins, sums, total);
-        numbers[i] = up_to(bin + radius, bins, sums, total) + before - 2u * up_to(bin, bins, sums, total);
+        Sum below = up_to<ITEMS>(bin < radius ? 0u : bin - radius, bins, double_sums, total);
+        Sum above = up_to<ITEMS>(bin + radius, bins, double_sums, total);
+        numbers[i] = above + below - 2u * up_to<ITEMS>(bin, bins, double_sums, total);
     }
+    // They are overwritten.
+    __syncthreads();
+}
+
+// Replaces the counts of the bins by the sum of those around each, and makes the same sum of their moments, the counts
+// times their bins. The sum of the sums of n(j) up to bin b is (b + 1) times that of n(j), less that of j n(j).
+template <unsigned ITEMS>
+DEVICE void sums_around(Sum (&counts)[ITEMS], Sum (&moments)[ITEMS], unsigned bins, unsigned radius, Sum* double_sums,
+                        TempStorage& storage) {
+    unsigned first = threadIdx.x * ITEMS;
+    Sum own[3] = {0u, 0u, 0u}, sums[3];  // of the counts, times the bin, times its square
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        Sum moment = counts[i] * (first + i);
+        own[0] += counts[i];
+        own[1] += moment;
+        own[2] += moment * (first + i);
+    }
+#pragma unroll
+    for (unsigned i = 0u; i < 3u; ++i) {
+        sums[i] = warp_inclusive_sum(own[i], threadIdx.x % WARP_THREADS);
+        publish(sums[i], storage.sums[i]);
+    }
+    __syncthreads();
+    Sum all[3];
+#pragma unroll
+    for (unsigned i = 0u; i < 3u; ++i) {
+        GroupPrefix<Sum> prefix = prefix_of(storage.sums[i]);
+        all[i] = prefix.all;
+        sums[i] += prefix.before - own[i];
+    }
+#pragma unroll
+    for (unsigned i = 0u; i < ITEMS; ++i) {
+        Sum moment = counts[i] * (first + i);
+        sums[0] += counts[i];
+        sums[1] += moment;
+        sums[2] += moment * (first + i);
+        counts[i] = (first + i + 1u) * sums[0] - sums[1];
+        moments[i] = (first + i + 1u) * sums[1] - sums[2];
+    }
+    sum_around<ITEMS>(counts, all[0], bins, radius, double_sums);
+    sum_around<ITEMS>(moments, all[1], bins, radius, double_sums);
 }
 
 // The largest number of the threads before this one; 0 of none.
@@ -274,14 +360,12 @@ DEVICE unsigned most_before(unsigned number, TempStorage& storage) {
         unsigned before = __shfl_up_sync(FULL_MASK, number, distance);
         if (lane >= distance && before > number) number = before;
     }
-    if (lane == WARP_THREADS - 1u) storage.excess[own] = number;
+    publish((Sum)number, storage.excess);
     unsigned most = __shfl_up_sync(FULL_MASK, number, 1u);
     if (lane == 0u) most = 0u;
     __syncthreads();
-    for (unsigned warp = 0u; warp < own; ++warp) {
-        if (storage.excess[warp] > most) most = (unsigned)storage.excess[warp];
-    }
-    return most;
+    unsigned of_warps = warp_max(lane < own ? (unsigned)storage.excess[lane] : 0u);
+    return of_warps > most ? of_warps : most;
 }
 
 // With ITEMS bins per thread.
@@ -293,13 +377,9 @@ DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, con
     unsigned bins = tiles.bins, first = threadIdx.x * ITEMS, count = levels.hi - levels.lo + 1u;
     Sum samples[ITEMS], moments[ITEMS];
     counts_of_window<ITEMS>(samples, update, bins, tile_counts, history);
-#pragma unroll
-    for (unsigned i = 0u; i < ITEMS; ++i) moments[i] = samples[i] * (first + i);
-    sum_around<ITEMS>(samples, bins, detail.radius, sums, storage);
-    // The barriers of the sums come before `sums` is written again.
-    sum_around<ITEMS>(moments, bins, detail.radius, sums, storage);
+    sums_around<ITEMS>(samples, moments, bins, detail.radius, sums, storage);
 
-    float of_bins = reciprocal_of((float)(16u * bins));
+    float of_bins = reciprocal_of((float)bins), of_sixteenths = reciprocal_of((float)(16u * bins));
     unsigned outputs[ITEMS], most = 0u;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
@@ -307,31 +387,34 @@ DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, con
         if (bin < bins) {
             unsigned base = 256u * bin;
             if (samples[i] != 0u) {
+                // Quotients below 2^20 come from a reciprocal as well.
                 float reciprocal = reciprocal_of((float)samples[i]);
-                unsigned whole = quotient(moments[i], samples[i], reciprocal);
-                base = 256u * whole + quotient(256u * (moments[i] - whole * samples[i]), samples[i], reciprocal);
+                if (moments[i] >> 56 == 0u) {
+                    base = quotient(256u * moments[i], samples[i], reciprocal);
+                } else {
+                    unsigned whole = quotient(moments[i], samples[i], reciprocal);
+                    base = 256u * whole + quotient(256u * (moments[i] - whole * samples[i]), samples[i], reciprocal);
+                }
             }
             unsigned apart = base < 256u * bin ? 256u * bin - base : base - 256u * bin;
-            long long size = quotient((Sum)apart * count, 16u * bins, of_bins);
+            long long size = quotient((Sum)apart * count, 16u * bins, of_sixteenths);
             if (base > 256u * bin) size = -size;
-            long long level = 16ll * (first_of_bin(bin + 1u, bins, count) - 1u);
+            long long level = 16ll * (small_quotient((bin + 1u) * count + bins - 1u, bins, of_bins) - 1u);
             unsigned output = with_detail(level, size, 16u * m.ceiling, detail, line);
             if (output > most) most = output;
         }
         outputs[i] = most;
     }
-    // Its barrier comes before `sums` is written as steps.
     unsigned before = most_before(most, storage);
     unsigned total = m.ceiling == 0u ? 1u : 16u * m.ceiling;
     unsigned* steps = steps_in(curves, place, total, m, levels, bins);
     unsigned* through_bins = reinterpret_cast<unsigned*>(sums);
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        if (first + i >= bins) continue;
-        unsigned output = outputs[i] > before ? outputs[i] : before;
-        (steps == nullptr ? through_bins : steps)[first + i] = output;
+        if (outputs[i] < before) outputs[i] = before;
+        if (first + i < bins && steps == nullptr) through_bins[first + i] = outputs[i];
     }
-    if (steps != nullptr) return;
+    if (steps != nullptr) return store<ITEMS>(outputs, held_of<ITEMS>(bins), steps + first);
     __syncthreads();
     write_table<unsigned>(through_bins, total, levels, m.ceiling, m.keeps_black, bins, codes,
                           curves + (size_t)blockIdx.x * codes);

@@ -168,9 +168,9 @@ DEVICE void tile_histogram(const uint4* plane, Samples samples, Levels levels, T
 // `tile_histogram_{u8,u16}[_pairs]` adds the samples of each tile, with the mirrored padding that belongs to it, to the
 // tile's bins in `counts`.
 // Launch: in x one block a tile; in y any number of blocks, which share the rows of the tile; a multiple of 32 threads
-// up to 1024. One block per multiprocessor is best: each further block has to add up all of its counters. Dynamic
-// shared memory: `4 << log2_copies` bytes for each counter, rounded up to 16, of which there is one a code up to 12
-// bits, else one a bin. `log2_copies` is 5 for `u8`.
+// up to 1024. One block per multiprocessor is best, since each further block has to add up all of its counters; of more
+// tiles than multiprocessors, several small ones. Dynamic shared memory: `4 << log2_copies` bytes for each counter,
+// rounded up to 16, of which there is one a code up to 12 bits, else one a bin. `log2_copies` is 5 for `u8`.
 #define TILE_HISTOGRAM(NAME, S, STEP)                                                                                  \
     extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(                                          \
         const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts, unsigned log2_copies) {     \

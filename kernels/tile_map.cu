@@ -127,6 +127,7 @@ struct Curves {
 };
 
 // The curves as steps, those of the four tiles side by side in shared memory; one more is behind the last bin.
+template <bool SIXTEENTHS>
 struct StepCurves {
     Steps steps;
 
@@ -150,6 +151,11 @@ struct StepCurves {
         unsigned sums[4] = {steps_up_to(within, below.x, through.x), steps_up_to(within, below.y, through.y),
                             steps_up_to(within, below.z, through.z), steps_up_to(within, below.w, through.w)};
         Four four;
+        if (SIXTEENTHS) {
+#pragma unroll
+            for (unsigned i = 0u; i < 4u; ++i) four.of[i] = value_of_sixteenths(sums[i], steps);
+            return four;
+        }
         bool unsure = false;
 #pragma unroll
         for (unsigned i = 0u; i < 4u; ++i) four.of[i] = value_near(sums[i], steps, unsure);
@@ -372,7 +378,7 @@ DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels
 // Launch: in x one block a cell between the centres, `(columns + 1) * (rows + 1)` of them; in y any number of blocks,
 // which share the rows of the cell (half of them those of a cell at the edge of the picture, a quarter those of a
 // corner; the others have nothing to do); up to 576 threads, 512 in PTX and on Turing. Dynamic shared memory: for `u8`
-// 32 bytes a code; for `u16` 8 bytes a code if `place` is `IN_SHARED`, 16 a bin and 16 more if it is `AS_STEPS`, else
+// 32 bytes a code; for `u16` 8 bytes a code if `place` is `IN_SHARED`, 16 a bin and 16 more if it is of steps, else
 // none.
 //
 // For `u8` one load reads the values of all four curves, a byte each, `dp2a` weighs two of them at once, and a
@@ -380,7 +386,8 @@ DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels
 // fit shared memory, and in noise each sample would read four sectors of 32 bytes from the L2 cache. Steps do fit,
 // because a tile has at most 4,096 bins: the values of the four curves are computed at each sample, by two loads of 16
 // bytes, and for each curve the interpolation and a multiplication that is exact to a 32768th of a level. Only where
-// that leaves open to which side a value is rounded, which is seldom but in flat pictures, 64 bits decide.
+// that leaves open to which side a value is rounded, which is seldom but in flat pictures, 64 bits decide. Where steps
+// are sixteenths of a level, which lie half-way often, a shift decides.
 #define TILE_MAP(NAME, S, STEP)                                                                                        \
     extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                                     \
         const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves,       \
@@ -388,11 +395,13 @@ DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels
         trigger_next_launch();                                                                                         \
         Blend blend = {2u * tiles.width, 2u * tiles.height, inverse};                                                  \
         auto tables = [&](Cell cell) { return Curves<S>(cell, tiles, curves, samples.max, place); };                   \
-        auto steps = [&](Cell cell) {                                                                                  \
-            return StepCurves(cell, tiles, reinterpret_cast<const unsigned*>(curves), levels);                         \
-        };                                                                                                             \
+        auto all_steps = reinterpret_cast<const unsigned*>(curves);                                                    \
+        auto steps = [&](Cell cell) { return StepCurves<false>(cell, tiles, all_steps, levels); };                     \
+        auto sixteenths = [&](Cell cell) { return StepCurves<true>(cell, tiles, all_steps, levels); };                 \
         if (sizeof(S) > 1 && place == AS_STEPS) {                                                                      \
             tile_map<S, STEP>(from, to, samples, levels, tiles, DeepBlend{blend}, steps);                              \
+        } else if (sizeof(S) > 1 && place == AS_SIXTEENTHS) {                                                          \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, DeepBlend{blend}, sixteenths);                         \
         } else if (inverse.multiplier == 0u) {                                                                         \
             tile_map<S, STEP>(from, to, samples, levels, tiles, WideBlend{blend}, tables);                             \
         } else if (sizeof(S) > 1 || STEP > 1) {                                                                        \

@@ -47,6 +47,19 @@ DEVICE T warp_inclusive_sum(T value, unsigned lane) {
     return value;
 }
 
+// The largest value of all lanes.
+DEVICE unsigned warp_max(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(FULL_MASK, value);
+#else
+    for (unsigned distance = WARP_THREADS / 2u; distance > 0u; distance /= 2u) {
+        unsigned other = __shfl_xor_sync(FULL_MASK, value, distance);
+        if (other > value) value = other;
+    }
+    return value;
+#endif
+}
+
 // The lowest value of all lanes.
 DEVICE unsigned long long warp_min(unsigned long long value) {
     for (unsigned distance = WARP_THREADS / 2u; distance > 0u; distance /= 2u) {

@@ -390,6 +390,11 @@ fn order(task: &Task, levels: Levels, guide: &Guide, windows: &mut Windows) -> S
     format!("{} {} {} {}", levels.lo(), levels.hi(), strength.of_256(), text(&words))
 }
 
+/// How the kernels are told to bring out detail, if they are, as text.
+fn detail(task: &Task) -> String {
+    words_of_detail(task).map_or("0".to_owned(), |words| format!("1 {}", text(&words)))
+}
+
 /// The windows of a video, as the launchers keep them.
 struct Windows {
     equalization: Equalization,
@@ -546,8 +551,8 @@ fn counts_of_tiles_of_videos_become_their_curves() {
                 let samples = (tiles.width * tiles.height) as u32;
                 let counts: Vec<u32> =
                     (0..tiles.count()).flat_map(|_| counts_of(bins.count(), samples, &mut numbers)).collect();
-                let detail = words_of_detail(&task).map_or("0".to_owned(), |words| format!("1 {}", text(&words)));
-                question += &format!(" {} {} {detail}", order(&task, levels, &guide, &mut windows), text(&counts));
+                question +=
+                    &format!(" {} {} {}", order(&task, levels, &guide, &mut windows), text(&counts), detail(&task));
                 let counts = counts.into_iter().map(u64::from).collect();
                 let step = equalization.next_tiles(&TileHistograms::from_counts(tiles, bins, counts), &guide);
                 let tone = guide.tone.unwrap_or(Tone::plain(levels, &settings));
@@ -564,9 +569,10 @@ fn counts_of_tiles_of_videos_become_their_curves() {
 fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
     let mut numbers = Numbers(29);
     let mut asked = Vec::new();
-    for (depth, cases) in [(8, 16), (10, 12), (14, 24), (16, 12)] {
+    for (depth, cases) in [(8, 24), (10, 16), (14, 36), (16, 24)] {
         for case in 0..cases {
-            let method = Method::Clahe { columns: 1 + numbers.below(3), rows: 1 + numbers.below(3) };
+            let (columns, rows) = (1 + numbers.below(3), 1 + numbers.below(3));
+            let method = if case % 4 == 3 { Method::Detail { columns, rows } } else { Method::Clahe { columns, rows } };
             // Wide and high ones too, in which sums have many bits.
             let size = [(1 + numbers.below(90), 1 + numbers.below(20)), (1 + numbers.below(900), 1), (2, 400)];
             let size = size[case % 3];
@@ -583,9 +589,7 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
             let alone = Settings { smoothing: Smoothing::OFF, ..settings };
             let mut windows = Windows::new(alone, size);
             let order = order(&task.clone().with(alone).unwrap(), levels, &guide, &mut windows);
-            let (Method::Clahe { columns, rows }, bins) = (method, TileBins::new(levels, settings.bins)) else {
-                panic!()
-            };
+            let bins = TileBins::new(levels, settings.bins);
             let tiles = Tiles::new(columns, rows, size);
             let of_tile = (tiles.width * tiles.height) as u32;
             let counts: Vec<u32> =
@@ -599,12 +603,13 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
             let threads = 32 * (1 + numbers.below(4));
             let curve_threads = (bins.count() as u32).div_ceil(4).next_multiple_of(32).clamp(64, 1024);
             let question = format!(
-                "x {} {threads} {} {} {} {words} {pixels} {curve_threads} {order} {} {}",
+                "x {} {threads} {} {} {} {words} {pixels} {curve_threads} {order} {} {} {}",
                 sample.bytes,
                 sample.shift,
                 u32::from(sample.endian == Endian::Big),
                 levels.codes(),
                 text(&counts),
+                detail(&task),
                 text(&samples)
             );
             asked.push((question, expected));

@@ -3,7 +3,7 @@
 
 use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
-use super::task::Task;
+use super::task::{Parameters, Task};
 use super::tuning;
 use crate::denoise::dct::SAMPLES;
 use crate::denoise::merge::MOST_OTHERS;
@@ -249,6 +249,7 @@ pub(super) enum CurvePlace {
     ThroughCaches = 0,
     InShared = 1,
     AsSteps = 2,
+    AsSixteenths = 3,
 }
 
 impl CurvePlace {
@@ -262,34 +263,44 @@ impl CurvePlace {
         2 * (tiles * bins + 8)
     }
 
-    /// Where curves of this many bins are, in a window of at most `frames` frames; `has_room` if a block's shared
-    /// memory holds the steps of four tiles.
+    /// Where curves of this many bins are; `has_room` if a block's shared memory holds the steps of four tiles.
     pub fn of(
         (tiles, bins): (&spec::clahe::Tiles, usize),
         levels: spec::Levels,
-        frames: u32,
+        parameters: &Parameters,
         has_room: bool,
     ) -> CurvePlace {
+        let brings_out_detail = matches!(parameters.method, Method::Detail { .. });
+        // What the steps of a tile add up to: sixteenths of a level, or counts.
+        let total = match brings_out_detail {
+            true => 16 * levels.count() as u64,
+            false => (tiles.width * tiles.height) as u64 * u64::from(parameters.smoothing.frames()),
+        };
         if levels.codes() <= tuning::TILE_MAP_SHARED {
             CurvePlace::InShared
-        } else if has_room && CurvePlace::suits_steps(tiles, bins, levels.count(), frames) {
-            CurvePlace::AsSteps
-        } else {
+        } else if !has_room || !CurvePlace::suits_steps(tiles, bins, levels.count(), total) {
             CurvePlace::ThroughCaches
+        } else if brings_out_detail {
+            CurvePlace::AsSixteenths
+        } else {
+            CurvePlace::AsSteps
         }
+    }
+
+    /// Whether curves are kept as steps.
+    pub fn has_steps(self) -> bool {
+        matches!(self, CurvePlace::AsSteps | CurvePlace::AsSixteenths)
     }
 
     /// How the blend of curves of `codes` codes divides.
     pub fn inverse(self, tiles: &spec::clahe::Tiles, codes: usize) -> Inverse {
-        if self == CurvePlace::AsSteps { Inverse::of_deep_blend(tiles) } else { Inverse::of_blend(tiles, codes) }
+        if self.has_steps() { Inverse::of_deep_blend(tiles) } else { Inverse::of_blend(tiles, codes) }
     }
 
-    /// Whether the arithmetic of steps suits the curves of all windows of `frames` frames, in tiles with this many bins
+    /// Whether the arithmetic of steps suits curves whose steps add up to at most `total`, in tiles with this many bins
     /// each for `count` levels.
-    fn suits_steps(tiles: &spec::clahe::Tiles, bins: usize, count: usize, frames: u32) -> bool {
+    fn suits_steps(tiles: &spec::clahe::Tiles, bins: usize, count: usize, total: u64) -> bool {
         let area = (tiles.width * tiles.height) as u64;
-        // Steps are sums of counts, or sixteenths of a level where detail is brought out.
-        let total = (area * u64::from(frames)).max(16 * count as u64);
         // As `inverse_of` in the kernels.
         let divides = |width: usize| {
             let width = width as u64;
@@ -719,7 +730,7 @@ impl NoiseFactors {
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
     let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");
     let (tiles, bins) = task.tiles(&layout).unwrap_or((tone::Veil::tiles(layout.size), 1));
-    let place = CurvePlace::of((&tiles, bins), task.levels, task.parameters.smoothing.frames(), has_room);
+    let place = CurvePlace::of((&tiles, bins), task.levels, &task.parameters, has_room);
     let (tiles, inverse) = (Tiles::new(&tiles, bins, task.levels, &layout), place.inverse(&tiles, layout.codes()));
     [words_of(&tiles), &[place as u32], words_of(&inverse)].concat()
 }

@@ -312,7 +312,7 @@ impl DevicePicture {
             Mapping::Veil(veil) => {
                 self.make_luminance(task)?;
                 let tiles = Veil::tiles(self.layout.size);
-                let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task.levels, 1);
+                let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task);
                 self.prepare_local(tiles, 1, place)?;
                 self.make_veil_curves(task, veil)?;
                 self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
@@ -426,7 +426,7 @@ impl DevicePicture {
             None => None,
         };
         let entries = match place {
-            CurvePlace::AsSteps => CurvePlace::entries_of_steps(tiles.count(), bins),
+            place if place.has_steps() => CurvePlace::entries_of_steps(tiles.count(), bins),
             _ => tiles.count() * self.layout.codes(),
         };
         self.local = Some(Local {
@@ -443,8 +443,7 @@ impl DevicePicture {
 
     fn make_tile_curves(&mut self, history: &mut History, task: &Task, tiles: Tiles, bins: usize) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        let frames = task.parameters.smoothing.frames();
-        let place = gpu.kernels.tile_map()?.place((&tiles, bins), task.levels, frames);
+        let place = gpu.kernels.tile_map()?.place((&tiles, bins), task);
         self.prepare_local(tiles, bins, place)?;
         let readback = ReadbackLayout::of(&self.layout, task);
         if !readback.counts.is_empty() {
@@ -493,7 +492,7 @@ impl DevicePicture {
         if readback.curves.is_empty() {
             return Ok(());
         }
-        if self.local.as_ref().is_some_and(|local| local.place == CurvePlace::AsSteps) {
+        if self.local.as_ref().is_some_and(|local| local.place.has_steps()) {
             return self.gpu.clone().kernels.tile_curves()?.launch_tables(self, task, readback.curves.clone());
         }
         let (from, entries) = match &self.local {

@@ -265,6 +265,14 @@ static void curves_of_video() {
     std::printf("\n");
 }
 
+// How detail is brought out, if it is.
+struct MaybeDetail {
+    bool is_there = number() != 0;
+    Detail detail = is_there ? structure<Detail>() : Detail{};
+};
+
+static bool has_steps(unsigned place) { return place == AS_STEPS || place == AS_SIXTEENTHS; }
+
 // l codes threads rows frames tiles place inverse, then for each frame levels, modifiers, turn, line and the counts of
 // all tiles, 1 and how detail is brought out, or 0: their curves.
 static void curves_of_tiles() {
@@ -277,20 +285,19 @@ static void curves_of_tiles() {
         Order order;
         std::vector<unsigned> counts(size_t{count} * tiles.bins);
         for (unsigned& count : counts) count = number();
-        bool has_detail = number() != 0;
-        Detail detail = has_detail ? structure<Detail>() : Detail{};
+        MaybeDetail brings_out;
         std::vector<unsigned short> curves_of(size_t{count} * codes), steps(2 * (size_t{count} * tiles.bins + 8));
-        unsigned short* made = (place == AS_STEPS ? steps : curves_of).data();
-        run(count, threads, 8 * tiles.bins, [&] {
-            if (has_detail) {
-                curves::detail_curves(codes, order.levels, order.modifiers, order.turn, tiles, detail, order.line,
-                                      counts.data(), state.slots.data(), state.sums.data(), made, place);
+        unsigned short* made = (has_steps(place) ? steps : curves_of).data();
+        run(count, threads, 8 * ((tiles.bins + 3) / 4 * 4), [&] {
+            if (brings_out.is_there) {
+                curves::detail_curves(codes, order.levels, order.modifiers, order.turn, tiles, brings_out.detail,
+                                      order.line, counts.data(), state.slots.data(), state.sums.data(), made, place);
             } else {
                 curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(),
                                     state.slots.data(), state.sums.data(), made, place);
             }
         });
-        if (place == AS_STEPS) {
+        if (has_steps(place)) {
             run(count, threads, 0, [&] {
                 curves::tile_tables(codes, order.levels, tiles, reinterpret_cast<unsigned*>(steps.data()),
                                     curves_of.data());
@@ -305,7 +312,7 @@ static void curves_of_tiles() {
 }
 
 // x bytes threads shift swapped codes tiles place inverse pixels curve_threads levels modifiers turn line, then the
-// counts of all tiles, and samples: what the samples become.
+// counts of all tiles, 1 and how detail is brought out, or 0, and samples: what the samples become.
 template <typename S>
 static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned,
                                     Inverse)) {
@@ -322,16 +329,22 @@ static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles
     Order order;
     std::vector<unsigned> counts(size_t{count} * tiles.bins);
     for (unsigned& count : counts) count = number();
+    MaybeDetail brings_out;
     Memory<S> memory(samples.pixels);
-    std::vector<unsigned short> curves_of(place == AS_STEPS ? 2 * (size_t{count} * tiles.bins + 8)
-                                                            : size_t{count} * codes);
-    run(count, curve_threads, 8 * tiles.bins, [&] {
-        curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), nullptr, nullptr,
-                            curves_of.data(), place);
+    std::vector<unsigned short> curves_of(has_steps(place) ? 2 * (size_t{count} * tiles.bins + 8)
+                                                           : size_t{count} * codes);
+    run(count, curve_threads, 8 * ((tiles.bins + 3) / 4 * 4), [&] {
+        if (brings_out.is_there) {
+            curves::detail_curves(codes, order.levels, order.modifiers, order.turn, tiles, brings_out.detail,
+                                  order.line, counts.data(), nullptr, nullptr, curves_of.data(), place);
+        } else {
+            curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), nullptr,
+                                nullptr, curves_of.data(), place);
+        }
     });
     size_t shared = sizeof(S) == 1       ? 32 * codes
                     : place == IN_SHARED ? 8 * codes
-                    : place == AS_STEPS  ? 16 * (tiles.bins + 1)
+                    : has_steps(place)   ? 16 * (tiles.bins + 1)
                                          : 0;
     uint4* plane = memory.vectors.data();
     run((tiles.columns + 1) * (tiles.rows + 1), threads, shared,

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;
-use crate::cuda::arguments::{CurvePlace, Detail, Levels, Modifiers, PiecewiseLine, Tiles};
+use crate::cuda::arguments::{Detail, Levels, Modifiers, PiecewiseLine, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
@@ -29,7 +29,7 @@ impl TileCurvesLauncher {
         let (update, frames) = history.prepare(&layout, task)?;
         let local = picture.local.as_mut().expect("buffers for tiles");
         let threads = tuning::tile_curves_threads(layout.codes());
-        let shared_mem_bytes = 8 * local.bins as u32;
+        let shared_mem_bytes = 8 * local.bins.next_multiple_of(4) as u32;
         let config = LaunchConfig { shared_mem_bytes, ..grid(local.tiles.count() as u32, threads) };
         let codes = layout.codes() as u32;
         let levels = Levels::new(task.levels, task.parameters.strength);
@@ -60,7 +60,7 @@ impl TileCurvesLauncher {
         let layout = picture.layout().clone();
         let local = picture.local.as_ref().expect("buffers for tiles");
         let count = local.tiles.count();
-        assert_eq!((local.place, bytes.len()), (CurvePlace::AsSteps, 2 * count * layout.codes()));
+        assert_eq!((local.place.has_steps(), bytes.len()), (true, 2 * count * layout.codes()));
         let (codes, levels) = (layout.codes() as u32, Levels::new(task.levels, task.parameters.strength));
         let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
         let config = grid(count as u32, 1024);

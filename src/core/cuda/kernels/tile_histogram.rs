@@ -27,11 +27,12 @@ impl TileHistogramLauncher {
         };
         let local = picture.local.as_mut().expect("buffers for tiles");
         let count = local.tiles.count() as u32;
-        let parts = tuning::parts(count, picture.gpu.multiprocessors * tuning::TILE_HISTOGRAM_BLOCKS)
-            .min(local.tiles.height as u32);
+        let multiprocessors = picture.gpu.multiprocessors;
+        let (threads, blocks) = tuning::tile_histogram_blocks(count, multiprocessors);
+        let parts = tuning::parts(count, multiprocessors * blocks, tuning::MOST_ROUNDS).min(local.tiles.height as u32);
         let config = LaunchConfig {
             grid_dim: (count, parts.min(65_535), 1),
-            block_dim: (tuning::TILE_HISTOGRAM_THREADS, 1, 1),
+            block_dim: (threads, 1, 1),
             shared_mem_bytes: (layout.codes().min(tuning::MOST_TILE_COUNTERS) as u32 * 4) << log2_copies,
         };
         let levels = Levels::new(task.levels, task.parameters.strength);

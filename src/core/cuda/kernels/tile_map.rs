@@ -6,6 +6,7 @@ use crate::cuda::arguments::{CurvePlace, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::layout::BufferLayout;
 use crate::cuda::picture::DevicePicture;
+use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use crate::spec;
 use crate::spec::clahe::TileBins;
@@ -30,9 +31,9 @@ impl TileMapLauncher {
         Ok(TileMapLauncher { variants, has_room_for_steps })
     }
 
-    /// Where the curves of these tiles are, with this many bins each, in a window of at most `frames` frames.
-    pub fn place(&self, tiles: (&spec::clahe::Tiles, usize), levels: spec::Levels, frames: u32) -> CurvePlace {
-        CurvePlace::of(tiles, levels, frames, self.has_room_for_steps)
+    /// Where the curves of these tiles are, with this many bins each.
+    pub fn place(&self, tiles: (&spec::clahe::Tiles, usize), task: &Task) -> CurvePlace {
+        CurvePlace::of(tiles, task.levels, &task.parameters, self.has_room_for_steps)
     }
 
     /// Enqueues the mapping of the luminance of `picture`, blended at this strength: stored luma in place, the
@@ -49,10 +50,12 @@ impl TileMapLauncher {
         let grid = &local.tiles;
         let cells = (grid.columns as u32 + 1) * (grid.rows as u32 + 1);
         // Inner cells are as large as tiles, and all cells together have the area of all tiles.
-        let parts =
-            tuning::parts(grid.count() as u32, multiprocessors * tuning::TILE_MAP_BLOCKS).min(grid.height as u32);
+        let is_deep = layout.sample().bytes > 1;
+        let rounds = if is_deep { tuning::TILE_MAP_ROUNDS_OF_DEEP } else { tuning::MOST_ROUNDS };
+        let parts = tuning::parts(grid.count() as u32, multiprocessors * tuning::TILE_MAP_BLOCKS, rounds)
+            .min(grid.height as u32);
         let place = local.place;
-        let entry = if layout.sample().bytes == 1 { 4 << tuning::TILE_MAP_LOG2_COPIES } else { 8 };
+        let entry = if !is_deep { 4 << tuning::TILE_MAP_LOG2_COPIES } else { 8 };
         let kernel = self.variants.of(&layout);
         let most = kernel.max_threads_per_block().doing("asking for the threads of a block")?.unsigned_abs();
         let config = LaunchConfig {
@@ -61,7 +64,7 @@ impl TileMapLauncher {
             shared_mem_bytes: match place {
                 CurvePlace::ThroughCaches => 0,
                 CurvePlace::InShared => layout.codes() as u32 * entry,
-                CurvePlace::AsSteps => CurvePlace::bytes_of_steps(local.bins) as u32,
+                CurvePlace::AsSteps | CurvePlace::AsSixteenths => CurvePlace::bytes_of_steps(local.bins) as u32,
             },
         };
         let (inverse, place) = (place.inverse(grid, layout.codes()), place as u32);
