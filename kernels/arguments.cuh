@@ -97,11 +97,14 @@ struct PiecewiseLine {
 
 // How detail is brought out in tiles (src/core/spec/detail.rs); in sixteenths of a level, slopes in 65536ths.
 struct Detail {
-    unsigned radius;  // in bins: the distance at which they have no part in each other's base
-    unsigned noise;   // the detail that is taken for noise
-    unsigned slope;   // of detail up to that
-    unsigned steep;   // of detail beyond it; at least `slope`
-    unsigned most;    // that comes out
+    unsigned long long width;  // of a bin: 2^36 times its levels, rounded up, so that up to 2^20 256ths of a bin times
+                               // it are exact sixteenths of a level, in 2^40ths
+    unsigned radius;           // in bins: the distance at which they have no part in each other's base
+    unsigned noise;            // the detail that is taken for noise
+    unsigned slope;            // of detail up to that
+    unsigned steep;            // of detail beyond it; at least `slope`
+    unsigned most;             // that comes out
+    unsigned reserved;         // 0
 };
 
 // Where chroma lies in a picture on the device; all counted in samples, the picture in pixels.

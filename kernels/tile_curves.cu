@@ -284,17 +284,11 @@ DEVICE unsigned place_of(unsigned bin, unsigned bins) {
     return bin % ITEMS * ((bins + ITEMS - 1u) / ITEMS) + bin / ITEMS;
 }
 
-// The double sum up to `end` bins, of which there are `bins`, and then none.
-template <unsigned ITEMS>
-DEVICE Sum up_to(unsigned end, unsigned bins, const Sum* double_sums, Sum total) {
-    unsigned within = end < bins ? end : bins;
-    return (within == 0u ? 0u : double_sums[place_of<ITEMS>(within - 1u, bins)]) + (end - within) * total;
-}
-
 // The sums of the numbers of the bins around each, with the weights max(0, radius - distance). `numbers` has the double
-// sums: up to each bin, the sums of the numbers up to it. `total` is the sum of all numbers.
+// sums: before each bin, the sums of the numbers up to each. `all` is that of all bins, beyond which it grows by
+// `total` a bin.
 template <unsigned ITEMS>
-DEVICE void sum_around(Sum (&numbers)[ITEMS], Sum total, unsigned bins, unsigned radius, Sum* double_sums) {
+DEVICE void sum_around(Sum (&numbers)[ITEMS], Sum all, Sum total, unsigned bins, unsigned radius, Sum* double_sums) {
     unsigned first = threadIdx.x * ITEMS;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
@@ -303,23 +297,23 @@ DEVICE void sum_around(Sum (&numbers)[ITEMS], Sum total, unsigned bins, unsigned
     __syncthreads();
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        unsigned bin = first + i;
+        unsigned bin = first + i, end = bin + radius;
         if (bin >= bins) continue;
-        Sum below = up_to<ITEMS>(bin < radius ? 0u : bin - radius, bins, double_sums, total);
-        Sum above = up_to<ITEMS>(bin + radius, bins, double_sums, total);
-        numbers[i] = above + below - 2u * up_to<ITEMS>(bin, bins, double_sums, total);
+        Sum below = double_sums[place_of<ITEMS>(bin < radius ? 0u : bin - radius, bins)];
+        Sum above = end < bins ? double_sums[place_of<ITEMS>(end, bins)] : all + (end - bins) * total;
+        numbers[i] = above + below - 2u * numbers[i];
     }
     // They are overwritten.
     __syncthreads();
 }
 
 // Replaces the counts of the bins by the sum of those around each, and makes the same sum of their moments, the counts
-// times their bins. The sum of the sums of n(j) up to bin b is (b + 1) times that of n(j), less that of j n(j).
+// times their bins. The sum of the sums of n(j) before bin b is b times that of n(j), less that of j n(j).
 template <unsigned ITEMS>
 DEVICE void sums_around(Sum (&counts)[ITEMS], Sum (&moments)[ITEMS], unsigned bins, unsigned radius, Sum* double_sums,
                         TempStorage& storage) {
     unsigned first = threadIdx.x * ITEMS;
-    Sum own[3] = {0u, 0u, 0u}, sums[3];  // of the counts, times the bin, times its square
+    Sum own[3] = {0u, 0u, 0u}, sums[3], all[3];  // of the counts, times the bin, times its square
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
         Sum moment = counts[i] * (first + i);
@@ -333,7 +327,6 @@ DEVICE void sums_around(Sum (&counts)[ITEMS], Sum (&moments)[ITEMS], unsigned bi
         publish(sums[i], storage.sums[i]);
     }
     __syncthreads();
-    Sum all[3];
 #pragma unroll
     for (unsigned i = 0u; i < 3u; ++i) {
         GroupPrefix<Sum> prefix = prefix_of(storage.sums[i]);
@@ -342,15 +335,16 @@ DEVICE void sums_around(Sum (&counts)[ITEMS], Sum (&moments)[ITEMS], unsigned bi
     }
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
-        Sum moment = counts[i] * (first + i);
-        sums[0] += counts[i];
+        unsigned bin = first + i;
+        Sum count = counts[i], moment = count * bin;
+        counts[i] = bin * sums[0] - sums[1];
+        moments[i] = bin * sums[1] - sums[2];
+        sums[0] += count;
         sums[1] += moment;
-        sums[2] += moment * (first + i);
-        counts[i] = (first + i + 1u) * sums[0] - sums[1];
-        moments[i] = (first + i + 1u) * sums[1] - sums[2];
+        sums[2] += moment * bin;
     }
-    sum_around<ITEMS>(counts, all[0], bins, radius, double_sums);
-    sum_around<ITEMS>(moments, all[1], bins, radius, double_sums);
+    sum_around<ITEMS>(counts, bins * all[0] - all[1], all[0], bins, radius, double_sums);
+    sum_around<ITEMS>(moments, bins * all[1] - all[2], all[1], bins, radius, double_sums);
 }
 
 // The largest number of the threads before this one; 0 of none.
@@ -379,7 +373,7 @@ DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, con
     counts_of_window<ITEMS>(samples, update, bins, tile_counts, history);
     sums_around<ITEMS>(samples, moments, bins, detail.radius, sums, storage);
 
-    float of_bins = reciprocal_of((float)bins), of_sixteenths = reciprocal_of((float)(16u * bins));
+    float of_bins = reciprocal_of((float)bins);
     unsigned outputs[ITEMS], most = 0u;
 #pragma unroll
     for (unsigned i = 0u; i < ITEMS; ++i) {
@@ -397,7 +391,7 @@ DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, con
                 }
             }
             unsigned apart = base < 256u * bin ? 256u * bin - base : base - 256u * bin;
-            long long size = quotient((Sum)apart * count, 16u * bins, of_sixteenths);
+            long long size = apart * detail.width >> 40;
             if (base > 256u * bin) size = -size;
             long long level = 16ll * (small_quotient((bin + 1u) * count + bins - 1u, bins, of_bins) - 1u);
             unsigned output = with_detail(level, size, 16u * m.ceiling, detail, line);

@@ -134,9 +134,21 @@ struct StepCurves {
     DEVICE StepCurves(Cell cell, Tiles tiles, const unsigned* all, Levels levels) {
         Corners corners = corners_of(cell, tiles);
         if (threadIdx.x == 0u) shared_curves[0] = make_uint4(0u, 0u, 0u, 0u);
-        for (unsigned bin = threadIdx.x; bin < tiles.bins; bin += blockDim.x) {
-            auto of = [&](unsigned i) { return all[(size_t)corners.of[i] * tiles.bins + bin]; };
-            shared_curves[bin + 1u] = make_uint4(of(0u), of(1u), of(2u), of(3u));
+        // Several are loaded before the first is stored.
+        constexpr unsigned AHEAD = 4u;
+        for (unsigned start = threadIdx.x; start < tiles.bins; start += AHEAD * blockDim.x) {
+            uint4 loaded[AHEAD];
+#pragma unroll
+            for (unsigned i = 0u; i < AHEAD; ++i) {
+                unsigned bin = start + i * blockDim.x;
+                auto of = [&](unsigned corner) { return all[(size_t)corners.of[corner] * tiles.bins + bin]; };
+                if (bin < tiles.bins) loaded[i] = make_uint4(of(0u), of(1u), of(2u), of(3u));
+            }
+#pragma unroll
+            for (unsigned i = 0u; i < AHEAD; ++i) {
+                unsigned bin = start + i * blockDim.x;
+                if (bin < tiles.bins) shared_curves[bin + 1u] = loaded[i];
+            }
         }
         size_t all_bins = (size_t)tiles.columns * tiles.rows * tiles.bins;
         steps = steps_of(levels, tiles, *reinterpret_cast<const Scale*>(all + all_bins));

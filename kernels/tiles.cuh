@@ -146,15 +146,24 @@ struct Steps {
     unsigned bins;
     unsigned multiplier;  // of bins, as in `Tiles`
     Scale scale;
-    unsigned shift;  // of the total
+    unsigned shift;   // of the total
+    bool all_narrow;  // whether all bins have the same number of levels
 };
 
 SPEC Steps steps_of(Levels levels, Tiles tiles, Scale scale) {
-    return {levels, levels.hi - levels.lo + 1u, tiles.bins, tiles.bin_multiplier, scale, shift_of(scale.total)};
+    unsigned count = levels.hi - levels.lo + 1u;
+    return {levels,
+            count,
+            tiles.bins,
+            tiles.bin_multiplier,
+            scale,
+            shift_of(scale.total),
+            scale.narrow * tiles.bins == count};
 }
 
 SPEC Within within_of(unsigned level, const Steps& steps) {
     unsigned bin = upper_half(level, steps.multiplier);
+    if (steps.all_narrow) return {bin, level - bin * steps.scale.narrow + 1u, steps.scale.of_narrow};
     // Levels of a bin leave remainders that lie the number of bins apart.
     unsigned rest = level * steps.bins - bin * steps.count;
     unsigned before = upper_half(rest, steps.scale.of_bins);

@@ -152,8 +152,8 @@ fn an_interrupted_run_does_not_wait_for_all_that_a_slow_encoder_holds() {
         return;
     }
     let dir = Dir::new();
-    // An encoder that holds 60 frames, each of which takes it a good part of a second.
-    let run = Slow::start(&dir, "1280x720", "");
+    // An encoder that holds 60 frames, each of which takes it a good part of a second, on many cores, too.
+    let run = Slow::start(&dir, "1280x720", "--encoder-option threads=2");
     let begin = Instant::now();
     run.running.signal(Signal::INT);
     let (code, said) = run.end();

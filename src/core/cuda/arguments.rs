@@ -460,12 +460,16 @@ impl PiecewiseLine {
 by_value! {
     /// How detail is brought out in tiles.
     pub(super) struct Detail {
+        /// Of a bin: 2^36 times its levels, rounded up.
+        width: u64,
         /// In bins.
         radius: u32,
         noise: u32,
         slope: u32,
         steep: u32,
         most: u32,
+        /// 0; the structure has no padding.
+        reserved: u32,
     }
 }
 
@@ -473,7 +477,8 @@ impl Detail {
     /// With the radius in these bins.
     pub fn new(detail: &spec::detail::Detail, bins: TileBins) -> Self {
         let spec::detail::Detail { radius: _, noise, slope, steep, most } = *detail;
-        Detail { radius: detail.radius_in(bins) as u32, noise, slope, steep, most }
+        let width = ((bins.levels().count() as u64) << 36).div_ceil(bins.count() as u64);
+        Detail { width, radius: detail.radius_in(bins) as u32, noise, slope, steep, most, reserved: 0 }
     }
 }
 
