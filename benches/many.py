@@ -47,8 +47,8 @@ def main():
     print(f"{os.path.basename(given.clip)}: {len(frames)} frames, {sum(map(len, frames)) * 8 / 1e6 / len(frames) * given.rate:.1f} "
           f"Mbit/s; {given.seconds:g} s each; {given.options}\n")
     print("| streams | frames in | dropped | latency, median | 95th percentile | CPU cores | GPU memory | decoders busy | "
-          "resident memory | threads | start and end |")
-    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+          "resident memory | of it anonymous | threads | start and end |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     gpu = Gpu()
     for count in given.streams:
         row(given, gpu, frames, count)
@@ -139,7 +139,7 @@ def row(given, gpu, frames, count):
     memory = "-" if before is None or during is None else f"{during - before:,} MiB"
     busy = "-" if busy is None else f"{busy} %"
     print(f"| {count} | {taken:,} | {dropped:,} | {median} | {most} | {cpu / wall:.2f} | {memory} | {busy} | "
-          f"{status.get('VmRSS', 0) // 1024:,} MiB | {status.get('Threads', 0)} | {wall - given.seconds:.1f} s |", flush=True)
+          f"{status.get('VmRSS', 0) // 1024:,} MiB | {status.get('RssAnon', 0) // 1024:,} MiB | {status.get('Threads', 0)} | {wall - given.seconds:.1f} s |", flush=True)
     late, waited = (max(sender.late[which] for sender in senders) * 1e3 for which in (0, 1))
     failed = count - len(summaries)
     if max(late, waited) > 1000 / given.rate:
