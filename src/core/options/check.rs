@@ -59,7 +59,10 @@ impl Options {
         let conflict = |text: &str| Err(OptionError::conflict(text));
         let (tiled, scene) = (self.tiled_method(), self.has_whole_scenes());
         if let Some(method @ (Clahe | Detail | Deflicker | Asinh | Midtones)) = self.method.filter(|_| scene) {
-            return conflict(&format!("{{smooth}} scene does not go with {{method}} {}", method.name()));
+            return conflict(&format!(
+                "{{smooth}} scene does not go with {{method}} {}: it makes one curve for a scene, by equalization alone",
+                method.name()
+            ));
         }
         if let Some(method) = tiled {
             let conflict =
