@@ -169,7 +169,7 @@ SPEC float reciprocal_of(float value) {
 #endif
 }
 
-// numerator / divisor, rounded down, for quotients below 2^17 and divisors of up to 48 bits. One multiplication by
+// numerator / divisor, rounded down, for quotients below 2^20 and divisors of up to 52 bits. One multiplication by
 // 1 / divisor lands within one of it (its relative error is below 2^-22), and the remainder says on which side: far
 // cheaper than a 64-bit division. `Count` is `unsigned` where divisors have 32 bits.
 template <typename Count>
@@ -253,7 +253,6 @@ SPEC unsigned with_detail(long long level, long long size, unsigned ceiling, con
     unsigned long long extent = size < 0 ? -size : size;
     unsigned long long beyond = extent > detail.noise ? extent - detail.noise : 0u;
     unsigned long long becomes = (extent * detail.slope + beyond * (detail.steep - detail.slope)) >> 16;
-    // Quotients below 2^20 come from a reciprocal as well.
     unsigned long long whole = becomes + detail.most;
     if (becomes != 0u) becomes = quotient(becomes * detail.most, whole, reciprocal_of((float)whole));
     long long both = size < 0 ? middle - (long long)becomes : middle + (long long)becomes;

@@ -381,7 +381,6 @@ DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, con
         if (bin < bins) {
             unsigned base = 256u * bin;
             if (samples[i] != 0u) {
-                // Quotients below 2^20 come from a reciprocal as well.
                 float reciprocal = reciprocal_of((float)samples[i]);
                 if (moments[i] >> 56 == 0u) {
                     base = quotient(256u * moments[i], samples[i], reciprocal);

@@ -308,8 +308,8 @@ impl CurvePlace {
             total * width * left.max(1) < 1 << 32
         };
         let widths = [count / bins, count.div_ceil(bins)];
-        let levels_are_few = bins >= 2 && widths[0] >= 2 && widths.into_iter().all(divides);
-        levels_are_few && tiles.width <= 1 << 15 && area < 1 << 29 && total < 1 << 31
+        let has_room = tiles.width <= 1 << 15 && area < 1 << 29 && total < 1 << 31;
+        has_room && bins >= 2 && widths[0] >= 2 && widths.into_iter().all(divides)
     }
 }
 
