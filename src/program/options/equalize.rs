@@ -110,13 +110,13 @@ impl EqualizeOptions {
             return conflict("--look-ahead does not go with --load-curves, whose curves wait for no frames");
         }
         if args.load_curves.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
-            return conflict("--denoise does not go with --load-curves");
+            return conflict("--denoise does not go with --load-curves, which measures no noise");
         }
         if args.range.is_some() && options.look_ahead.is_some() {
             return conflict("--look-ahead does not go with --range, which waits for no frames");
         }
         if args.range.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
-            return conflict("--denoise does not go with --range");
+            return conflict("--denoise does not go with --range, which measures no noise");
         }
         if let (Some(method), true) = (options.tiled_method(), save_curves.is_some()) {
             return conflict(&format!(
