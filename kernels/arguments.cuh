@@ -97,8 +97,8 @@ struct PiecewiseLine {
 
 // How detail is brought out in tiles (src/core/spec/detail.rs); in sixteenths of a level, slopes in 65536ths.
 struct Detail {
-    unsigned long long width;  // of a bin: 2^36 times its levels, rounded up, so that up to 2^20 256ths of a bin times
-                               // it are exact sixteenths of a level, in 2^40ths
+    unsigned long long width;  // levels of a bin times 2^36, rounded up: at most 2^20 256ths of a bin, times this and
+                               // shifted right by 40, are sixteenths of a level, rounded down
     unsigned radius;           // in bins: the distance at which they have no part in each other's base
     unsigned noise;            // the detail that is taken for noise
     unsigned slope;            // of detail up to that

@@ -23,7 +23,8 @@ struct History {
     Sum* sums;
 };
 
-// Neighbouring numbers that a thread holds, of which the first `held` are there; four of them in whole vectors.
+// Loads and stores ITEMS neighbouring numbers, of which the first `held` exist: in vectors of 16 bytes where all four
+// exist and lie at a multiple of 16.
 template <unsigned ITEMS, typename T>
 DEVICE void load(const T* from, unsigned held, T (&to)[ITEMS]) {
     if (ITEMS == 4u && held == ITEMS && (size_t)from % sizeof(uint4) == 0u) {
@@ -81,7 +82,7 @@ struct GroupPrefix {
     T before;
 };
 
-// Of what the warps have published, behind a barrier.
+// The sums of what the warps have published; a barrier lies between.
 template <typename T>
 DEVICE GroupPrefix<T> prefix_of(const T* storage) {
     unsigned lane = threadIdx.x % WARP_THREADS;
@@ -228,7 +229,7 @@ DEVICE void counts_of_window(Sum (&window_counts)[ITEMS], const WindowUpdate& up
 // Where the steps of this block's tile go, of which `total` stands for the ceiling; null where curves are tables.
 DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total, const Modifiers& m, Levels levels,
                           unsigned bins) {
-    if (place != AS_STEPS && place != AS_SIXTEENTHS) return nullptr;
+    if (!has_steps(place)) return nullptr;
     unsigned* steps = reinterpret_cast<unsigned*>(curves);
     if (blockIdx.x + threadIdx.x == 0u) {
         *reinterpret_cast<Scale*>(steps + (size_t)gridDim.x * bins) =
@@ -257,7 +258,7 @@ DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const
 }
 
 // The curve of each tile.
-// Arguments: `curves` has steps if `place` says so, else tables. `tile_counts` become zero. `m.width` is the
+// Arguments: `curves` takes steps if `has_steps(place)`, else tables. `tile_counts` become zero. `m.width` is the
 // number of levels. With `update.remembers` 0 there is no temporal window.
 // Launch: one block a tile, of a multiple of 32 threads from 64 to 1024, at least a quarter of the bins. Dynamic shared
 // memory: 8 bytes a bin, of which there are a multiple of four. Sums that fit in 32 bits, as nearly all do, are added
@@ -278,7 +279,8 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, L
     }
 }
 
-// The place of a bin in shared memory, of `bins` rounded up to a multiple of ITEMS: threads meet in no bank.
+// The place of a bin in shared memory, which has as many as `bins` rounded up to a multiple of ITEMS. Bins of which
+// each thread has the same one, counted from its first, lie side by side, so that no two lanes access the same bank.
 template <unsigned ITEMS>
 DEVICE unsigned place_of(unsigned bin, unsigned bins) {
     return bin % ITEMS * ((bins + ITEMS - 1u) / ITEMS) + bin / ITEMS;

@@ -390,7 +390,7 @@ DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels
 // Launch: in x one block a cell between the centres, `(columns + 1) * (rows + 1)` of them; in y any number of blocks,
 // which share the rows of the cell (half of them those of a cell at the edge of the picture, a quarter those of a
 // corner; the others have nothing to do); up to 576 threads, 512 in PTX and on Turing. Dynamic shared memory: for `u8`
-// 32 bytes a code; for `u16` 8 bytes a code if `place` is `IN_SHARED`, 16 a bin and 16 more if it is of steps, else
+// 32 bytes a code; for `u16` 8 bytes a code if `place` is `IN_SHARED`, 16 a bin and 16 more if `has_steps(place)`, else
 // none.
 //
 // For `u8` one load reads the values of all four curves, a byte each, `dp2a` weighs two of them at once, and a

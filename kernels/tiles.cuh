@@ -97,11 +97,14 @@ SPEC unsigned half_even_by(unsigned part, unsigned whole, Inverse inverse) {
 // Where the curves of tiles are. As tables: read through the caches, or copied into shared memory. As steps: the sum of
 // the clipped counts up to each bin of each tile, and behind all of them a `Scale`, from which a curve's value at a
 // code is computed where it is needed. Of deep samples, tables are larger than shared memory, and steps are not. As
-// sixteenths: steps of which 16 are a level (the scale's total is 16 times its ceiling), as those for detail.
+// sixteenths: steps that are sixteenths of a level, as detail has them; the total of the scale is 16 times its ceiling.
 constexpr unsigned THROUGH_CACHES = 0u;
 constexpr unsigned IN_SHARED = 1u;
 constexpr unsigned AS_STEPS = 2u;
 constexpr unsigned AS_SIXTEENTHS = 3u;
+
+// Whether curves are kept as steps of either kind.
+SPEC bool has_steps(unsigned place) { return place == AS_STEPS || place == AS_SIXTEENTHS; }
 
 // What turns steps into values: value = lo + steps * ceiling / total, rounded half to even. Bins have at least two
 // levels. `tile_curves` writes it once: divisions that the compiler sees, it would repeat at each sample.
@@ -193,7 +196,7 @@ SPEC unsigned value_of(unsigned sum, const Steps& steps) {
     return steps.levels.lo + half_even(part, steps.scale.total, reciprocal);
 }
 
-// The value where steps are sixteenths: half to even.
+// The value where steps are sixteenths of a level, rounded half to even.
 SPEC unsigned value_of_sixteenths(unsigned sum, const Steps& steps) {
     return steps.levels.lo + ((sum + 7u + (sum >> 4 & 1u)) >> 4);
 }

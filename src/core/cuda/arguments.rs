@@ -460,7 +460,7 @@ impl PiecewiseLine {
 by_value! {
     /// How detail is brought out in tiles.
     pub(super) struct Detail {
-        /// Of a bin: 2^36 times its levels, rounded up.
+        /// Levels of a bin times 2^36, rounded up.
         width: u64,
         /// In bins.
         radius: u32,

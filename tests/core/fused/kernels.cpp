@@ -271,8 +271,6 @@ struct MaybeDetail {
     Detail detail = is_there ? structure<Detail>() : Detail{};
 };
 
-static bool has_steps(unsigned place) { return place == AS_STEPS || place == AS_SIXTEENTHS; }
-
 // l codes threads rows frames tiles place inverse, then for each frame levels, modifiers, turn, line and the counts of
 // all tiles, 1 and how detail is brought out, or 0: their curves.
 static void curves_of_tiles() {
