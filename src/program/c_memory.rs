@@ -1,8 +1,11 @@
-//! The C library's `posix_memalign`, `memalign` and `realloc`, with an end of the program where they have no memory, as
-//! in [`histeq_media::sys::Allocator`]. FFmpeg and its encoders allocate by them. They do not report each failure:
-//! frames, metadata or the index of a file would be missing, without an error.
+//! The C library's memory.
 //!
-//! Libraries find these functions because an executable's come first.
+//! `posix_memalign`, `memalign` and `realloc` end the program where they have no memory, as
+//! [`histeq_media::sys::Allocator`] does. FFmpeg and its encoders allocate by them. They do not report each failure:
+//! frames, metadata or the index of a file would be missing, without an error. Libraries find these functions because
+//! an executable's come first.
+//!
+//! [`return_large_blocks`] is for streams that run for long.
 #![allow(unsafe_code, reason = "wraps functions of the C library")]
 
 use histeq_media::sys::out_of_memory;
@@ -37,6 +40,24 @@ impl Next {
         }
         self.address.store(found, Ordering::Relaxed);
         found
+    }
+}
+
+/// Blocks of at least so many bytes go back to the system when they are freed. A frame and the packets that hold
+/// one are larger, all but the smallest; packets of encoded video are smaller.
+#[cfg(target_env = "gnu")]
+const LARGE_BLOCK: c_int = 256 << 10;
+
+/// From now on, blocks of the size of a frame go back to the system when they are freed. By itself, glibc does so only
+/// until the first of them is freed. From then on it keeps them in heaps of its threads, and those grow for as long as
+/// streams run.
+///
+/// Does nothing where the C library is not glibc.
+pub fn return_large_blocks() {
+    // SAFETY: it takes any numbers, and may be called at any time.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE_BLOCK);
     }
 }
 

@@ -19,7 +19,7 @@
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
-//! | [`c_memory`] | the C library's allocation, with an end where there is no memory | |
+//! | [`c_memory`] | the C library's memory: an end where there is none, and what goes back to the system | |
 //! | [`inherited`] | descriptors that the program inherits | |
 //! | [`stdout`] | whether stdout is open, text on it, the end of the program | |
 //! | [`palette`] | the colours that luminance has | |
@@ -98,6 +98,11 @@ fn main() -> ExitCode {
         signals::terminate_with_parent();
     }
     close_inherited(&job);
+    // Before there are threads, and processes that decode.
+    #[cfg(not(any(fuzzing, sanitizer)))]
+    if job.is_live() {
+        c_memory::return_large_blocks();
+    }
     if job.isolates() {
         isolated::start();
     }

@@ -132,6 +132,11 @@ pub enum Job {
 }
 
 impl Job {
+    /// Whether it equalizes cameras.
+    pub fn is_live(&self) -> bool {
+        matches!(self, Job::Live(_) | Job::Cameras(..))
+    }
+
     /// Whether it decodes inputs in processes of their own.
     pub fn isolates(&self) -> bool {
         match self {
