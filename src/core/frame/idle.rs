@@ -1,8 +1,9 @@
 //! What a pool keeps to use again. Buffers that were idle all of the time go, so that what a burst needed does not stay
 //! for good.
 
-/// How many takes a look at what is needed lasts: at 30 frames a second and two planes of a pool, some four seconds.
-const PERIOD: u32 = 256;
+/// How many takes a look at what is needed lasts: at 30 frames a second, some four seconds, or two where a frame takes
+/// two buffers.
+const PERIOD: u32 = 128;
 
 /// The idle buffers of a pool, last used last.
 pub(crate) struct Idle<T> {
