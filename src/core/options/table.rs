@@ -364,7 +364,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         kind: ValueKind::Number { least: 0.0, most: 3600.0 },
         placeholder: "SECONDS",
         values: "a number of seconds from 0 to 3600",
-        default: "half of --smooth for files, within 256 MiB of frames; 0 for pipes and URLs",
+        default: "half of --smooth for files, at most 1 second and 256 MiB of frames; 0 for pipes and URLs",
         summary: "Length of the part of --smooth that lies ahead of each frame, in seconds, 0 to 3600",
         details: "With a look-ahead, the first frames of a scene flicker no more than the rest. It delays the output \
                   by its length and holds that many frames in memory; 0 delays nothing.",

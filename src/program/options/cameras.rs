@@ -26,20 +26,8 @@ const SOURCE: &str = "source";
 const SCHEDULE: &str = "schedule";
 
 /// Options that are one for the whole process: those of the command line, or of all cameras.
-const OF_PROCESS: [&str; 12] = [
-    "backend",
-    "gpu",
-    "log-level",
-    "max-memory",
-    "progress",
-    "progress-file",
-    "quiet",
-    "sandbox",
-    "strict",
-    "use",
-    "verbose",
-    "web",
-];
+const OF_PROCESS: [&str; 11] =
+    ["backend", "gpu", "log-level", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web"];
 
 /// A camera of the file.
 #[derive(Clone, Debug)]

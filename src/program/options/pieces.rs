@@ -22,8 +22,8 @@ Examples:
   histeq-video plan film.mkv clear.mkv --method clahe > plan.json
   histeq-video run plan.json --jobs 4 && histeq-video join plan.json")]
 pub struct PlanArgs {
-    /// Length of a piece in seconds, 0.1 to 86400 [default: 60, and an eighth of a short video, or its share for
-    /// --jobs]
+    /// Length of a piece in seconds, 0.1 to 86400 [default: 60; an eighth of a short video, but at least four
+    /// times what is decoded around a piece; its share for --jobs]
     #[arg(long, value_name = "SECONDS", help_heading = "Pieces")]
     pub piece: Option<f64>,
 
