@@ -71,6 +71,7 @@ fn options_of_other_programs_are_answered_in_a_line() {
         ("-Z Fast in.mkv out.mkv", "--for web"),
         ("-map 0:v in.mkv out.mkv", "--video-stream"),
         ("--resume in.mkv", "--jobs N"),
+        ("in.mkv --stop-at seconds:5 -o out.mkv", "--duration T"),
         ("--bitrate 5 in.mkv out.mkv", "5M are megabits"),
         ("--target-size 10 in.mkv out.mp4", "10M are megabytes"),
         ("--for youtube in.mkv", "--for web --fit off"),
@@ -85,6 +86,7 @@ fn options_of_other_programs_are_answered_in_a_line() {
     }
     assert_eq!(dir.files(), before);
     dir.succeeds("-r 10 in.mkv out.mkv").says(&["-r is ignored", "--filter-after fps=N"]);
+    dir.succeeds("-y --method natural --bins 8 in.mkv out.mkv").says(&["--bins does nothing with --method natural"]);
 }
 
 #[test]

@@ -92,15 +92,21 @@ impl Options {
 
     /// The method. Options of equalization select equalization where the look has none.
     fn method_of(&self, look: &LookParameters, notes: &mut Vec<Note>) -> MethodName {
-        if let Some(method) = self.method {
-            return method;
-        }
         let asked = [
             ("--plateau", self.plateau.is_some()),
             ("--bins", self.bins.is_some()),
             ("--max-gain", self.max_gain.is_some()),
         ];
-        match asked.iter().find(|(_, given)| *given) {
+        let mut asked = asked.iter().filter(|(_, given)| *given);
+        if let Some(method) = self.method {
+            if !method.equalizes() {
+                notes.extend(
+                    asked.map(|(option, _)| Note::Note(format!("{option} does nothing with --method {method}"))),
+                );
+            }
+            return method;
+        }
+        match asked.next() {
             Some((option, _)) if look.method == MethodName::Natural => {
                 notes.push(Note::Note(format!("{option} is for equalization: --method global")));
                 MethodName::Global

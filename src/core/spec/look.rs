@@ -41,6 +41,11 @@ impl MethodName {
     pub fn has_tiles(self) -> bool {
         matches!(self, MethodName::Clahe | MethodName::Detail)
     }
+
+    /// Whether it equalizes a histogram: with a plateau or a limit of the slope, in a number of bins.
+    pub fn equalizes(self) -> bool {
+        self == MethodName::Global || self.has_tiles()
+    }
 }
 
 /// The parameters of a look.

@@ -20,7 +20,8 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     } else if let Some(error) = cause.downcast_ref::<OpenError>() {
         match error {
             OpenError::Ffmpeg(error) => of_ffmpeg(error),
-            OpenError::Playlist(_) | OpenError::Protocol { .. } => FailureKind::Refused,
+            OpenError::Playlist(_) => FailureKind::Usage,
+            OpenError::Protocol { .. } => FailureKind::Refused,
             _ => FailureKind::Limit,
         }
     } else if cause.is::<NoRoom>() {

@@ -66,10 +66,11 @@ const SOUND: &str = "sound is passed on as it is here (--for web makes AAC of it
 const SUBTITLES: &str = "subtitles are passed on as they are here";
 const ENCODER: &str = "--encoder-option KEY=VALUE sets an option of the encoder here";
 const RESUME: &str = "--jobs N goes on where an interrupted run stopped, when it is called again";
+const START: &str = "--start T says where the part begins here, in seconds or as 1:30";
 const END: &str = "--duration T says how long the part is, from --start T on";
 
 /// Options that are refused, and what to use.
-const ANSWERS: [(&str, &str); 31] = [
+const ANSWERS: [(&str, &str); 33] = [
     ("-vf", FILTERS),
     ("-filter:v", FILTERS),
     ("-filter_complex", FILTERS),
@@ -84,6 +85,8 @@ const ANSWERS: [(&str, &str); 31] = [
     ("-map", "--video-stream N chooses the video here, and --streams LIST what is kept beside it"),
     ("-to", END),
     ("--end", END),
+    ("--start-at", START),
+    ("--stop-at", END),
     ("-tune", ENCODER),
     ("-profile:v", ENCODER),
     ("-g", ENCODER),
