@@ -442,6 +442,21 @@ impl Demuxer {
         packet.copied_into(buffer.unwrap_or_else(|_| Box::new(HostPool::default().take(packet.padded_len()))))
     }
 
+    /// Whether the format of the input has no times: those of its packets are numbers of frames, by a rate that the
+    /// input states, or that FFmpeg assumes. A device has times, and those of other formats that take a rate have none.
+    pub fn assumes_times(&self) -> bool {
+        // SAFETY: the context is open; a pointer to the class of options that a demuxer has is all that stands for an
+        // object which is not there.
+        unsafe {
+            let format = &*(*self.ptr).iformat;
+            let class = (&raw const format.priv_class).cast_mut().cast();
+            let takes_rate = !format.priv_class.is_null()
+                && !ffi::av_opt_find(class, c"framerate".as_ptr(), std::ptr::null(), 0, ffi::AV_OPT_SEARCH_FAKE_OBJ)
+                    .is_null();
+            format.flags & ffi::AVFMT_NOTIMESTAMPS != 0 || takes_rate && format.flags & ffi::AVFMT_NOFILE == 0
+        }
+    }
+
     fn describe(&mut self) {
         let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
         // SAFETY: the context is open; its arrays of streams and chapters have the given lengths.

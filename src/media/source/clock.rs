@@ -1,5 +1,5 @@
 //! Times of live frames and audio: the camera's timestamps, which are even, mapped to the wall clock, which goes on
-//! while the camera is lost.
+//! while the camera is lost. Without timestamps, times are those at which frames come, evened out.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -7,6 +7,16 @@ use std::time::Instant;
 /// The largest difference between mapped timestamp and wall clock, in microseconds, before the mapping is set again. A
 /// network stream begins with up to a second of buffered frames, whose timestamps are right.
 const MOST_DRIFT: i64 = 1_500_000;
+
+/// A share of what a frame without a timestamp is early or late counts in its time: one part of these.
+const PART: i64 = 8;
+
+/// How early or late, in microseconds, a frame without a timestamp may be beside the pace of those before it; twice their
+/// distance, if that is more. Beyond that, there is a gap.
+const MOST_JITTER: i64 = 150_000;
+
+/// Over how many frames without timestamps their distance is measured.
+const MEASURED: i64 = 32;
 
 /// When the first frame was captured, which is time 0 of the run; set once. Clones share it.
 pub type StartTime = Arc<OnceLock<Instant>>;
@@ -17,7 +27,39 @@ pub struct LiveClock {
     start: StartTime,
     /// A timestamp of the camera, and the time in the run that it maps to.
     anchor: Option<(i64, i64)>,
+    pace: Option<Pace>,
     last: Option<i64>,
+}
+
+/// The pace of frames that have no timestamps. Times in microseconds.
+struct Pace {
+    /// When the last one came, and the time that it has.
+    last: (i64, i64),
+    /// The distance of two of them, and how many it is the mean of.
+    distance: (i64, i64),
+}
+
+impl Pace {
+    fn new(wall: i64) -> Self {
+        Pace { last: (wall, wall), distance: (0, 0) }
+    }
+
+    /// The time of the frame that came at `wall`: a distance later than the frame before it, and a little nearer to
+    /// when it came. After a gap, it is when it came.
+    fn time(&mut self, wall: i64) -> i64 {
+        let (came, time) = self.last;
+        let (distance, count) = self.distance;
+        let expected = time + distance;
+        if count > 0 && (wall - expected).abs() > MOST_JITTER.max(2 * distance) {
+            *self = Pace::new(wall);
+            return wall;
+        }
+        let count = (count + 1).min(MEASURED);
+        let distance = distance + (wall - came - distance) / count;
+        let time = if count == 1 { wall } else { expected + (wall - expected) / PART };
+        *self = Pace { last: (wall, time), distance: (distance, count) };
+        time
+    }
 }
 
 impl LiveClock {
@@ -31,17 +73,24 @@ impl LiveClock {
     pub fn time(&mut self, stamp: Option<i64>, at: Instant) -> i64 {
         let start = *self.start.get_or_init(|| at);
         let wall = at.duration_since(start).as_micros() as i64;
-        let by_anchor = stamp.and_then(|stamp| self.by_anchor(stamp));
-        let time = match by_anchor.filter(|time| time.saturating_sub(wall).saturating_abs() <= MOST_DRIFT) {
-            Some(time) => time,
-            None => {
-                self.anchor = stamp.map(|stamp| (stamp, wall));
-                wall
-            }
+        let time = match stamp {
+            Some(stamp) => self.by_stamp(stamp, wall),
+            None => match &mut self.pace {
+                Some(pace) => pace.time(wall),
+                None => self.pace.insert(Pace::new(wall)).last.1,
+            },
         };
         let time = self.last.map_or(time, |last| time.max(last + 1));
         self.last = Some(time);
         time
+    }
+
+    fn by_stamp(&mut self, stamp: i64, wall: i64) -> i64 {
+        let near = |time: &i64| time.saturating_sub(wall).saturating_abs() <= MOST_DRIFT;
+        self.by_anchor(stamp).filter(near).unwrap_or_else(|| {
+            self.anchor = Some((stamp, wall));
+            wall
+        })
     }
 
     /// The time that a timestamp of the camera maps to; `None` before its first frame.
@@ -51,6 +100,6 @@ impl LiveClock {
 
     /// Resets the mapping after the camera was lost: its timestamps start again.
     pub fn reset(&mut self) {
-        self.anchor = None;
+        (self.anchor, self.pace) = (None, None);
     }
 }

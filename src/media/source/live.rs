@@ -140,16 +140,17 @@ impl LiveSource {
     }
 
     /// The delivery of a picture that was read at `at`, with its time in the run; `None` after the requested duration.
-    fn take(&mut self, mut picture: Picture, at: Instant, time_base: Rational) -> Result<Option<Delivery>> {
-        let in_microseconds = |time: i64| rescale(time, time_base, microseconds());
-        let stamp = picture.time().map(in_microseconds);
+    /// Without a time base, its times are assumed, and count for nothing.
+    fn take(&mut self, mut picture: Picture, at: Instant, time_base: Option<Rational>) -> Result<Option<Delivery>> {
+        let in_microseconds = |time: i64| time_base.map(|time_base| rescale(time, time_base, microseconds()));
+        let stamp = picture.time().and_then(in_microseconds);
         let at = stamp.filter(|_| self.live_input.is_paced).map_or(at, |stamp| self.wait_for(stamp));
         let time = self.clock.time(stamp, at);
         if self.options.duration.is_some_and(|duration| time >= duration) {
             return Ok(None);
         }
         picture.set_time(Some(time));
-        picture.set_duration(in_microseconds(picture.duration()));
+        picture.set_duration(in_microseconds(picture.duration()).unwrap_or(0));
         let name = || self.input.name.clone();
         let picture = self.rotate.picture(picture).with_context(name)?;
         let frame = self.to_native.frame(&picture).with_context(name)?;
@@ -285,7 +286,9 @@ impl Source for LiveSource {
                 Ok(ReaderEvent::Picture(picture)) => {
                     open.begun = true;
                     let (at, time_base) = (open.video.packets.read_at, open.video.time_base);
-                    return self.take(picture, at, time_base);
+                    // A file comes at the pace of its times, assumed or not.
+                    let assumed = !self.live_input.is_paced && open.assumes_times(self.options.rate);
+                    return self.take(picture, at, (!assumed).then_some(time_base));
                 }
                 Ok(ReaderEvent::Packet(packet)) => {
                     let route = open.sound_routes.iter().find(|route| route.stream == packet.stream());

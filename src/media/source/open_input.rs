@@ -5,10 +5,11 @@ use super::live_input::LiveInput;
 use super::sound::{SoundRoute, SoundStreams};
 use super::video_reader::{ReadPackets, VideoReader};
 use crate::camera::NotOpened;
-use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, ReadFrom, Stream, last_message};
+use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, Rational, ReadFrom, Stream, last_message};
 use crate::pipeline::{Cancel, FailureKind};
 use crate::sys::Reader;
 use anyhow::{Context, Result};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// The time-out for opening: a network stream is recognized by its next key frame.
@@ -48,6 +49,7 @@ impl OpenInput {
             }
             _ => ReadFrom::Url,
         };
+        let begin = Instant::now();
         interrupt.set_timeout(OPEN_TIMEOUT.min(within));
         let format = input.format.as_deref();
         let demuxer = Demuxer::open(&input.url, from, format, &input.options, interrupt.clone()).map_err(|error| {
@@ -67,18 +69,27 @@ impl OpenInput {
             interrupt: interrupt.clone(),
             timeout: input.comes_back.then_some(TIMEOUT),
             read_at: Instant::now(),
+            probed: VecDeque::new(),
             stale: if input.comes_back { MOST_STALE } else { 0 },
             timed_out: false,
         };
-        let video = VideoReader::open(packets, video, Delay::Lowest, input.decode_on)
+        let mut video = VideoReader::open(packets, video, Delay::Lowest, input.decode_on)
             .map_err(|error| no_decoder(error, &input.name, &stream, input.decode_on))?;
         interrupt.clear_timeout();
+        if input.is_pipe && video.packets.demuxer.assumes_times() {
+            video.packets.take_probed(begin);
+        }
         Ok(OpenInput { video, sound_routes: Vec::new(), begun: false })
     }
 
     /// All its streams.
     pub fn streams(&self) -> &[Stream] {
         &self.video.packets.demuxer.media().streams
+    }
+
+    /// Whether the times of its pictures are assumed: its format has none, and its rate is not this one.
+    pub fn assumes_times(&self, rate: Option<Rational>) -> bool {
+        self.video.packets.demuxer.assumes_times() && (rate.is_none() || self.video_stream().frame_rate != rate)
     }
 
     /// The video stream that is decoded.
@@ -105,12 +116,34 @@ pub struct LivePackets {
     interrupt: Interrupt,
     /// The time-out for a read, if there is one.
     timeout: Option<Duration>,
-    /// When the last packet of the video was read.
+    /// When the last packet of the video was read, as far as is known.
     pub read_at: Instant,
+    /// The packets of a pipe that were read to find out what it holds, and when about each came.
+    probed: VecDeque<(Packet, Instant)>,
     /// How many of the next pictures may be buffered ones, which are decoded, but not delivered.
     pub stale: u32,
     /// Whether a read has timed out.
     timed_out: bool,
+}
+
+impl LivePackets {
+    /// Takes the packets that were read since `begin`, to find out what the input holds. They are taken to have come at
+    /// equal distances: all that is known is that the last one has just come.
+    fn take_probed(&mut self, begin: Instant) {
+        let (mut packets, mut end) = (Vec::new(), Instant::now());
+        while packets.len() < MOST_STALE as usize
+            && let Ok(Some(packet)) = self.demuxer.read()
+        {
+            packets.push(packet);
+            let now = Instant::now();
+            if now - std::mem::replace(&mut end, now) > BUFFERED {
+                break;
+            }
+        }
+        let count = packets.len() as u32;
+        let came = |number: u32| begin + (end - begin) * number / count;
+        self.probed = (1..).zip(packets).map(|(number, packet)| (packet, came(number))).collect();
+    }
 }
 
 impl ReadPackets for LivePackets {
@@ -119,6 +152,10 @@ impl ReadPackets for LivePackets {
     }
 
     fn read(&mut self) -> Result<Option<Packet>, Error> {
+        if let Some((packet, came)) = self.probed.pop_front() {
+            self.read_at = came;
+            return Ok(Some(packet));
+        }
         if let Some(timeout) = self.timeout.filter(|_| !self.timed_out) {
             self.interrupt.set_timeout(timeout);
         }

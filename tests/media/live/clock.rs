@@ -32,3 +32,19 @@ fn times_never_stand_still_and_need_no_stamps() {
     assert_eq!(clock.time(Some(7), at + Duration::from_millis(1)), 1000);
     assert_eq!(clock.time(Some(7), at + Duration::from_millis(1)), 1001);
 }
+
+#[test]
+fn frames_without_stamps_are_as_far_apart_as_they_come_and_gaps_keep_their_length() {
+    let (mut clock, begin) = (LiveClock::default(), Instant::now());
+    // Ten a second, up to 30 ms late.
+    let late = |number: u64| [0, 30, 10, 20, 0, 25][number as usize % 6];
+    let mut time = |milliseconds| clock.time(None, begin + Duration::from_millis(milliseconds)) / 1000;
+    let times: Vec<i64> = (0..60).map(|number| time(number * 100 + late(number))).collect();
+    for (number, pair) in times.windows(2).enumerate().skip(16) {
+        let (apart, due) = (pair[1] - pair[0], 100 * (number as i64 + 1) + 14);
+        assert!((92..=108).contains(&apart), "{apart} ms at {number}: {times:?}");
+        assert!((pair[1] - due).abs() <= 20, "{} ms for {due} at {number}: {times:?}", pair[1]);
+    }
+    assert_eq!(time(9000), 9000, "3 s later");
+    assert_eq!(time(9100), 9100);
+}

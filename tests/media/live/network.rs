@@ -151,3 +151,33 @@ fn a_server_that_refuses_the_password_is_not_waited_for() {
     assert!(said.contains("name and password may be wrong") && !said.contains("wait"), "{said}");
     refuse.join().expect("one client");
 }
+
+#[test]
+fn formats_without_times_have_the_pace_at_which_their_frames_come() {
+    let dir = Dir::new();
+    // FFmpeg assumes 25 frames a second for both.
+    let pictures = "-v error -nostdin -re -f lavfi -i testsrc2=s=64x48:r=10 -t 4 -c:v mjpeg";
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let server = format!("{pictures} -f mpjpeg -listen 1 http://127.0.0.1:{port}/");
+    let server = Beside::start(&mut dir.other_command("ffmpeg", &server)).expect("ffmpeg runs");
+    let live = "live --backend cpu --no-preview --encoder mpeg4 --frames 25 --wait=20 --record";
+    dir.succeeds(&format!("{live} server.mkv http://127.0.0.1:{port}/"));
+    drop(server);
+    let mut pipe = dir.other_command("ffmpeg", &format!("{pictures} -f mjpeg -"));
+    let mut pipe = pipe.stdout(Stdio::piped()).spawn().expect("ffmpeg runs");
+    let mut command = dir.command(&format!("{live} pipe.mkv -"));
+    let stdin = Stdio::from(pipe.stdout.take().expect("a pipe"));
+    let live = Beside::start(command.stdin(stdin).stderr(Stdio::piped())).expect("the program runs");
+    let (code, said) = live.end();
+    pipe.kill().and_then(|()| pipe.wait()).expect("ffmpeg ends");
+    assert_eq!(code, Some(0), "{said}");
+    for file in ["server.mkv", "pipe.mkv"] {
+        let times = dir.frame_times(file);
+        let mut distances: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        distances.sort_by(f64::total_cmp);
+        assert_eq!(times.len(), 25, "{file}");
+        assert!((0.08..0.12).contains(&distances[12]), "{file}: {times:?}");
+        // What was read to find out about the pipe is as far apart, too.
+        assert!(distances[1] > 0.03 && times[24] - times[0] > 2.0, "{file}: {times:?}");
+    }
+}
