@@ -60,6 +60,11 @@ impl FailureKind {
     }
 }
 
+/// A run was interrupted before the input of this name had given a frame.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: interrupted before the first frame: nothing was written")]
+pub struct Interrupted(pub String);
+
 /// An error with its kind, which its type does not show.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]

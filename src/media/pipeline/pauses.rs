@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(4);
 
+/// How many different errors are noted while something is waited for.
+const MOST_NOTED: usize = 4;
+
 /// Interval of checks for cancellation during a pause.
 const CHECK: Duration = Duration::from_millis(50);
 
@@ -24,14 +27,26 @@ impl Pauses {
     /// The longest pause.
     pub const LONGEST: Duration = LONGEST;
 
-    /// Calls `open` after each pause until it succeeds, and logs the errors of the attempts before. Returns its result
-    /// and the seconds that have passed; `None` when the run is cancelled.
-    pub fn until_open<T>(cancel: &Cancel, notices: &Notices, mut open: impl FnMut() -> Result<T>) -> Option<(T, f64)> {
-        let (begin, mut pauses) = (Instant::now(), Pauses::default());
-        while pauses.wait_at_most(Self::LONGEST, cancel) {
-            match open() {
+    /// Calls `open` after each pause until it succeeds, and notes each error of the attempts before, once. Returns its
+    /// result and the seconds that have passed; `None` when the run is cancelled, or at `end`.
+    pub fn until_open<T>(
+        cancel: &Cancel,
+        notices: &Notices,
+        end: Option<Instant>,
+        mut open: impl FnMut() -> Result<T>,
+    ) -> Option<(T, f64)> {
+        let (begin, mut pauses, mut noted) = (Instant::now(), Pauses::default(), Vec::new());
+        let left = || end.map_or(Self::LONGEST, |end| end.saturating_duration_since(Instant::now()));
+        while pauses.wait_at_most(left().min(Self::LONGEST), cancel) && !left().is_zero() {
+            let error = match open() {
                 Ok(open) => return Some((open, begin.elapsed().as_secs_f64())),
-                Err(error) => notices.detail(&format!("{error:#}")),
+                Err(error) => format!("{error:#}"),
+            };
+            if noted.len() < MOST_NOTED && !noted.contains(&error) {
+                notices.note(&error);
+                noted.push(error);
+            } else {
+                notices.detail(&error);
             }
         }
         None

@@ -68,6 +68,11 @@ impl LiveClock {
         LiveClock { start, ..LiveClock::default() }
     }
 
+    /// When its first frame was captured.
+    pub fn start(&self) -> &StartTime {
+        &self.start
+    }
+
     /// The time of a frame that was captured at `at`, with the camera's timestamp `stamp` (microseconds) if it has one.
     /// Always later than the time of the frame before it.
     pub fn time(&mut self, stamp: Option<i64>, at: Instant) -> i64 {

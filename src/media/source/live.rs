@@ -5,13 +5,13 @@ use super::file::FileInput;
 use super::isolated;
 use super::live_input::{CameraOptions, LiveInput};
 use super::native::ToNative;
-use super::open_input::{OpenInput, TIMEOUT};
+use super::open_input::{NO_PICTURE, OpenInput, TIMEOUT};
 use super::options::Isolation;
 use super::sound::SoundStreams;
 use super::video_reader::{Damage, ReaderEvent};
 use crate::camera::NotOpened;
 use crate::ffmpeg::{AutoRotate, Error, Media, Picture, Rational, microseconds, rescale};
-use crate::pipeline::{Cancel, Delivery, Input, Notices, Pauses, Progress, Source};
+use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Interrupted, Notices, Pauses, Progress, Source};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::Pool;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub fn open_live(
         if let Some(input) = isolated_input {
             let opened = isolated::open_live(input, options, start, cancel, notices, progress);
             return opened.map_err(|error| match cancel.is_cancelled() {
-                true => anyhow!("{name}: interrupted before the first frame"),
+                true => Interrupted(name).into(),
                 false => error,
             });
         }
@@ -104,7 +104,7 @@ impl LiveSource {
         let (live_input, mut open) = open_first(&options, found, cancel, &notices).map_err(|error| {
             // An interrupted open fails with misleading errors: report the interrupt.
             let name = options.camera.as_deref().unwrap_or("camera");
-            if cancel.is_cancelled() { anyhow!("{name}: interrupted before the first frame") } else { error }
+            if cancel.is_cancelled() { Interrupted(name.to_owned()).into() } else { error }
         })?;
         let stream = open.video_stream();
         let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false));
@@ -191,13 +191,16 @@ impl LiveSource {
             // A different camera may be plugged in.
             self.live_input = LiveInput::find(&self.options, &self.notices)?;
         }
-        OpenInput::open(&self.live_input, None, &self.cancel, Duration::MAX)
+        let end = ends_at(self.clock.start(), &self.options);
+        let within = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+        OpenInput::open(&self.live_input, None, &self.cancel, &self.notices, within)
     }
 
-    /// Tries to open the input until it is back; `false` when the run is cancelled.
+    /// Tries to open the input until it is back; `false` when the run is cancelled, or has lasted as long as asked.
     fn wait_for_return(&mut self) -> bool {
         let (cancel, notices) = (self.cancel.clone(), self.notices.clone());
-        let Some((mut open, seconds)) = Pauses::until_open(&cancel, &notices, || self.open_again()) else {
+        let end = ends_at(self.clock.start(), &self.options);
+        let Some((mut open, seconds)) = Pauses::until_open(&cancel, &notices, end, || self.open_again()) else {
             return false;
         };
         self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
@@ -206,6 +209,12 @@ impl LiveSource {
         self.open = Some(open);
         true
     }
+}
+
+/// When a run ends whose first frame was captured at `start`, if it is to end and has begun.
+pub(super) fn ends_at(start: &StartTime, options: &CameraOptions) -> Option<Instant> {
+    let duration = Duration::from_micros(u64::try_from(options.duration?).ok()?);
+    start.get()?.checked_add(duration)
 }
 
 /// Finds and opens the input for the first time, and waits up to `options.wait` for it, unless no attempt can succeed.
@@ -226,7 +235,9 @@ fn open_first(
     loop {
         let found = known.clone().map_or_else(|| LiveInput::find(options, notices), Ok);
         let name = found.as_ref().ok().map(|found| found.name.clone());
-        match found.and_then(|found| OpenInput::open(&found, from.take(), cancel, left()).map(|open| (found, open))) {
+        match found
+            .and_then(|found| OpenInput::open(&found, from.take(), cancel, notices, left()).map(|open| (found, open)))
+        {
             Err(error) if options.wait.is_some() && !is_final(&error) && !cancel.is_cancelled() => {
                 let is_cut_short =
                     error.downcast_ref::<NotOpened>().is_some_and(|error| error.error == Some(Error::Exit));
@@ -282,9 +293,12 @@ impl Source for LiveSource {
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
             match event {
-                Ok(ReaderEvent::Picture(_)) if open.video.packets.stale > 0 => open.video.packets.stale -= 1,
                 Ok(ReaderEvent::Picture(picture)) => {
-                    open.begun = true;
+                    (open.begun, open.video.packets.in_vain) = (true, None);
+                    if open.video.packets.stale > 0 {
+                        open.video.packets.stale -= 1;
+                        continue;
+                    }
                     let (at, time_base) = (open.video.packets.read_at, open.video.time_base);
                     // A file comes at the pace of its times, assumed or not.
                     let assumed = !self.live_input.is_paced && open.assumes_times(self.options.rate);
@@ -305,6 +319,11 @@ impl Source for LiveSource {
                     ReaderEvent::Damaged(Damage::CutShort | Damage::Pages | Damage::Corrupt) | ReaderEvent::LastPacket,
                 ) => {}
                 Ok(ReaderEvent::End) if self.close("the stream has ended") => {}
+                Ok(ReaderEvent::End) if self.delivered == 0 => {
+                    let name = &self.live_input.name;
+                    return Err(FailureKind::Damage
+                        .error(format!("{name}: not a single frame could be decoded ({NO_PICTURE})")));
+                }
                 Ok(ReaderEvent::End) => break,
                 Err(_) if self.cancel.is_cancelled() => break,
                 Err(error) => {

@@ -6,10 +6,10 @@ use super::isolated;
 use super::options::{InputOptions, Isolation, RawOptions, check_size};
 use super::raw::RawSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
-use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress, Source};
+use crate::pipeline::{Cancel, FailureKind, Input, Interrupted, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
 use crate::sys::{Reader, is_pipe, open_regular};
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use histeq::frame::Range;
 use std::io::Read;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub fn open(
 ) -> Result<(Box<dyn Source>, Input)> {
     let opened = open_by_kind(options, cancel, notices.clone(), progress).map_err(|error| {
         // An interrupted open fails with misleading errors: report the interrupt.
-        if cancel.is_cancelled() { anyhow!("{}: interrupted before the first frame", name_of(options)) } else { error }
+        if cancel.is_cancelled() { Interrupted(name_of(options).to_owned()).into() } else { error }
     })?;
     if options.to_sdr { in_sdr(opened, &notices) } else { Ok(opened) }
 }

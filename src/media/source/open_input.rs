@@ -6,7 +6,7 @@ use super::sound::{SoundRoute, SoundStreams};
 use super::video_reader::{ReadPackets, VideoReader};
 use crate::camera::NotOpened;
 use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, Rational, ReadFrom, Stream, last_message};
-use crate::pipeline::{Cancel, FailureKind};
+use crate::pipeline::{Cancel, FailureKind, Notices};
 use crate::sys::Reader;
 use anyhow::{Context, Result};
 use std::collections::VecDeque;
@@ -17,6 +17,12 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A live input that sends no data for this long is lost.
 pub const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Packets of a video that have given no picture for this long are reported.
+const LONG_IN_VAIN: Duration = Duration::from_secs(5);
+
+/// Why packets may give no picture.
+pub const NO_PICTURE: &str = "no key frame is in it, or it is damaged";
 
 /// A read that is faster than this came from a buffer.
 const BUFFERED: Duration = Duration::from_millis(5);
@@ -38,7 +44,13 @@ impl OpenInput {
     ///
     /// # Errors
     /// When it does not open, or holds no video that can be decoded.
-    pub fn open(input: &LiveInput, from: Option<FileInput>, cancel: &Cancel, within: Duration) -> Result<Self> {
+    pub fn open(
+        input: &LiveInput,
+        from: Option<FileInput>,
+        cancel: &Cancel,
+        notices: &Notices,
+        within: Duration,
+    ) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
         let from = match from {
             Some(FileInput::File(file)) => ReadFrom::File(file),
@@ -70,6 +82,8 @@ impl OpenInput {
             timeout: input.comes_back.then_some(TIMEOUT),
             read_at: Instant::now(),
             probed: VecDeque::new(),
+            in_vain: None,
+            report: notices.of(&input.name),
             stale: if input.comes_back { MOST_STALE } else { 0 },
             timed_out: false,
         };
@@ -120,6 +134,9 @@ pub struct LivePackets {
     pub read_at: Instant,
     /// The packets of a pipe that were read to find out what it holds, and when about each came.
     probed: VecDeque<(Packet, Instant)>,
+    /// Since when packets have given no picture, and whether that is reported.
+    pub in_vain: Option<(Instant, bool)>,
+    report: Notices,
     /// How many of the next pictures may be buffered ones, which are decoded, but not delivered.
     pub stale: u32,
     /// Whether a read has timed out.
@@ -143,6 +160,14 @@ impl LivePackets {
         let count = packets.len() as u32;
         let came = |number: u32| begin + (end - begin) * number / count;
         self.probed = (1..).zip(packets).map(|(number, packet)| (packet, came(number))).collect();
+    }
+
+    /// Reports, once, that packets have given no picture for long.
+    fn note_in_vain(&mut self) {
+        let (since, is_reported) = self.in_vain.get_or_insert((self.read_at, false));
+        if since.elapsed() > LONG_IN_VAIN && !std::mem::replace(is_reported, true) {
+            self.report.note(&format!("data comes, but not a single frame can be decoded ({NO_PICTURE})"));
+        }
     }
 }
 
@@ -168,6 +193,7 @@ impl ReadPackets for LivePackets {
         self.timed_out |= self.interrupt.is_due();
         if !self.timed_out && packet.as_ref().is_none_or(|packet| packet.stream() == self.video) {
             self.read_at = Instant::now();
+            self.note_in_vain();
         }
         Ok(packet)
     }

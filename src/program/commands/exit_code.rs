@@ -2,11 +2,10 @@
 
 use crate::pieces::{ChildError, TRY_AGAIN};
 use crate::report::{Console, SKIPPED, kind_of};
-use crate::session::Interrupted;
 use crate::signals;
 use anyhow::Result;
 use histeq::cuda;
-use histeq_media::pipeline::Outcome;
+use histeq_media::pipeline::{Interrupted, Outcome};
 use histeq_media::sink::TargetError;
 use histeq_media::source::InputChanged;
 use histeq_media::sys::end_is_explained;
@@ -29,7 +28,7 @@ pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Co
         }
         Ok(Outcome::Interrupted) if may_be_tried_again => TRY_AGAIN,
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
-        Err(error) if error.is::<Interrupted>() => {
+        Err(error) if is_interrupted(&error) => {
             console.info(&error.to_string());
             if may_be_tried_again { TRY_AGAIN } else { signals::INTERRUPTED }
         }
@@ -43,6 +42,11 @@ pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Co
             of_error(&error, may_be_tried_again)
         }
     }
+}
+
+/// Whether it is no failure, but an interruption before the first frame.
+pub fn is_interrupted(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.is::<Interrupted>())
 }
 
 fn of_error(error: &anyhow::Error, may_be_tried_again: bool) -> u8 {

@@ -29,11 +29,6 @@ use std::time::Duration;
 /// How often a child process reports its progress: as often as the bar of its parent is drawn.
 const FOR_PARENT: Duration = Duration::from_millis(100);
 
-/// The run was interrupted before its input was open.
-#[derive(Debug, thiserror::Error)]
-#[error("interrupted before the first frame: nothing was written")]
-pub struct Interrupted;
-
 /// One run of the pipeline, and what it prints on stderr.
 #[derive(Clone)]
 pub struct Session<'a> {
@@ -138,9 +133,7 @@ impl<'a> Session<'a> {
 
     /// Opens an input, and reports on it to `notices`.
     pub fn open(&self, input: &InputOptions, notices: &Notices) -> Result<(Box<dyn Source>, Input)> {
-        let opened = source::open(input, &self.cancel, notices.clone(), self.progress.clone());
-        // The error of an interrupted read is not about the input.
-        let opened = opened.map_err(|error| if signals::was_interrupted() { Interrupted.into() } else { error })?;
+        let opened = source::open(input, &self.cancel, notices.clone(), self.progress.clone())?;
         self.limits.check_length(&opened.1)?;
         Ok(opened)
     }

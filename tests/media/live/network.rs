@@ -2,6 +2,7 @@
 
 use super::{Beside, wait_for_listener};
 use crate::support::program::Dir;
+use crate::support::reader::encoder_is_here;
 use crate::support::running::under_load;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -71,6 +72,7 @@ fn ctrl_c_reaches_a_run_that_waits_for_a_silent_sender() {
     live.interrupt();
     let (code, said) = live.end();
     assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("interrupted before the first frame") && !said.contains("error"), "{said}");
     assert!(begin.elapsed() < under_load(Duration::from_secs(5)), "{:?}", begin.elapsed());
     assert!(dir.names().is_empty(), "{:?}", dir.names());
 }
@@ -180,4 +182,46 @@ fn formats_without_times_have_the_pace_at_which_their_frames_come() {
         // What was read to find out about the pipe is as far apart, too.
         assert!(distances[1] > 0.03 && times[24] - times[0] > 2.0, "{file}: {times:?}");
     }
+}
+
+#[test]
+fn a_sender_that_does_not_come_back_is_not_waited_for_beyond_the_duration() {
+    let dir = Dir::new();
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let live = Beside::live(&dir, &format!("--duration 5 --encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
+    let sender = sender(&dir, port, 10);
+    live.until_more_frames(10);
+    drop(sender);
+    let begin = std::time::Instant::now();
+    let (code, said) = live.end();
+    assert!(begin.elapsed() < under_load(Duration::from_secs(10)), "{:?}: {said}", begin.elapsed());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(dir.frame_times("out.mkv").len() >= 10, "{said}");
+}
+
+#[test]
+fn a_stream_without_a_key_frame_is_said_to_be_one() {
+    if !encoder_is_here("a stream without a key frame", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let encode = "-f lavfi -i testsrc2=s=64x48:r=25 -frames:v 50 -c:v libx264 -preset ultrafast -bf 0 -g 1000 all.h264";
+    dir.ffmpeg(encode);
+    dir.ffmpeg("-i all.h264 -c copy -bsf:v noise=drop=key,dump_extra=freq=all rest.ts");
+    for sandbox in ["auto", "off"] {
+        let line = format!("live --backend cpu --no-preview --sandbox {sandbox} --record out.mkv rest.ts");
+        dir.run(&line).exits_with(7).says(&["not a single frame could be decoded", "no key frame"]);
+    }
+    assert!(!dir.path("out.mkv").exists());
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let live = Beside::live(&dir, &format!("--record out.mkv udp://127.0.0.1:{port}"));
+    wait_for_listener(port);
+    let send =
+        format!("-v error -nostdin -re -stream_loop -1 -i rest.ts -c copy -copyinkf -f mpegts udp://127.0.0.1:{port}");
+    let sender = Beside::start(&mut dir.other_command("ffmpeg", &send)).expect("ffmpeg runs");
+    live.until_it_says("data comes, but not a single frame can be decoded");
+    live.interrupt();
+    let (code, said) = live.end();
+    drop(sender);
+    assert_eq!(code, Some(130), "{said}");
 }

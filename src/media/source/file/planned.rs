@@ -4,7 +4,7 @@ use super::FileSource;
 use super::FileState;
 use super::chunks::{ChunkCheck, Planned, Survey};
 use crate::ffmpeg::{Error, Packet, Picture, microseconds, rescale};
-use crate::pipeline::{Delivery, PartPosition};
+use crate::pipeline::{Delivery, Interrupted, PartPosition};
 use crate::source::packets::{Chunk, InputChanged, PlannedPart};
 use crate::source::video_reader::ReadPackets;
 use anyhow::{Context, Result, ensure};
@@ -100,7 +100,7 @@ impl FileSource {
         let mut check = ChunkCheck::new(&[*chunk]);
         let mut packets = Vec::new();
         while !check.is_over() {
-            ensure!(!self.is_cancelled(), "{}: interrupted before the first frame", self.input.name);
+            ensure!(!self.is_cancelled(), Interrupted(self.input.name.clone()));
             let Ok(Some(packet)) = self.video.packets.read() else { return Ok(None) };
             if packet.stream() != self.input.video || packets.is_empty() && !is_first(&packet) {
                 let is_behind = packet.stream() == self.input.video && packet.is_key() && packet.pts() > chunk.start;

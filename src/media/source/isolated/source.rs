@@ -7,14 +7,17 @@ use super::shared_memory::Pieces;
 use super::transcoders::InOwnProcess;
 use super::zygote::{HowEnded, Process, spawn};
 use crate::ffmpeg::{self, Lie, OpenImage, Packet, Rational, Sequence, is_url, microseconds, rescale};
-use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Level, Notices, PartPosition, Pauses, Progress, Source};
+use crate::pipeline::{
+    Cancel, Delivery, FailureKind, Input, Interrupted, Level, Notices, PartPosition, Pauses, Progress, Source,
+};
 use crate::source::clock::StartTime;
 use crate::source::file::FileInput;
+use crate::source::live::ends_at;
 use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread, print_text, printable, stderr_has_events};
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use histeq::frame::{Pool, host_room, limits};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fs::File;
@@ -281,7 +284,7 @@ pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices
             Ok(Event::Works) => process.counts()?,
             Ok(Event::Failed(error)) => return Err(error.into()),
             Ok(_) => return Err(attacked(name, &Lie("an order"))),
-            Err(Lost::Cancelled) => bail!("{name}: interrupted before the first frame"),
+            Err(Lost::Cancelled) => return Err(Interrupted(name.to_owned()).into()),
             Err(lost) => {
                 let why = lost.describe(process);
                 return Err(FailureKind::Damage.error(format!("{name}: {why} while it was opened")));
@@ -564,7 +567,8 @@ impl IsolatedSource {
     fn open_again(&mut self) -> Result<()> {
         let Opens::Live(opens) = &self.opens else { return Ok(()) };
         let OpensLive { input, options, .. } = &**opens;
-        let opened = Pauses::until_open(&self.cancel, &self.notices, || {
+        let end = ends_at(&opens.start, options);
+        let opened = Pauses::until_open(&self.cancel, &self.notices, end, || {
             let (process, pieces, found) = begin_live(input, options, &self.cancel, &self.notices)?;
             // Its streams are those of before, as far as it has them.
             let streams = self.input.media.streams.len();

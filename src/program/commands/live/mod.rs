@@ -25,14 +25,14 @@ use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads};
 use crate::stdout;
 use crate::web::{Viewed, Web};
 use crate::window::PreviewWindow;
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::camera::Microphone;
 use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
     self, FrameFilter, LiveParts, Onlooker, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
-use histeq_media::pipeline::{Input, Notices, Outcome, Source};
+use histeq_media::pipeline::{Input, Interrupted, Notices, Outcome, Source};
 use histeq_media::sink::{
     self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
 };
@@ -184,10 +184,8 @@ fn film<'a>(
         |_| true,
     )?;
     if progress.written() == 0 && !summary.outputs.is_empty() {
-        bail!(
-            "{}: not a single frame came, so nothing was written (is the camera in use, the file cut short?)",
-            input.name
-        );
+        ensure!(!cancel.is_cancelled(), Interrupted(input.name));
+        bail!("{}: not a single frame came, so nothing was written (is the camera in use?)", input.name);
     }
     records.finish(Outcome::Complete, notices)?;
     Ok(live_summary(&summary, progress, session.source))

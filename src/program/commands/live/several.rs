@@ -1,5 +1,6 @@
 //! Several cameras at the same time, on one GPU. One that fails or ends leaves the others alone.
 
+use super::super::exit_code::is_interrupted;
 use super::{PlannedCamera, ShownBy, film, start_web};
 use crate::options::LiveJob;
 use crate::report::{Console, Metered, ResultRecord};
@@ -35,7 +36,7 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
     // All warm-ups begin before the first source is opened.
     let warming_up: Vec<_> = jobs.iter().map(|_| warm_up.begin()).collect();
     let mut waiting = Some((planned, warming_up));
-    let mut failed = Vec::new();
+    let (mut failed, mut filmed) = (Vec::new(), false);
     let mut service = Service::ready();
     session.metered(
         Metered { is_live: true, ..Metered::default() },
@@ -46,6 +47,7 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
                 match happened {
                     Happened::Ended(number, result) => {
                         let name = jobs[number - 1].camera.camera.as_deref().map(without_password).unwrap_or_default();
+                        filmed |= result.is_ok();
                         if !report(&source(number), &name, result, console) {
                             failed.push(source(number));
                         }
@@ -72,15 +74,20 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
         bail!("{} of {} sources failed: {}", failed.len(), jobs.len(), failed.join(", "));
     }
     // Ctrl-C is a normal end.
-    Ok(Outcome::Complete)
+    if filmed { Ok(Outcome::Complete) } else { Ok(Outcome::Interrupted) }
 }
 
-/// Prints how a source has ended, whose lines begin with `source`. Returns whether it did so well.
+/// Prints how a source has ended, whose lines begin with `source`. Returns whether it did so well, or was interrupted
+/// before its first frame.
 pub(super) fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Console) -> bool {
     match result {
         Ok(mut result) => {
             result.summary = format!("{source}, {name}: {}", result.summary);
             console.summary(result);
+            true
+        }
+        Err(error) if is_interrupted(&error) => {
+            console.info(&format!("{source}: {error:#}"));
             true
         }
         Err(error) => {
