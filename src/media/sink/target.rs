@@ -10,10 +10,10 @@ use crate::sys::{
     PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, open_for_reader, stderr_is_terminal, stdout,
     stdout_pipe, without_password,
 };
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, IsTerminal};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Whether an existing output is replaced.
@@ -62,6 +62,9 @@ pub enum TargetError {
     /// The folder that it should lie in takes no new files.
     #[error("{0}: cannot write there: {1}")]
     NotWritable(String, String),
+    /// Another run records into it.
+    #[error("{0}: another run records into it (end that first, or name another file)")]
+    InUse(String),
     /// The run was interrupted before the FIFO had a reader.
     #[error("{0}: interrupted before anybody read from it")]
     NoReader(String),
@@ -125,6 +128,8 @@ pub struct Target {
     direct: Option<File>,
     /// Whether that file is new.
     is_new: bool,
+    /// Whether another part of the program locks it.
+    is_locked_elsewhere: bool,
     /// Ends the wait for a reader.
     cancel: Cancel,
     /// The outputs with which it gets its name, if it waits for others.
@@ -190,10 +195,11 @@ impl Target {
         if target.is_direct {
             // Finds out at once whether it can be written, and changes nothing.
             let found = match target.file.exists() && files == Files::One {
-                true => File::options().write(true).open(&target.file).map(drop),
-                false => Temporary::beside(&target.file).map(drop),
+                true => File::options().write(true).open(&target.file).map(Some),
+                false => Temporary::beside(&target.file).map(|_| None),
             };
-            found.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
+            let found = found.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
+            found.map_or(Ok(()), |file| target.lock(&file))?;
             target.is_direct = files == Files::One;
         }
         Ok(target)
@@ -276,6 +282,12 @@ impl Target {
         self
     }
 
+    /// From now on, it is locked by who calls this, and not by itself.
+    pub(super) fn locked_elsewhere(mut self) -> Self {
+        self.is_locked_elsewhere = true;
+        self
+    }
+
     /// From now on, a file that is whole waits for its name until the others of `together` get theirs.
     pub fn named_with(mut self, together: &Together) -> Self {
         self.together = Some(together.clone());
@@ -329,10 +341,22 @@ impl Target {
         }
     }
 
+    /// Locks a file that is written under its own name, where its file system can.
+    fn lock(&self, file: &File) -> Result<(), TargetError> {
+        if self.is_locked_elsewhere {
+            return Ok(());
+        }
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(TargetError::InUse(self.name.clone())),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+        }
+    }
+
     /// Opens a file that is written under its own name, and empties it.
     ///
     /// # Errors
-    /// When it cannot be opened, or another program has created it meanwhile, or has replaced the temporary file.
+    /// When it cannot be opened, another program has created it meanwhile or has replaced the temporary file, or another
+    /// run records into it.
     pub fn begin(&mut self) -> Result<(), TargetError> {
         let temporary = self.temporary.as_ref().map_or(Ok(()), Temporary::check);
         temporary.map_err(|error| TargetError::NotWritten(self.name.clone(), reason(&error)))?;
@@ -343,14 +367,17 @@ impl Target {
         let mut options = File::options();
         options.write(true);
         match self.may_replace {
-            true => options.create(true).truncate(true),
+            true => options.create(true).truncate(false),
             false => options.create_new(true),
         };
         let opened = options.open(&self.file).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
             _ => TargetError::NotWritable(self.name.clone(), reason(&error)),
         });
-        self.direct = Some(opened?);
+        let file = opened?;
+        self.lock(&file)?;
+        file.set_len(0).map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))?;
+        self.direct = Some(file);
         Ok(())
     }
 
@@ -427,6 +454,10 @@ impl Target {
         let Some(temporary) = self.temporary.take() else {
             if let Some(file) = &self.direct {
                 sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
+                // A segment that somebody removes is one of many.
+                if !self.is_locked_elsewhere && file.metadata().is_ok_and(|metadata| metadata.nlink() == 0) {
+                    return Err(TargetError::NotWritten(name, "it was removed meanwhile".to_owned()));
+                }
             }
             if self.is_list && outcome == Outcome::Interrupted {
                 // Segments are named in it, and keep their names.

@@ -40,6 +40,7 @@ fn of_target(error: &TargetError) -> FailureKind {
         | TargetError::Skipped(_)
         | TargetError::SameAsInput(_)
         | TargetError::Folder(_)
+        | TargetError::InUse(_)
         | TargetError::Appeared { .. } => FailureKind::Exists,
         TargetError::NoFolder(..) => FailureKind::Missing,
         TargetError::NotWritable(..) => FailureKind::Refused,

@@ -196,3 +196,28 @@ fn devices_lists_what_is_here() {
         assert!(list.contains(heading), "{list}");
     }
 }
+
+#[test]
+fn a_file_that_a_run_records_into_is_left_alone_by_another_and_missed_when_it_goes() {
+    let dir = Dir::new();
+    let live = Beside::live(&dir, &format!("-y --encoder mpeg4 --record one.mkv {CAMERA}"));
+    live.until_more_frames(5);
+    let second = format!("live --backend cpu --no-preview -y --encoder mpeg4 --frames 3 --record one.mkv {CAMERA}");
+    dir.run(&second).exits_with(10).says(&["one.mkv: another run records into it"]);
+    live.interrupt();
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(dir.frame_times("one.mkv").len() >= 5, "{said}");
+    dir.succeeds(&second);
+    assert_eq!(dir.frame_times("one.mkv").len(), 3);
+
+    let live = Beside::live(&dir, &format!("--encoder mpeg4 --record gone.mkv {CAMERA}"));
+    live.until_more_frames(5);
+    std::fs::remove_file(dir.path("gone.mkv")).expect("the recording");
+    live.interrupt();
+    let (code, said) = live.end();
+    assert!(
+        code != Some(0) && said.contains("gone.mkv: cannot be written: it was removed meanwhile"),
+        "{code:?}: {said}"
+    );
+}

@@ -125,6 +125,14 @@ struct Open {
     frames: u64,
 }
 
+/// Checks that `name` can name segments.
+///
+/// # Errors
+/// When it has no time in it, or its folder is not there.
+pub fn check_segment_names(name: &str) -> Result<()> {
+    NamePattern::new(name).map(drop)
+}
+
 impl Recorder {
     /// Checks all that can be checked before the first frame.
     ///
@@ -201,7 +209,8 @@ impl Recorder {
     /// The first free name for a segment that begins now.
     fn target(&self, now: &ZonedDateTime) -> Result<(PathBuf, Target)> {
         for file in self.pattern.names(now)? {
-            match Target::direct(&file.to_string_lossy(), Files::One, Overwrite::No) {
+            // Its room locks it.
+            match Target::direct(&file.to_string_lossy(), Files::One, Overwrite::No).map(Target::locked_elsewhere) {
                 Err(TargetError::Exists(_)) => {}
                 target => return Ok((file, target?.interruptible(&self.cancel))),
             }
