@@ -90,6 +90,9 @@ fn of_anything(name: &str, format: Option<&str>, error: Error) -> String {
             )
         }
         // The log message is more specific than these errors.
+        (Error::Other { errno: libc::EIO }, Some(message)) if message.contains("resolve") => {
+            format!("{name}: {message} (is the name right?)")
+        }
         (Error::Other { errno: libc::EIO | libc::EINVAL }, Some(message)) => format!("{name}: {message}"),
         (error, Some(message)) => format!("{name}: {error} ({message})"),
         (error, None) => format!("{name}: {error}"),

@@ -36,7 +36,8 @@ fn of_ffmpeg(error: &FfmpegError) -> FailureKind {
         FfmpegError::InvalidData => FailureKind::Damage,
         FfmpegError::HttpUnauthorized | FfmpegError::HttpForbidden => FailureKind::Refused,
         FfmpegError::HttpNotFound | FfmpegError::Exit => FailureKind::Missing,
-        FfmpegError::Other { errno: libc::ETIMEDOUT } => FailureKind::Missing,
+        // FFmpeg has this error for names that do not resolve, and for servers that break off.
+        FfmpegError::Other { errno: libc::ETIMEDOUT | libc::EIO } => FailureKind::Missing,
         FfmpegError::Other { errno } => FailureKind::of_errno(*errno),
         _ => FailureKind::Failed,
     }

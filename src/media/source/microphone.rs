@@ -5,7 +5,7 @@ use crate::camera::Microphone;
 use crate::ffmpeg::{
     Demuxer, Error, Interrupt, Packet, Rational, ReadFrom, Stream, last_message, microseconds, rescale,
 };
-use crate::pipeline::{Cancel, Delivery, Notices, Pauses, Source};
+use crate::pipeline::{Cancel, Delivery, FailureKind, Notices, Pauses, Source};
 use anyhow::{Result, anyhow, ensure};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -36,7 +36,7 @@ impl MicrophoneSource {
     /// When it does not exist or does not open.
     pub fn open(device: Microphone, start: StartTime, cancel: &Cancel, notices: Notices) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
-        let open = open(&device, &interrupt).map_err(|error| anyhow!("{}", device.explain(error)))?;
+        let open = open(&device, &interrupt).map_err(|error| FailureKind::Device.error(device.explain(error)))?;
         let found = &open.media().streams[0];
         let time_base = found.time_base;
         let stream = Stream { time_base: microseconds(), start: None, ..found.clone() };

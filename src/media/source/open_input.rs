@@ -73,7 +73,8 @@ impl OpenInput {
             }
         })?;
         last_message();
-        let video = demuxer.best_video().with_context(|| format!("{}: no video in it", input.name))?;
+        let video = demuxer.best_video();
+        let video = video.ok_or_else(|| FailureKind::Damage.error(format!("{}: no video in it", input.name)))?;
         let stream = demuxer.media().streams[video].clone();
         let packets = LivePackets {
             demuxer,

@@ -146,6 +146,9 @@ impl CameraFile {
         let Some(source) = own.remove(SOURCE).and_then(|values| values.into_iter().next()) else {
             return Err(text.error(key.span(), &format!("camera {name} has no source (source = \"rtsp://...\")")));
         };
+        if source.is_empty() {
+            return Err(text.error(key.span(), &format!("camera {name}: its source is empty")));
+        }
         if let Some((option, place)) = places.iter().find(|(option, _)| OF_PROCESS.contains(&option.as_str())) {
             let message = format!("{option} is one for all cameras: it stands above the first of them");
             return Err(text.error(place.clone(), &message));
@@ -189,6 +192,10 @@ impl CameraFile {
         let job_of = |words: &[OsString]| {
             let args = Args::try_parse_from(words)?;
             let Some(super::command::Command::Live(args)) = args.command else { unreachable!("the words of live") };
+            if args.camera.len() > 1 {
+                let message = "a camera on the command line does not go with --config";
+                return Err(usage(ErrorKind::ArgumentConflict, message));
+            }
             Ok(LiveJob::from_args(*args)?.remove(0))
         };
         let mut words = words_of(None)?;
@@ -232,7 +239,9 @@ fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<Entry>,
         let (mut own, places) = options(table, text)?;
         let mut time = |name: &str| {
             let given = own.remove(name).and_then(|values| values.into_iter().next());
-            given.and_then(|time| time.parse::<Time>().ok()).ok_or_else(|| text.error(entry.span(), form))
+            let given = given.ok_or_else(|| text.error(entry.span(), form))?;
+            let no_time = |_| text.error(entry.span(), &format!("{name} = \"{given}\" is no time of the day; {form}"));
+            given.parse::<Time>().map_err(no_time)
         };
         let (from, until) = (time("from")?, time("to")?);
         let changes =

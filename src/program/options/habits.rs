@@ -156,6 +156,12 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
             "-v" if next.is_some_and(|next| LEVELS.contains(&next)) => Some("--log-level"),
             "-q" if next.is_some_and(|next| next.parse::<f64>().is_ok()) => Some("--crf"),
             "-f" if inputs > 0 && command != "live" => Some("--output-format"),
+            // No camera has a number for a name.
+            "--wait" if next.is_some_and(|next| next.parse::<f64>().is_ok()) => {
+                let seconds = rest.next().unwrap_or_default();
+                options.push(format!("--wait={}", seconds.display()).into());
+                continue;
+            }
             _ => None,
         };
         if let Some(ours) = other {

@@ -40,6 +40,11 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
             "[camera.a]\nsource = \"rtsp://me:${NOT_THERE}@h/\"\nrecord = \"a.mkv\"\n",
             "c.toml:2:10: there is no variable",
         ),
+        ("[camera.a]\nsource = \"\"\nrecord = \"a.mkv\"\n", "c.toml:1:9: camera a: its source is empty"),
+        (
+            "[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nsegment = \"1h\"\n",
+            "c.toml: camera a: a.mkv: segments need the time in their names",
+        ),
         ("[camera.a]\nsource = \"rtsp://me:${file:no}@h/\"\nrecord = \"a.mkv\"\n", "c.toml:2:10: no: "),
         (
             "[camera.a]\nsource = \"x\"\nrecord = \"o.mkv\"\n[camera.b]\nsource = \"y\"\nrecord = \"./o.mkv\"\n",
@@ -47,7 +52,7 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
         ),
         (
             "[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nschedule = [{ from = \"8\", to = \"9\" }]\n",
-            "c.toml:4:13: a schedule is a list like",
+            "c.toml:4:13: from = \"8\" is no time of the day; a schedule is a list like",
         ),
         (
             "[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nschedule = [{ from = \"20:00\", to = \"06:00\", crf = 3 }]\n",

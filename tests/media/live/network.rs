@@ -120,6 +120,7 @@ fn a_sender_that_is_not_there_yet_is_waited_for() {
         format!("live --backend cpu --no-preview --frames 5 --encoder mpeg4 --record out.mkv tcp://127.0.0.1:{port}");
     let refused = dir.run(&line).fails();
     assert!(!refused.stderr.contains("waiting"), "{}", refused.stderr);
+    dir.run(&format!("{line} --wait 0.3")).fails().says(&["waited for"]);
     dir.run(&format!("{line} --wait=0.4")).fails().says(&["waited for", &format!("tcp://127.0.0.1:{port}")]);
     let mut command = dir.command(&format!("{line} --wait --progress-file events.jsonl"));
     let live = Beside::start(command.stderr(Stdio::piped())).expect("the program runs");

@@ -102,11 +102,11 @@ fn what_cannot_be_cut_into_segments_is_a_usage_error() {
     }
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=10:d=0.5 -c:v ffv1 in.mkv");
-    for (name, said) in [
-        ("a.mkv", "segments need the time in their names (as in cam-%Y%m%d-%H%M%S.mkv)"),
-        ("nowhere/a-%s.mkv", "there is no folder nowhere (make it first)"),
+    for (name, code, said) in [
+        ("a.mkv", 2, "segments need the time in their names (as in cam-%Y%m%d-%H%M%S.mkv)"),
+        ("nowhere/a-%s.mkv", 4, "there is no folder nowhere (make it first)"),
     ] {
-        dir.run(&format!("live {AS_IS} --segment 1h --record {name} in.mkv")).fails().says(&[said]);
+        dir.run(&format!("live {AS_IS} --segment 1h --record {name} in.mkv")).exits_with(code).says(&[said]);
     }
 }
 

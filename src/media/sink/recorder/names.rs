@@ -1,5 +1,7 @@
 //! Names of segments: a pattern with the time in it.
 
+use crate::pipeline::FailureKind;
+use crate::sink::TargetError;
 use anyhow::{Context, Result, ensure};
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
@@ -29,10 +31,11 @@ impl NamePattern {
         let at = |second| pattern.formatted(&Timestamp::from_second(second)?.to_zoned_datetime(TimeZone::UTC));
         let (first, way_out) = (at(0)?, "(as in cam-%Y%m%d-%H%M%S.mkv)");
         // In each of its fields, this time is another one.
-        ensure!(first != at(1_795_780_799)?, "{name}: segments need the time in their names {way_out}");
-        ensure!(!first.contains('/'), "{name}: a time in the name must have no slash {way_out}");
+        let fault = |what: &str| FailureKind::Usage.error(format!("{name}: {what} {way_out}"));
+        ensure!(first != at(1_795_780_799)?, fault("segments need the time in their names"));
+        ensure!(!first.contains('/'), fault("a time in the name must have no slash"));
         let folder = pattern.folder();
-        ensure!(folder.is_dir(), "{name}: there is no folder {} (make it first)", folder.display());
+        ensure!(folder.is_dir(), TargetError::NoFolder(name.to_owned(), folder.display().to_string()));
         Ok(pattern)
     }
 

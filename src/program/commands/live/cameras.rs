@@ -3,12 +3,12 @@
 use super::several::report;
 use super::{PlannedCamera, ShownBy, film, start_web};
 use crate::options::{Camera, CameraFile, in_one_line};
-use crate::report::{Console, Metered, ResultRecord};
+use crate::report::{Console, Event, Metered, ResultRecord};
 use crate::service::Service;
 use crate::session::Session;
 use crate::signals;
 use crate::web::Web;
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
@@ -60,7 +60,10 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     session.begin_several(cameras.len());
     let session = &session;
     // Before anything starts. Each is checked again when it begins, which may be days later.
-    let check = |camera: &Camera| PlannedCamera::check(Arc::new(camera.job.clone()), session).map(drop);
+    let check = |camera: &Camera| {
+        let planned = PlannedCamera::check(Arc::new(camera.job.clone()), session);
+        planned.map(drop).with_context(|| format!("{}: camera {}", file.path().display(), camera.name))
+    };
     session.watching(|| cameras.iter().try_for_each(check))?;
     session.listen_for_signals(Vec::new(), "finishing")?;
     signals::keep_hangups();
@@ -155,8 +158,8 @@ impl<'a> Cameras<'a> {
         let mut new = match self.file.read() {
             Ok(cameras) => cameras,
             Err(error) => {
-                self.console.error(&anyhow!("{} (all goes on as it was before)", in_one_line(&error)));
-                return;
+                let message = format!("{} (all goes on as it was before)", in_one_line(&error));
+                return self.console.report(Event::Warning { message });
             }
         };
         let count = new.len();

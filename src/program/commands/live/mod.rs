@@ -32,9 +32,10 @@ use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
     self, FrameFilter, LiveParts, Onlooker, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
-use histeq_media::pipeline::{Input, Interrupted, Notices, Outcome, Source};
+use histeq_media::pipeline::{FailureKind, Input, Interrupted, Notices, Outcome, Source};
 use histeq_media::sink::{
     self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
+    check_segment_names,
 };
 use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
 use histeq_media::sys::host;
@@ -251,7 +252,10 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
             Segmentation { length, retention, ended }
         });
         let target = match &segments {
-            Some(_) => Target::nowhere(file),
+            Some(_) => {
+                check_segment_names(file)?;
+                Target::nowhere(file)
+            }
             None => sink::live_target(file, None, job.overwrite)?,
         };
         let (target, options) = (target.interruptible(cancel), OutputOptions { segments, ..options(None) });
@@ -259,9 +263,9 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
     }
     if let Some(device) = &job.loopback {
         if !Path::new(device).exists() {
-            bail!(
+            return Err(FailureKind::Device.error(format!(
                 "{device}: no virtual camera there (sudo modprobe v4l2loopback video_nr=10 exclusive_caps=1 makes one)"
-            );
+            )));
         }
         let options = OutputOptions {
             format: Some(VIRTUAL_CAMERA.to_owned()),
