@@ -54,7 +54,7 @@ const LARGE_BLOCK: c_int = 256 << 10;
 ///
 /// Does nothing where the C library is not glibc.
 pub fn return_large_blocks() {
-    // SAFETY: it takes any numbers, and may be called at any time.
+    // SAFETY: it takes any numbers. `main` calls this while there are no other threads.
     #[cfg(target_env = "gnu")]
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE_BLOCK);

@@ -10,6 +10,8 @@ pub struct NotOpened {
     message: String,
     /// FFmpeg's error, if it is one.
     pub error: Option<Error>,
+    /// Whether it is a camera of this machine.
+    pub is_camera: bool,
     /// Whether another attempt with the same request fails, too.
     pub is_final: bool,
 }
@@ -26,12 +28,13 @@ impl NotOpened {
                 | Error::DemuxerNotFound
                 | Error::Other { errno: libc::ENOTTY | libc::EISDIR }
         );
-        NotOpened { message: explain(name, format, error), error: Some(error), is_final }
+        let is_camera = format == Some(INPUT);
+        NotOpened { message: explain(name, format, error), error: Some(error), is_camera, is_final }
     }
 
     /// An error that every attempt has.
     pub fn for_good(message: String) -> Self {
-        NotOpened { message, error: None, is_final: true }
+        NotOpened { message, error: None, is_camera: false, is_final: true }
     }
 }
 

@@ -443,10 +443,10 @@ impl Demuxer {
     }
 
     /// Whether the format of the input has no times: those of its packets are numbers of frames, by a rate that the
-    /// input states, or that FFmpeg assumes. A device has times, and those of other formats that take a rate have none.
+    /// input states, or that FFmpeg assumes. Devices have times; of the other formats, those that take a rate have none.
     pub fn assumes_times(&self) -> bool {
-        // SAFETY: the context is open; a pointer to the class of options that a demuxer has is all that stands for an
-        // object which is not there.
+        // SAFETY: the context is open. With FAKE_OBJ, `av_opt_find` takes a pointer to a pointer to a class in place of
+        // an object.
         unsafe {
             let format = &*(*self.ptr).iformat;
             let class = (&raw const format.priv_class).cast_mut().cast();

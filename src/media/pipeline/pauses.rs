@@ -27,7 +27,7 @@ impl Pauses {
     /// The longest pause.
     pub const LONGEST: Duration = LONGEST;
 
-    /// Calls `open` after each pause until it succeeds, and notes each error of the attempts before, once. Returns its
+    /// Calls `open` after each pause until it succeeds, and notes the first few different errors of the attempts before. Returns its
     /// result and the seconds that have passed; `None` when the run is cancelled, or at `end`.
     pub fn until_open<T>(
         cancel: &Cancel,
@@ -42,7 +42,7 @@ impl Pauses {
                 Ok(open) => return Some((open, begin.elapsed().as_secs_f64())),
                 Err(error) => format!("{error:#}"),
             };
-            if noted.len() < MOST_NOTED && !noted.contains(&error) {
+            if noted.len() < MOST_NOTED && !noted.contains(&error) && !left().is_zero() {
                 notices.note(&error);
                 noted.push(error);
             } else {

@@ -455,7 +455,7 @@ impl Target {
             if let Some(file) = &self.direct {
                 sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
                 // A segment that somebody removes is one of many.
-                if !self.is_locked_elsewhere && file.metadata().is_ok_and(|metadata| metadata.nlink() == 0) {
+                if !self.is_locked_elsewhere && is_removed(file, &self.file) {
                     return Err(TargetError::NotWritten(name, "it was removed meanwhile".to_owned()));
                 }
             }
@@ -599,6 +599,13 @@ impl WholeFile {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         self.folder.as_ref().map_or(path.to_owned(), |folder| folder.path(&name)).display().to_string()
     }
+}
+
+/// Whether this open file has no name any more: not even the one that it had.
+fn is_removed(file: &File, name: &Path) -> bool {
+    let Ok(file) = file.metadata() else { return false };
+    let is_it = |named: Metadata| (named.dev(), named.ino()) == (file.dev(), file.ino());
+    file.nlink() == 0 && !std::fs::metadata(name).is_ok_and(is_it)
 }
 
 /// Whether it is stdout or a URL, where no file is.

@@ -11,12 +11,15 @@ const MOST_DRIFT: i64 = 1_500_000;
 /// A share of what a frame without a timestamp is early or late counts in its time: one part of these.
 const PART: i64 = 8;
 
-/// How early or late, in microseconds, a frame without a timestamp may be beside the pace of those before it; twice their
+/// How late, in microseconds, a frame without a timestamp may be beside the pace of those before it; twice their
 /// distance, if that is more. Beyond that, there is a gap.
-const MOST_JITTER: i64 = 150_000;
+const MOST_LATE: i64 = 150_000;
+
+/// How much later than it comes, in microseconds, the time of a frame may be: the pace has become quicker.
+const MOST_AHEAD: i64 = 30_000;
 
 /// Over how many frames without timestamps their distance is measured.
-const MEASURED: i64 = 32;
+const MEASURED: i64 = 16;
 
 /// When the first frame was captured, which is time 0 of the run; set once. Clones share it.
 pub type StartTime = Arc<OnceLock<Instant>>;
@@ -50,13 +53,13 @@ impl Pace {
         let (came, time) = self.last;
         let (distance, count) = self.distance;
         let expected = time + distance;
-        if count > 0 && (wall - expected).abs() > MOST_JITTER.max(2 * distance) {
+        if count > 0 && wall - expected > MOST_LATE.max(2 * distance) {
             *self = Pace::new(wall);
             return wall;
         }
         let count = (count + 1).min(MEASURED);
         let distance = distance + (wall - came - distance) / count;
-        let time = if count == 1 { wall } else { expected + (wall - expected) / PART };
+        let time = if count == 1 { wall } else { (expected + (wall - expected) / PART).min(wall + MOST_AHEAD) };
         *self = Pace { last: (wall, time), distance: (distance, count) };
         time
     }

@@ -16,10 +16,14 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     } else if let Some(error) = cause.downcast_ref::<FfmpegError>() {
         of_ffmpeg(error)
     } else if let Some(error) = cause.downcast_ref::<NotOpened>() {
-        error.error.as_ref().map_or(FailureKind::Device, of_ffmpeg)
+        match (&error.error, error.is_camera) {
+            (Some(error), false) => of_opening(error),
+            (Some(FfmpegError::Other { errno: libc::EIO }) | None, _) => FailureKind::Device,
+            (Some(error), true) => of_ffmpeg(error),
+        }
     } else if let Some(error) = cause.downcast_ref::<OpenError>() {
         match error {
-            OpenError::Ffmpeg(error) => of_ffmpeg(error),
+            OpenError::Ffmpeg(error) => of_opening(error),
             OpenError::Playlist(_) => FailureKind::Usage,
             OpenError::Protocol { .. } => FailureKind::Refused,
             _ => FailureKind::Limit,
@@ -31,13 +35,21 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     }
 }
 
+/// The kind of an error on opening. FFmpeg has that of the system's input and output for names that do not resolve, and
+/// for servers that break off.
+fn of_opening(error: &FfmpegError) -> FailureKind {
+    match error {
+        FfmpegError::Other { errno: libc::EIO } => FailureKind::Missing,
+        error => of_ffmpeg(error),
+    }
+}
+
 fn of_ffmpeg(error: &FfmpegError) -> FailureKind {
     match error {
         FfmpegError::InvalidData => FailureKind::Damage,
         FfmpegError::HttpUnauthorized | FfmpegError::HttpForbidden => FailureKind::Refused,
         FfmpegError::HttpNotFound | FfmpegError::Exit => FailureKind::Missing,
-        // FFmpeg has this error for names that do not resolve, and for servers that break off.
-        FfmpegError::Other { errno: libc::ETIMEDOUT | libc::EIO } => FailureKind::Missing,
+        FfmpegError::Other { errno: libc::ETIMEDOUT } => FailureKind::Missing,
         FfmpegError::Other { errno } => FailureKind::of_errno(*errno),
         _ => FailureKind::Failed,
     }

@@ -12,6 +12,7 @@ use super::video_reader::{Damage, ReaderEvent};
 use crate::camera::NotOpened;
 use crate::ffmpeg::{AutoRotate, Error, Media, Picture, Rational, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Interrupted, Notices, Pauses, Progress, Source};
+use crate::sys::without_password;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::Pool;
 use std::sync::Arc;
@@ -103,8 +104,8 @@ impl LiveSource {
     ) -> Result<(Self, Input)> {
         let (live_input, mut open) = open_first(&options, found, cancel, &notices).map_err(|error| {
             // An interrupted open fails with misleading errors: report the interrupt.
-            let name = options.camera.as_deref().unwrap_or("camera");
-            if cancel.is_cancelled() { Interrupted(name.to_owned()).into() } else { error }
+            let name = options.camera.as_deref().map_or("camera".to_owned(), without_password);
+            if cancel.is_cancelled() { Interrupted(name).into() } else { error }
         })?;
         let stream = open.video_stream();
         let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false));
@@ -319,7 +320,7 @@ impl Source for LiveSource {
                     ReaderEvent::Damaged(Damage::CutShort | Damage::Pages | Damage::Corrupt) | ReaderEvent::LastPacket,
                 ) => {}
                 Ok(ReaderEvent::End) if self.close("the stream has ended") => {}
-                Ok(ReaderEvent::End) if self.delivered == 0 => {
+                Ok(ReaderEvent::End) if self.delivered == 0 && !self.cancel.is_cancelled() => {
                     let name = &self.live_input.name;
                     return Err(FailureKind::Damage
                         .error(format!("{name}: not a single frame could be decoded ({NO_PICTURE})")));

@@ -18,7 +18,8 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// A live input that sends no data for this long is lost.
 pub const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Packets of a video that have given no picture for this long are reported.
+/// More packets of a video than this that have given no picture for this long are reported.
+const MANY_IN_VAIN: u32 = 32;
 const LONG_IN_VAIN: Duration = Duration::from_secs(5);
 
 /// Why packets may give no picture.
@@ -26,6 +27,9 @@ pub const NO_PICTURE: &str = "no key frame is in it, or it is damaged";
 
 /// A read that is faster than this came from a buffer.
 const BUFFERED: Duration = Duration::from_millis(5);
+
+/// The most bytes of packets of a pipe that are taken for what was read to find out about it.
+const MOST_PROBED: usize = 16 << 20;
 
 /// The most buffered pictures that are left out after opening.
 const MOST_STALE: u32 = 100;
@@ -84,6 +88,7 @@ impl OpenInput {
             read_at: Instant::now(),
             probed: VecDeque::new(),
             in_vain: None,
+            is_reported: false,
             report: notices.of(&input.name),
             stale: if input.comes_back { MOST_STALE } else { 0 },
             timed_out: false,
@@ -91,7 +96,8 @@ impl OpenInput {
         let mut video = VideoReader::open(packets, video, Delay::Lowest, input.decode_on)
             .map_err(|error| no_decoder(error, &input.name, &stream, input.decode_on))?;
         interrupt.clear_timeout();
-        if input.is_pipe && video.packets.demuxer.assumes_times() {
+        let has_rate = input.options.iter().any(|(option, _)| option == "framerate");
+        if input.is_pipe && !has_rate && video.packets.demuxer.assumes_times() {
             video.packets.take_probed(begin);
         }
         Ok(OpenInput { video, sound_routes: Vec::new(), begun: false })
@@ -135,8 +141,10 @@ pub struct LivePackets {
     pub read_at: Instant,
     /// The packets of a pipe that were read to find out what it holds, and when about each came.
     probed: VecDeque<(Packet, Instant)>,
-    /// Since when packets have given no picture, and whether that is reported.
-    pub in_vain: Option<(Instant, bool)>,
+    /// Since when packets have given no picture, and how many there are.
+    pub in_vain: Option<(Instant, u32)>,
+    /// Whether that was reported since the input was opened.
+    is_reported: bool,
     report: Notices,
     /// How many of the next pictures may be buffered ones, which are decoded, but not delivered.
     pub stale: u32,
@@ -148,10 +156,12 @@ impl LivePackets {
     /// Takes the packets that were read since `begin`, to find out what the input holds. They are taken to have come at
     /// equal distances: all that is known is that the last one has just come.
     fn take_probed(&mut self, begin: Instant) {
-        let (mut packets, mut end) = (Vec::new(), Instant::now());
+        let (mut packets, mut bytes, mut end) = (Vec::new(), 0, Instant::now());
         while packets.len() < MOST_STALE as usize
+            && bytes < MOST_PROBED
             && let Ok(Some(packet)) = self.demuxer.read()
         {
+            bytes += packet.len();
             packets.push(packet);
             let now = Instant::now();
             if now - std::mem::replace(&mut end, now) > BUFFERED {
@@ -165,9 +175,12 @@ impl LivePackets {
 
     /// Reports, once, that packets have given no picture for long.
     fn note_in_vain(&mut self) {
-        let (since, is_reported) = self.in_vain.get_or_insert((self.read_at, false));
-        if since.elapsed() > LONG_IN_VAIN && !std::mem::replace(is_reported, true) {
-            self.report.note(&format!("data comes, but not a single frame can be decoded ({NO_PICTURE})"));
+        let (since, packets) = self.in_vain.get_or_insert((self.read_at, 0));
+        *packets = packets.saturating_add(1);
+        // Some are always under way in the decoder.
+        let (many, is_long) = (*packets > MANY_IN_VAIN, since.elapsed() > LONG_IN_VAIN);
+        if many && is_long && !std::mem::replace(&mut self.is_reported, true) {
+            self.report.note(&format!("data comes, but no frame of it can be decoded ({NO_PICTURE})"));
         }
     }
 }

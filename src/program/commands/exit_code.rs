@@ -29,7 +29,7 @@ pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Co
         Ok(Outcome::Interrupted) if may_be_tried_again => TRY_AGAIN,
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
         Err(error) if is_interrupted(&error) => {
-            console.info(&error.to_string());
+            console.info(&format!("{error:#}"));
             if may_be_tried_again { TRY_AGAIN } else { signals::INTERRUPTED }
         }
         Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {

@@ -48,3 +48,18 @@ fn frames_without_stamps_are_as_far_apart_as_they_come_and_gaps_keep_their_lengt
     assert_eq!(time(9000), 9000, "3 s later");
     assert_eq!(time(9100), 9100);
 }
+
+#[test]
+fn a_camera_without_stamps_may_change_its_rate() {
+    for (before, after) in [(10, 30), (30, 10), (5, 25), (1, 25), (25, 1)] {
+        let (mut clock, begin) = (LiveClock::default(), Instant::now());
+        let mut came: Vec<u64> = (0..40).map(|number| number * 1000 / before).collect();
+        came.extend((1..=40).map(|number| 39_000 / before + number * 1000 / after));
+        let times: Vec<i64> =
+            came.iter().map(|&at| clock.time(None, begin + Duration::from_millis(at)) / 1000).collect();
+        for (pair, at) in times.windows(2).zip(&came[1..]) {
+            assert!(pair[1] - pair[0] >= 5, "{before} to {after} a second: {times:?} of {came:?}");
+            assert!((pair[1] - *at as i64).abs() <= 160, "{} ms at {at}, {before} to {after} a second", pair[1]);
+        }
+    }
+}

