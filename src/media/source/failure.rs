@@ -24,7 +24,7 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     } else if let Some(error) = cause.downcast_ref::<OpenError>() {
         match error {
             OpenError::Ffmpeg(error) => of_opening(error),
-            OpenError::Playlist(_) => FailureKind::Usage,
+            OpenError::Playlist(_) => FailureKind::Damage,
             OpenError::Protocol { .. } => FailureKind::Refused,
             _ => FailureKind::Limit,
         }

@@ -295,7 +295,7 @@ fn a_playlist_in_disguise_opens_nothing() {
     let hls = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:1,\nsecret.ts\n#EXT-X-ENDLIST\n";
     for (name, text) in [("concat", "ffconcat version 1.0\nfile secret.ts\n"), ("hls", hls)] {
         dir.write("upload.mp4", text.as_bytes());
-        let run = dir.run("--backend cpu upload.mp4 out.mkv").exits_with(2);
+        let run = dir.run("--backend cpu upload.mp4 out.mkv").exits_with(7);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         run.says(&["the sandbox opens no file that a playlist names", "-f", "--sandbox off"]);
         dir.run(&format!("--backend cpu --sandbox on -f {name} upload.mp4 out.mkv"))
