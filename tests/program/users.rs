@@ -215,7 +215,7 @@ fn a_service_gives_videos_back_and_tells_who_sent_something_else_what_is_wrong()
     for (upload, kind, status) in [
         (&b"no video"[..], "damage", 422),
         (b"YUV4MPEG2 W30000 H30000 F25:1\nFRAME\n", "limit", 413),
-        (b"ffconcat version 1.0\nfile /etc/passwd\n", "refused", 500),
+        (b"ffconcat version 1.0\nfile /etc/passwd\n", "damage", 422),
     ] {
         let job = send(upload);
         let state = ended(&job);
