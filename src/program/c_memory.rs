@@ -43,8 +43,8 @@ impl Next {
     }
 }
 
-/// Blocks of at least so many bytes go back to the system when they are freed. A frame and the packets that hold
-/// one are larger, all but the smallest; packets of encoded video are smaller.
+/// A freed block of memory of this size in bytes or more goes back to the system. Raw frames are larger than this from
+/// about 480x360 on; most packets of encoded video are smaller.
 #[cfg(target_env = "gnu")]
 const LARGE_BLOCK: c_int = 256 << 10;
 

@@ -27,8 +27,8 @@ impl Pauses {
     /// The longest pause.
     pub const LONGEST: Duration = LONGEST;
 
-    /// Calls `open` after each pause until it succeeds, and notes the first few different errors of the attempts before. Returns its
-    /// result and the seconds that have passed; `None` when the run is cancelled, or at `end`.
+    /// Calls `open` after each pause until it succeeds, and notes the first few different errors of the attempts before.
+    /// Returns its result and the seconds that have passed; `None` when the run is cancelled, or at `end`.
     pub fn until_open<T>(
         cancel: &Cancel,
         notices: &Notices,

@@ -128,7 +128,7 @@ pub struct Target {
     direct: Option<File>,
     /// Whether that file is new.
     is_new: bool,
-    /// Whether another part of the program locks it.
+    /// Whether it is a segment of a recording, which `recorder::room` locks.
     is_locked_elsewhere: bool,
     /// Ends the wait for a reader.
     cancel: Cancel,
@@ -454,7 +454,7 @@ impl Target {
         let Some(temporary) = self.temporary.take() else {
             if let Some(file) = &self.direct {
                 sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
-                // A segment that somebody removes is one of many.
+                // To remove a segment ends no recording: the next ones are written as before.
                 if !self.is_locked_elsewhere && is_removed(file, &self.file) {
                     return Err(TargetError::NotWritten(name, "it was removed meanwhile".to_owned()));
                 }
@@ -601,7 +601,7 @@ impl WholeFile {
     }
 }
 
-/// Whether this open file has no name any more: not even the one that it had.
+/// Whether this open file was removed: it has no name, and another file or none has the one that it had.
 fn is_removed(file: &File, name: &Path) -> bool {
     let Ok(file) = file.metadata() else { return false };
     let is_it = |named: Metadata| (named.dev(), named.ino()) == (file.dev(), file.ino());

@@ -8,7 +8,7 @@ use std::time::Instant;
 /// network stream begins with up to a second of buffered frames, whose timestamps are right.
 const MOST_DRIFT: i64 = 1_500_000;
 
-/// A share of what a frame without a timestamp is early or late counts in its time: one part of these.
+/// The time of a frame without a timestamp is nearer to when it came by one of so many parts.
 const PART: i64 = 8;
 
 /// How late, in microseconds, a frame without a timestamp may be beside the pace of those before it; twice their

@@ -35,8 +35,8 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     }
 }
 
-/// The kind of an error on opening. FFmpeg has that of the system's input and output for names that do not resolve, and
-/// for servers that break off.
+/// The kind of an error on opening. FFmpeg reports EIO for host names that do not resolve, and for servers that break
+/// off.
 fn of_opening(error: &FfmpegError) -> FailureKind {
     match error {
         FfmpegError::Other { errno: libc::EIO } => FailureKind::Missing,

@@ -6,8 +6,8 @@ use crate::c_memory::return_large_blocks;
 /// Bytes of a frame in yuv420p of 1920x1080.
 const FRAME: usize = 1920 * 1080 * 3 / 2;
 
-/// Whether a new block of so many bytes is a mapping of its own, which ends when it is freed. glibc keeps 16 bytes
-/// before such a block, and uses all the rest of its pages.
+/// Whether glibc gets this many bytes by `mmap`, and so gives them back to the system when they are freed. Such a block is
+/// told by its size: whole pages, of which glibc needs 16 bytes itself.
 fn is_mapped(bytes: usize) -> bool {
     // SAFETY: a block is asked about and freed once.
     let usable = unsafe {
