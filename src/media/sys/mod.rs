@@ -21,7 +21,7 @@ mod url;
 mod virtual_camera;
 mod writer;
 
-pub use bounded::at_most;
+pub use bounded::{at_most, with_elements};
 pub use by_name::{open_regular, read_regular, read_whole};
 pub use descriptors::close_but;
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
@@ -36,7 +36,9 @@ pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling, read_at};
 pub use reader::Reader;
 pub use resident::Resident;
-pub use terminal::{one_line, print_line, print_text, printable, silence_libraries, stderr_is_terminal};
+pub use terminal::{
+    one_line, print_line, print_text, printable, silence_libraries, stderr_is_terminal, without_middle,
+};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;

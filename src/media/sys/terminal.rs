@@ -61,6 +61,19 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The most bytes of a message.
+const MAX_MESSAGE: usize = 2048;
+
+/// `text`, without its middle if it is long: what it repeats may have megabytes.
+pub fn without_middle(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_MESSAGE {
+        return Cow::Borrowed(text);
+    }
+    let end = text.ceil_char_boundary(text.len() - MAX_MESSAGE / 4);
+    let (begin, end) = (&text[..text.floor_char_boundary(MAX_MESSAGE / 2)], &text[end..]);
+    Cow::Owned(format!("{begin} [... {} bytes ...] {end}", text.len() - begin.len() - end.len()))
+}
+
 /// `text` with line ends escaped, which the names of files may have.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains('\n') { Cow::Owned(text.replace('\n', "\\n")) } else { Cow::Borrowed(text) }
@@ -73,6 +86,9 @@ mod tests {
     #[test]
     fn of_control_characters_only_line_ends_and_tabs_stay() {
         assert_eq!(printable("\x1b[2Ja\r\u{7f}\u{9b}b"), "\\u{1b}[2Ja\\r\\u{7f}\\u{9b}b");
+        let (short, long) = ("ü".repeat(1024), "ü".repeat(9999));
+        assert_eq!(without_middle(&short), short);
+        assert!(without_middle(&long).len() < 2000 && without_middle(&long).contains(" bytes "));
         assert_eq!(printable("Füße, 映画\n\tnext"), "Füße, 映画\n\tnext");
     }
 }

@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::error::ErrorKind;
 use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
+use histeq_media::sys::without_middle;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -38,7 +39,8 @@ pub fn in_one_line(error: &clap::Error) -> String {
             None => message.extend([" ", line]),
         }
     }
-    if tips.is_empty() { message } else { format!("{message} ({})", tips.join("; ")) }
+    let message = without_middle(&message);
+    if tips.is_empty() { message.into_owned() } else { format!("{message} ({})", tips.join("; ")) }
 }
 
 /// The name of an input: a `file:` URL (`file:a.mp4`, `file:///a.mp4`) becomes the name of the file, and FFmpeg's URL

@@ -4,7 +4,7 @@ use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultReco
 use super::summary::{counted, with_strength};
 use crate::options::Verbosity;
 use histeq_media::pipeline::{FailureKind, Level, Notices};
-use histeq_media::sys::{one_line, print_line};
+use histeq_media::sys::{one_line, print_line, without_middle};
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -87,7 +87,7 @@ impl Console {
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
             Event::Start { .. } | Event::Progress(_) | Event::Segment(_) | Event::File(_) | Event::Result(_) => return,
         };
-        self.print(from, &format!("histeq-video: {kind}{}", one_line(message)));
+        self.print(from, &format!("histeq-video: {kind}{}", one_line(&without_middle(message))));
         self.send(&event);
     }
 

@@ -2,7 +2,7 @@
 
 use super::failure::kind_of;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
-use histeq_media::sys::{give_up_with_an_event, print_line};
+use histeq_media::sys::{give_up_with_an_event, print_line, without_middle};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -77,7 +77,7 @@ impl ErrorRecord {
         let parts = error.downcast_ref::<ErrorWithRemedy>();
         ErrorRecord {
             kind: kind_of(error),
-            message: format!("{error:#}"),
+            message: without_middle(&format!("{error:#}")).into_owned(),
             cause: parts.map(|parts| parts.cause.clone()),
             remedy: parts.map(|parts| parts.remedy.clone()),
         }
