@@ -66,10 +66,12 @@ fn what_is_wrong_is_named_with_its_place() {
     let dir = with_clip();
     for (config, line, says) in [
         ("[defaults]\nlok = 'night'", "in.mkv out.mkv", "config.toml: there is no option lok"),
-        ("[defaults]\nlook = ", "in.mkv out.mkv", "config.toml, line 2: "),
+        ("[defaults]\nlook = ", "in.mkv out.mkv", "config.toml:2:8: "),
         ("look = 'night'", "in.mkv out.mkv", "look belongs below [defaults] or [preset.NAME]"),
         ("[defaults]\ngray = 'often'", "in.mkv out.mkv", "gray is true or false"),
         ("[defaults]\nlook = { a = 1 }", "in.mkv out.mkv", "look is a text, a number"),
+        ("[defaults]\nfilter = \"null\\u0000x\"", "in.mkv out.mkv", "config.toml:2:10: a text cannot have a NUL"),
+        ("[preset.a]\nencoder = [\"x\\u0000\"]", "in.mkv out.mkv", "config.toml:2:12: a text cannot have a NUL"),
         ("[defaults]\nlook = 'foggy'", "in.mkv out.mkv", "options also come from [defaults] of"),
         (CONFIG, "--use yours in.mkv out.mkv", "has no [preset.yours] (it has mine)"),
     ] {

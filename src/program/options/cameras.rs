@@ -1,10 +1,10 @@
 //! A file of cameras: `histeq-video live --config FILE`. docs/recorder.md describes it.
 
 use super::command::Args;
-use super::defaults::{Options, Origin, with_origins, words_for};
+use super::defaults::{HAS_NUL, Options, Origin, Text, with_origins, words_for};
 use super::live::{LiveJob, Scheduled};
 use super::values::{in_one_line, usage};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use histeq::options::OPTIONS;
 use histeq_media::sys::read_regular;
@@ -45,22 +45,6 @@ pub struct Camera {
 pub struct CameraFile {
     path: PathBuf,
     words: Vec<OsString>,
-}
-
-/// The text of a file, for the places of its errors.
-struct Text<'a> {
-    path: &'a Path,
-    text: &'a str,
-}
-
-impl Text<'_> {
-    /// An error at this place, with its line and column.
-    fn error(&self, place: Range<usize>, message: &str) -> clap::Error {
-        let before = &self.text[..place.start.min(self.text.len())];
-        let line = 1 + before.matches('\n').count();
-        let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
-        usage(ErrorKind::InvalidValue, &format!("{}:{line}:{column}: {message}", self.path.display()))
-    }
 }
 
 /// The options of a table with their places.
@@ -183,11 +167,15 @@ impl CameraFile {
         };
         let faulty = |error: clap::Error| {
             let message = in_one_line(&error);
-            // It is about the first option that it names.
-            let option = message
-                .split_once("--")
-                .and_then(|(_, rest)| rest.split(|c: char| !c.is_alphanumeric() && c != '-').next());
-            text.error(place_of(option.unwrap_or(SOURCE)), &format!("camera {name}: {message}"))
+            let option = option_in(&error, &message).unwrap_or(SOURCE.to_owned());
+            let typed = format!("--{option}");
+            let is_typed = |word: &OsString| {
+                word.to_str().is_some_and(|word| word.split('=').next().is_some_and(|word| word == typed))
+            };
+            match self.words.iter().any(is_typed) {
+                true => usage(ErrorKind::InvalidValue, &message),
+                false => text.error(place_of(&option), &format!("camera {name}: {message}")),
+            }
         };
         let job_of = |words: &[OsString]| {
             let args = Args::try_parse_from(words)?;
@@ -220,6 +208,16 @@ impl CameraFile {
         }
         Ok(Camera { name, words, job })
     }
+}
+
+/// The option that an error is about: that which the parser names, or the first one in its message.
+fn option_in(error: &clap::Error, message: &str) -> Option<String> {
+    let named = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(named)) => named,
+        _ => message,
+    };
+    let (_, rest) = named.split_once("--")?;
+    rest.split(|c: char| !c.is_alphanumeric() && c != '-').next().map(str::to_owned)
 }
 
 /// An entry of a schedule.
@@ -261,7 +259,9 @@ fn options(table: &DeTable<'_>, text: &Text<'_>) -> Result<(Options, Placed), cl
     let (mut options, mut places) = (Options::new(), Placed::new());
     for (key, value) in table {
         let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
-            DeValue::String(value_text) => inserted(value_text).map_err(|why| text.error(value.span(), &why)),
+            DeValue::String(value_text) => inserted(value_text)
+                .and_then(|value| if value.contains('\0') { Err(HAS_NUL.to_owned()) } else { Ok(value) })
+                .map_err(|why| text.error(value.span(), &why)),
             DeValue::Integer(number) => Ok(number.as_str().to_owned()),
             DeValue::Float(number) => Ok(number.as_str().to_owned()),
             DeValue::Boolean(is_set) => Ok(is_set.to_string()),

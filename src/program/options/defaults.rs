@@ -9,8 +9,10 @@ use directories::ProjectDirs;
 use histeq_media::sys::read_regular;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use toml::{Table, Value};
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
 /// What the names of environment variables begin with.
 const PREFIX: &str = "HISTEQ_";
@@ -20,6 +22,25 @@ const CONFIG: &str = "HISTEQ_CONFIG";
 
 /// The most bytes of it.
 const MOST_BYTES: u64 = 16 << 20;
+
+/// Why a text is refused that FFmpeg would take for a shorter one.
+pub(super) const HAS_NUL: &str = "a text cannot have a NUL (\\u0000) in it";
+
+/// The text of a file, for the places of its errors.
+pub(super) struct Text<'a> {
+    pub path: &'a Path,
+    pub text: &'a str,
+}
+
+impl Text<'_> {
+    /// An error at this place, with its line and column.
+    pub fn error(&self, place: Range<usize>, message: &str) -> clap::Error {
+        let before = &self.text[..place.start.min(self.text.len())];
+        let line = 1 + before.matches('\n').count();
+        let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
+        usage(ErrorKind::InvalidValue, &format!("{}:{line}:{column}: {message}", self.path.display()))
+    }
+}
 
 /// Options by their long names.
 pub(super) type Options = BTreeMap<String, Vec<String>>;
@@ -142,14 +163,27 @@ fn config() -> Result<(PathBuf, Table), clap::Error> {
     let unread = |error: &dyn std::fmt::Display| invalid(&format!("{name}: {error} ({CONFIG}= reads none)"));
     let text = read_regular(&path, MOST_BYTES).map_err(|error| unread(&error))?;
     let text = String::from_utf8(text).map_err(|error| unread(&error))?;
-    let config: Table = text.parse().map_err(|error: toml::de::Error| {
-        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-        invalid(&format!("{name}, line {line}: {}", error.message()))
-    })?;
+    let placed = Text { path: &path, text: &text };
+    let faulty = |error: toml::de::Error| placed.error(error.span().unwrap_or(0..0), error.message());
+    let table = DeTable::parse(&text).map_err(faulty)?;
+    if let Some(place) = table.get_ref().values().find_map(place_of_nul) {
+        return Err(placed.error(place, HAS_NUL));
+    }
+    let config: Table = text.parse().map_err(faulty)?;
     if let Some(other) = config.keys().find(|key| !["defaults", "preset"].contains(&key.as_str())) {
         return Err(invalid(&format!("{name}: {other} belongs below [defaults] or [preset.NAME]")));
     }
     Ok((path, config))
+}
+
+/// Where a text has a NUL in it.
+fn place_of_nul(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
+    match value.get_ref() {
+        DeValue::String(text) => text.contains('\0').then(|| value.span()),
+        DeValue::Array(values) => values.iter().find_map(place_of_nul),
+        DeValue::Table(table) => table.values().find_map(place_of_nul),
+        _ => None,
+    }
 }
 
 fn section<'a>(config: &'a Table, name: &str) -> Option<&'a Table> {

@@ -1,11 +1,12 @@
 //! `histeq-video plan`, `run`, `join` and `status`: the options of working on files in pieces.
 
+use super::defaults::HAS_NUL;
 use super::file::{FileArgs, FileJob};
 use super::limits::ThreadArgs;
 use super::many::{Jobs, ManyJob};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::usage;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use clap::error::ErrorKind;
 use clap::{Args, Parser};
 use std::ops::RangeInclusive;
@@ -239,6 +240,7 @@ impl PlannedFile<'_> {
         let arguments = ["plan"].into_iter().chain(self.arguments.iter().map(String::as_str));
         let wrong =
             |error: clap::Error| anyhow!("not a plan: its arguments are not those of plan: {}", first_line(&error));
+        ensure!(!self.arguments.iter().any(|word| word.contains('\0')), "not a plan: {HAS_NUL}");
         let mut args = PlanCommand::try_parse_from(arguments).map_err(wrong)?.plan.file;
         (args.many.jobs, args.many.output_dir, args.many.one_of) = (None, None, None);
         args.many.more.clear();

@@ -58,10 +58,27 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
             "[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nschedule = [{ from = \"20:00\", to = \"06:00\", crf = 3 }]\n",
             "crf cannot change while a camera films",
         ),
+        (
+            "[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nsegment = \"x --wait\"\n",
+            "c.toml:4:1: camera a: invalid value 'x --wait'",
+        ),
+        (
+            "[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nfilter = \"null\\u0000x\"\n",
+            "c.toml:4:10: a text cannot have a NUL",
+        ),
     ] {
         dir.write("c.toml", text.as_bytes());
         dir.run("live --config c.toml").exits_with(2).says(&[said]);
     }
+    // What the command line says is not in the file, even if that has it, too.
+    dir.write("c.toml", b"[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nwait = 3\n");
+    dir.run("live --config c.toml --wait=2s").exits_with(2).says(&["invalid value '2s'"]).never_says("c.toml");
+    // What is repeated of a value of a megabyte is its beginning and its end.
+    let text = format!("[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nlook = \"{}\"\n", "n".repeat(900_000));
+    dir.write("c.toml", text.as_bytes());
+    let run =
+        dir.run("live --config c.toml").exits_with(2).says(&["c.toml:4:1: camera a: invalid value 'nnn", "bytes ..."]);
+    assert!(run.stderr.len() < 3000, "{} bytes", run.stderr.len());
     dir.run("live --config none.toml").exits_with(2).says(&["none.toml: "]);
     // A password is what stands in the file, as URLs have it, and nothing prints it.
     dir.write(
