@@ -1,7 +1,7 @@
 //! Who may use the view: the address that it listens at, the token, and what a request has to say of where it comes from.
 
-use hyper::HeaderMap;
-use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
+use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
+use hyper::{HeaderMap, Method};
 use rustix::system::uname;
 use std::net::{IpAddr, SocketAddr};
 use subtle::ConstantTimeEq;
@@ -65,17 +65,16 @@ impl Access {
     }
 
     /// Checks a request. Browsers say where one comes from that changes something or opens a WebSocket.
-    pub fn check(&self, headers: &HeaderMap, query: Option<&str>) -> Result<(), Refusal> {
+    pub fn check(&self, method: &Method, headers: &HeaderMap, query: Option<&str>) -> Result<(), Refusal> {
         let host = text(headers, HOST).ok_or(Refusal::Host)?;
-        if !self.is_ours(host) {
+        if headers.get_all(HOST).iter().count() != 1 || !self.is_ours(host) {
             return Err(Refusal::Host);
         }
-        if headers.contains_key(ORIGIN)
-            && text(headers, ORIGIN).and_then(|origin| origin.strip_prefix("http://")) != Some(host)
-        {
+        let is_own = |origin: &HeaderValue| origin.to_str().is_ok_and(|of| of.strip_prefix("http://") == Some(host));
+        if !headers.get_all(ORIGIN).iter().all(is_own) {
             return Err(Refusal::Origin);
         }
-        if is_of_another_page(headers) {
+        if is_of_another_page(method, headers) {
             return Err(Refusal::Origin);
         }
         if self.is_local() {
@@ -117,10 +116,12 @@ impl Access {
 }
 
 /// Whether a browser says that a page of another address asks, but for a link to this one that is followed.
-fn is_of_another_page(headers: &HeaderMap) -> bool {
+fn is_of_another_page(method: &Method, headers: &HeaderMap) -> bool {
     let of = |name| text(headers, HeaderName::from_static(name));
     let is_foreign = matches!(of("sec-fetch-site"), Some("cross-site" | "same-site"));
-    is_foreign && (of("sec-fetch-mode"), of("sec-fetch-dest")) != (Some("navigate"), Some("document"))
+    let is_link = [Method::GET, Method::HEAD].contains(method)
+        && (of("sec-fetch-mode"), of("sec-fetch-dest")) == (Some("navigate"), Some("document"));
+    is_foreign && !is_link
 }
 
 /// The name of this machine, in small letters.
@@ -153,7 +154,7 @@ mod tests {
         let access = access_at("127.0.0.1:8100");
         let check = |host: &str, origin: Option<&str>| {
             let origin = origin.map(|origin| (ORIGIN, origin));
-            access.check(&headers(&[(HOST, host)].into_iter().chain(origin).collect::<Vec<_>>()), None)
+            access.check(&Method::GET, &headers(&[(HOST, host)].into_iter().chain(origin).collect::<Vec<_>>()), None)
         };
         for host in ["127.0.0.1:8100", "localhost:8100", "[::1]:8100", "LOCALHOST:8100"] {
             assert_eq!(check(host, None), Ok(()), "{host}");
@@ -168,14 +169,21 @@ mod tests {
         }
         let site = |name: &'static str, value: &'static str| (HeaderName::from_static(name), value);
         let asked = [(HOST, "127.0.0.1:8100"), site("sec-fetch-site", "cross-site"), site("sec-fetch-mode", "no-cors")];
-        assert_eq!(access.check(&headers(&asked), None), Err(Refusal::Origin));
+        assert_eq!(access.check(&Method::GET, &headers(&asked), None), Err(Refusal::Origin));
         let link = [
             asked[0].clone(),
             asked[1].clone(),
             site("sec-fetch-mode", "navigate"),
             site("sec-fetch-dest", "document"),
         ];
-        assert_eq!(access.check(&headers(&link), None), Ok(()));
+        assert_eq!(access.check(&Method::GET, &headers(&link), None), Ok(()));
+        assert_eq!(access.check(&Method::POST, &headers(&link), None), Err(Refusal::Origin), "a form is no link");
+        let mut two = headers(&asked[..1]);
+        two.append(HOST, HeaderValue::from_static("evil.example:8100"));
+        assert_eq!(access.check(&Method::GET, &two, None), Err(Refusal::Host));
+        let mut two = headers(&[asked[0].clone(), (ORIGIN, "http://127.0.0.1:8100")]);
+        two.append(ORIGIN, HeaderValue::from_static("http://evil.example"));
+        assert_eq!(access.check(&Method::GET, &two, None), Err(Refusal::Origin));
         assert_eq!(access.url(), "http://127.0.0.1:8100/");
         assert_eq!(access.cookie(Some("token=")), None);
     }
@@ -188,7 +196,7 @@ mod tests {
         assert_eq!(token.len(), 2 * TOKEN);
         let host = (HOST, "192.168.1.2:8100");
         let check = |header: Option<(HeaderName, &str)>, query: Option<&str>| {
-            access.check(&headers(&[host.clone()].into_iter().chain(header).collect::<Vec<_>>()), query)
+            access.check(&Method::GET, &headers(&[host.clone()].into_iter().chain(header).collect::<Vec<_>>()), query)
         };
         assert_eq!(check(None, None), Err(Refusal::Token));
         assert_eq!(check(None, Some("token=")), Err(Refusal::Token));
@@ -204,7 +212,7 @@ mod tests {
         }
         // A foreign name that resolves to this machine is refused, even with the token.
         let evil = headers(&[(HOST, "evil.example:8100"), (AUTHORIZATION, &format!("Bearer {token}"))]);
-        assert_eq!(access.check(&evil, None), Err(Refusal::Host));
+        assert_eq!(access.check(&Method::GET, &evil, None), Err(Refusal::Host));
         let cookie = access.cookie(Some(&format!("token={token}"))).expect("a cookie");
         assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
         assert_eq!(access.cookie(Some("token=0")), None);

@@ -85,7 +85,7 @@ impl Routes {
     }
 
     fn admitted(&self, request: &Request<Incoming>, number: &str) -> Result<Watched, Wrong> {
-        self.access.check(request.headers(), request.uri().query()).map_err(refused)?;
+        self.access.check(request.method(), request.headers(), request.uri().query()).map_err(refused)?;
         let source = number.parse().ok().and_then(|number| self.hub.source(number));
         let source = source.ok_or((StatusCode::NOT_FOUND, NO_SOURCE))?;
         let wants = request.headers().get(UPGRADE).and_then(|value| value.to_str().ok());
@@ -100,7 +100,7 @@ impl Routes {
 
     /// The answer to any other request.
     pub async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        match self.access.check(request.headers(), request.uri().query()) {
+        match self.access.check(request.method(), request.headers(), request.uri().query()) {
             Ok(()) => guarded(self.route(request).await),
             Err(refusal) => refuse(refused(refusal)),
         }
