@@ -38,8 +38,8 @@ const SYSTEM: [&str; 18] = [
     "/sys/fs/cgroup",
 ];
 
-/// Files with the names and certificates of the network.
-const OF_NETWORK: [&str; 12] = [
+/// Files with the names and certificates of the network; none with keys.
+const OF_NETWORK: [&str; 18] = [
     "/etc/resolv.conf",
     "/run/systemd/resolve",
     "/etc/hosts",
@@ -48,8 +48,14 @@ const OF_NETWORK: [&str; 12] = [
     "/etc/gai.conf",
     "/etc/services",
     "/etc/protocols",
-    "/etc/ssl",
-    "/etc/pki",
+    "/etc/ssl/certs",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/openssl.cnf",
+    "/etc/pki/ca-trust/extracted",
     "/etc/ca-certificates",
     "/etc/crypto-policies",
 ];
@@ -140,4 +146,29 @@ fn open(path: &Path) -> Result<Option<File>> {
 
 fn is_not_there(error: ErrorKind) -> bool {
     matches!(error, ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// What is at this place or below it that not everyone can read.
+    fn kept_from_others(place: &Path) -> Vec<PathBuf> {
+        let Ok(found) = place.symlink_metadata() else { return Vec::new() };
+        let needed = if found.is_dir() { 0o005 } else { 0o004 };
+        if (found.is_dir() || found.is_file()) && found.permissions().mode() & needed != needed {
+            return vec![place.to_owned()];
+        }
+        let below = found.is_dir().then(|| place.read_dir().into_iter().flatten().flatten());
+        below.into_iter().flatten().flat_map(|entry| kept_from_others(&entry.path())).collect()
+    }
+
+    /// Those of root could read keys otherwise.
+    #[test]
+    fn with_the_network_decoders_read_what_everyone_reads() {
+        for place in OF_NETWORK {
+            assert_eq!(kept_from_others(Path::new(place)), [PathBuf::new(); 0], "{place}");
+        }
+    }
 }
