@@ -5,8 +5,10 @@
 //! interpretation.
 
 mod exif;
+mod packed;
 mod tiff_stack;
 
+pub use packed::{MAX_UNPACKED, unpacks_to_too_much};
 pub use tiff_stack::TiffStack;
 
 use base64::Engine;

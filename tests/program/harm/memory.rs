@@ -265,6 +265,24 @@ fn can_measure() -> bool {
 }
 
 #[test]
+fn what_unpacks_to_more_than_an_image_has_is_refused_before_it_does() {
+    if !can_measure() {
+        return;
+    }
+    let dir = Dir::new();
+    for (name, bytes) in files(&dir).into_iter().filter(|(name, _)| ["profile.png", "text.png"].contains(&&**name)) {
+        dir.write(&name, &bytes);
+        for line in
+            [format!("--backend cpu -y {name} out.png"), format!("--sandbox off --backend cpu -y {name} out.png")]
+        {
+            let (run, peak) = measured(&dir, &line);
+            run.exits_with(8).says(&[&format!("histeq-video: error: {name}: "), "unpack to more than 16 MiB"]);
+            assert!(peak < 150 && !dir.path("out.png").exists(), "{line}: {peak} MiB");
+        }
+    }
+}
+
+#[test]
 fn hostile_inputs_keep_to_the_memory() {
     if !can_measure() {
         return;

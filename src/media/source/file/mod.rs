@@ -157,7 +157,10 @@ impl FileSource {
                 }
                 // Frames that are lost for lack of memory are no damage of the input.
                 Ok(ReaderEvent::Damaged(Damage::Packet(OUT_OF_MEMORY) | Damage::Picture(OUT_OF_MEMORY)))
-                | Err(OUT_OF_MEMORY) => bail!("{}: frame {}: {OUT_OF_MEMORY}", self.input.name, self.delivered),
+                | Err(OUT_OF_MEMORY) => {
+                    let message = format!("{}: frame {}: {OUT_OF_MEMORY}", self.input.name, self.delivered);
+                    return Err(FailureKind::Limit.error(message));
+                }
                 Ok(ReaderEvent::Damaged(damage)) => self.damaged(&damage.to_string())?,
                 Ok(ReaderEvent::LastPacket) => self.check_end()?,
                 Ok(ReaderEvent::End) => {

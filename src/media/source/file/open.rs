@@ -6,14 +6,15 @@ use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
 use super::several::Several;
 use crate::ffmpeg::{
-    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OpenError, OpenImage, ReadFrom, Sequence, Stream, last_message,
-    microseconds, rescale,
+    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OUT_OF_MEMORY, OpenError, OpenImage, ReadFrom, Sequence, Stream,
+    last_message, microseconds, rescale,
 };
+use crate::image_file::{MAX_UNPACKED, unpacks_to_too_much};
 use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress};
 use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
-use crate::source::stack::Stack;
+use crate::source::stack::{Positioned, Stack};
 use crate::source::video_reader::VideoReader;
 use crate::sys::{Reader, limit_of, numbered};
 use anyhow::{Result, anyhow};
@@ -181,6 +182,17 @@ fn open_demuxer(
     cancel: &Cancel,
     notices: &Notices,
 ) -> Result<Demuxer> {
+    let whole = match &from {
+        FileInput::File(file) => file.try_clone().ok(),
+        FileInput::Url => size.and_then(|_| File::open(&options.url).ok()),
+        FileInput::Pipe(_) | FileInput::Images(..) => None,
+    };
+    if whole.is_some_and(is_bomb) {
+        return Err(FailureKind::Limit.error(format!(
+            "{name}: its profile of colours or its texts unpack to more than {} MiB",
+            MAX_UNPACKED >> 20
+        )));
+    }
     let stack = Stack::open(&mut from, options, name, cancel, notices)?;
     let metadata = stack.as_ref().map(|stack| stack.found.metadata.clone()).unwrap_or_default();
     let samples = stack.as_ref().and_then(|stack| stack.range);
@@ -202,9 +214,14 @@ fn open_demuxer(
         }
         (None, FileInput::Pipe(reader)) => ReadFrom::Reader(Box::new(reader)),
         (None, FileInput::File(file)) => ReadFrom::File(file),
-        (None, FileInput::Images(sequence, open)) => {
+        (None, FileInput::Images(sequence, mut open)) => {
             first = Some(numbered(&options.url, sequence.first()));
-            ReadFrom::Images(sequence, open)
+            let open = move |number| {
+                let image = open(number)?;
+                let is_bomb = is_bomb(image.try_clone()?);
+                if is_bomb { Err(std::io::Error::from_raw_os_error(libc::ENOMEM)) } else { Ok(image) }
+            };
+            ReadFrom::Images(sequence, Box::new(open))
         }
         (None, FileInput::Url) => ReadFrom::Url,
     };
@@ -227,8 +244,9 @@ fn open_demuxer(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
                 options.format.as_deref().unwrap_or_default()
             ),
-            // For example, a file name that is not allowed in a playlist, or more streams than FFmpeg takes.
-            Error::Other { errno: libc::EPERM | libc::ENOMEM } => anyhow!("{name}: {error}{detail}"),
+            // For example, a file name that is not allowed in a playlist; more streams than FFmpeg takes.
+            Error::Other { errno: libc::EPERM } => anyhow!("{name}: {error}{detail}"),
+            OUT_OF_MEMORY => FailureKind::Limit.error(format!("{name}: {error}{detail}")),
             Error::Other { errno } => FailureKind::of_errno(errno).error(format!("{name}: {error}")),
             error => anyhow!("{name}: {error}"),
         }
@@ -243,6 +261,11 @@ fn open_demuxer(
             Ok(demuxer)
         }
     }
+}
+
+/// Whether an image unpacks to more than images have.
+fn is_bomb(file: File) -> bool {
+    Positioned::new(file).is_ok_and(unpacks_to_too_much)
 }
 
 fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result<usize> {

@@ -17,6 +17,8 @@ mod positioned;
 mod ser;
 mod tiff;
 
+pub(super) use positioned::Positioned;
+
 use crate::ffmpeg::{Error, GivePackets, Metadata, OpenImage, Packet, Rational, Sequence, note_activity};
 use crate::pipeline::{Cancel, FailureKind, Notices};
 use crate::source::file::FileInput;
