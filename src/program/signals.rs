@@ -55,6 +55,9 @@ static OUT_OF_TIME: AtomicBool = AtomicBool::new(false);
 /// How long a run whose time is over may take to finish its output.
 const FINISH: Duration = Duration::from_secs(10);
 
+/// How long a last message may take to be printed.
+const LAST: Duration = Duration::from_secs(1);
+
 /// Whether the run took longer than it may.
 pub fn is_out_of_time() -> bool {
     OUT_OF_TIME.load(Ordering::Relaxed)
@@ -145,6 +148,12 @@ fn end_run(code: u8, error: Option<&anyhow::Error>) -> ! {
 impl Listener {
     fn end(&self, code: u8, error: Option<&anyhow::Error>) -> ! {
         self.temporary.iter().for_each(Leftover::remove);
+        // Who should read stderr may not.
+        let _ = start("last", move || {
+            sleep(LAST);
+            // SAFETY: ends the process at once; no code of it runs afterwards.
+            unsafe { libc::_exit(code.into()) }
+        });
         error.into_iter().for_each(|error| self.console.error(error));
         self.console.end(code);
         exit(code.into())
@@ -158,7 +167,7 @@ fn end_in_time(deadline: Instant) -> Result<()> {
         OUT_OF_TIME.store(true, Ordering::Relaxed);
         cancel_run();
         sleep(FINISH);
-        end_run(1, Some(&out_of_time()))
+        end_run(FailureKind::Limit.exit_code(), Some(&out_of_time()))
     };
     start("time limit", wait)
 }
