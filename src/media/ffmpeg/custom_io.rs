@@ -1,7 +1,7 @@
 //! An FFmpeg I/O context that reads from a Rust [`Read`], or from an open file.
 #![allow(unsafe_code, reason = "C callbacks")]
 
-use super::{Error, OUT_OF_MEMORY, check};
+use super::{Error, FileRead, OUT_OF_MEMORY, check};
 use crate::sys::read_at;
 use ffmpeg_next::ffi;
 use std::ffi::{CStr, c_void};
@@ -127,7 +127,10 @@ unsafe extern "C" fn read(input: *mut c_void, buffer: *mut u8, size: i32) -> i32
         unsafe { (&mut *input.cast::<Input>(), std::slice::from_raw_parts_mut(buffer, size as usize)) };
     let count = match input {
         Input::Stream(reader) => reader.read(buffer),
-        Input::File { file, position } => read_at(file, buffer, *position).inspect(|&count| *position += count as u64),
+        Input::File { file, position } => {
+            let _read = FileRead::begin();
+            read_at(file, buffer, *position).inspect(|&count| *position += count as u64)
+        }
     };
     match count {
         Ok(0) => ffi::AVERROR_EOF,

@@ -123,6 +123,31 @@ pub fn note_activity() {
     ACTIVITY.fetch_add(1, Ordering::Relaxed);
 }
 
+/// How many reads of files go on.
+static READS: AtomicUsize = AtomicUsize::new(0);
+
+/// A read of a file, which may have to wait for its disk.
+pub struct FileRead(());
+
+impl FileRead {
+    /// Begins one, which ends when this is dropped.
+    pub fn begin() -> Self {
+        READS.fetch_add(1, Ordering::Relaxed);
+        FileRead(())
+    }
+
+    /// Whether one goes on.
+    pub fn goes_on() -> bool {
+        READS.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Drop for FileRead {
+    fn drop(&mut self) {
+        READS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The argument of [`limit_allocations`]; 0 before it is called.
 static ALLOCATION: AtomicUsize = AtomicUsize::new(0);
 

@@ -190,6 +190,26 @@ const OF_PROCESS: &[c_long] = &[
 /// Older ones of this kind.
 const OLDER_OF_PROCESS: &[c_long] = of_x86_64![SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
 
+/// Further calls of the process that decoding ones are forked from, and of their supervisors.
+const OF_TEMPLATE: &[c_long] = &[
+    SYS_clone,
+    SYS_unshare,
+    SYS_setsid,
+    SYS_wait4,
+    SYS_waitid,
+    SYS_kill,
+    SYS_pidfd_open,
+    SYS_close_range,
+    SYS_prlimit64,
+    SYS_chroot,
+    SYS_chdir,
+    SYS_capget,
+    SYS_capset,
+];
+
+/// Older ones of this kind.
+const OLDER_OF_TEMPLATE: &[c_long] = of_x86_64![SYS_fork, SYS_setrlimit];
+
 /// Calls for connections.
 const OF_NETWORK: &[c_long] = &[
     SYS_connect,
@@ -246,6 +266,15 @@ pub fn answer_decoders(network: bool) -> Result<()> {
     answer(&of_decoders(network))
 }
 
+/// Restricts the calling process, and those that it forks, to the system calls that forked ones need until they are
+/// restricted further.
+///
+/// # Errors
+/// When the kernel has no such filters.
+pub fn answer_template(network: bool) -> Result<()> {
+    answer(&of_template(network))
+}
+
 /// Restricts the calling thread, and those that it starts, to the system calls that a run needs.
 ///
 /// # Errors
@@ -293,6 +322,21 @@ fn of_decoders(network: bool) -> Calls {
         #[cfg(target_arch = "x86_64")]
         calls.insert(SYS_open, vec![vec![without(1, changes)]]);
     }
+    calls
+}
+
+fn of_template(network: bool) -> Calls {
+    let mut calls = of_decoders(network);
+    calls.extend(whole(&[OF_TEMPLATE, OLDER_OF_TEMPLATE]));
+    calls.insert(SYS_socketpair, vec![vec![int(0, AF_UNIX.into())]]);
+    // The threads of a decoding process have numbers that are not known here, as it has itself.
+    for call in [SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_sched_getparam, SYS_sched_getscheduler] {
+        calls.insert(call, Vec::new());
+    }
+    calls.entry(SYS_prctl).or_default().push(vec![int(0, PR_SET_PDEATHSIG.into())]);
+    // Which descriptors are open, on kernels that close no range of them.
+    let changes = O_ACCMODE | O_CREAT | O_TRUNC;
+    calls.insert(SYS_openat, vec![vec![without(2, changes)]]);
     calls
 }
 

@@ -43,6 +43,18 @@ pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<(
     calls::answer_decoders(network).or_else(unless_lacking)
 }
 
+/// Closes the sandbox of the process that decoding ones are forked from, and of these: it can do what they can, and make
+/// them.
+///
+/// # Errors
+/// When the kernel has no such wall, and it is required.
+#[cfg(target_os = "linux")]
+pub(crate) fn close_around_template(network: bool, is_required: bool) -> Result<()> {
+    let unless_lacking = |error| unless_lacking(is_required, error);
+    files::close_to_decoders(network).map(drop).or_else(unless_lacking)?;
+    calls::answer_template(network).or_else(unless_lacking)
+}
+
 impl ProcessWall {
     /// Closes the sandbox, and returns which walls hold from now on.
     ///

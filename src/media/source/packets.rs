@@ -6,7 +6,7 @@
 //! PlannedPart: chunks, times of the frames -> decoded from the first chunk on; each chunk and each time is checked
 //! ```
 
-use crate::sys::Hash;
+use crate::sys::{Hash, at_most};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
@@ -42,10 +42,14 @@ pub struct Chunk {
     pub hash: Hash,
 }
 
+/// The most frames of an input whose packets are collected: six days of sixty a second.
+const MAX_TIMES: usize = 1 << 25;
+
 /// What is collected from all packets of an input.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct PacketSurvey {
     /// The times of all frames that are shown, in the time base of the video, in the order of the file.
+    #[serde(deserialize_with = "at_most::<_, _, MAX_TIMES>")]
     pub times: Vec<i64>,
     /// All packets of the video.
     pub chunks: Vec<Chunk>,

@@ -7,8 +7,9 @@ use crate::sidecar::records::RecordTargets;
 use crate::signals;
 use crate::stdout;
 use anyhow::Result;
+use histeq_media::ffmpeg::is_url;
 use histeq_media::sink::{self, Leftover, Target, Together};
-use histeq_media::source::InputOptions;
+use histeq_media::source::{InputOptions, Isolation, isolated};
 use std::path::PathBuf;
 
 /// What a run writes.
@@ -59,6 +60,10 @@ impl Session<'_> {
         let written = target.place().into_iter().chain(records.places()).chain(folder.clone());
         let replaces = target.replaces_file() || records.replace_files();
         if let Some(wall) = sandbox.around_process(inputs, target.name(), written, replaces) {
+            let network = inputs.iter().any(|input| is_url(&input.url));
+            let needs_walls = inputs.iter().any(|input| input.isolation == Isolation::Required);
+            // Sheets of many are drawn one after the other.
+            isolated::allow(inputs.len().min(2), network, needs_walls)?;
             let holds = wall.close()?;
             self.notices.detail(&format!("sandbox: the program {holds}"));
         }

@@ -7,6 +7,7 @@ mod ends;
 mod faults;
 mod found;
 pub mod isolation;
+mod liars;
 mod limits;
 mod memory;
 mod playlists;

@@ -47,7 +47,8 @@ pub(super) fn exploited(dir: &Dir, mut command: Command) -> Command {
 /// What was tried and what of it worked, by who tried it.
 pub(super) fn tried(run: &Run) -> BTreeMap<&'static str, Vec<(String, bool)>> {
     let of = |who: &'static str| {
-        let tries = run.stderr.lines().filter_map(|line| line.strip_prefix(&format!("exploit {who} ")));
+        // Lines of a decoding process have its input ahead of them.
+        let tries = run.stderr.lines().filter_map(|line| Some(line.split_once(&format!("exploit {who} "))?.1));
         let tries =
             tries.filter_map(|line| line.split_once(' ')).map(|(what, worked)| (what.to_owned(), worked == "1"));
         (who, tries.collect())

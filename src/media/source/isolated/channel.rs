@@ -1,5 +1,6 @@
 //! Messages between processes: a length and the bytes of a value, over a socket that also passes descriptors.
 
+use crate::sys::with_elements;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -11,13 +12,16 @@ use std::io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most bytes of a message: the description of an input with all files that it may have attached, and some more.
 pub const MOST_BYTES: usize = 320 << 20;
 
-/// How long the rest of a message may take that has begun to come.
-const REST: Duration = Duration::from_secs(10);
+/// The most bytes of a message that is a number or two.
+pub const SHORT: usize = 64;
+
+/// The most elements with memory of their own, in all lists of a message.
+const MAX_ELEMENTS: usize = 1 << 20;
 
 /// The most descriptors that come with a message.
 pub const MOST_DESCRIPTORS: usize = 4;
@@ -27,6 +31,11 @@ const PART: usize = 1 << 18;
 
 /// Bytes of a length.
 const LENGTH: usize = size_of::<u32>();
+
+/// A message has more bytes than may be sent.
+#[derive(Debug, thiserror::Error)]
+#[error("a message is too long")]
+pub struct TooLong;
 
 /// One end of a connection between two processes.
 pub struct Channel(UnixStream);
@@ -48,17 +57,33 @@ impl Channel {
         self.0.try_clone().map(Channel)
     }
 
-    /// Sends a message with descriptors, of which the other side gets copies.
+    /// Sends a message with descriptors, of which the other side gets copies. Waits for as long as that takes: for those
+    /// who end with the other side.
     pub fn send(&self, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let text = postcard::to_extend(message, vec![0; LENGTH]).map_err(Error::other)?;
-        self.send_bytes(text, descriptors)
+        self.send_waiting(message, descriptors, || self.ready(PollFlags::OUT, None).map(drop))
     }
 
-    /// As [`send`](Channel::send), for bytes that begin with room for a length.
-    pub(super) fn send_bytes(&self, mut bytes: Vec<u8>, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    /// As [`send`](Channel::send), with a `wait` of the caller where the other side has not read what came before.
+    pub fn send_waiting<E: From<Error>>(
+        &self,
+        message: &impl Serialize,
+        descriptors: &[BorrowedFd<'_>],
+        wait: impl FnMut() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let bytes = postcard::to_extend(message, vec![0; LENGTH]).map_err(Error::other)?;
+        self.send_bytes(bytes, descriptors, wait)
+    }
+
+    /// As [`send_waiting`](Channel::send_waiting), for bytes that begin with room for a length.
+    pub(super) fn send_bytes<E: From<Error>>(
+        &self,
+        mut bytes: Vec<u8>,
+        descriptors: &[BorrowedFd<'_>],
+        mut wait: impl FnMut() -> Result<(), E>,
+    ) -> Result<(), E> {
         let length = bytes.len() - LENGTH;
         if length > MOST_BYTES || descriptors.len() > MOST_DESCRIPTORS {
-            return Err(Error::other("a message is too long"));
+            return Err(Error::other(TooLong).into());
         }
         bytes[..LENGTH].copy_from_slice(&(length as u32).to_le_bytes());
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
@@ -66,40 +91,36 @@ impl Channel {
         if !descriptors.is_empty() {
             ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
         }
-        let mut sent = retried(|| sendmsg(&self.0, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL))?;
+        let (flags, mut sent) = (SendFlags::NOSIGNAL | SendFlags::DONTWAIT, 0);
         while sent < bytes.len() {
-            sent += retried(|| send(&self.0, &bytes[sent..], SendFlags::NOSIGNAL))?;
+            let some = match sent {
+                0 => retried(|| sendmsg(&self.0, &[IoSlice::new(&bytes)], &mut ancillary, flags)),
+                _ => retried(|| send(&self.0, &bytes[sent..], flags)),
+            };
+            match some {
+                Ok(some) => sent += some,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => wait()?,
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(())
     }
 
-    /// Waits for the next message. Its bytes may come from anyone.
+    /// Waits for the next message, for as long as that takes. Its bytes may come from anyone.
     ///
     /// # Errors
     /// `UnexpectedEof` when the other side is gone, `InvalidData` when it sends something else.
     pub fn receive<T: DeserializeOwned>(&self) -> io::Result<(T, Vec<OwnedFd>)> {
-        self.receive_bytes(MOST_BYTES, || Ok(()))
+        self.receive_waiting(MOST_BYTES, || Ok(()))
     }
 
-    /// As [`receive`](Channel::receive), of a message of which a part is there: the rest has to come soon, and to be no
-    /// longer than `most` bytes.
-    pub fn receive_begun<T: DeserializeOwned>(&self, most: usize) -> io::Result<T> {
-        let begin = Instant::now();
-        let wait = || match self.wait(REST.saturating_sub(begin.elapsed()))? {
-            true => Ok(()),
-            // A signal ends a wait, too.
-            false if begin.elapsed() < REST => Ok(()),
-            false => Err(ErrorKind::InvalidData.into()),
-        };
-        self.receive_bytes(most, wait).map(|(message, _)| message)
-    }
-
-    /// Receives a message, with a `wait` before each part.
-    fn receive_bytes<T: DeserializeOwned>(
+    /// As [`receive`](Channel::receive), of a message of at most `most` bytes, with a `wait` of the caller before each
+    /// part.
+    pub fn receive_waiting<T: DeserializeOwned, E: From<Error>>(
         &self,
         most: usize,
-        wait: impl Fn() -> io::Result<()>,
-    ) -> io::Result<(T, Vec<OwnedFd>)> {
+        mut wait: impl FnMut() -> Result<(), E>,
+    ) -> Result<(T, Vec<OwnedFd>), E> {
         let (mut length, mut filled, mut descriptors) = ([0; LENGTH], 0, Vec::new());
         while filled < LENGTH {
             wait()?;
@@ -108,7 +129,7 @@ impl Channel {
             let mut part = [IoSliceMut::new(&mut length[filled..])];
             let received = retried(|| recvmsg(&self.0, &mut part, &mut ancillary, RecvFlags::CMSG_CLOEXEC))?;
             if received.bytes == 0 {
-                return Err(ErrorKind::UnexpectedEof.into());
+                return Err(Error::from(ErrorKind::UnexpectedEof).into());
             }
             filled += received.bytes;
             for message in ancillary.drain() {
@@ -119,7 +140,7 @@ impl Channel {
         }
         let length = u32::from_le_bytes(length) as usize;
         if length > most || descriptors.len() > MOST_DESCRIPTORS {
-            return Err(ErrorKind::InvalidData.into());
+            return Err(Error::from(ErrorKind::InvalidData).into());
         }
         // Memory is taken for received bytes only, not for a claimed length.
         let (mut bytes, mut filled) = (Vec::new(), 0);
@@ -127,23 +148,29 @@ impl Channel {
             wait()?;
             bytes.resize(length.min(filled + PART), 0);
             match (&self.0).read(&mut bytes[filled..]) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(0) => return Err(Error::from(ErrorKind::UnexpectedEof).into()),
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
-        match postcard::take_from_bytes(&bytes) {
+        match with_elements(MAX_ELEMENTS, || postcard::take_from_bytes(&bytes)) {
             Ok((message, [])) => Ok((message, descriptors)),
-            _ => Err(ErrorKind::InvalidData.into()),
+            _ => Err(Error::from(ErrorKind::InvalidData).into()),
         }
     }
 
     /// Waits this long for the beginning of a message, or for the other side to go; returns whether it came.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
-        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
-        let mut polled = [PollFd::new(&self.0, PollFlags::IN)];
-        match poll(&mut polled, Some(&time)) {
+        self.ready(PollFlags::IN, Some(time))
+    }
+
+    /// Waits this long, or for as long as it takes, until there is something to read, or room to write; or until the
+    /// other side goes. Returns whether it is so.
+    pub fn ready(&self, what: PollFlags, time: Option<Duration>) -> io::Result<bool> {
+        let time = time.map(|time| Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) });
+        let mut polled = [PollFd::new(&self.0, what)];
+        match poll(&mut polled, time.as_ref()) {
             Ok(ready) => Ok(ready > 0),
             Err(rustix::io::Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),

@@ -1,13 +1,14 @@
 //! The code of a decoding process: it opens the input in the sandbox, and delivers what is requested.
 
-use super::channel::Channel;
+use super::channel::{Channel, TooLong};
 use super::failure::WireError;
 use super::frames::described;
 use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireFrom, WireInput};
 use super::shared_memory::{Pieces, SharedPool, ask};
 use super::transcoders;
-use crate::ffmpeg;
-use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
+use super::zygote::Confines;
+use crate::ffmpeg::{self, FileRead};
+use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Notices, Progress, Source};
 use crate::sandbox::close_around_decoder;
 use crate::source::file::{FileInput, FileSource};
 use crate::source::live::{Found, LiveSource};
@@ -46,8 +47,12 @@ struct Events(Arc<Mutex<Channel>>);
 impl Events {
     /// # Errors
     /// When the message is too long, or the other process is gone, which can be ignored.
-    fn send(&self, event: &Event) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).send(event, &[])
+    fn send(&self, event: &Event) -> Result<()> {
+        let sent = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(event, &[]);
+        sent.map_err(|error| match error.get_ref().is_some_and(|error| error.is::<TooLong>()) {
+            true => FailureKind::Limit.error("what comes with its pictures is too large"),
+            false => error.into(),
+        })
     }
 
     fn fail(&self, error: &anyhow::Error) {
@@ -59,11 +64,20 @@ impl Events {
 ///
 /// # Errors
 /// When the connection fails before anything was asked for.
-pub fn run(channel: Channel, requests: Channel, has_own_users: bool, leave: impl Fn() + Send + 'static) -> Result<()> {
-    let (start, descriptors) = channel.receive::<Start>()?;
+pub fn run(
+    channel: Channel,
+    requests: Channel,
+    confines: &Confines<'_>,
+    leave: impl Fn() + Send + 'static,
+) -> Result<()> {
+    let (mut start, descriptors) = channel.receive::<Start>()?;
+    if let Some(allowed) = confines.allowed {
+        start.limits = start.limits.within(&allowed.limits);
+        start.needs_walls |= allowed.needs_walls;
+    }
     let orders = channel.try_clone()?;
     let events = Events(Arc::new(Mutex::new(channel)));
-    let ran = confine(&start, has_own_users).and_then(|()| match start.what {
+    let ran = confine(&start, confines).and_then(|()| match start.what {
         What::Transcoders(wanted) => {
             transcoders::serve(wanted, &orders);
             leave();
@@ -92,22 +106,21 @@ struct Child {
     held: VecDeque<(u64, Vec<Arc<dyn Memory>>)>,
 }
 
-/// Sets the limits of the process and closes its sandbox; `has_own_users` if it is in a user name space of its own.
-fn confine(start: &Start, has_own_users: bool) -> Result<()> {
+/// Sets the limits of the process and closes its sandbox.
+fn confine(start: &Start, &Confines { has_own_users, uses_network, .. }: &Confines<'_>) -> Result<()> {
     let limits = &start.limits;
     limits::set(limits.pixels, limits.memory);
-    limits.threads.into_iter().for_each(limits::set_threads);
+    limits.given_threads.into_iter().for_each(limits::set_threads);
     ffmpeg::set_verbose(limits.is_verbose);
     limits.allocation.into_iter().for_each(ffmpeg::limit_allocations);
     // Only written memory counts, not reserved.
-    let own = limits.own_memory.map(|own| own.saturating_add(THREAD * limits::threads() as u64));
-    own.into_iter().try_for_each(|own| lower(Resource::Data, own))?;
+    lower(Resource::Data, limits.own_memory.saturating_add(THREAD * limits.threads as u64))?;
     lower(Resource::Core, 0)?;
     if has_own_users {
         // They are counted for the name space, which has no other process.
-        lower(Resource::Nproc, THREADS + 4 * limits::threads() as u64)?;
+        lower(Resource::Nproc, THREADS + 4 * limits.threads as u64)?;
     }
-    if !start.uses_network {
+    if !uses_network {
         // From here, names lead to the process's own descriptors alone.
         let _ = chroot("/proc/self/fdinfo").and_then(|()| chdir("/"));
     }
@@ -115,7 +128,7 @@ fn confine(start: &Start, has_own_users: bool) -> Result<()> {
     let none = CapabilitySet::empty();
     let dropped = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
     dropped.or_else(|error| if start.needs_walls { Err(error) } else { Ok(()) })?;
-    close_around_decoder(start.uses_network, start.needs_walls)
+    close_around_decoder(uses_network, start.needs_walls)
 }
 
 /// Limits the process to so much of a resource, or to less, where whoever started the program has allowed less.
@@ -151,7 +164,8 @@ fn opened(
         loop {
             std::thread::sleep(PULSE);
             let now = ffmpeg::activity();
-            if std::mem::replace(&mut before, now) != now {
+            // A disk may take its time, which is no sign of a decoder that hangs.
+            if std::mem::replace(&mut before, now) != now || FileRead::goes_on() {
                 let _ = pulse.send(&Event::Works);
             }
         }
@@ -178,7 +192,10 @@ fn opened(
                 WireFrom::File => FileInput::File(File::from(next()?)),
                 WireFrom::Images(sequence) => FileInput::Images(
                     sequence,
-                    Box::new(move |number| ask(&of_images, Wants::Image(number)).map(File::from)),
+                    Box::new(move |number| {
+                        let _read = FileRead::begin();
+                        ask(&of_images, Wants::Image(number)).map(File::from)
+                    }),
                 ),
             };
             let is_pipe = matches!(from, FileInput::Pipe(_));

@@ -1,8 +1,10 @@
 //! Errors that pass from one process to another.
 
-use crate::pipeline::{ErrorWithRemedy, Failure, FailureKind};
+use super::said::about;
+use crate::pipeline::{Failure, FailureKind};
 use crate::source::failure::kind_of_cause;
 use crate::source::packets::InputChanged;
+use crate::sys::without_middle;
 use serde::{Deserialize, Serialize};
 
 /// An error.
@@ -10,31 +12,47 @@ use serde::{Deserialize, Serialize};
 pub enum WireError {
     /// The kind, and the text.
     Failure(FailureKind, String),
-    /// An [`ErrorWithRemedy`]: the cause, and the remedy.
-    WithRemedy(String, String),
     /// [`InputChanged`].
     Changed(String, String),
 }
 
+/// What reading an input can fail of, beside damage and limits.
+#[derive(Clone, Copy, Default)]
+pub struct MayFail {
+    /// Options about what is in it, such as a number of a stream.
+    pub of_usage: bool,
+    /// It is opened by its name.
+    pub of_access: bool,
+    /// It is not the one that was planned.
+    pub of_change: bool,
+}
+
 impl WireError {
     pub fn of(error: &anyhow::Error) -> Self {
-        if let Some(ErrorWithRemedy { cause, remedy }) = error.downcast_ref() {
-            return WireError::WithRemedy(cause.clone(), remedy.clone());
-        }
         if let Some(InputChanged(name, how)) = error.downcast_ref() {
             return WireError::Changed(name.clone(), how.clone().into_owned());
         }
         let kind = error.chain().map(kind_of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default();
         WireError::Failure(kind, format!("{error:#}"))
     }
-}
 
-impl From<WireError> for anyhow::Error {
-    fn from(error: WireError) -> Self {
-        match error {
-            WireError::Failure(kind, message) => Failure { kind, message }.into(),
-            WireError::WithRemedy(cause, remedy) => ErrorWithRemedy { cause, remedy }.into(),
-            WireError::Changed(name, how) => InputChanged(name, how.into()).into(),
+    /// The error of the input `name`. A kind that reading it cannot have is not believed: it decides who is told.
+    pub fn checked(self, name: &str, may: MayFail) -> anyhow::Error {
+        match self {
+            WireError::Failure(kind, message) => {
+                let is_possible = match kind {
+                    FailureKind::Failed | FailureKind::Damage | FailureKind::Limit => true,
+                    FailureKind::Usage => may.of_usage,
+                    FailureKind::Missing | FailureKind::Refused | FailureKind::Device => may.of_access,
+                    FailureKind::Disk | FailureKind::Exists => false,
+                };
+                let kind = if is_possible { kind } else { FailureKind::Failed };
+                Failure { kind, message: about(name, &message) }.into()
+            }
+            WireError::Changed(_, how) if may.of_change => {
+                InputChanged(name.to_owned(), without_middle(&how).into_owned().into()).into()
+            }
+            WireError::Changed(_, how) => FailureKind::Damage.error(about(name, &how)),
         }
     }
 }

@@ -2,18 +2,22 @@
 //! memory that is not its own.
 
 use super::channel::Channel;
+use super::failure::MayFail;
 use super::frames::described;
-use super::messages::{Event, Place, Planes, WireDelivery, WireInput};
+use super::messages::{Event, Order, Place, Planes, WireDelivery, WireInput};
 use super::shared_memory::{Pieces, SharedPool};
 use super::source::{IsolatedSource, Opens, opened};
 use super::transcoders::{InOwnProcess, Remote};
+use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::Process;
 use crate::ffmpeg::{MediaType, Packet, Picture, Stream, TranscodeTo, Transcoder, WirePacket, WireStream};
 use crate::pipeline::{Cancel, Notices, PartPosition, Source, Transcoders};
 use crate::source::file::{FileInput, FileSource};
 use crate::source::options::{InputOptions, Isolation};
 use histeq::frame::Memory;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How many lies there are.
 const LIES: u64 = 10_000;
@@ -81,11 +85,12 @@ impl Truth {
 /// Receives these messages as the program does; returns how many frames it accepts.
 fn believed(sent: &[Vec<u8>], pieces: &Pieces) -> usize {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
-    sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[]).expect("room in the socket"));
+    sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[], full).expect("room in the socket"));
     drop((its, its_watch));
     let (cancel, notices) = (Cancel::default(), Notices::silent());
     let mut process = Process::of(channel, watch);
-    let Ok(input) = opened(&mut process, "lies", &cancel, &notices) else { return 0 };
+    let opened = opened(&mut process, "lies", Patience::of_order(), MayFail::default(), (&cancel, &notices));
+    let Ok(input) = opened else { return 0 };
     let mut source =
         IsolatedSource::new(Opens::File, (process, pieces.clone()), input, &cancel, notices, Arc::default());
     let mut frames = 0;
@@ -101,6 +106,11 @@ fn believed(sent: &[Vec<u8>], pieces: &Pieces) -> usize {
         assert!(sum < 1 << 50 && picture.size() == (frame.width(), frame.height()));
     }
     frames
+}
+
+/// There is room for all that is sent here.
+fn full() -> io::Result<()> {
+    Err(ErrorKind::WouldBlock.into())
 }
 
 /// The bytes of a message, after room for their length.
@@ -189,9 +199,9 @@ fn the_program_goes_on_whatever_a_decoding_process_sends() {
 /// whether all was accepted.
 fn converted(sent: &[Vec<u8>], sound: &Stream, to: &TranscodeTo) -> bool {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
-    sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[]).expect("room in the socket"));
+    sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[], full).expect("room in the socket"));
     drop((its, its_watch));
-    let of = InOwnProcess { name: "lies".to_owned(), isolation: Isolation::Auto };
+    let of = InOwnProcess { name: "lies".to_owned(), isolation: Isolation::Auto, cancel: Cancel::default() };
     let process = Process::of(channel, watch);
     let wanted = vec![(sound.clone(), to.clone())];
     let Ok(mut open) = Remote::new(of, Some(process), wanted, Notices::silent()) else { return false };
@@ -231,4 +241,44 @@ fn the_program_goes_on_whatever_a_process_with_transcoders_sends() {
         refused += u64::from(!converted(&sent, &sound, &to));
     }
     assert!(refused > LIES / 4, "{refused} lies were refused");
+}
+
+/// A process that lives, and neither says nor reads anything; and the other ends, which have to be held.
+fn silent() -> (Process, [Channel; 2]) {
+    let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
+    (Process::of(channel, watch), [its, its_watch])
+}
+
+#[test]
+fn each_wait_for_a_process_that_neither_says_nor_reads_anything_ends() {
+    let patience = Patience::short(Duration::from_millis(200), Duration::from_millis(100));
+    let most = Duration::from_secs(30);
+    let begin = Instant::now();
+    let (mut process, _its) = silent();
+    assert!(matches!(next_event(&mut process, &Cancel::default(), patience, 64), Err(Lost::Silent)));
+    // Orders go into the socket until that is full; one is larger than it.
+    let packet = || Packet::of_bytes(&[7; 1 << 20], [0; 2], 1, true);
+    let large = || Order::Transcode(0, Some(WirePacket::of(&packet())));
+    let orders: [&dyn Fn() -> Order; 2] = [&|| Order::Next { copied: 0 }, &large];
+    for order in orders {
+        let (mut process, _its) = silent();
+        let sent = |process: &mut Process, cancel: &Cancel| send(process, &order(), &[], cancel, patience);
+        let lost = loop {
+            if let Err(lost) = sent(&mut process, &Cancel::default()) {
+                break lost;
+            }
+        };
+        assert!(matches!(lost, Lost::Silent), "{lost:?}");
+        let (mut process, _its) = silent();
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let lost = loop {
+            if let Err(lost) = sent(&mut process, &cancel) {
+                break lost;
+            }
+        };
+        assert!(matches!(lost, Lost::Cancelled), "{lost:?}");
+        assert!(matches!(next_event(&mut process, &cancel, patience, 64), Err(Lost::Cancelled)));
+    }
+    assert!(begin.elapsed() < most, "{:?}", begin.elapsed());
 }

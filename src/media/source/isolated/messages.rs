@@ -3,7 +3,7 @@
 
 use super::failure::WireError;
 use crate::ffmpeg::{
-    Lie, Media, Metadata, RawFormat, Sequence, TranscodeTo, WireChapter, WirePacket, WireProperties, WireStream,
+    self, Lie, Media, Metadata, RawFormat, Sequence, TranscodeTo, WireChapter, WirePacket, WireProperties, WireStream,
 };
 use crate::pipeline::{Input, Level, PartPosition};
 use crate::source::live_input::{CameraOptions, LiveInput};
@@ -23,21 +23,51 @@ pub struct Start {
     pub is_strict: bool,
     /// Decodes nothing without the kernel's sandbox.
     pub needs_walls: bool,
-    /// The input is a connection.
-    pub uses_network: bool,
 }
 
 /// The limits of the program, which a process that began before them does not know.
-#[derive(Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 pub struct Limits {
     pub pixels: u64,
     pub memory: usize,
-    pub threads: Option<usize>,
+    /// The number of threads that was set, if one was, and how many there are for each part of a process.
+    pub given_threads: Option<usize>,
+    pub threads: usize,
     /// The most bytes that FFmpeg allocates at once.
     pub allocation: Option<usize>,
     pub is_verbose: bool,
     /// Bytes of memory that the process may have beside what it began with.
-    pub own_memory: Option<u64>,
+    pub own_memory: u64,
+}
+
+/// Bytes that a process may take for itself, beside what frames may take.
+const OWN_MEMORY: u64 = 256 << 20;
+
+impl Limits {
+    /// Those that hold now.
+    pub fn now() -> Self {
+        Limits {
+            pixels: limits::pixels(),
+            memory: limits::memory(),
+            given_threads: limits::given_threads(),
+            threads: limits::threads(),
+            allocation: ffmpeg::allocation_limit(),
+            is_verbose: ffmpeg::is_verbose(),
+            own_memory: (limits::memory() as u64).saturating_add(OWN_MEMORY),
+        }
+    }
+
+    /// These, as far as the others allow for them.
+    pub fn within(self, most: &Limits) -> Self {
+        Limits {
+            pixels: self.pixels.min(most.pixels),
+            memory: self.memory.min(most.memory),
+            threads: self.threads.min(most.threads),
+            allocation: self.allocation.into_iter().chain(most.allocation).min(),
+            own_memory: self.own_memory.min(most.own_memory),
+            ..self
+        }
+    }
 }
 
 /// An input.

@@ -13,9 +13,10 @@
 //! |---|---|
 //! | `source.rs` | the source of the program: gives orders, checks what comes, outlives a crash |
 //! | `zygote.rs` | the template that processes are forked from, and their supervisors |
+//! | `waits.rs` | each wait for a process, and its end |
 //! | `child.rs` | what runs in a decoding process |
 //! | `transcoders.rs` | sound and subtitles that are converted, in another such process |
-//! | `channel.rs`, `messages.rs`, `failure.rs` | messages and descriptors between processes, and what they say |
+//! | `channel.rs`, `messages.rs`, `failure.rs`, `said.rs` | messages and descriptors between processes; errors and words |
 //! | `shared_memory.rs`, `frames.rs` | frames in shared memory, and their copies |
 
 mod channel;
@@ -25,10 +26,13 @@ mod frames;
 #[cfg(test)]
 mod lies;
 mod messages;
+mod said;
 mod shared_memory;
 mod source;
 mod transcoders;
+mod waits;
 mod zygote;
 
+pub use source::allow;
 pub(super) use source::{open_file, open_live};
 pub use zygote::{end, is_ready, start};

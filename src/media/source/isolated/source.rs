@@ -1,12 +1,15 @@
 //! The source of the program for an input that another process decodes.
 
-use super::channel::{Channel, MOST_BYTES};
+use super::channel::{Channel, MOST_BYTES, SHORT};
+use super::failure::MayFail;
 use super::frames::FramePool;
 use super::messages::{Event, Limits, MOST, Order, Start, Wants, What, WireDelivery, WireFrom};
+use super::said::counted;
 use super::shared_memory::Pieces;
 use super::transcoders::InOwnProcess;
-use super::zygote::{HowEnded, Process, spawn};
-use crate::ffmpeg::{self, Lie, OpenImage, Packet, Rational, Sequence, is_url, microseconds, rescale};
+use super::waits::{Lost, Patience, next_event, send};
+use super::zygote::{self, Allowed, Process, spawn};
+use crate::ffmpeg::{Lie, OpenImage, Packet, Rational, Sequence, is_url, microseconds, rescale};
 use crate::pipeline::{
     Cancel, Delivery, FailureKind, Input, Interrupted, Level, Notices, PartPosition, Pauses, Progress, Source,
 };
@@ -16,44 +19,26 @@ use crate::source::live::ends_at;
 use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
-use crate::sys::{Reader, no_thread, print_text, printable, stderr_has_events};
+use crate::sys::{Reader, no_thread, one_line, print_line, stderr_has_events};
 use anyhow::{Context, Error, Result, ensure};
-use histeq::frame::{Pool, host_room, limits};
+use histeq::frame::{Pool, host_room};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// How often a wait looks whether the run is to end, and how busy the process is.
-const TICK: Duration = Duration::from_millis(50);
-
-/// How long a process may take to finish after the run was asked to end.
-const GRACE: Duration = Duration::from_secs(10);
-
-/// A decoder counts as hung after this much CPU time, and time by the clock, without progress; more for each pixel.
-const HANGS_AFTER: Duration = Duration::from_secs(10);
-const OF_PIXEL: Duration = Duration::from_nanos(500);
-
-/// Time by the clock after which a process that has all it needs should have answered, on a machine under load, too.
-const SILENT_AFTER: Duration = Duration::from_secs(60);
-
-/// The most messages of a process, bytes on its stderr that are printed, and bytes of a line there.
+/// The most messages of a process without a frame or a packet between them, and bytes of a line on its stderr.
 const MOST_MESSAGES: u32 = 100_000;
-const MAX_PRINTED: usize = 1 << 20;
 const LONGEST_LINE: u64 = 1 << 16;
+
+/// Numbers of frames from here on are placeholders.
+const MAX_COUNTED: u64 = 1 << 30;
 
 /// Bytes of packets that may come at once.
 pub(super) const OF_PACKETS: usize = 64 << 20;
-
-/// The exit code of [`give_up`](crate::sys::give_up).
-const GIVEN_UP: i32 = 1;
-
-/// Bytes that a process may take for itself, beside what frames may take.
-const OWN_MEMORY: u64 = 256 << 20;
 
 /// What is opened, and may be opened again.
 pub(super) enum Opens {
@@ -82,8 +67,13 @@ pub struct IsolatedSource {
     cancel: Cancel,
     notices: Notices,
     progress: Arc<Progress>,
-    /// When the process was asked to end the run.
-    cancelled: Option<Instant>,
+    /// It may have to wait for its input.
+    waits: bool,
+    may_fail: MayFail,
+    /// All of a file is decoded.
+    is_whole: bool,
+    /// Why an order could not be given.
+    not_ordered: Option<Lost>,
     /// Deliveries that were copied, of this process.
     copied: u64,
     /// Frames delivered and damaged by processes before this one, and delivered in all.
@@ -124,6 +114,14 @@ pub fn open_file(
             (WireFrom::Images(sequence), Vec::new())
         }
     };
+    // A file has nothing to wait for.
+    let (waits, is_file) = (matches!(from, WireFrom::Url | WireFrom::Pipe), matches!(from, WireFrom::File));
+    let part = options.part;
+    let may_fail = MayFail {
+        of_usage: options.video_stream.is_some() || part.start.is_some() || part.duration.is_some(),
+        of_access: matches!(from, WireFrom::Url | WireFrom::Images(_)),
+        of_change: matches!(options.reading, Reading::Planned(_)),
+    };
     let what = What::File { options: Box::new(options.clone()), name: name.to_owned(), from };
     let (survey, needs_all) = match &options.reading {
         Reading::Decoded => (None, false),
@@ -132,12 +130,22 @@ pub fn open_file(
     };
     let uses_network = is_url(&options.url);
     let sequence = images.as_ref().map(|(sequence, _)| Arc::new(sequence.clone()));
-    let (process, pieces, input) =
-        begin(what, (descriptors, images), uses_network, options.isolation, name, cancel, &notices)?;
-    let transcoders = Arc::new(InOwnProcess { name: name.to_owned(), isolation: options.isolation });
+    let (process, pieces, input) = begin(
+        what,
+        (descriptors, images),
+        uses_network,
+        (waits, may_fail),
+        options.isolation,
+        name,
+        (cancel, &notices),
+    )?;
+    let transcoders =
+        Arc::new(InOwnProcess { name: name.to_owned(), isolation: options.isolation, cancel: cancel.clone() });
     let input = Input { sequence, transcoders, ..input };
     let source = IsolatedSource::new(Opens::File, (process, pieces), input, cancel, notices, progress);
-    let source = IsolatedSource { survey, needs_all, ..source };
+    let is_part = part.start.is_some() || part.duration.is_some() || part.frames.is_some();
+    let is_whole = is_file && !is_part && matches!(options.reading, Reading::Decoded);
+    let source = IsolatedSource { survey, needs_all, waits, may_fail, is_whole, ..source };
     let input = source.input.clone();
     Ok((Box::new(source), input))
 }
@@ -155,7 +163,8 @@ pub fn open_live(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     let (process, pieces, described) = begin_live(&input, &options, cancel, &notices)?;
-    let transcoders = Arc::new(InOwnProcess { name: input.name.clone(), isolation: options.isolation });
+    let transcoders =
+        Arc::new(InOwnProcess { name: input.name.clone(), isolation: options.isolation, cancel: cancel.clone() });
     let described = Input { transcoders, ..described };
     let opens = Opens::Live(Box::new(OpensLive { input, options, start }));
     let source = IsolatedSource::new(opens, (process, pieces), described, cancel, notices, progress);
@@ -175,6 +184,9 @@ fn relayed(mut reader: Reader) -> Result<OwnedFd> {
     Ok(theirs)
 }
 
+/// What reading a live input can fail of.
+const MAY_FAIL_LIVE: MayFail = MayFail { of_usage: false, of_access: true, of_change: false };
+
 fn begin_live(
     input: &LiveInput,
     options: &CameraOptions,
@@ -193,12 +205,13 @@ fn begin_live(
     let is_open = !descriptors.is_empty();
     let sent = CameraOptions { camera: Some(input.url.clone()), ..options.clone() };
     let what = What::Live { input: input.clone(), options: Box::new(sent), is_open };
-    begin(what, (descriptors, None), input.comes_back, options.isolation, &input.name, cancel, notices)
+    let about = (true, MAY_FAIL_LIVE);
+    begin(what, (descriptors, None), input.comes_back, about, options.isolation, &input.name, (cancel, notices))
 }
 
 /// Gives the images and the memory that are asked for, until nobody is there to ask.
 fn serve(requests: &Channel, mut images: Option<(Sequence, OpenImage)>, pieces: &Pieces) {
-    while let Ok((wanted, _)) = requests.receive::<Wants>() {
+    while let Ok((wanted, _)) = requests.receive_waiting::<Wants, io::Error>(SHORT, || Ok(())) {
         let found = match (wanted, &mut images) {
             (Wants::Memory(len), _) => pieces.make(len),
             (Wants::Image(number), Some((of, open))) if of.has(number) => open(number).map(OwnedFd::from),
@@ -219,19 +232,19 @@ fn begin(
     what: What,
     (descriptors, images): (Vec<OwnedFd>, Option<(Sequence, OpenImage)>),
     uses_network: bool,
+    (waits, may_fail): (bool, MayFail),
     isolation: Isolation,
     name: &str,
-    cancel: &Cancel,
-    notices: &Notices,
+    (cancel, notices): (&Cancel, &Notices),
 ) -> Result<(Process, Pieces, Input)> {
-    let mut process = begin_process(what, &descriptors, uses_network, isolation, name, notices)?;
+    let mut process = begin_process(what, &descriptors, uses_network, isolation, name, (cancel, notices))?;
     let pieces = Pieces::default();
     if let Some(requests) = process.requests.take() {
         let pieces = pieces.clone();
         let serve = move || serve(&requests, images, &pieces);
         Builder::new().name("requests".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
     }
-    let input = opened(&mut process, name, cancel, notices)?;
+    let input = opened(&mut process, name, Patience::of_opening(waits), may_fail, (cancel, notices))?;
     Ok((process, pieces, input))
 }
 
@@ -242,47 +255,57 @@ pub(super) fn begin_process(
     uses_network: bool,
     isolation: Isolation,
     name: &str,
-    notices: &Notices,
+    (cancel, notices): (&Cancel, &Notices),
 ) -> Result<Process> {
     let mut process = spawn(uses_network).map_err(|error| {
         FailureKind::of_errno(error.raw_os_error().unwrap_or(0))
             .error(format!("{name}: no process to decode in: {error} (--sandbox off decodes without one)"))
     })?;
     if let Some(stderr) = process.stderr.take() {
-        Builder::new().name("stderr".to_owned()).spawn(|| pass_on(stderr)).map_err(|error| no_thread(&error))?;
+        let name = name.to_owned();
+        Builder::new()
+            .name("stderr".to_owned())
+            .spawn(move || pass_on(&name, stderr))
+            .map_err(|error| no_thread(&error))?;
     }
-    let memory = limits::memory();
-    let own = (memory as u64).saturating_add(OWN_MEMORY);
     let start = Start {
         what,
-        limits: Limits {
-            pixels: limits::pixels(),
-            memory,
-            threads: limits::given_threads(),
-            allocation: ffmpeg::allocation_limit(),
-            is_verbose: ffmpeg::is_verbose(),
-            own_memory: Some(own),
-        },
+        limits: Limits::now(),
         is_strict: notices.is_strict(),
         needs_walls: isolation == Isolation::Required,
-        uses_network,
     };
     let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-    // If this cannot be sent, the process is gone; reading the next message shows that.
-    let _ = process.channel.send(&start, &descriptors);
-    Ok(process)
+    match send(&mut process, &start, &descriptors, cancel, Patience::of_order()) {
+        // If the process is gone, reading the next message shows that.
+        Ok(()) | Err(Lost::Gone) => Ok(process),
+        Err(Lost::Cancelled) => Err(Interrupted(name.to_owned()).into()),
+        Err(lost) => Err(FailureKind::Failed.error(format!("{name}: {}", lost.describe(&mut process)))),
+    }
+}
+
+/// From now on, no more is possible than `inputs` need that are read at the same time, within the limits that hold now.
+///
+/// # Errors
+/// When there is nobody to tell that to.
+pub fn allow(inputs: usize, network: bool, needs_walls: bool) -> io::Result<()> {
+    // Each has transcoders, and may be opened again before its last process has ended.
+    zygote::allow(Allowed { network, processes: 2 * inputs + 1, limits: Limits::now(), needs_walls })
 }
 
 /// Waits until `process` has opened its input.
-pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices: &Notices) -> Result<Input> {
-    let mut cancelled = None;
+pub(super) fn opened(
+    process: &mut Process,
+    name: &str,
+    patience: Patience,
+    may_fail: MayFail,
+    (cancel, notices): (&Cancel, &Notices),
+) -> Result<Input> {
     loop {
-        match next_event(process, cancel, &mut cancelled, Patience::of_input(HANGS_AFTER.saturating_mul(3)), MOST_BYTES)
-        {
+        match next_event(process, cancel, patience, MOST_BYTES) {
             Ok(Event::Opened(input)) => return input.checked(name).map_err(|lie| attacked(name, &lie)),
-            Ok(Event::Message(level, text)) => process.print(notices, level, &text)?,
-            Ok(Event::Works) => process.counts()?,
-            Ok(Event::Failed(error)) => return Err(error.into()),
+            Ok(Event::Message(level, text)) => process.print(name, notices, level, &text)?,
+            Ok(Event::Works) => process.counts(name)?,
+            Ok(Event::Failed(error)) => return Err(error.checked(name, may_fail)),
             Ok(_) => return Err(attacked(name, &Lie("an order"))),
             Err(Lost::Cancelled) => return Err(Interrupted(name.to_owned()).into()),
             Err(lost) => {
@@ -293,35 +316,38 @@ pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices
     }
 }
 
-/// Prints what libraries write on stderr in a decoding process, if it is text, and up to a limit; nothing if stderr is
-/// for lines of JSON only.
-fn pass_on(stderr: File) {
-    let (mut lines, mut line, mut bytes) = (BufReader::new(stderr), Vec::new(), 0);
+/// Prints what libraries write on stderr in the decoding process of `name`, if it is text, and not too much; nothing if
+/// stderr is for lines of JSON only.
+fn pass_on(name: &str, stderr: File) {
+    let (mut lines, mut line) = (BufReader::new(stderr), Vec::new());
     // Data that is not text may have no end of line.
     while Read::take(&mut lines, LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        bytes += line.len();
-        if bytes <= MAX_PRINTED && !stderr_has_events() {
-            print_text(&format!("{}\n", printable(String::from_utf8_lossy(&line).trim_end())));
+        let text = String::from_utf8_lossy(&line);
+        if !text.trim().is_empty()
+            && !stderr_has_events()
+            && let Some(text) = counted(name, text.trim_end(), true)
+        {
+            print_line(&format!("histeq-video: decoder of {}", one_line(&text)));
         }
         line.clear();
     }
 }
 
 impl Process {
-    /// Passes on a message of the process.
+    /// Passes on a message of the process about the input `name`.
     ///
     /// # Errors
     /// When it has sent more than any run has.
-    pub(super) fn print(&mut self, notices: &Notices, level: Level, text: &str) -> Result<()> {
-        self.counts()?;
-        notices.print(level, text);
+    pub(super) fn print(&mut self, name: &str, notices: &Notices, level: Level, text: &str) -> Result<()> {
+        self.counts(name)?;
+        counted(name, text, level == Level::Detail).into_iter().for_each(|text| notices.print(level, &text));
         Ok(())
     }
 
     /// Counts what is no frame and no packet.
-    fn counts(&mut self) -> Result<()> {
+    pub(super) fn counts(&mut self, name: &str) -> Result<()> {
         self.messages += 1;
-        if self.messages > MOST_MESSAGES { Err(attacked("a decoder", &Lie("so much"))) } else { Ok(()) }
+        if self.messages > MOST_MESSAGES { Err(attacked(name, &Lie("so much"))) } else { Ok(()) }
     }
 }
 
@@ -341,114 +367,6 @@ pub(super) fn most_time(base: Rational) -> i64 {
 /// The error of a message that cannot be true.
 pub(super) fn attacked(name: &str, lie: &Lie) -> Error {
     FailureKind::Damage.error(format!("{name}: {lie}: it may be under attack by the input"))
-}
-
-/// How long an event may take.
-#[derive(Clone, Copy)]
-pub(super) struct Patience {
-    /// Time that the process spends on processors, and as much by the clock, after which it hangs.
-    busy: Duration,
-    /// The longest time by the clock until it answers; `None` if it may wait for its input.
-    clock: Option<Duration>,
-}
-
-impl Patience {
-    /// For a process that may wait for its input.
-    fn of_input(busy: Duration) -> Self {
-        Patience { busy, clock: None }
-    }
-
-    /// For a process that can answer without waiting for input.
-    pub(super) fn of_answers() -> Self {
-        Patience { busy: HANGS_AFTER, clock: Some(SILENT_AFTER) }
-    }
-}
-
-/// Why there is no next event.
-pub(super) enum Lost {
-    /// The run is to end, and the process does not.
-    Cancelled,
-    /// It is busy, but sends nothing.
-    Hangs(Duration),
-    /// It is idle, and sends nothing.
-    Silent,
-    /// It sends something that is no message.
-    Garbled,
-    Gone,
-}
-
-impl Lost {
-    pub(super) fn describe(&self, process: &mut Process) -> String {
-        match self {
-            Lost::Cancelled => "the decoder does not end".to_owned(),
-            Lost::Hangs(time) => {
-                format!("the decoder hangs: {:.0} s of computing have given nothing", time.as_secs_f64())
-            }
-            Lost::Silent => "the decoder's process says nothing any more".to_owned(),
-            Lost::Garbled => {
-                "the decoder's process sends what is no message: it may be under attack by the input".to_owned()
-            }
-            Lost::Gone => match process.how_ended() {
-                HowEnded::Killed(
-                    signal @ (libc::SIGSEGV | libc::SIGBUS | libc::SIGILL | libc::SIGFPE | libc::SIGABRT),
-                ) => {
-                    format!("the decoder has crashed (signal {signal})")
-                }
-                HowEnded::Killed(libc::SIGKILL) => {
-                    "the decoder's process was killed (by the system, if memory ran out)".to_owned()
-                }
-                HowEnded::Killed(libc::SIGSYS) => {
-                    "the decoder's process has made a forbidden call of the system".to_owned()
-                }
-                HowEnded::Killed(signal) => format!("the decoder's process has ended (signal {signal})"),
-                HowEnded::Exited(GIVEN_UP) => {
-                    "the decoder has no more memory (--max-memory gives more), or a library has ended it".to_owned()
-                }
-                HowEnded::Exited(code) => format!("the decoder's process has ended (exit code {code})"),
-                HowEnded::Unknown => "the decoder's process has ended".to_owned(),
-            },
-        }
-    }
-}
-
-/// Waits for the next event. Tells the process when the run is to end. `most` is the bytes that the event may have.
-pub(super) fn next_event(
-    process: &mut Process,
-    cancel: &Cancel,
-    cancelled: &mut Option<Instant>,
-    patience: Patience,
-    most: usize,
-) -> Result<Event, Lost> {
-    let (begin, mut busy_before, flag) = (Instant::now(), None, cancel.flag());
-    loop {
-        if flag.load(Ordering::Relaxed) {
-            if cancelled.is_none() {
-                let _ = process.channel.send(&Order::Cancel { is_request: cancel.is_cancelled() }, &[]);
-            }
-            if cancelled.get_or_insert_with(Instant::now).elapsed() > GRACE {
-                return Err(Lost::Cancelled);
-            }
-        }
-        if process.channel.wait(TICK).map_err(|_| Lost::Gone)? {
-            break;
-        }
-        // One that waits for its input does not compute, and one that shares the processors with others gets less of
-        // them.
-        if begin.elapsed() > Duration::from_secs(1) {
-            let Some(busy) = process.busy() else { continue };
-            let spent = busy.saturating_sub(*busy_before.get_or_insert(busy));
-            if spent > patience.busy && begin.elapsed() > patience.busy {
-                return Err(Lost::Hangs(spent));
-            }
-            if patience.clock.is_some_and(|most| begin.elapsed() > most) {
-                return Err(Lost::Silent);
-            }
-        }
-    }
-    process.channel.receive_begun(most).map_err(|error| match error.kind() {
-        ErrorKind::InvalidData => Lost::Garbled,
-        _ => Lost::Gone,
-    })
 }
 
 impl IsolatedSource {
@@ -471,7 +389,10 @@ impl IsolatedSource {
             cancel: cancel.clone(),
             notices,
             progress,
-            cancelled: None,
+            waits: true,
+            may_fail: MAY_FAIL_LIVE,
+            is_whole: false,
+            not_ordered: None,
             copied: 0,
             before: (0, 0),
             frames: 0,
@@ -483,14 +404,21 @@ impl IsolatedSource {
         source
     }
 
+    /// Gives an order. If the process is gone, the next delivery shows it.
     fn order(&mut self, order: &Order) {
-        // If the process is gone, the next delivery shows it.
-        let _ = self.process.as_ref().map(|process| process.channel.send(order, &[]));
+        let Some(process) = self.process.as_mut().filter(|_| self.not_ordered.is_none()) else { return };
+        match send(process, order, &[], &self.cancel, Patience::of_order()) {
+            Ok(()) | Err(Lost::Gone) => {}
+            Err(lost) => self.not_ordered = Some(lost),
+        }
     }
 
     fn patience(&self) -> Patience {
-        let pixels = self.input.picture.map_or(0, |(_, (width, height))| width.saturating_mul(height));
-        Patience::of_input(HANGS_AFTER + OF_PIXEL.saturating_mul(u32::try_from(pixels).unwrap_or(u32::MAX)))
+        Patience::of_input(self.pixels(), self.waits)
+    }
+
+    fn pixels(&self) -> usize {
+        self.input.picture.map_or(0, |(_, (width, height))| width.saturating_mul(height))
     }
 
     /// A delivery, checked.
@@ -534,6 +462,26 @@ impl IsolatedSource {
             self.last = frame.pts.or(self.last);
         }
         Ok(Delivery { packets, frame, position: wire.position, read_at })
+    }
+
+    /// Warns of an end that comes long before that of the container, which an honest process tells of by itself.
+    fn check_end(&mut self) -> Result<()> {
+        let (frames, damaged) = (self.frames, self.progress.damaged());
+        let stream = self.input.video_stream();
+        let (Some(all), Some(length)) = (stream.frames.filter(|_| self.is_whole), self.input.media.duration) else {
+            return Ok(());
+        };
+        // Fields may count as frames, and an edit may leave out most of them. Writers that cannot seek store a number
+        // that says nothing.
+        let begin = self.input.media.start.unwrap_or(0);
+        let last = self.last.map_or(begin, |time| rescale(time, stream.time_base, microseconds()));
+        let is_early =
+            all < MAX_COUNTED && frames.saturating_add(1) < all / 2 && last.saturating_sub(begin) < length / 2;
+        if !is_early || self.cancel.is_cancelled() || damaged > 0 && !self.notices.is_strict() {
+            return Ok(());
+        }
+        self.progress.count_damaged();
+        self.notices.warn_of_damage(&format!("{} ends early: {frames} of {all} frames were decoded", self.input.name))
     }
 
     /// The process is lost. What it has delivered is kept; a live input is opened again.
@@ -589,14 +537,19 @@ impl Source for IsolatedSource {
     fn next(&mut self) -> Result<Option<Delivery>> {
         self.order(&Order::Next { copied: self.copied });
         let patience = self.patience();
-        // The packets of other streams that come at once, and a frame that cannot be shared.
-        let of_frame = usize::try_from(limits::pixels()).unwrap_or(usize::MAX).saturating_mul(16);
-        let most = MOST_BYTES.min(OF_PACKETS.saturating_add(of_frame));
+        // The packets of other streams that come at once, and a frame that cannot be shared, which may be larger than
+        // the first one.
+        let of_delivery = OF_PACKETS.saturating_add(self.pixels().saturating_mul(4 * 16));
+        let most = if self.survey.is_some() { MOST_BYTES } else { MOST_BYTES.min(of_delivery) };
         while let Some(process) = &mut self.process {
-            match next_event(process, &self.cancel, &mut self.cancelled, patience, most) {
+            let event = match self.not_ordered.take() {
+                Some(lost) => Err(lost),
+                None => next_event(process, &self.cancel, patience, most),
+            };
+            match event {
                 Ok(Event::Delivery(delivery)) => {
                     match delivery.frame.is_none() && delivery.packets.is_empty() {
-                        true => process.counts()?,
+                        true => process.counts(&self.input.name)?,
                         false => process.messages = 0,
                     }
                     let taken = self.take(*delivery);
@@ -608,10 +561,11 @@ impl Source for IsolatedSource {
                         Ok(delivery) => Ok(Some(delivery)),
                     };
                 }
-                Ok(Event::Message(level, text)) => process.print(&self.notices, level, &text)?,
-                Ok(Event::Works) => process.counts()?,
+                Ok(Event::Message(level, text)) => process.print(&self.input.name, &self.notices, level, &text)?,
+                Ok(Event::Works) => process.counts(&self.input.name)?,
                 Ok(Event::End(found)) => {
                     self.process = None;
+                    self.check_end()?;
                     // A decoder that finds no frame reports that.
                     if self.survey.is_none() && !self.is_within && !self.cancel.is_cancelled() {
                         return Err(attacked(&self.input.name, &Lie("an end")));
@@ -627,7 +581,7 @@ impl Source for IsolatedSource {
                     if self.cancel.is_cancelled() && self.frames == 0 {
                         break;
                     }
-                    return Err(error.into());
+                    return Err(error.checked(&self.input.name, self.may_fail));
                 }
                 Ok(Event::Opened(_) | Event::Transcoders(_) | Event::Transcoded(..)) => {
                     return Err(attacked(&self.input.name, &Lie("an order")));

@@ -2,12 +2,15 @@
 //! code that reads untrusted bytes, too.
 
 use super::channel::Channel;
+use super::failure::MayFail;
 use super::messages::{Event, Order, What};
-use super::source::{Lost, OF_PACKETS, Patience, attacked, begin_process, most_time, next_event};
+use super::source::{OF_PACKETS, attacked, begin_process, most_time};
+use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::Process;
 use crate::ffmpeg::{Lie, Packet, Stream, TranscodeTo, WirePacket, WireStream, microseconds, rescale};
 use crate::pipeline::{Cancel, InProcess, Notices, OpenTranscoders, Opened, Transcoded, Transcoders};
 use crate::source::options::Isolation;
+use crate::sys::without_middle;
 use anyhow::{Result, bail};
 
 /// How often transcoders that have crashed are opened again: in a long run, one packet that does harm is not the end of
@@ -15,10 +18,12 @@ use anyhow::{Result, bail};
 const MOST_RESTARTS: u32 = 100;
 
 /// Opens transcoders in a process of their own.
+#[derive(Clone)]
 pub struct InOwnProcess {
     /// The name of the input.
     pub name: String,
     pub isolation: Isolation,
+    pub cancel: Cancel,
 }
 
 /// Transcoders in another process.
@@ -35,8 +40,7 @@ pub(super) struct Remote {
 
 impl OpenTranscoders for InOwnProcess {
     fn open(&self, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Opened> {
-        let of = InOwnProcess { name: self.name.clone(), isolation: self.isolation };
-        let remote = Remote::new(of, None, wanted.to_vec(), notices.clone())?;
+        let remote = Remote::new(self.clone(), None, wanted.to_vec(), notices.clone())?;
         let outputs = remote.outputs.clone();
         Ok((Box::new(remote), outputs))
     }
@@ -57,7 +61,7 @@ impl Remote {
         let mut remote = Remote { of, wanted, notices, outputs: Vec::new(), process: Some(process), restarts: 0 };
         match remote.hear() {
             Ok(Event::Transcoders(outputs)) => remote.outputs = remote.checked(outputs)?,
-            Ok(Event::Failed(error)) => return Err(error.into()),
+            Ok(Event::Failed(error)) => return Err(error.checked(&remote.of.name, MayFail::default())),
             Ok(_) => return Err(attacked(&remote.of.name, &Lie("an order"))),
             Err(lost) => {
                 let why = remote.process.as_mut().map(|process| lost.describe(process)).unwrap_or_default();
@@ -79,20 +83,19 @@ impl Remote {
                 Ok(_) => Err(Lie("a stream")),
                 Err(lie) => Err(lie),
             },
-            Err(why) => Ok(Err(why)),
+            Err(why) => Ok(Err(without_middle(&why).into_owned())),
         });
         each.collect::<Result<_, _>>().map_err(wrong)
     }
 
     /// The next answer.
     fn hear(&mut self) -> Result<Event, Lost> {
-        // The end of a run needs the rest of the sound.
-        let (never, patience) = (Cancel::default(), Patience::of_answers());
+        let InOwnProcess { name, cancel, .. } = &self.of;
         let Some(process) = &mut self.process else { return Err(Lost::Gone) };
         loop {
-            match next_event(process, &never, &mut None, patience, OF_PACKETS)? {
+            match next_event(process, cancel, Patience::of_answers(), OF_PACKETS)? {
                 Event::Message(level, text) => {
-                    process.print(&self.notices, level, &text).map_err(|_| Lost::Garbled)?;
+                    process.print(name, &self.notices, level, &text).map_err(|_| Lost::Garbled)?;
                 }
                 event => return Ok(event),
             }
@@ -107,8 +110,7 @@ impl Remote {
         let again = matches!(lost, Lost::Gone) && self.restarts < MOST_RESTARTS;
         self.restarts += 1;
         if again {
-            let of = InOwnProcess { name: self.of.name.clone(), isolation: self.of.isolation };
-            let begun = Remote::new(of, None, self.wanted.clone(), self.notices.clone());
+            let begun = Remote::new(self.of.clone(), None, self.wanted.clone(), self.notices.clone());
             self.process = begun.ok().and_then(|remote| remote.process);
         }
         let what = match self.process {
@@ -131,16 +133,23 @@ impl Transcoders for Remote {
             return Ok(Transcoded::default());
         };
         let most = most_time(output.time_base);
-        // If the process is gone, its answer does not come.
-        let _ = process.channel.send(&Order::Transcode(place as u32, packet.map(WirePacket::of)), &[]);
-        let lost = match self.hear() {
+        let order = Order::Transcode(place as u32, packet.map(WirePacket::of));
+        let answer = match send(process, &order, &[], &self.of.cancel, Patience::of_answers()) {
+            // If the process is gone, its answer does not come.
+            Ok(()) | Err(Lost::Gone) => self.hear(),
+            Err(lost) => Err(lost),
+        };
+        let lost = match answer {
             Ok(Event::Transcoded(packets, error)) => {
                 self.process.iter_mut().for_each(|process| process.messages = 0);
                 let checked = packets.into_iter().map(|packet| packet.checked(1)).collect::<Result<Vec<_>, Lie>>();
                 match checked {
                     Ok(mut packets) => {
                         packets.iter_mut().for_each(|packet| packet.clamp(most));
-                        return Ok(Transcoded { packets, error });
+                        return Ok(Transcoded {
+                            packets,
+                            error: error.map(|error| without_middle(&error).into_owned()),
+                        });
                     }
                     Err(_) => Lost::Garbled,
                 }
@@ -160,7 +169,7 @@ impl Transcoders for Remote {
 
 fn begin(of: &InOwnProcess, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Process> {
     let streams = wanted.iter().map(|(stream, to)| (WireStream::of(stream), to.clone())).collect();
-    begin_process(What::Transcoders(streams), &[], false, of.isolation, &of.name, notices)
+    begin_process(What::Transcoders(streams), &[], false, of.isolation, &of.name, (&of.cancel, notices))
 }
 
 /// Runs in the other process: converts the packets that are sent to it, until the connection is gone.

@@ -8,11 +8,13 @@
 //! program how it ended; and ends it when the program drops it or is gone.
 #![allow(unsafe_code, reason = "forks, and ends processes without a return")]
 
-use super::channel::Channel;
+use super::channel::{Channel, SHORT};
 use super::child;
+use super::messages::Limits;
 use crate::ffmpeg;
+use crate::sandbox::close_around_template;
 use crate::sys::{close_but, end_is_explained};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, set_parent_process_death_signal,
@@ -25,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The template of this program, once it is there.
@@ -37,21 +39,52 @@ const ENDING: Duration = Duration::from_secs(5);
 /// How long processes have for that at the end of the program.
 const LEAVING: Duration = Duration::from_millis(500);
 
+/// How long the template may take to answer, or to end.
+const ANSWERING: Duration = Duration::from_secs(30);
+
 struct Template {
     process: Pid,
+    /// Tells when the template has ended; `None` where the kernel has no such descriptors.
+    ended: Option<OwnedFd>,
     /// `None` once the program is about to end.
     channel: Mutex<Option<Channel>>,
 }
 
-/// A request to the template: for a process.
+/// A request to the template.
 #[derive(Deserialize, Serialize)]
-struct Wanted {
-    uses_network: bool,
+enum Wanted {
+    /// A process.
+    Process,
+    /// A process that uses the network.
+    OnNetwork,
+    /// No more than this from now on. There is no answer.
+    Within(Allowed),
+}
+
+/// What the program may have processes for. Whoever takes over the program later cannot have more.
+#[derive(Clone, Deserialize, Serialize)]
+pub struct Allowed {
+    /// Processes that use the network.
+    pub network: bool,
+    /// The most processes at a time.
+    pub processes: usize,
+    /// The limits of each.
+    pub limits: Limits,
+    /// None decodes without the kernel's sandbox.
+    pub needs_walls: bool,
 }
 
 /// Its answer, with the program's ends of three connections and of a pipe; or an error of the system. The program makes
 /// none itself, since it has no call for that behind its own wall.
 type Made = Option<i32>;
+
+/// What holds for a decoding process, whatever it is told.
+pub struct Confines<'a> {
+    /// It is in a user name space of its own.
+    pub has_own_users: bool,
+    pub uses_network: bool,
+    pub allowed: Option<&'a Allowed>,
+}
 
 /// A report of a supervisor about its process.
 #[derive(Deserialize, Serialize)]
@@ -75,15 +108,18 @@ pub enum HowEnded {
 /// A decoding process, which ends when this is dropped.
 pub struct Process {
     /// The way to it.
-    pub channel: Channel,
+    pub channel: Arc<Channel>,
     /// Where it asks for images and memory.
     pub requests: Option<Channel>,
     watch: Channel,
     /// What it writes on stderr.
     pub stderr: Option<File>,
     number: Option<Pid>,
-    /// How many messages it has sent.
+    /// How many messages it has sent since its last frame or packet.
     pub messages: u32,
+    /// Since when the run is to end, and whether it was told that.
+    pub cancelled: Option<Instant>,
+    pub is_told: bool,
 }
 
 /// Forks the template, unless there is one. To be called before the first thread is started: afterwards it has no
@@ -95,7 +131,8 @@ pub fn start() {
     let Ok((ours, theirs)) = Channel::pair() else { return };
     match fork() {
         Ok(Some(process)) => {
-            let _ = TEMPLATE.set(Template { process, channel: Mutex::new(Some(ours)) });
+            let ended = pidfd_open(process, PidfdFlags::empty()).ok();
+            let _ = TEMPLATE.set(Template { process, ended, channel: Mutex::new(Some(ours)) });
         }
         Ok(None) => {
             drop(ours);
@@ -116,7 +153,32 @@ pub fn is_ready() -> bool {
 pub fn end() {
     let Some(template) = TEMPLATE.get() else { return };
     if template.channel.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
-        let _ = waitpid(Some(template.process), WaitOptions::empty());
+        let most = Timespec { tv_sec: ANSWERING.as_secs() as i64, tv_nsec: 0 };
+        // One that is stopped ends when it goes on.
+        let ended = template.ended.as_ref().map(|ended| poll(&mut [PollFd::new(ended, PollFlags::IN)], Some(&most)));
+        let options = if ended.is_some() { WaitOptions::NOHANG } else { WaitOptions::empty() };
+        let _ = waitpid(Some(template.process), options);
+    }
+}
+
+/// Tells the template, once and for all, what the program may have processes for. To be called before the program reads
+/// what a stranger has sent.
+///
+/// # Errors
+/// When the template is gone.
+pub fn allow(allowed: Allowed) -> io::Result<()> {
+    let Some(template) = TEMPLATE.get() else { return Ok(()) };
+    let channel = template.channel.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(channel) = channel.as_ref() else { return Ok(()) };
+    channel.send_waiting(&Wanted::Within(allowed), &[], soon(channel, PollFlags::OUT))
+}
+
+/// A wait for the template, which answers at once unless somebody has stopped it.
+fn soon(channel: &Channel, what: PollFlags) -> impl FnMut() -> io::Result<()> {
+    let begin = Instant::now();
+    move || {
+        let is_ready = channel.ready(what, Some(ANSWERING.saturating_sub(begin.elapsed())))?;
+        if is_ready || begin.elapsed() < ANSWERING { Ok(()) } else { Err(ErrorKind::TimedOut.into()) }
     }
 }
 
@@ -127,20 +189,26 @@ pub fn end() {
 pub fn spawn(uses_network: bool) -> io::Result<Process> {
     let gone = || io::Error::from(ErrorKind::NotConnected);
     let template = TEMPLATE.get().ok_or_else(gone)?;
-    let of_template = template.channel.lock().unwrap_or_else(PoisonError::into_inner);
-    let of_template = of_template.as_ref().ok_or_else(gone)?;
-    of_template.send(&Wanted { uses_network }, &[])?;
-    let (error, descriptors) = of_template.receive::<Made>()?;
+    let mut held = template.channel.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_template = held.as_ref().ok_or_else(gone)?;
+    let wanted = if uses_network { Wanted::OnNetwork } else { Wanted::Process };
+    let answer = of_template
+        .send_waiting(&wanted, &[], soon(of_template, PollFlags::OUT))
+        .and_then(|()| of_template.receive_waiting::<Made, _>(SHORT, soon(of_template, PollFlags::IN)));
+    // An answer that comes later would be taken for that to the next request.
+    let (error, descriptors) = answer.inspect_err(|_| *held = None)?;
     match (error, <[OwnedFd; 4]>::try_from(descriptors)) {
         (None, Ok([channel, requests, watch, stderr])) => {
             let [channel, requests, watch] = [channel, requests, watch].map(Channel::of);
             Ok(Process {
-                channel,
+                channel: Arc::new(channel),
                 requests: Some(requests),
                 watch,
                 stderr: Some(stderr.into()),
                 number: None,
                 messages: 0,
+                cancelled: None,
+                is_told: false,
             })
         }
         (error, _) => Err(error.map_or_else(gone, io::Error::from_raw_os_error)),
@@ -151,7 +219,16 @@ impl Process {
     /// Whoever is at the other end of these connections.
     #[cfg(test)]
     pub fn of(channel: Channel, watch: Channel) -> Self {
-        Process { channel, requests: None, watch, stderr: None, number: None, messages: 0 }
+        Process {
+            channel: Arc::new(channel),
+            requests: None,
+            watch,
+            stderr: None,
+            number: None,
+            messages: 0,
+            cancelled: None,
+            is_told: false,
+        }
     }
 
     /// The time that it has spent on processors; `None` while it is not known.
@@ -219,20 +296,27 @@ fn serve(channel: Channel) -> ! {
     close_but(vec![channel.as_fd().as_raw_fd()]);
     // Work that all of them would do for themselves.
     ffmpeg::init();
-    let mut supervisors = Vec::new();
-    while let Ok((Wanted { uses_network }, _)) = channel.receive::<Wanted>() {
-        let made = make(uses_network);
+    let (mut supervisors, mut allowed) = (Vec::new(), None::<Allowed>);
+    while let Ok((wanted, _)) = channel.receive::<Wanted>() {
+        let made = match wanted {
+            Wanted::Within(_) if allowed.is_some() => continue,
+            Wanted::Within(within) => {
+                if close_around_template(within.network, within.needs_walls).is_err() {
+                    break;
+                }
+                allowed = Some(within);
+                continue;
+            }
+            Wanted::Process => make(false, &mut supervisors, allowed.as_ref()),
+            Wanted::OnNetwork => make(true, &mut supervisors, allowed.as_ref()),
+        };
         let error: Made = made.as_ref().err().map(|error| error.raw_os_error().unwrap_or(libc::EIO));
-        let (supervisor, descriptors) = made.ok().unzip();
-        supervisors.extend(supervisor);
-        let descriptors = descriptors.unwrap_or_default();
+        let descriptors = made.unwrap_or_default();
         let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         if channel.send(&error, &descriptors).is_err() {
             break;
         }
-        while let Ok(Some((ended, _))) = wait(WaitOptions::NOHANG) {
-            supervisors.retain(|supervisor| *supervisor != ended);
-        }
+        reap(&mut supervisors);
     }
     // The CPU time of ended processes counts as that of the program. One that is still held is not needed.
     let begin = Instant::now();
@@ -251,20 +335,48 @@ fn serve(channel: Channel) -> ! {
     leave(0)
 }
 
-/// Forks a supervisor with its decoding process. Returns the program's ends of their connections.
-fn make(uses_network: bool) -> io::Result<(Pid, Vec<OwnedFd>)> {
+/// Takes note of supervisors that have ended.
+fn reap(supervisors: &mut Vec<Pid>) {
+    while let Ok(Some((ended, _))) = wait(WaitOptions::NOHANG) {
+        supervisors.retain(|supervisor| *supervisor != ended);
+    }
+}
+
+/// Forks a supervisor with its decoding process, if that is `allowed`. Returns the program's ends of their connections.
+fn make(uses_network: bool, supervisors: &mut Vec<Pid>, allowed: Option<&Allowed>) -> io::Result<Vec<OwnedFd>> {
+    if let Some(allowed) = allowed {
+        if uses_network && !allowed.network {
+            return Err(io::Error::from_raw_os_error(libc::EPERM));
+        }
+        // One that the program has just dropped is about to end.
+        let begin = Instant::now();
+        while supervisors.len() >= allowed.processes {
+            if begin.elapsed() > ENDING {
+                return Err(io::Error::from_raw_os_error(libc::EPERM));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+            reap(supervisors);
+        }
+    }
     let [(channel, its_channel), (requests, its_requests), (watch, its_watch)] =
         [Channel::pair()?, Channel::pair()?, Channel::pair()?];
     let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
     let Some(supervisor) = fork()? else {
         drop((channel, requests, watch, stderr));
-        supervise([its_channel, its_requests], its_watch, its_stderr, uses_network)
+        supervise([its_channel, its_requests], its_watch, its_stderr, uses_network, allowed)
     };
-    Ok((supervisor, vec![channel.into(), requests.into(), watch.into(), stderr]))
+    supervisors.push(supervisor);
+    Ok(vec![channel.into(), requests.into(), watch.into(), stderr])
 }
 
 /// The supervisor: forks the decoding process, and reports its end.
-fn supervise(connections: [Channel; 2], watch: Channel, stderr: OwnedFd, uses_network: bool) -> ! {
+fn supervise(
+    connections: [Channel; 2],
+    watch: Channel,
+    stderr: OwnedFd,
+    uses_network: bool,
+    allowed: Option<&Allowed>,
+) -> ! {
     let _ = set_name(c"supervisor");
     // The template's own connection is not for it.
     let kept = [&connections[0], &connections[1], &watch].map(|end| end.as_fd().as_raw_fd());
@@ -279,7 +391,7 @@ fn supervise(connections: [Channel; 2], watch: Channel, stderr: OwnedFd, uses_ne
         Ok(Some(process)) => process,
         Ok(None) => {
             drop(watch);
-            begin(connections, stderr, has_own_users)
+            begin(connections, stderr, &Confines { has_own_users, uses_network, allowed })
         }
         Err(_) => leave(1),
     };
@@ -325,7 +437,7 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
 }
 
 /// The decoding process.
-fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd, has_own_users: bool) -> ! {
+fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd, confines: &Confines<'_>) -> ! {
     let _ = set_name(c"decoder");
     // If its supervisor were gone, nothing would end it.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -338,6 +450,6 @@ fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd, has_own_users: bool
     if set_up().is_err() {
         leave(1);
     }
-    let ran = child::run(channel, requests, has_own_users, || leave(0));
+    let ran = child::run(channel, requests, confines, || leave(0));
     leave(if ran.is_ok() { 0 } else { 1 })
 }

@@ -1,0 +1,194 @@
+//! A decoder, or an encoder, that is taken over and speaks the protocol of the processes itself (`liar.c`): it holds up
+//! nothing, gets nothing more than the run needs, and is not believed what cannot be. Each test sees that its lie was told.
+
+use super::sandbox::built;
+use crate::support::program::{Dir, Run};
+use crate::support::running::{Running, under_load};
+use crate::support::skip::skip;
+use rustix::process::Signal;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Without frames that wait for later ones.
+const LINE: &str = "--backend cpu --encoder ffv1 --smooth 0 --method global -y";
+
+const LIAR: &str = include_str!("liar.c");
+
+/// A folder with a clip, as Matroska and mp4, and the liar; `None`, and said so, without a C compiler, or where decoding
+/// processes have no name spaces.
+fn with_liar() -> Option<Dir> {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 25 -c:v mpeg4 -bf 0 -q:v 3 in.mkv");
+    dir.ffmpeg("-i in.mkv -c copy in.mp4");
+    if !dir.other_command("unshare", "--user --pid --fork true").output().is_ok_and(|run| run.status.success()) {
+        skip("lies of a decoding process", "no process can have name spaces of its own here (unshare --user)");
+        return None;
+    }
+    built(&dir, "liar.so", "-shared -fPIC", LIAR).then_some(dir)
+}
+
+fn lying(dir: &Dir, line: &str, lie: &str) -> Command {
+    let mut command = dir.command(line);
+    command.env("LD_PRELOAD", dir.path("liar.so")).env("LIAR", lie);
+    command
+}
+
+/// A run to its end, in which the lie was told.
+#[track_caller]
+fn lied(dir: &Dir, line: &str, lie: &str) -> Run {
+    Run::of(&mut lying(dir, line, lie), line).says(&["liar: told"])
+}
+
+/// A run that goes on after the lie was told, and what it says from then on.
+#[track_caller]
+fn lies(dir: &Dir, line: &str, lie: &str) -> (Running, BufReader<impl Read>) {
+    let mut running = Running::start(lying(dir, line, lie).stderr(Stdio::piped()));
+    let mut said = BufReader::new(running.child().stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.contains("liar: told") {
+        line.clear();
+        assert!(said.read_line(&mut line).expect("text") > 0, "the lie was not told");
+    }
+    (running, said)
+}
+
+#[test]
+fn a_decoder_that_reads_no_orders_or_says_nothing_holds_up_no_signal() {
+    let Some(dir) = with_liar() else { return };
+    for lie in ["stall", "idle"] {
+        let (mut running, _said) = lies(&dir, &format!("{LINE} in.mkv out.mkv"), lie);
+        running.signal(Signal::TERM);
+        assert_eq!(running.ends_within(under_load(Duration::from_secs(7))), Some(130), "{lie}");
+        assert!(dir.frames("out.mkv").len() > 1, "{lie}: what was decoded before is kept");
+        let (mut running, _said) = lies(&dir, &format!("{LINE} --max-seconds 6 in.mkv out.mkv"), lie);
+        assert_eq!(running.ends_within(under_load(Duration::from_secs(10))), Some(8), "{lie}");
+        assert!(dir.frames("out.mkv").len() > 1, "{lie}: what was decoded before is kept");
+    }
+}
+
+/// The processes that decode for this one.
+fn decoders(parent: u32) -> Vec<u32> {
+    let children = |id: u32| -> Vec<u32> {
+        let list = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        list.split_whitespace().filter_map(|id| id.parse().ok()).collect()
+    };
+    children(parent).into_iter().flat_map(children).flat_map(children).collect()
+}
+
+/// The sound of a second is a packet larger than what a socket holds.
+#[test]
+fn a_process_that_converts_sound_and_stops_holds_up_no_signal() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=25 -f lavfi -i sine=r=48000 -t 60 -af asetnsamples=n=96000 -c:v mpeg4 \
+         -c:a pcm_s24le in.mkv",
+    );
+    let bytes = dir.read("in.mkv");
+    let line = "-q --backend cpu --encoder mpeg4 -y - out.mp4";
+    let mut running = Running::start(dir.command(line).stdin(Stdio::piped()));
+    let mut stdin = running.child().stdin.take().expect("a pipe");
+    stdin.write_all(&bytes[..bytes.len() / 4]).expect("a reader");
+    let (begin, limit) = (Instant::now(), under_load(Duration::from_secs(20)));
+    while decoders(running.id()).len() < 2 {
+        assert!(begin.elapsed() < limit, "no process converts sound");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = i32::try_from(decoders(running.id())[1]).ok().and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(id.expect("a process"), Signal::STOP).expect("a process that stops");
+    let rest = bytes[bytes.len() / 4..].to_vec();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counts = count.clone();
+    let written = std::thread::spawn(move || {
+        for part in rest.chunks(1 << 16) {
+            // The reader goes in the end.
+            if stdin.write_all(part).is_err() {
+                break;
+            }
+            counts.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    // Nothing goes on, though there is more to be read, and the run is not over.
+    let (mut since, mut before) = (Instant::now(), 0);
+    while since.elapsed() < Duration::from_secs(2) {
+        assert!(begin.elapsed() < limit, "it goes on");
+        if std::mem::replace(&mut before, count.load(Ordering::Relaxed)) != count.load(Ordering::Relaxed) {
+            since = Instant::now();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(running.child().try_wait().expect("a process").is_none());
+    running.signal(Signal::TERM);
+    assert_eq!(running.ends_within(under_load(Duration::from_secs(9))), Some(130));
+    assert!(!dir.frames("out.mp4").is_empty(), "what was converted before is kept");
+    written.join().expect("no panic");
+}
+
+/// Behind the outer wall, no more is to be had of the template than the run needs.
+#[test]
+fn an_encoder_that_is_taken_over_gets_neither_the_network_nor_many_processes() {
+    let Some(dir) = with_liar() else { return };
+    std::fs::create_dir(dir.path("out")).expect("a folder");
+    for when in ["on", "auto"] {
+        let line = format!("{LINE} --sandbox {when} in.mkv out/out.mkv");
+        let run = lied(&dir, &line, "processes");
+        let made = run.stderr.lines().find_map(|line| line.trim().strip_prefix("liar: network ")).map(str::to_owned);
+        // Of three, the run may have one; the others are for its sound, and for one that was dropped.
+        let made = made.expect("it asks");
+        assert!(["1, made 2, then 1", "1, made 3, then 1"].contains(&&*made), "--sandbox {when}: {made}");
+    }
+}
+
+#[test]
+fn what_a_decoder_says_is_short_and_about_its_input() {
+    let Some(dir) = with_liar() else { return };
+    let line = format!("{LINE} in.mkv out.mkv");
+    let run = lied(&dir, &line, "flood").exits_with(0);
+    assert!((2000..300_000).contains(&run.stderr.len()), "{} bytes", run.stderr.len());
+    assert!(run.stderr.lines().any(|line| line.starts_with("histeq-video: warning: in.mkv: AAAA")), "{}", run.stderr);
+    let run = lied(&dir, &line, "line").exits_with(0);
+    run.says(&["histeq-video: decoder of in.mkv: histeq-video: error: a line of its own"]);
+    assert!(run.stderr.lines().all(|line| !line.starts_with("histeq-video: error")), "{}", run.stderr);
+}
+
+/// The numbers of `FailureKind`, on the wire, with the exit codes that a decoder of a file may choose.
+#[test]
+fn a_decoder_does_not_choose_whose_fault_it_is() {
+    let Some(dir) = with_liar() else { return };
+    for (kind, code) in [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 7), (6, 8), (7, 1), (8, 1)] {
+        let line = format!("{LINE} in.mkv out.mkv");
+        let run = Run::of(lying(&dir, &line, "kind").env("KIND", kind.to_string()), &line).exits_with(code);
+        run.says(&["histeq-video: error: in.mkv: text"]);
+        assert!(!dir.path("out.mkv").exists());
+    }
+}
+
+#[test]
+fn an_end_long_before_that_of_the_container_is_damage() {
+    let Some(dir) = with_liar() else { return };
+    let (line, strict) = (format!("{LINE} in.mp4 out.mkv"), format!("{LINE} --strict in.mp4 out.mkv"));
+    let run = Run::of(&mut lying(&dir, &line, "end"), &line).exits_with(0);
+    run.says(&["in.mp4 ends early: ", " of 25 frames"]);
+    std::fs::remove_file(dir.path("out.mkv")).expect("an output");
+    Run::of(&mut lying(&dir, &strict, "end"), &strict).exits_with(7).says(&["ends early", "--strict"]);
+    assert!(!dir.path("out.mkv").exists());
+    dir.succeeds(&strict).never_says("ends early");
+}
+
+#[test]
+fn lies_take_no_memory_of_the_program() {
+    let Some(dir) = with_liar() else { return };
+    let line = format!("{LINE} in.mkv out.mkv");
+    // It is refused before it has come.
+    let run = Run::of(&mut lying(&dir, &line, "times"), &line).exits_with(0);
+    run.says(&["in.mkv: stream #0", "sends what is no message"]);
+    let (mut running, _said) = lies(&dir, &line, "requests");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).expect("a process");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse().ok());
+    let peak: usize = peak.expect("KiB");
+    assert!(peak < 250 << 10, "{peak} KiB");
+    running.signal(Signal::TERM);
+    assert_eq!(running.ends_within(under_load(Duration::from_secs(7))), Some(130));
+}
