@@ -605,6 +605,32 @@ mod tests {
     }
 
     #[test]
+    fn the_template_makes_processes_and_reaches_nothing_else() {
+        for network in [false, true] {
+            let calls = of_template(network);
+            let wall = Wall { name: "template", programs: programs(&calls).expect("filters"), calls };
+            for call in [SYS_clone, SYS_unshare, SYS_wait4, SYS_kill, SYS_close_range] {
+                assert_eq!(wall.error(call, [SIGCHLD as u64, 0, 0, 0, 0, 0]), None, "{call}");
+            }
+            let [local, internet] = [AF_UNIX, AF_INET].map(|kind| [kind as u64, 1, 0, 0, 0, 0]);
+            assert_eq!(wall.error(SYS_socketpair, local), None);
+            assert_eq!(wall.error(SYS_socket, internet).is_none(), network);
+            for (call, arguments) in [
+                (SYS_execve, [0; 6]),
+                (SYS_openat, [3, 0x7_0000_0000, (O_CREAT | O_WRONLY) as u64, 0o600, 0, 0]),
+                (SYS_socketpair, internet),
+                (SYS_socket, local),
+                (SYS_ptrace, [0; 6]),
+                (SYS_mount, [0; 6]),
+                (SYS_memfd_create, [0; 6]),
+                (SYS_unlinkat, [0; 6]),
+            ] {
+                assert!(wall.error(call, arguments).is_some(), "{call} {arguments:x?}");
+            }
+        }
+    }
+
+    #[test]
     fn errors_are_those_that_libraries_go_on_after() {
         for wall in walls() {
             // A thread of one's own has such a number.

@@ -69,8 +69,10 @@ pub fn without_middle(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_MESSAGE {
         return Cow::Borrowed(text);
     }
-    let end = text.ceil_char_boundary(text.len() - MAX_MESSAGE / 4);
-    let (begin, end) = (&text[..text.floor_char_boundary(MAX_MESSAGE / 2)], &text[end..]);
+    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    let begin = (0..=MAX_MESSAGE / 2).rev().find(is_boundary).unwrap_or(0);
+    let end = (text.len() - MAX_MESSAGE / 4..).find(is_boundary).unwrap_or(text.len());
+    let (begin, end) = (&text[..begin], &text[end..]);
     Cow::Owned(format!("{begin} [... {} bytes ...] {end}", text.len() - begin.len() - end.len()))
 }
 

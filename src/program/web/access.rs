@@ -70,7 +70,8 @@ impl Access {
         if headers.get_all(HOST).iter().count() != 1 || !self.is_ours(host) {
             return Err(Refusal::Host);
         }
-        let is_own = |origin: &HeaderValue| origin.to_str().is_ok_and(|of| of.strip_prefix("http://") == Some(host));
+        let is_own =
+            |origin: &HeaderValue| origin.to_str().is_ok_and(|text| text.strip_prefix("http://") == Some(host));
         if !headers.get_all(ORIGIN).iter().all(is_own) {
             return Err(Refusal::Origin);
         }

@@ -72,7 +72,7 @@ pub fn run(
 ) -> Result<()> {
     let (mut start, descriptors) = channel.receive::<Start>()?;
     if let Some(allowed) = confines.allowed {
-        start.limits = start.limits.within(&allowed.limits);
+        start.limits = start.limits.limited_by(&allowed.limits);
         start.needs_walls |= allowed.needs_walls;
     }
     let orders = channel.try_clone()?;

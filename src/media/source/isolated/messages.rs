@@ -58,7 +58,7 @@ impl Limits {
     }
 
     /// These, as far as the others allow for them.
-    pub fn within(self, most: &Limits) -> Self {
+    pub fn limited_by(self, most: &Limits) -> Self {
         Limits {
             pixels: self.pixels.min(most.pixels),
             memory: self.memory.min(most.memory),

@@ -205,8 +205,8 @@ fn begin_live(
     let is_open = !descriptors.is_empty();
     let sent = CameraOptions { camera: Some(input.url.clone()), ..options.clone() };
     let what = What::Live { input: input.clone(), options: Box::new(sent), is_open };
-    let about = (true, MAY_FAIL_LIVE);
-    begin(what, (descriptors, None), input.comes_back, about, options.isolation, &input.name, (cancel, notices))
+    let live = (true, MAY_FAIL_LIVE);
+    begin(what, (descriptors, None), input.comes_back, live, options.isolation, &input.name, (cancel, notices))
 }
 
 /// Gives the images and the memory that are asked for, until nobody is there to ask.

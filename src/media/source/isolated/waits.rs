@@ -162,7 +162,7 @@ impl<'a> Wait<'a> {
 
     /// Waits until there is something to read, or room to write. Where there is something to read, and the run is to
     /// end, the process is told that.
-    fn until(&mut self, process: &mut Process, what: PollFlags) -> Result<(), Lost> {
+    fn wait(&mut self, process: &mut Process, what: PollFlags) -> Result<(), Lost> {
         loop {
             if self.cancel.flag().load(Ordering::Relaxed) {
                 if what == PollFlags::IN && !process.is_told {
@@ -214,9 +214,9 @@ pub(super) fn next_event(
     patience: Patience,
     most: usize,
 ) -> Result<Event, Lost> {
-    Wait::new(cancel, patience).until(process, PollFlags::IN)?;
+    Wait::new(cancel, patience).wait(process, PollFlags::IN)?;
     let (channel, mut rest) = (process.channel.clone(), Wait::new(cancel, patience.of_rest()));
-    let received = channel.receive_waiting(most, || rest.until(process, PollFlags::IN));
+    let received = channel.receive_waiting(most, || rest.wait(process, PollFlags::IN));
     received.map(|(event, _)| event).map_err(|lost| match lost {
         Lost::Hangs(_) | Lost::Silent => Lost::Garbled,
         lost => lost,
@@ -232,5 +232,5 @@ pub(super) fn send(
     patience: Patience,
 ) -> Result<(), Lost> {
     let (channel, mut wait) = (process.channel.clone(), Wait::new(cancel, patience));
-    channel.send_waiting(message, descriptors, || wait.until(process, PollFlags::OUT))
+    channel.send_waiting(message, descriptors, || wait.wait(process, PollFlags::OUT))
 }

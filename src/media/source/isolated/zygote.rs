@@ -56,9 +56,9 @@ enum Wanted {
     /// A process.
     Process,
     /// A process that uses the network.
-    OnNetwork,
+    ProcessWithNetwork,
     /// No more than this from now on. There is no answer.
-    Within(Allowed),
+    Limits(Allowed),
 }
 
 /// What the program may have processes for. Whoever takes over the program later cannot have more.
@@ -170,7 +170,7 @@ pub fn allow(allowed: Allowed) -> io::Result<()> {
     let Some(template) = TEMPLATE.get() else { return Ok(()) };
     let channel = template.channel.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(channel) = channel.as_ref() else { return Ok(()) };
-    channel.send_waiting(&Wanted::Within(allowed), &[], soon(channel, PollFlags::OUT))
+    channel.send_waiting(&Wanted::Limits(allowed), &[], soon(channel, PollFlags::OUT))
 }
 
 /// A wait for the template, which answers at once unless somebody has stopped it.
@@ -191,7 +191,7 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
     let template = TEMPLATE.get().ok_or_else(gone)?;
     let mut held = template.channel.lock().unwrap_or_else(PoisonError::into_inner);
     let of_template = held.as_ref().ok_or_else(gone)?;
-    let wanted = if uses_network { Wanted::OnNetwork } else { Wanted::Process };
+    let wanted = if uses_network { Wanted::ProcessWithNetwork } else { Wanted::Process };
     let answer = of_template
         .send_waiting(&wanted, &[], soon(of_template, PollFlags::OUT))
         .and_then(|()| of_template.receive_waiting::<Made, _>(SHORT, soon(of_template, PollFlags::IN)));
@@ -299,16 +299,16 @@ fn serve(channel: Channel) -> ! {
     let (mut supervisors, mut allowed) = (Vec::new(), None::<Allowed>);
     while let Ok((wanted, _)) = channel.receive::<Wanted>() {
         let made = match wanted {
-            Wanted::Within(_) if allowed.is_some() => continue,
-            Wanted::Within(within) => {
-                if close_around_template(within.network, within.needs_walls).is_err() {
+            Wanted::Limits(_) if allowed.is_some() => continue,
+            Wanted::Limits(told) => {
+                if close_around_template(told.network, told.needs_walls).is_err() {
                     break;
                 }
-                allowed = Some(within);
+                allowed = Some(told);
                 continue;
             }
             Wanted::Process => make(false, &mut supervisors, allowed.as_ref()),
-            Wanted::OnNetwork => make(true, &mut supervisors, allowed.as_ref()),
+            Wanted::ProcessWithNetwork => make(true, &mut supervisors, allowed.as_ref()),
         };
         let error: Made = made.as_ref().err().map(|error| error.raw_os_error().unwrap_or(libc::EIO));
         let descriptors = made.unwrap_or_default();
