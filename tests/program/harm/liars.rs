@@ -6,8 +6,8 @@ use crate::support::program::{Dir, Run};
 use crate::support::running::{Running, under_load};
 use crate::support::skip::skip;
 use rustix::process::Signal;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ChildStderr, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ fn lied(dir: &Dir, line: &str, lie: &str) -> Run {
 
 /// A run that goes on after the lie was told, and what it says from then on.
 #[track_caller]
-fn lies(dir: &Dir, line: &str, lie: &str) -> (Running, BufReader<impl Read>) {
+fn lies(dir: &Dir, line: &str, lie: &str) -> (Running, BufReader<ChildStderr>) {
     let mut running = Running::start(lying(dir, line, lie).stderr(Stdio::piped()));
     let mut said = BufReader::new(running.child().stderr.take().expect("a pipe"));
     let mut line = String::new();
@@ -149,7 +149,7 @@ fn what_a_decoder_says_is_short_and_about_its_input() {
     assert!((2000..300_000).contains(&run.stderr.len()), "{} bytes", run.stderr.len());
     assert!(run.stderr.lines().any(|line| line.starts_with("histeq-video: warning: in.mkv: AAAA")), "{}", run.stderr);
     let run = lied(&dir, &line, "line").exits_with(0);
-    run.says(&["histeq-video: decoder of in.mkv: histeq-video: error: a line of its own"]);
+    let run = run.says(&["histeq-video: decoder of in.mkv: histeq-video: error: a line of its own"]);
     assert!(run.stderr.lines().all(|line| !line.starts_with("histeq-video: error")), "{}", run.stderr);
 }
 
