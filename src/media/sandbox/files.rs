@@ -168,7 +168,8 @@ mod tests {
     #[test]
     fn with_the_network_decoders_read_what_everyone_reads() {
         for place in OF_NETWORK {
-            assert_eq!(kept_from_others(Path::new(place)), [PathBuf::new(); 0], "{place}");
+            let kept = kept_from_others(Path::new(place));
+            assert!(kept.is_empty(), "{kept:?}");
         }
     }
 }

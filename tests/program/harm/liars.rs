@@ -62,10 +62,11 @@ fn a_decoder_that_reads_no_orders_or_says_nothing_holds_up_no_signal() {
         let (mut running, _said) = lies(&dir, &format!("{LINE} in.mkv out.mkv"), lie);
         running.signal(Signal::TERM);
         assert_eq!(running.ends_within(under_load(Duration::from_secs(7))), Some(130), "{lie}");
-        assert!(dir.frames("out.mkv").len() > 1, "{lie}: what was decoded before is kept");
+        assert!(dir.frames("out.partial.mkv").len() > 1, "{lie}: what was decoded before is kept");
+        std::fs::remove_file(dir.path("out.partial.mkv")).expect("a file");
         let (mut running, _said) = lies(&dir, &format!("{LINE} --max-seconds 6 in.mkv out.mkv"), lie);
         assert_eq!(running.ends_within(under_load(Duration::from_secs(10))), Some(8), "{lie}");
-        assert!(dir.frames("out.mkv").len() > 1, "{lie}: what was decoded before is kept");
+        assert!(dir.frames("out.partial.mkv").len() > 1, "{lie}: what was decoded before is kept");
     }
 }
 
@@ -122,7 +123,7 @@ fn a_process_that_converts_sound_and_stops_holds_up_no_signal() {
     assert!(running.child().try_wait().expect("a process").is_none());
     running.signal(Signal::TERM);
     assert_eq!(running.ends_within(under_load(Duration::from_secs(9))), Some(130));
-    assert!(!dir.frames("out.mp4").is_empty(), "what was converted before is kept");
+    assert!(!dir.frames("out.partial.mp4").is_empty(), "what was converted before is kept");
     written.join().expect("no panic");
 }
 

@@ -92,6 +92,19 @@ fn png(chunks: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
     [b"\x89PNG\r\n\x1a\n".to_vec(), chunks.iter().flat_map(chunk).collect()].concat()
 }
 
+/// What the chunks of this kind of a PNG have, one behind the other.
+fn bodies(png: &[u8], kind: &[u8; 4]) -> Vec<u8> {
+    let (mut rest, mut found) = (&png[8..], Vec::new());
+    while let Some((length, chunk)) = rest.split_first_chunk() {
+        let length = u32::from_be_bytes(*length) as usize;
+        if chunk.starts_with(kind) {
+            found.extend(&chunk[4..4 + length]);
+        }
+        rest = &chunk[length + 8..];
+    }
+    found
+}
+
 fn head_of_png(size: u32) -> (&'static [u8; 4], Vec<u8>) {
     (b"IHDR", [words(&[size, size]), vec![8, 6, 0, 0, 0]].concat())
 }
@@ -105,7 +118,8 @@ fn files(dir: &Dir) -> Vec<(String, Vec<u8>)> {
     let zeros = dir.read("zeros.png");
     let begin = zeros.windows(4).position(|name| name == b"IDAT").expect("packed samples") + 4;
     let packed = zeros[begin..].to_vec();
-    let bomb = |kind, name: &[u8]| png(&[head_of_png(64), (kind, [name, &packed].concat()), (b"IDAT", packed.clone())]);
+    let whole = bodies(&zeros, b"IDAT");
+    let bomb = |kind, name: &[u8]| png(&[head_of_png(64), (kind, [name, &whole].concat()), (b"IDAT", packed.clone())]);
     let frame = |number| (b"fcTL", [words(&[number, 1, 1, 0, 0]), vec![0, 1, 0, 25, 0, 0]].concat());
     let animation = |size, frames: u32| {
         let parts = (0..frames).flat_map(|number| {
