@@ -7,16 +7,16 @@ mod chroma;
 mod clahe;
 mod conformance;
 mod cuda;
-mod curves;
 mod cuts;
 mod denoise;
-mod depth;
+mod depth_conversion;
 mod device_surfaces;
 #[path = "../support/failing.rs"]
 mod failing;
 mod failover;
 mod frame;
 mod fused_kernels;
+mod given_curves;
 mod grid;
 mod guided;
 mod hdr;
@@ -26,13 +26,13 @@ mod host_program;
 mod kept_files;
 mod kernel_arguments;
 mod kernel_arithmetic;
-mod masks;
 mod modifiers;
 mod noise_kernels;
 #[path = "../support/pictures.rs"]
 mod pictures;
 #[path = "../support/random.rs"]
 mod random;
+mod sample_weights;
 #[path = "../support/skip.rs"]
 mod skip;
 mod spec;

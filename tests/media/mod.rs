@@ -1,8 +1,8 @@
 //! Video, images and cameras in and out: `histeq-media`, and the program on files of all kinds.
 
 mod cameras;
+mod compatibility;
 mod engine;
-mod everywhere;
 mod filters;
 mod formats;
 mod images;

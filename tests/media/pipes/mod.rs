@@ -1,6 +1,6 @@
 //! Pipes: frames come in through stdin and go out through stdout, to the byte as the specification has them.
 
-mod ends;
+mod closing;
 mod peers;
 mod probed;
 mod raw;

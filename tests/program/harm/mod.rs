@@ -1,11 +1,11 @@
 //! Input and surroundings that mean harm: what is read does not reach the network, other files or the terminal, and a
 //! system that gives little, or nothing more, does not make the program panic; and what is read costs no more memory and time than is allowed.
 
+mod children;
 mod costs;
 mod damage;
-mod ends;
 mod faults;
-mod found;
+mod fuzz_findings;
 pub mod isolation;
 mod limits;
 mod memory;
