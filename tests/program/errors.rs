@@ -78,7 +78,7 @@ fn each_kind_of_failure_has_a_name_and_an_exit_code_of_its_own() {
         assert_eq!(kind(&run), "device");
         assert!(page.contains("| 6 | `device` |"));
     } else {
-        skip("a device that is missing", "there is a GPU");
+        skip("no-gpu", "there is one");
     }
     // Of a batch, it is that of all files that have failed.
     let run = dir.run("--output-dir out noise.mkv text.mkv --progress json").exits_with(7);
