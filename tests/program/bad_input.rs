@@ -104,19 +104,24 @@ fn an_output_that_cannot_be_is_refused() {
 #[test]
 fn an_encoder_that_has_seen_nothing_does_not_keep_a_refusal_waiting() {
     let dir = Dir::new();
-    clip(&dir, "in.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
     for encoder in ["libsvtav1", "libx264", "libvpx-vp9"] {
         if !encoder_is_here("a refusal after the encoder is open", encoder) {
             continue;
         }
-        let mut command = dir.command(&format!("--backend cpu --encoder {encoder} --output-format mp4 in.mkv -"));
-        let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
-        assert!(crate::support::program::failed(run.ends_within(Duration::from_secs(60))), "{encoder}");
-        let mut command =
-            dir.command(&format!("--backend cpu --encoder {encoder} --encoder-option x1=1 in.mkv out.mkv"));
-        let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
-        let code = run.ends_within(Duration::from_secs(60));
-        assert!(crate::support::program::failed(code), "{encoder} with an option that it does not have: {code:?}");
+        for (options, says) in [
+            ("--output-format mp4 in.mkv -", "cannot be written into a pipe"),
+            ("--encoder-option x1=1 in.mkv out.mkv", "x1"),
+        ] {
+            let mut command = dir.command(&format!("--backend cpu --encoder {encoder} {options}"));
+            let said = std::fs::File::create(dir.path("said.txt")).expect("a file");
+            let mut run = Running::start(command.stdout(Stdio::null()).stderr(said));
+            let code = run.ends_within(Duration::from_secs(60));
+            let said = String::from_utf8(dir.read("said.txt")).expect("text");
+            assert!(crate::support::program::failed(code), "{encoder} {options}: {code:?} {said}");
+            let error = said.lines().last().and_then(|line| line.strip_prefix("histeq-video: error: "));
+            assert!(error.is_some_and(|error| error.contains(says)), "{encoder} {options}: {said}");
+        }
     }
     let into_a_pipe = "--encoder mpeg4 --output-format mp4 in.mkv -";
     refuses(&dir, into_a_pipe, &["cannot be written into a pipe", "--output-format matroska"]);
