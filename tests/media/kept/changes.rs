@@ -44,7 +44,7 @@ fn progressive_pictures_among_interlaced_ones_leave_the_order_of_fields_as_it_is
         let coded = format!("-vf setfield={order} -flags +ilme+ildct");
         for (extension, codec) in [("h264", X264), ("m2v", MPEG2)] {
             let (input, frames) = (format!("in.{extension}"), format!("{codec} {coded}"));
-            joined(&dir, &input, &[(SOURCE, 30, &frames), (SOURCE, 5, codec), (SOURCE, 65, &frames)]);
+            joined(&dir, &input, &[(SOURCE, 20, &frames), (SOURCE, 5, codec), (SOURCE, 25, &frames)]);
             let before = fields(&dir, &input);
             assert!(before.iter().filter(|of| !of.0).count() == 5 && before[0] == (true, is_top), "the clip is mixed");
             for (encoder, output) in
