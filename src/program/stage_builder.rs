@@ -64,12 +64,17 @@ impl StageBuilder {
         })
     }
 
-    /// A stage on `backend`, for frames whose codes stand for samples along `scale`.
-    pub fn stage(&self, backend: Box<dyn Executor>, mut settings: Settings, scale: SampleScale) -> EqualizeStage {
-        // Chroma that stays need not go through a GPU.
+    /// The settings that make the same pictures with less work: chroma that stays need not go through a GPU.
+    pub fn sparing(&self, mut settings: Settings) -> Settings {
         if settings.chroma == Chroma::Follow && self.kept.as_ref().is_some_and(|file| !file.changes_chroma()) {
             settings.chroma = Chroma::Keep;
         }
+        settings
+    }
+
+    /// A stage on `backend`, for frames whose codes stand for samples along `scale`.
+    pub fn stage(&self, backend: Box<dyn Executor>, settings: Settings, scale: SampleScale) -> EqualizeStage {
+        let settings = self.sparing(settings);
         let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
         let range = || self.range.map(|range| Box::new(FixedRange::new(range, scale)) as Box<dyn MappingSource>);
         let mask = self.mask.as_ref().map(|named| named.mask.clone());

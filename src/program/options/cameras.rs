@@ -207,6 +207,10 @@ impl CameraFile {
             let of_schedule =
                 |error: clap::Error| text.error(place.clone(), &format!("camera {name}: {}", in_one_line(&error)));
             let equalize = job_of(&own_words).map_err(of_schedule)?.equalize;
+            if equalize.has_given_curves() != job.equalize.has_given_curves() {
+                let message = format!("camera {name}: its curves or its range are given, and no schedule changes them");
+                return Err(text.error(place, &message));
+            }
             let texts = scheduled.iter().map(|(option, values)| format!("{option} {}", values.join(" ")));
             let text = texts.collect::<Vec<_>>().join(", ");
             words.extend([from.to_string().into(), until.to_string().into()].into_iter().chain(own_words));

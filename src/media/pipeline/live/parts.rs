@@ -122,9 +122,9 @@ pub struct LiveParts<'a> {
     pub source: Box<dyn Source>,
     /// A second source for sound, without frames.
     pub microphone: Option<Box<dyn Source>>,
-    /// The equalizer, started with the settings of `shared_settings`.
+    /// The equalizer, which gets the settings of `shared_settings` with each frame.
     pub stage: EqualizeStage,
-    /// The settings, which the user can change during the run.
+    /// The settings, which can be changed before the run and during it.
     pub shared_settings: &'a SharedSettings,
     /// What equalized frames pass.
     pub filter: Option<FrameFilter>,

@@ -113,13 +113,14 @@ fn film<'a>(
     let mut prepared =
         prepare((source, input), &job.equalize, &job.filters, Some(&builder), Around::BySource, [notices; 2])?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut prepared.input.media.streams));
-    let (input, settings) = (prepared.input.clone(), prepared.settings);
+    let (input, settings) = (prepared.input.clone(), builder.sparing(prepared.settings));
     shared_settings.set(settings);
+    let mut timetable = Timetable::new(&job, (&input, &builder), settings, notices)?;
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
     let scale = SampleScale::of(&input);
     let colouring = Colouring::new(job.palette, job.pixels, (&job.equalize, &settings), &input)?;
-    let (filter, input) = if colouring.is_some() || job.osd.is_some() {
+    let (filter, coloured) = if colouring.is_some() || job.osd.is_some() {
         let build = |equalized| {
             let equalized = Colouring::behind(colouring.as_ref(), (equalized, input.clone()));
             match &job.osd {
@@ -127,20 +128,21 @@ fn film<'a>(
                 None => Ok(equalized),
             }
         };
-        let (filter, input) = FrameFilter::new(build)?;
-        (Some(filter), input)
+        let (filter, coloured) = FrameFilter::new(build)?;
+        (Some(filter), coloured)
     } else {
-        (None, input)
+        (None, input.clone())
     };
-    let outputs = open_outputs(&job, outputs, &input, shared_backend.has_gpu(), notices)?;
+    let outputs = open_outputs(&job, outputs, &coloured, shared_backend.has_gpu(), notices)?;
     let encoding = outputs.first().and_then(|output| output.sink.encoding());
-    session.start(&input, job.written_files().chain(&job.loopback), encoding, job.equalize.report(&settings));
+    timetable.apply(shared_settings, notices);
+    let (equalize, settings) = timetable.holding();
+    session.start(&coloured, job.written_files().chain(&job.loopback), encoding, equalize.report(&settings));
     let records = records.open(&input.name)?;
     let stage = builder.stage(backend, settings, scale).denoising_on(denoising_threads());
     let stage = Colouring::observe(colouring.as_ref(), stage);
     let stage = prepared.observe(stage, &records, progress, false);
 
-    let mut timetable = Timetable::new(&job, &input, settings, notices)?;
     // Of several sources, all together are a service.
     let mut service = session.source.is_none().then(Service::ready);
     let view = web.map(|web| {
@@ -148,14 +150,13 @@ fn film<'a>(
         let number = session.source.unwrap_or(1);
         let of_file = session.name.clone().filter(|name| *name != several::source(number));
         let named = (number, of_file.unwrap_or_else(|| place(&input.name)));
-        web.show(Viewed::new(named, &input, &job.equalize, (shared_settings, notices, progress), record))
+        web.show(Viewed::new(named, &input, equalize, (shared_settings, notices, progress), record))
     });
     let view = view.transpose()?;
     let apply = |timetable: &mut Timetable<'_>| {
         let changed = timetable.apply(shared_settings, notices);
         view.iter().zip(changed).for_each(|(view, equalize)| view.viewed().set(equalize));
     };
-    apply(&mut timetable);
     let onlooker = view.as_ref().map(|view| {
         let viewed = view.viewed().clone();
         Box::new(move |shown: &Shown| viewed.show(shown)) as Onlooker
