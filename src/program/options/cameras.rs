@@ -9,7 +9,8 @@ use clap::{CommandFactory, Parser};
 use histeq::options::OPTIONS;
 use histeq_media::sys::read_regular;
 use jiff::civil::Time;
-use std::ffi::OsString;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,6 +39,15 @@ pub struct Camera {
     pub words: Vec<OsString>,
     /// What they ask for.
     pub job: LiveJob,
+}
+
+impl Camera {
+    /// The words that are one for the whole process.
+    pub fn of_process(&self) -> BTreeSet<&OsStr> {
+        let name = |word: &OsStr| Some(word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned());
+        let words = self.words.iter().map(OsString::as_os_str);
+        words.filter(|word| name(word).is_some_and(|name| OF_PROCESS.contains(&&*name))).collect()
+    }
 }
 
 /// A file of cameras, and the words of the command line that names it.

@@ -21,7 +21,9 @@ use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Rete
 use histeq_media::source::CameraOptions;
 use histeq_media::sys::{number_pattern, numbered};
 use jiff::civil::Time;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 /// The options of `live`, as typed.
@@ -365,6 +367,19 @@ impl LiveJob {
         job
     }
 
+    /// The same job for a camera that begins again: files that are there and that this run has `written` stay as they
+    /// are, and the next number stands in their names.
+    pub fn with_new_names(&self, written: &BTreeSet<String>) -> Self {
+        let mut job = self.clone();
+        let output = job.output.iter_mut().map(|(name, _)| name);
+        for name in job.record.iter_mut().chain(output).chain(&mut job.equalize.save_curves) {
+            if written.contains(name) && Path::new(name).is_file() {
+                *name = next_name(name);
+            }
+        }
+        job
+    }
+
     /// Leaves to each of `count` sources its share of the machine's cores.
     pub fn shares_with(&mut self, count: usize) {
         self.backend.sources = count;
@@ -416,6 +431,14 @@ impl LiveJob {
     pub fn written_files(&self) -> impl Iterator<Item = &String> {
         self.encoded_files().chain(&self.equalize.save_curves)
     }
+}
+
+/// `NAME.2.EXT`, or with the first number from there on of which there is nothing yet.
+fn next_name(name: &str) -> String {
+    let path = Path::new(name);
+    let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
+    let mut names = (2_u32..).map(|number| path.with_extension(format!("{number}{extension}")));
+    names.find(|name| !name.exists()).unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The segments that are asked for.

@@ -256,6 +256,92 @@ fn a_schedule_that_could_change_nothing_is_a_fault() {
 }
 
 #[test]
+fn a_camera_that_begins_again_records_under_the_next_free_name() {
+    for overwrite in ["", "-y "] {
+        let dir = Dir::new();
+        dir.write("b.2.mkv", b"precious");
+        dir.write("there.mkv", b"precious");
+        let gate = |more: &str| {
+            let camera = format!("[camera.gate]\n{RAMP}record = \"b.mkv\"\nsave-curves = \"b.jsonl\"\n");
+            dir.write("c.toml", format!("{camera}{more}\n").as_bytes());
+        };
+        gate("");
+        let live = Beside::live(&dir, &format!("{overwrite}--config c.toml"));
+        live.until_more_frames(5);
+        gate("strength = 0");
+        live.signal(Signal::HUP);
+        live.until_it_says("gate, nullsrc");
+        live.until("it begins again", |_| dir.path("b.3.mkv").exists());
+        live.until_more_frames(5);
+        if overwrite.is_empty() {
+            gate("strength = 0\n[camera.door]\nsource = \"nullsrc\"\nrecord = \"there.mkv\"");
+            live.signal(Signal::HUP);
+            live.until_it_says("c.toml: camera door: there.mkv exists (use -y to overwrite it) (all goes on as it was");
+        }
+        live.signal(Signal::TERM);
+        let (code, said) = live.end();
+        assert_eq!(code, Some(0), "{said}");
+        let (first, second) = (lumas(&dir, "b.mkv"), lumas(&dir, "b.3.mkv"));
+        assert!(first.len() >= 5 && second.len() >= 5, "{} and {} frames: {said}", first.len(), second.len());
+        assert!(first[first.len() - 1] > second[0] + 10.0, "{first:?} and {second:?}");
+        // Strength 0 is a curve that changes nothing.
+        let curves = ["b.jsonl", "b.2.jsonl"].map(|file| String::from_utf8(dir.read(file)).expect("a text"));
+        let changes = curves.each_ref().map(|lines| !lines.contains("32,33,34,35,36,37"));
+        assert!(changes == [true, false] && curves[1].contains("\"frame\":0"), "{curves:?}");
+        assert_eq!([dir.read("b.2.mkv"), dir.read("there.mkv")], [b"precious", b"precious"]);
+    }
+}
+
+#[test]
+fn a_camera_that_never_records_is_told_by_the_exit_code() {
+    let dir = Dir::new();
+    let door = "[camera.door]\nsource = \"testsrc2=s=64x48:r=10,realtime\"\nformat = \"lavfi\"\nrecord = \"door.mkv\"\n\
+                encoder = \"abacus\"\n";
+    dir.write("c.toml", format!("[camera.gate]\n{RAMP}record = \"gate.mkv\"\n{door}").as_bytes());
+    let live = Beside::live(&dir, "--config c.toml");
+    live.until_it_says("door: begins again in 60 s");
+    live.until("frames of the other", |heard| heard.frames.get(&1).is_some_and(|frames| *frames > 5));
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert!(code.is_some_and(|code| code != 0) && said.contains("1 of 2 cameras failed: door"), "{code:?}: {said}");
+    assert!(lumas(&dir, "gate.mkv").len() > 5 && !dir.path("door.mkv").exists());
+}
+
+#[test]
+fn a_camera_that_has_failed_begins_again_after_a_minute() {
+    let dir = Dir::new();
+    let camera = "source = \"testsrc2=s=64x48:r=10:d=0.5,realtime\"\nformat = \"lavfi\"\nrecord = \"gate.mkv\"";
+    dir.write("c.toml", format!("[camera.gate]\n{camera}\nencoder = \"ffv1\"\nlut = \"x.cube\"\n").as_bytes());
+    let live = Beside::live(&dir, "--config c.toml");
+    live.until_it_says("gate: begins again in 60 s");
+    assert!(!dir.path("gate.mkv").exists());
+    dir.write("x.cube", b"LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n");
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(dir.frame_times("gate.mkv").len(), 5, "{said}");
+}
+
+#[test]
+fn what_is_one_for_the_program_is_not_said_to_be_changed() {
+    let dir = Dir::new();
+    let gate = |head: &str| {
+        dir.write("c.toml", format!("{head}[camera.gate]\n{RAMP}record = \"gate.mkv\"\n").as_bytes());
+    };
+    gate("");
+    let live = Beside::live(&dir, "--config c.toml");
+    live.until_more_frames(3);
+    gate("web = \"127.0.0.1:0\"\n");
+    live.signal(Signal::HUP);
+    live.until_it_says(
+        "c.toml: --web is one for the whole program (start it again to change that) (all goes on as it was",
+    );
+    live.until_more_frames(3);
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert!(code == Some(0) && said.matches("gate, nullsrc").count() == 1, "{said}");
+}
+
+#[test]
 fn a_schedule_and_pictures_that_turn_gray_are_told() {
     let dir = Dir::new();
     let camera = format!(

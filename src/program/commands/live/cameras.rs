@@ -8,11 +8,12 @@ use crate::service::Service;
 use crate::session::Session;
 use crate::signals;
 use crate::web::Web;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
 use histeq_media::sys::without_password;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ struct Slot<'a> {
     camera: Camera,
     session: Session<'a>,
     state: State,
+    /// Whether it failed when it ended last.
+    has_failed: bool,
 }
 
 /// What a camera does.
@@ -46,6 +49,8 @@ struct Cameras<'a> {
     backend: SharedBackend,
     warm_up: WarmUp,
     web: Option<Web>,
+    /// The files that cameras which have begun were to write: what this run has written, it does not replace.
+    written: BTreeSet<String>,
     /// The number of a camera is its place here, from 1. Those that are gone keep theirs.
     slots: Vec<Option<Slot<'a>>>,
 }
@@ -53,7 +58,8 @@ struct Cameras<'a> {
 /// Equalizes the cameras of a file until all have ended, or the user ends them.
 ///
 /// # Errors
-/// When an output cannot be written, or the backend is missing: then none has begun.
+/// When an output cannot be written, or the backend is missing: then none has begun. After all have ended, when a camera
+/// has failed and did not run again.
 pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result<Outcome> {
     let first = &cameras[0].job;
     let mut session = Session::new(first.stderr.clone(), first.limits, console);
@@ -69,7 +75,8 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     signals::keep_hangups();
     let backend = BackendStartup::begin(first.backend.clone()).open(&session.notices.for_core())?;
     let web = start_web(first.web, &session.notices)?;
-    let mut all = Cameras { file, session, console, backend, warm_up: WarmUp::default(), web, slots: Vec::new() };
+    let (warm_up, written, slots) = (WarmUp::default(), BTreeSet::new(), Vec::new());
+    let mut all = Cameras { file, session, console, backend, warm_up, web, written, slots };
     cameras.into_iter().for_each(|camera| all.add(camera));
     let mut service = Service::ready();
     session.metered(
@@ -91,6 +98,10 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
         },
         |()| true,
     )?;
+    let failed: Vec<&str> = all.slots().filter(|slot| slot.has_failed).map(|slot| slot.camera.name.as_str()).collect();
+    if !failed.is_empty() {
+        bail!("{} of {} cameras failed: {}", failed.len(), all.slots().count(), failed.join(", "));
+    }
     Ok(Outcome::Complete)
 }
 
@@ -102,7 +113,7 @@ impl<'a> Cameras<'a> {
     /// Adds a camera, which begins at once.
     fn add(&mut self, camera: Camera) {
         let session = self.session.of_source(self.slots.len() + 1, &camera.name);
-        self.slots.push(Some(Slot { camera, session, state: State::Due(Instant::now()) }));
+        self.slots.push(Some(Slot { camera, session, state: State::Due(Instant::now()), has_failed: false }));
     }
 
     /// Begins what is due. Returns whether any camera is to begin later.
@@ -113,13 +124,19 @@ impl<'a> Cameras<'a> {
         let (now, is_over) = (Instant::now(), self.session.cancel.is_cancelled());
         let mut goes_on = false;
         for (number, slot) in (1..).zip(&mut self.slots) {
-            let Some(Slot { camera, session, state }) = slot else { continue };
+            let Some(Slot { camera, session, state, .. }) = slot else { continue };
             match state {
                 State::Due(_) if is_over => {}
                 State::Due(at) if *at <= now => {
                     *session = self.session.of_source(number, &camera.name);
                     *state = State::Running;
-                    let (job, session) = (Arc::new(camera.job.clone()), session.clone());
+                    let (job, session) = (Arc::new(camera.job.with_new_names(&self.written)), session.clone());
+                    for (old, new) in
+                        camera.job.written_files().zip(job.written_files()).filter(|(old, new)| old != new)
+                    {
+                        session.notices.note(&format!("{old} is of this run, too: it goes on in {new}"));
+                    }
+                    self.written.extend(camera.job.written_files().cloned());
                     let (backend, warming_up, web) = (self.backend.clone(), self.warm_up.begin(), self.web.clone());
                     works.begin(number, move || {
                         let planned = PlannedCamera::check(job, &session)?;
@@ -139,6 +156,7 @@ impl<'a> Cameras<'a> {
         let Some(slot) = &mut self.slots[number - 1] else { return };
         let source = slot.camera.job.camera.camera.as_deref().map(without_password).unwrap_or_default();
         let is_well = report(&slot.camera.name, &source, result, self.console);
+        slot.has_failed = !is_well;
         let now = Instant::now();
         match std::mem::replace(&mut slot.state, State::Over) {
             State::Ending(Some(camera)) => (slot.camera, slot.state) = (*camera, State::Due(now)),
@@ -151,21 +169,42 @@ impl<'a> Cameras<'a> {
         }
     }
 
+    /// Checks what is new in `cameras`.
+    fn check(&self, cameras: &[Camera]) -> Result<()> {
+        let old = self.slots().next().map(|slot| slot.camera.of_process()).unwrap_or_default();
+        let new = cameras.first().map(Camera::of_process).unwrap_or_default();
+        if let Some(word) = old.symmetric_difference(&new).next() {
+            let option = word.to_string_lossy().split('=').next().unwrap_or_default().to_owned();
+            bail!("{option} is one for the whole program (start it again to change that)");
+        }
+        let is_new = |camera: &&Camera| !self.slots().any(|slot| slot.camera.words == camera.words);
+        for camera in cameras.iter().filter(is_new) {
+            let job = Arc::new(camera.job.with_new_names(&self.written));
+            PlannedCamera::check(job, self.session).with_context(|| format!("camera {}", camera.name))?;
+        }
+        Ok(())
+    }
+
     /// Reads the file again: begins cameras that are new, ends those that are gone, does both with those that it describes
     /// otherwise, and leaves the others alone. If it has a fault, all goes on as before.
     fn read_again(&mut self) {
         let name = self.file.path().display();
-        let mut new = match self.file.read() {
+        let cameras = self.file.read().map_err(|error| in_one_line(&error));
+        let cameras = cameras.and_then(|cameras| match self.check(&cameras) {
+            Ok(()) => Ok(cameras),
+            Err(error) => Err(format!("{name}: {error:#}")),
+        });
+        let mut new = match cameras {
             Ok(cameras) => cameras,
             Err(error) => {
-                let message = format!("{} (all goes on as it was before)", in_one_line(&error));
+                let message = format!("{error} (all goes on as it was before)");
                 return self.console.report(Event::Warning { message });
             }
         };
         let count = new.len();
         let (mut kept, mut changed, mut gone) = (0, 0, 0);
         for slot in &mut self.slots {
-            let Some(Slot { camera, session, state }) = slot else { continue };
+            let Some(Slot { camera, session, state, .. }) = slot else { continue };
             let place = new.iter().position(|new| new.name == camera.name);
             let new = place.map(|place| new.remove(place));
             match new {
