@@ -4,6 +4,7 @@ use crate::support::program::{Dir, Run, program};
 use crate::support::reader::encoder_is_here;
 use crate::support::running::{Running, under_load};
 use crate::support::skip::skip;
+use crate::support::tiny_disk::TinyDisk;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -170,29 +171,11 @@ fn a_device_that_is_full_is_an_error() {
     assert_one_error(&run.says(&["/dev/full", "No space left on device"]));
 }
 
-/// A file system that holds next to nothing.
-struct TinyDisk(std::path::PathBuf);
-
-impl TinyDisk {
-    fn mount(at: std::path::PathBuf) -> Option<Self> {
-        std::fs::create_dir(&at).expect("Is a directory");
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(&at).output();
-        mount.is_ok_and(|output| output.status.success()).then_some(TinyDisk(at))
-    }
-}
-
-impl Drop for TinyDisk {
-    fn drop(&mut self) {
-        // A mount that stays is no worse than the skip that would have been printed.
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
 #[test]
 fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 40 -c:v ffv1 in.mkv");
-    let Some(disk) = TinyDisk::mount(dir.path("disk")) else {
+    let Some(disk) = TinyDisk::mount(dir.path("disk"), "64k") else {
         skip("a full disk", "a small file system cannot be mounted");
         return;
     };

@@ -31,3 +31,4 @@ pub mod running;
 pub mod skip;
 // Equalization by the textbook.
 pub mod textbook;
+pub mod tiny_disk;

@@ -69,7 +69,7 @@ pub use picture::write_drawn;
 pub use piece::{PieceOf, PieceSink};
 pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
-pub use recorder::{Recorded, Retention, Segment, Segmentation, check_segment_names, recordings};
+pub use recorder::{Recorded, Retention, Segment, Segmentation, Shelf, check_segment_names, recordings};
 pub use sources::is_made_here;
 pub use stream_choice::StreamChoice;
 pub use target::{Files, Overwrite, Target, TargetError};

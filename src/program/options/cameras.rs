@@ -26,6 +26,9 @@ const SOURCE: &str = "source";
 /// What holds at some times of the day alone, which is no option of the command line either.
 const SCHEDULE: &str = "schedule";
 
+/// The option that counts all recordings for which it stands.
+const KEEP_SIZE: &str = "--keep-size";
+
 /// Options that are one for the whole process: those of the command line, or of all cameras.
 const OF_PROCESS: [&str; 11] =
     ["backend", "gpu", "log-level", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web"];
@@ -210,6 +213,12 @@ impl CameraFile {
         };
         let mut words = words_of(None)?;
         let mut job = job_of(&words).map_err(faulty)?;
+        if let Some((_, retention)) = &mut job.segments {
+            // What does not stand in its own table is for all of them together.
+            let is_typed =
+                || self.words.iter().filter_map(|word| word.to_str()).any(|word| word.starts_with(KEEP_SIZE));
+            retention.is_shared = !own.contains_key(&KEEP_SIZE[2..]) || is_typed();
+        }
         for Entry { place, from, until, options: scheduled } in
             schedule.map_or(Ok(Vec::new()), |value| self::schedule(&value, text))?
         {

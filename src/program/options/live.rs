@@ -449,7 +449,7 @@ fn segments(args: &mut LiveArgs) -> Result<Option<(Duration, Retention)>, clap::
         return Err(usage(ErrorKind::ArgumentConflict, &message));
     }
     let bytes = value("--keep-size", "a number of bytes like 500M or 200G", args.keep_size.take(), parse_count)?;
-    Ok(Some((length, Retention { time: args.keep, bytes })))
+    Ok(Some((length, Retention { time: args.keep, bytes, is_shared: false })))
 }
 
 /// How long to wait for a missing source: until it comes if no number is given, not at all with 0.

@@ -19,7 +19,7 @@ use crate::watch::ProcessMemory;
 use anyhow::Result;
 use histeq_media::ffmpeg;
 use histeq_media::pipeline::{Cancel, Encoding, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
-use histeq_media::sink::Segment;
+use histeq_media::sink::{Segment, Shelf};
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::without_password;
 use serde_json::{Map, Value};
@@ -48,6 +48,8 @@ pub struct Session<'a> {
     pub source: Option<usize>,
     /// The name of its source, then.
     pub name: Option<String>,
+    /// What all of its sources have recorded in segments.
+    pub shelf: Shelf,
     /// Whether it is several sources together, each of which sends events of its own.
     is_sum: bool,
     /// Whether its `start` event has been sent.
@@ -75,6 +77,7 @@ impl<'a> Session<'a> {
             pass: None,
             source: None,
             name: None,
+            shelf: Shelf::default(),
             is_sum: false,
             has_started: false,
         }
@@ -166,6 +169,13 @@ impl<'a> Session<'a> {
         move |Segment { file, begin, seconds, frames, bytes }| {
             let (file, begin) = (file.display().to_string(), begin.timestamp());
             console.segment(SegmentRecord { source, file, begin, seconds, frames, bytes });
+        }
+    }
+
+    /// Removes recordings that are to go, whether frames come or not. To be called now and then.
+    pub fn look_at_recordings(&self) {
+        for file in self.shelf.tick() {
+            self.notices.detail(&format!("{}: removed", file.display()));
         }
     }
 

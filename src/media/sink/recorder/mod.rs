@@ -16,9 +16,9 @@ mod names;
 mod room;
 mod schedule;
 
-pub use kept::{Recorded, Retention, recordings};
+pub use kept::{Recorded, Retention, Shelf, recordings};
 
-use self::kept::Recordings;
+use self::kept::{LOOK, Recordings};
 use self::names::NamePattern;
 use self::room::Room;
 use super::file::{FileSink, OutputOptions};
@@ -36,9 +36,6 @@ use std::time::{Duration, Instant};
 /// Microseconds of sound that wait for their picture, or come later than it.
 const SOUND_APART: i64 = 1_000_000;
 
-/// The time between two looks at what is kept.
-const LOOK: Duration = Duration::from_secs(10);
-
 /// What a pixel takes, in bytes, as much as an encoder for cameras needs at most.
 const BYTES_OF_PIXEL: f64 = 0.1;
 
@@ -52,6 +49,8 @@ pub struct Segmentation {
     pub length: Duration,
     /// Which recordings go.
     pub retention: Retention,
+    /// Where all recordings of this run are counted.
+    pub shelf: Shelf,
     /// Gets each segment that has ended.
     pub ended: Arc<dyn Fn(Segment) + Send + Sync>,
 }
@@ -101,8 +100,8 @@ pub struct Recorder {
     time: i64,
     /// How often segments were begun.
     begun: u64,
-    /// The clock on the wall.
-    clock: Box<dyn Fn() -> ZonedDateTime + Send>,
+    /// The clock on the wall, and the one that goes on.
+    clock: Box<dyn Fn() -> (ZonedDateTime, Instant) + Send>,
     lost_at: Option<Instant>,
     pauses: Pauses,
     /// When the next attempt is due.
@@ -160,7 +159,12 @@ impl Recorder {
         Ok(Recorder {
             encoding: checked.encoding(),
             has_sound: input.media.streams.iter().any(|stream| stream.kind == MediaType::Audio),
-            recordings: Recordings::find(&pattern, segmentation.retention)?,
+            recordings: Recordings::find(
+                &pattern,
+                segmentation.retention,
+                segmentation.shelf.clone(),
+                (Timestamp::now(), now),
+            )?,
             input,
             options,
             on_gpu,
@@ -174,7 +178,7 @@ impl Recorder {
             guess: 0.0,
             time: 0,
             begun: 0,
-            clock: Box::new(ZonedDateTime::now),
+            clock: Box::new(|| (ZonedDateTime::now(), Instant::now())),
             lost_at: None,
             pauses: Pauses::default(),
             next: now,
@@ -234,7 +238,7 @@ impl Recorder {
                 self.missed += 1;
                 return Ok(());
             }
-            self.current = Some(self.open((self.clock)(), self.time)?);
+            self.current = Some(self.open((self.clock)().0, self.time)?);
         }
         let Some(open) = &mut self.current else { return Ok(()) };
         open.frames += 1;
@@ -253,7 +257,7 @@ impl Recorder {
         let name = open.file.display();
         open.room = Room::of(&open.file, self.guess).ok();
         let header = open.room.as_ref().filter(|_| open.sink.encoded() == Some(0)).map_or(0, Room::bytes);
-        self.recordings.begin(&open.file, open.begin.timestamp(), header);
+        self.recordings.begin(&open.file, (open.begin.timestamp(), (self.clock)().1), header);
         self.begun += 1;
         match self.lost_at.take() {
             Some(lost_at) => {
@@ -297,7 +301,7 @@ impl Recorder {
 
     /// Ends the current segment before the frame of this time, if it is over.
     fn turn(&mut self, time: i64) {
-        let now = (self.clock)().timestamp();
+        let now = (self.clock)().0.timestamp();
         let Some(mut open) = self.current.take_if(|open| now >= open.ends || time - open.first >= open.most) else {
             return;
         };
@@ -348,24 +352,30 @@ impl Recorder {
         }
         // Only now: the end of a file is written into this room, too.
         drop(room);
+        let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+        self.recordings.set_bytes(&file, bytes, false);
         if frames > 0 {
-            let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
-            self.recordings.set_bytes(&file, bytes);
             let seconds = (until - first) as f64 / 1e6;
             (self.segmentation.ended)(Segment { file, begin, seconds, frames, bytes });
+        }
+        self.remove_old();
+    }
+
+    /// Removes what is to go, if it is time to look.
+    fn look(&mut self) {
+        if Instant::now() >= self.next_look {
+            self.next_look = Instant::now() + LOOK;
+            self.remove_old();
         }
     }
 
     /// Removes what is to go.
-    fn look(&mut self) {
-        if !self.segmentation.retention.removes() || Instant::now() < self.next_look {
-            return;
-        }
-        self.next_look = Instant::now() + LOOK;
+    fn remove_old(&self) {
         if let Some(Open { file, room: Some(room), .. }) = &self.current {
-            self.recordings.set_bytes(file, room.bytes());
+            self.recordings.set_bytes(file, room.bytes(), true);
         }
-        for file in self.recordings.remove_old((self.clock)().timestamp()) {
+        let (wall, now) = (self.clock)();
+        for file in self.recordings.remove_old((wall.timestamp(), now)) {
             self.notices.detail(&format!("{}: removed", file.display()));
         }
     }
@@ -495,7 +505,8 @@ mod tests {
             let segments = segments.clone();
             Arc::new(move |segment| segments.lock().expect("a list").push(segment))
         };
-        let segmentation = Segmentation { length: Duration::from_secs(3600), retention: Retention::default(), ended };
+        let (length, retention) = (Duration::from_secs(3600), Retention::default());
+        let segmentation = Segmentation { length, retention, shelf: Shelf::default(), ended };
         let choice = crate::sink::EncoderChoice { encoder: Some("ffv1".to_owned()), ..Default::default() };
         let options = OutputOptions { encoder: choice, live: true, ..OutputOptions::default() };
         // In seconds.
@@ -505,7 +516,7 @@ mod tests {
         let mut recorder =
             Recorder::create(input, place, (options, segmentation), false, Notices::silent()).expect("a sink");
         let clock = now.clone();
-        recorder.clock = Box::new(move || clock.lock().expect("a time").clone());
+        recorder.clock = Box::new(move || (clock.lock().expect("a time").clone(), Instant::now()));
         let pool = HostPool::default();
         for number in 0..frames {
             let passed = SignedDuration::from_mins(12 * number)

@@ -49,6 +49,11 @@ impl NamePattern {
         self.place.join(file)
     }
 
+    /// All of it, which no other pattern has.
+    pub fn path(&self) -> PathBuf {
+        self.place.join(&self.file)
+    }
+
     fn formatted(&self, time: &ZonedDateTime) -> Result<String> {
         strtime::format(&self.file, time).with_context(|| format!("{}: no pattern of a time", self.file))
     }

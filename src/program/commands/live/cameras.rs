@@ -78,6 +78,7 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     let (warm_up, written, slots) = (WarmUp::default(), BTreeSet::new(), Vec::new());
     let mut all = Cameras { file, session, console, backend, warm_up, web, written, slots };
     cameras.into_iter().for_each(|camera| all.add(camera));
+    all.hold_recordings();
     let mut service = Service::ready();
     session.metered(
         Metered { is_live: true, ..Metered::default() },
@@ -85,6 +86,7 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
             run_several(|happened, works| {
                 service.alive();
                 all.web.iter().for_each(Web::tick);
+                session.look_at_recordings();
                 match happened {
                     Happened::Ended(number, result) => all.ended(number, result),
                     Happened::Nothing => tick(&Progress::sum(all.slots().map(|slot| &*slot.session.progress))),
@@ -114,6 +116,16 @@ impl<'a> Cameras<'a> {
     fn add(&mut self, camera: Camera) {
         let session = self.session.of_source(self.slots.len() + 1, &camera.name);
         self.slots.push(Some(Slot { camera, session, state: State::Due(Instant::now()), has_failed: false }));
+    }
+
+    /// The recordings of the cameras that the file has are kept as it says, whether they film or not.
+    fn hold_recordings(&self) {
+        let jobs = self.slots().map(|slot| match &slot.state {
+            State::Ending(Some(next)) => &next.job,
+            _ => &slot.camera.job,
+        });
+        let rules = jobs.filter_map(|job| Some((job.record.as_deref()?, job.segments?.1)));
+        self.session.shelf.hold(rules);
     }
 
     /// Begins what is due. Returns whether any camera is to begin later.
@@ -167,6 +179,7 @@ impl<'a> Cameras<'a> {
                 self.session.notices.note(&format!("{}: begins again in {} s", slot.camera.name, AGAIN.as_secs()));
             }
         }
+        self.hold_recordings();
     }
 
     /// Checks what is new in `cameras`.
@@ -227,6 +240,7 @@ impl<'a> Cameras<'a> {
         }
         let added = new.len();
         new.into_iter().for_each(|camera| self.add(camera));
+        self.hold_recordings();
         self.session.sources_are(count);
         self.session.notices.note(&format!(
             "{name}: read again; cameras: {kept} as before, {changed} changed, {added} new, {gone} gone"

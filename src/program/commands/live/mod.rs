@@ -180,6 +180,7 @@ fn film<'a>(
                 service.iter_mut().for_each(Service::alive);
                 web.iter().filter(|_| session.source.is_none()).for_each(|web| web.tick());
                 apply(&mut timetable);
+                session.look_at_recordings();
                 tick(progress);
             })
         },
@@ -250,7 +251,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
     if let Some(file) = &job.record {
         let segments = job.segments.map(|(length, retention)| {
             let ended = Arc::new(session.segment_ended());
-            Segmentation { length, retention, ended }
+            Segmentation { length, retention, shelf: session.shelf.clone(), ended }
         });
         let target = match &segments {
             Some(_) => {
