@@ -66,7 +66,7 @@ pub use demuxer::{Demuxer, ReadFrom, is_opening, opens_more};
 pub use devices::{Device, input_devices};
 pub use encoded_video::EncodedVideo;
 pub use encoder::{VideoEncoder, VideoOptions};
-pub use encoder_info::{Encoder, encoders, nearest_format};
+pub use encoder_info::{Encoder, encoders, is_lossless, nearest_format};
 pub use ffmpeg_next::chroma::Location as ChromaLocation;
 pub use ffmpeg_next::codec::Id as CodecId;
 pub use ffmpeg_next::media::Type as MediaType;

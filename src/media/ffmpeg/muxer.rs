@@ -25,6 +25,9 @@ const DESCRIBED: [ffi::AVCodecID; 5] = {
     [AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4]
 };
 
+/// The tag that FFmpeg's encoder of raw frames gives those of 24 bits. In AVI they have none.
+const BGR24: u32 = u32::from_le_bytes([b'B', b'G', b'R', 24]);
+
 /// How long a call may wait for the reader of a pipe after cancellation.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -511,6 +514,9 @@ impl Muxer {
         // SAFETY: the stream is new; the encoder is open by the caller's promise.
         unsafe {
             check(ffi::avcodec_parameters_from_context((*stream).codecpar, encoder))?;
+            if self.container.name() == "avi" && (*(*stream).codecpar).codec_tag == BGR24 {
+                (*(*stream).codecpar).codec_tag = 0;
+            }
             (*stream).time_base = time_base.into();
             (*stream).disposition = original.disposition;
             set_entries(&mut (*stream).metadata, metadata);

@@ -188,9 +188,7 @@ impl FileSink {
         };
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
-        let has_codec = !input.media.is_images() && !input.media.is_raw();
-        let codec = has_codec.then(|| input.video_stream().parameters.id());
-        options.encoder.dnxhr_profile = input.video_stream().dnxhr_profile();
+        let codec = options.encoder.regard(&input, pace);
         let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // Check quality and preset before anything is read.
         for &encoder in &candidates {

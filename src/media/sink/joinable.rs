@@ -36,6 +36,7 @@ const TABLE: &[Row] = &[
     row("ffvhuff", &[], 1),
     row("huffyuv", &[], 1),
     row("utvideo", &[], 1),
+    row("magicyuv", &[], 1),
     row("rawvideo", &[], 1),
     row("png", &[], 1),
     row("v210", &[], 1),
@@ -73,9 +74,7 @@ pub(super) fn joinable(
     if let Some((key, _)) = options.encoder.options.iter().find(|(key, _)| ACROSS.contains(&key.as_str())) {
         bail!("--encoder-option {key} is for the whole video, and pieces are encoded each on its own (use --crf)");
     }
-    let has_codec = !input.media.is_images() && !input.media.is_raw();
-    let codec = has_codec.then(|| input.video_stream().parameters.id());
-    options.encoder.dnxhr_profile = input.video_stream().dnxhr_profile();
+    let codec = options.encoder.regard(input, Pace::Offline);
     let (candidates, _) = options.encoder.candidates(codec, container, name, &mut || false)?;
     let encoder = *candidates.first().context("no encoder to try")?;
     let row = row_of(encoder)?;

@@ -10,6 +10,8 @@ mod changes;
 mod description;
 // Clocks that jump.
 mod jumps;
+// Codecs and samples without loss, and what is said where they cannot stay so.
+mod lossless;
 // The table of what each container keeps; EXIF, ICC, Dolby Vision.
 mod metadata;
 // Pixel shape, rotation, fields, colours, light.
