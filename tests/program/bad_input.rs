@@ -211,6 +211,41 @@ fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
 }
 
 #[test]
+fn what_a_full_disk_has_taken_is_kept_and_can_be_played() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -f lavfi -i sine=d=4 -t 4 -c:v ffv1 -c:a pcm_s16le in.mkv");
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "600k") else {
+        skip("a full disk", "a small file system cannot be mounted");
+        return;
+    };
+    let whole = dir.frames("in.mkv").len();
+    for (options, name) in [
+        ("--encoder ffv1", "out.mkv"),
+        ("--encoder mpeg4 --bitrate 9M", "out.mp4"),
+        ("--encoder mpeg4 --bitrate 9M --output-option movflags=-faststart", "out.mov"),
+        ("--encoder mpeg4 --bitrate 9M", "out.avi"),
+        ("", "out.y4m"),
+    ] {
+        let kept = format!("disk/{}", name.replace('.', ".partial."));
+        let run = dir.run(&format!("--backend cpu {options} in.mkv disk/{name}")).exits_with(9);
+        let said = format!("disk/{name}: cannot be written: No space left on device (what there is of it: {kept})");
+        let run = run.says(&[&said]);
+        assert!(run.stderr.lines().filter(|line| line.contains("error")).count() == 1, "{}", run.stderr);
+        assert_eq!(dir.names().iter().filter(|file| file.starts_with("disk/")).collect::<Vec<_>>(), [&kept], "{name}");
+        let frames = dir.frames(&kept).len();
+        assert!(frames > 2 && frames < whole, "{name}: {frames} of {whole}");
+        // Each of them can be decoded.
+        let played = dir.try_tool("ffmpeg", &format!("-v error -xerror -i {kept} -f null -"));
+        assert_eq!((played.code, played.stderr.as_str()), (Some(0), ""), "{name}");
+        std::fs::remove_file(dir.path(&kept)).expect("a file of the run");
+    }
+    // What was set aside is given back, and what fits is written as ever.
+    dir.succeeds("--backend cpu --encoder ffv1 --frames 5 in.mkv disk/part.mkv");
+    let blocks = std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(dir.path("disk/part.mkv")).expect("a file"));
+    assert!(blocks * 512 < dir.read("disk/part.mkv").len() as u64 + 8192, "{blocks} blocks");
+}
+
+#[test]
 fn a_file_without_its_index_is_refused() {
     let dir = Dir::new();
     dir.ffmpeg(&format!("{CLIP} -c:v mpeg4 whole.mp4"));

@@ -10,10 +10,10 @@ use super::metadata::{
     protocol_options, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
-use super::recorder::Segmentation;
+use super::recorder::{Room, Segmentation};
 use super::stream_choice::StreamChoice;
 use super::streams::{self, Routes, StreamRules};
-use super::target::Target;
+use super::target::{Target, TargetError};
 use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
 use super::webp::with_last_duration;
@@ -26,6 +26,7 @@ use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, S
 use crate::sys::number_pattern;
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
+use rustix::io::Errno;
 use std::collections::VecDeque;
 
 /// The options of an output.
@@ -81,10 +82,42 @@ pub struct FileSink {
     image: Option<Temporary>,
     /// For one file of many images.
     stack: Option<TiffStack>,
+    /// For a file that grows.
+    room: GrowingFile,
     rotate: AutoRotate,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
     running: Option<Running>,
+}
+
+/// The room on the disk for a file, and what it takes.
+#[derive(Default)]
+struct GrowingFile {
+    room: Option<Room>,
+    /// The bytes of all packets, and how many they are.
+    bytes: u64,
+    packets: u64,
+}
+
+/// What a file may take beside its packets, and beside what follows of their number.
+const FOR_END: u64 = 32 << 10;
+
+/// What the index takes for a packet, at most, and the container around it.
+const FOR_PACKET: u64 = 64;
+
+/// There is no room on the disk for the next packet. What is set aside is enough to end the file.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct DiskFull(std::io::Error);
+
+impl GrowingFile {
+    /// Makes sure that the file can still be ended with another packet of `bytes` bytes.
+    fn grow(&mut self, bytes: usize) -> Result<(), DiskFull> {
+        (self.bytes, self.packets) = (self.bytes + bytes as u64, self.packets + 1);
+        let needed = self.bytes + FOR_END + FOR_PACKET * self.packets;
+        let reached = self.room.as_mut().map_or(Ok(()), |room| room.reach(needed));
+        reached.map_err(|error: Errno| DiskFull(error.into()))
+    }
 }
 
 /// The state from the first frame on.
@@ -227,6 +260,7 @@ impl FileSink {
             muxer: None,
             image: None,
             stack,
+            room: GrowingFile::default(),
             rotate,
             early: Vec::new(),
             running: None,
@@ -257,6 +291,7 @@ impl FileSink {
                 Muxer::open(self.container, &url, interrupt, None)
             }
         };
+        self.room.room = self.target.room().filter(|_| self.stack.is_none());
         let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
         muxer.set_time_offset(-zero_time(&self.input, self.container));
         self.muxer = Some(muxer);
@@ -400,6 +435,8 @@ impl FileSink {
             options.push(("update".to_owned(), "1".to_owned()));
         }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
+        // Attachments are there already.
+        self.room.bytes += self.target.bytes().unwrap_or(0);
         Ok(Begun { video: video.context("the video has no stream")?, routes, metadata, options })
     }
 
@@ -506,6 +543,7 @@ impl FileSink {
             self.begin_image()?;
         }
         let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(false) };
+        self.room.grow(packet.len())?;
         let written = muxer.write(packet, running.video, time_base);
         written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
         if self.is_sequence() {
@@ -559,6 +597,7 @@ impl FileSink {
             self.early.push(packet);
             return Ok(());
         };
+        self.room.grow(packet.len())?;
         running
             .routes
             .write(packet, running.begin, muxer, &self.notices)
@@ -616,14 +655,31 @@ impl FileSink {
     }
 
     /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and names a stalled reader. With a server, a broken
-    /// pipe is a lost connection.
-    fn map_error(&self, error: anyhow::Error) -> anyhow::Error {
+    /// pipe is a lost connection. Where the disk is full, the file is ended.
+    fn map_error(&mut self, error: anyhow::Error) -> anyhow::Error {
+        let error = match error.downcast::<DiskFull>() {
+            Ok(DiskFull(error)) => return self.end_full(&error).into(),
+            Err(error) => error,
+        };
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
         let stalled = matches!(error.downcast_ref(), Some(Error::Exit));
         if stalled && self.target.fifo().is_some() {
             return self.target.stalled();
         }
         if broken && (self.target.name() == "-" || self.target.fifo().is_some()) { ReaderGone.into() } else { error }
+    }
+}
+
+impl FileSink {
+    /// Ends a file for which there is no more room: what is written of it is kept. Returns the error.
+    fn end_full(&mut self, error: &std::io::Error) -> TargetError {
+        self.abandon();
+        self.size = None;
+        let is_begun = self.running.as_ref().is_some_and(|running| running.written > 0);
+        let is_whole = is_begun && self.complete().is_ok();
+        // What was set aside is given back.
+        self.room.room = None;
+        std::mem::take(&mut self.target).cut(if is_whole { u64::MAX } else { 0 }, error)
     }
 }
 
@@ -665,6 +721,7 @@ impl Sink for FileSink {
             return Ok(None);
         }
         self.complete().map_err(|error| self.map_error(error))?;
+        self.room.room = None;
         Ok(Some(self.target.end(outcome)?))
     }
 }

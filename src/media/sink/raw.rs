@@ -33,6 +33,10 @@ pub struct RawSink {
     notices: Notices,
     rotate: AutoRotate,
     stream: Option<RawStream>,
+    /// The bytes of what is written.
+    written: u64,
+    /// The bytes up to the end of the last whole frame.
+    whole: u64,
 }
 
 /// The state from the first frame on.
@@ -54,7 +58,7 @@ impl RawSink {
             notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
         }
         let rotate = AutoRotate::new(input.video_stream(), false);
-        Ok(RawSink { writer: None, target, framing, input, notices, rotate, stream: None })
+        Ok(RawSink { writer: None, target, framing, input, notices, rotate, stream: None, written: 0, whole: 0 })
     }
 
     fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
@@ -118,18 +122,26 @@ impl RawSink {
             .writer
             .as_mut()
             .map_or(Ok(()), |writer| frame.planes().iter().try_for_each(|plane| writer.plane(plane)));
-        written.map_err(|error| self.failed(error))
+        written.map_err(|error| self.failed(error))?;
+        self.written += frame.planes().iter().map(|plane| (plane.row_bytes() * plane.rows()) as u64).sum::<u64>();
+        self.whole = self.written;
+        Ok(())
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.bytes(bytes));
-        written.map_err(|error| self.failed(error))
+        written.map_err(|error| self.failed(error))?;
+        self.written += bytes.len() as u64;
+        Ok(())
     }
 
-    fn failed(&self, error: std::io::Error) -> anyhow::Error {
+    fn failed(&mut self, error: std::io::Error) -> anyhow::Error {
         match error.kind() {
             ErrorKind::BrokenPipe => ReaderGone.into(),
             ErrorKind::TimedOut => self.target.stalled(),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                std::mem::take(&mut self.target).cut(self.whole, &error).into()
+            }
             _ => anyhow::Error::new(error).context(format!("{}: cannot be written", self.target.name())),
         }
     }

@@ -2,6 +2,7 @@
 //! would make no sense.
 
 use super::file_names::{folder_of, names_with, resolve_links};
+use super::recorder::Room;
 use super::sources::{are_of_pattern, may_be_source};
 use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_folder};
 use super::together::Together;
@@ -71,6 +72,16 @@ pub enum TargetError {
     /// The disk does not take it.
     #[error("{0}: cannot be written: {1}")]
     NotWritten(String, String),
+    /// The disk does not take all of it; what it has taken can be played, and has another name.
+    #[error("{name}: cannot be written: {error} (what there is of it: {kept})")]
+    Cut {
+        /// The requested name.
+        name: String,
+        /// The error of the system.
+        error: String,
+        /// The name of what there is.
+        kept: String,
+    },
     /// Another program has created a file of this name; the output is complete under another name.
     #[error("{name} has appeared meanwhile: the new file is {kept} (-y would have replaced the other)")]
     Appeared {
@@ -507,6 +518,26 @@ impl Target {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(TargetError::Exists(name)),
             Err(error) => Err(TargetError::NotWritten(name, reason(&error))),
             Ok(()) => Ok(()),
+        }
+    }
+
+    /// The room ahead of the file in the making, if there is one.
+    pub(super) fn room(&self) -> Option<Room> {
+        self.temporary.as_ref().and_then(|temporary| Room::of_open(&temporary.file).ok())
+    }
+
+    /// Ends a file for which there is no room: its first `bytes`, if it is longer, are kept under another name. Returns the
+    /// error, which tells it.
+    pub(super) fn cut(self, bytes: u64, error: &std::io::Error) -> TargetError {
+        let (name, error) = (self.name.clone(), reason(error));
+        let file = self.temporary.as_ref().map(|temporary| &temporary.file);
+        let is_cut = file.is_some_and(|file| {
+            let length = file.metadata().map_or(0, |metadata| metadata.len());
+            bytes > 0 && (length <= bytes || file.set_len(bytes).is_ok())
+        });
+        match is_cut.then(|| self.end(Outcome::Interrupted)) {
+            Some(Ok(kept)) => TargetError::Cut { name, error, kept },
+            _ => TargetError::NotWritten(name, error),
         }
     }
 

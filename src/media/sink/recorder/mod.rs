@@ -17,10 +17,10 @@ mod room;
 mod schedule;
 
 pub use kept::{Recorded, Retention, Shelf, recordings};
+pub(super) use room::Room;
 
 use self::kept::{LOOK, Recordings};
 use self::names::NamePattern;
-use self::room::Room;
 use super::file::{FileSink, OutputOptions};
 use super::target::{Files, Overwrite, Target, TargetError, reason};
 use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
