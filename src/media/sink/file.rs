@@ -6,8 +6,8 @@ use super::encoder_start::{EncoderStart, Started};
 use super::fit::{Fitter, PixelChoice};
 use super::keeps;
 use super::metadata::{
-    begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options, network_options,
-    protocol_options, timecode, timecode_rate, with_given,
+    add_provenance, begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options,
+    network_options, protocol_options, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
 use super::recorder::{Room, Segmentation};
@@ -54,6 +54,8 @@ pub struct OutputOptions {
     pub from_zero: bool,
     /// How a recording is cut into segments, if it is.
     pub segments: Option<Segmentation>,
+    /// What made it, and how: kept in its metadata.
+    pub provenance: Option<String>,
 }
 
 /// A sink for a file or a live stream. The encoder is opened with the first frame, for its format, size and colours.
@@ -72,6 +74,7 @@ pub struct FileSink {
     rules: StreamRules,
     size: Option<SizeRule>,
     from_zero: bool,
+    provenance: Option<String>,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if that is not the user's choice.
     codec_changes: Option<&'static str>,
@@ -254,6 +257,7 @@ impl FileSink {
             rules,
             size: options.size,
             from_zero: options.from_zero,
+            provenance: options.provenance,
             candidates,
             codec_changes,
             notices,
@@ -396,6 +400,7 @@ impl FileSink {
         if let Some(reel) = reel.filter(|_| self.container.has_timecode_track()) {
             about_video.push(("reel_name".to_owned(), reel.to_owned()));
         }
+        add_provenance(&mut metadata, self.provenance.as_deref(), self.container, &self.notices);
         muxer.set_metadata(&metadata);
         let mut video = None;
         let routes = if self.container.is_images() || self.stack.is_some() {

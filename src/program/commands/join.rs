@@ -1,10 +1,10 @@
 //! `histeq-video join`: joins the pieces of a plan to the files that one run gives.
 
-use crate::options::JoinJob;
+use crate::options::{EqualizeOptions, JoinJob};
 use crate::pieces::{
     ChildEnd, ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records,
 };
-use crate::report::{Console, counted, jobs_summary};
+use crate::report::{Console, counted, jobs_summary, with_size};
 use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;
 use anyhow::{Result, anyhow, bail};
@@ -89,7 +89,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let Prepared { mut source, input, settings, .. } =
         prepare(opened, &whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
     let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
-    let (video, options) = (joining.video.clone(), whole.output.options.clone());
+    let (video, mut options) = (joining.video.clone(), whole.output.options.clone());
     joining.check_times(input.shift)?;
     joining.check_records(cancel)?;
     let records = outputs.records.open(&input.name)?;
@@ -97,7 +97,9 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let is_whole_command = plan.arguments.iter().any(|word| word == "--one-of");
     let program = ["histeq-video", "plan"].into_iter().take(if is_whole_command { 1 } else { 2 });
     let words = program.map(str::to_owned).chain(plan.arguments.iter().cloned());
-    records.describe(words, whole.equalize.report(&settings));
+    let named_settings = whole.equalize.report(&settings, &input);
+    options.provenance = whole.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));
+    records.describe(words, named_settings);
     let mut joined = JoinedFile::create(input, outputs.target, options, &video, begin, notices.clone())?;
     // About a second of both in turns, so that few of them wait.
     let mut written = 0;
@@ -125,7 +127,8 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     records.finish(outcome, &Notices::silent())?;
     outputs.together.name()?;
     let frames = first + frames - file.first();
-    let line = format!("{frames} frames of {} -> {name}", counted(pieces as u64, "piece"));
+    let line = with_size(&format!("{frames} frames of {}", counted(pieces as u64, "piece")), &name);
+    let line = format!("{line} -> {name}");
     console.summary(jobs_summary(frames as u64, 0, Some(&name), begun.elapsed(), line));
     if is_whole && !job.keeps {
         folder.remove_all();

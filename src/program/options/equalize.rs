@@ -234,19 +234,39 @@ impl EqualizeOptions {
         Ok(settings)
     }
 
-    /// The effective values by the names of their options; times are in frames. Options without effect are left out.
-    pub fn report(&self, settings: &Settings) -> Map<String, Value> {
-        let value = |value| match value {
+    /// The effective values for this input by the names of their options, as these take them. Options without effect are
+    /// left out.
+    pub fn report(&self, settings: &Settings, input: &Input) -> Map<String, Value> {
+        let rate = self.video(input).frames_a_second();
+        let seconds = |frames: u64| (frames as f64 / rate * 1e4).round() / 1e4;
+        let value = |(name, value)| match value {
             OptionValue::Text(text) => json!(text),
+            // A frame by itself.
+            OptionValue::Count(1) if name == "smooth" => json!(0.0),
+            OptionValue::Count(frames) if ["smooth", "look-ahead"].contains(&name) => json!(seconds(frames)),
             OptionValue::Count(count) => json!(count),
             OptionValue::Number(number) => json!(number),
             OptionValue::Flag(is_set) => json!(is_set),
         };
         let own = OPTIONS.iter().filter(|option| option.name != "look" || !self.has_given_curves());
-        let own = own.filter_map(|option| Some((option.name, value(option.report(&self.options, settings)?))));
+        let own =
+            own.filter_map(|option| Some((option.name, value((option.name, option.report(&self.options, settings)?)))));
         let files = [("load-curves", &self.load_curves), ("mask", &self.mask)];
         let files = files.into_iter().filter_map(|(name, file)| Some((name, json!(file.as_ref()?))));
         let range = self.range.map(|(low, high)| ("range", json!(format!("{low}:{high}"))));
         own.chain(files).chain(range).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// What made a file, and how, for its metadata: `settings` are those of a report. Names of files are left out.
+    pub fn provenance(settings: &Map<String, Value>) -> String {
+        let text = |(name, value): (&String, &Value)| match value.as_str() {
+            _ if ["load-curves", "mask"].contains(&name.as_str()) => Some(format!("--{name}")),
+            _ if *value == json!(false) || value.is_null() => None,
+            _ if *value == json!(true) => Some(format!("--{name}")),
+            Some(text) => Some(format!("--{name} {text}")),
+            None => Some(format!("--{name} {value}")),
+        };
+        let words: Vec<String> = settings.iter().filter_map(text).collect();
+        format!("histeq-video {} {}", env!("CARGO_PKG_VERSION"), words.join(" "))
     }
 }

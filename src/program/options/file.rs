@@ -109,7 +109,11 @@ pub struct FileArgs {
     /// plots (.html), or histograms for NumPy (.npz)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Output", hide_short_help = true)]
-    pub stats: Option<String>,
+    pub stats: Vec<String>,
+
+    /// Leave out of the output's metadata that this program made it, and with which settings
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub no_provenance: bool,
 
     /// Say what would be read and written, with which settings, and about how large; write nothing
     ///
@@ -240,6 +244,8 @@ pub struct FileJob {
     pub backend: BackendChoice,
     /// Whether to recompute each frame with the reference.
     pub verify: bool,
+    /// Whether the output tells what made it.
+    pub has_provenance: bool,
     /// Whether only to say what would be done, and whether in JSON.
     pub dry_run: Option<bool>,
     pub limits: Limits,
@@ -343,6 +349,7 @@ impl FileJob {
             equalize,
             backend,
             verify: args.verify,
+            has_provenance: !args.no_provenance,
             dry_run: args.dry_run.then_some(args.json),
             limits: args.limits.check()?,
             sandbox,

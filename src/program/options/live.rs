@@ -47,6 +47,12 @@ pub struct LiveArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "camera")]
     pub config: Option<String>,
 
+    /// Check the cameras' options, outputs and encoders, and open no camera
+    ///
+    /// With --config, all of the file is checked; a fault is told with its line.
+    #[arg(long)]
+    pub dry_run: bool,
+
     /// Also record into this file; mp4 and mkv stay playable even after a crash
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub record: Option<String>,
@@ -161,6 +167,10 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
+    /// Leave out of the metadata of recordings that this program made them, and with which settings
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub no_provenance: bool,
+
     /// What it may reach.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
@@ -228,6 +238,10 @@ pub struct LiveJob {
     pub palette: PaletteOptions,
     /// A text to draw into the picture.
     pub osd: Option<String>,
+    /// Whether recordings tell what made them.
+    pub has_provenance: bool,
+    /// Whether only to check what would be done.
+    pub dry_run: bool,
     /// Whether to open a window.
     pub preview: bool,
     /// Where the view in a browser listens.
@@ -300,6 +314,8 @@ impl LiveJob {
             palette: args.palette,
             osd: args.osd,
             output,
+            has_provenance: !args.no_provenance,
+            dry_run: args.dry_run,
             preview: !args.no_preview && args.web.is_none(),
             web: args.web,
             microphone,

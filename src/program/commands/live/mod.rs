@@ -133,11 +133,18 @@ fn film<'a>(
     } else {
         (None, input.clone())
     };
-    let outputs = open_outputs(&job, outputs, &coloured, shared_backend.has_gpu(), notices)?;
-    let encoding = outputs.first().and_then(|output| output.sink.encoding());
     timetable.apply(shared_settings, notices);
     let (equalize, settings) = timetable.holding();
-    session.start(&coloured, job.written_files().chain(&job.loopback), encoding, equalize.report(&settings));
+    let named_settings = equalize.report(&settings, &input);
+    let mut outputs = outputs;
+    for output in
+        outputs.iter_mut().filter(|output| job.has_provenance && output.queue_policy == QueuePolicy::Recording)
+    {
+        output.options.provenance = Some(EqualizeOptions::provenance(&named_settings));
+    }
+    let outputs = open_outputs(&job, outputs, &coloured, shared_backend.has_gpu(), notices)?;
+    let encoding = outputs.first().and_then(|output| output.sink.encoding());
+    session.start(&coloured, job.written_files().chain(&job.loopback), encoding, named_settings);
     let records = records.open(&input.name)?;
     let stage = builder.stage(backend, settings, scale).denoising_on(denoising_threads());
     let stage = Colouring::observe(colouring.as_ref(), stage);
