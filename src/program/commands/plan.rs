@@ -39,7 +39,7 @@ fn check_options(job: &FileJob) -> Result<()> {
         "--filter-after: filters can reach across pieces"
     } else if job.palette.palette.is_some() {
         "--palette colours pictures behind equalization, which pieces leave out"
-    } else if matches!(job.stats, Some((_, StatsFormat::Archive))) {
+    } else if job.stats.iter().any(|(_, format)| *format == StatsFormat::Archive) {
         "--stats NAME.npz: histograms are kept by one process"
     } else if job.equalize.save_curves.as_deref().is_some_and(is_cube) {
         "--save-curves NAME.cube: a scene can lie in several pieces"
@@ -108,8 +108,8 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
         others: survey.others,
         can_seek: false,
         around: (0, 0),
-        measures_change: job.stats.is_some(),
-        draws_page: matches!(job.stats, Some((_, StatsFormat::Page))),
+        measures_change: !job.stats.is_empty(),
+        draws_page: job.stats.iter().any(|(_, format)| *format == StatsFormat::Page),
         saves_curves: job.equalize.save_curves.is_some(),
         pieces: Vec::new(),
     };

@@ -144,10 +144,10 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
         options.extend(file.encoder_options.iter().find(threads).cloned());
     }
     let [stats, curves] = files_of_records(piece);
-    whole.stats = whole.stats.take().map(|(_, format)| match format {
-        StatsFormat::Page => (stats, StatsFormat::PieceOfPage),
-        _ => (stats, StatsFormat::JsonLines),
-    });
+    if !whole.stats.is_empty() {
+        let of_page = whole.stats.iter().any(|(_, format)| *format == StatsFormat::Page);
+        whole.stats = vec![(stats, if of_page { StatsFormat::PieceOfPage } else { StatsFormat::JsonLines })];
+    }
     whole.equalize.save_curves = whole.equalize.save_curves.take().map(|_| curves);
     Ok(())
 }

@@ -16,7 +16,7 @@ use super::sequence;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{input_name, output_name, usage};
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
 use histeq_media::sink::{OutputKind, Overwrite};
@@ -106,8 +106,8 @@ pub struct FileArgs {
     pub equalized: OptionArgs<OUTPUT>,
 
     /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with
-    /// plots (.html), or histograms for NumPy (.npz)
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    /// plots (.html), or histograms for NumPy (.npz); may be repeated
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, action = ArgAction::Append)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub stats: Vec<String>,
 
@@ -230,8 +230,8 @@ pub struct FileJob {
     pub output: OutputFile,
     /// What it is for.
     pub purpose: Option<Purpose>,
-    /// File and format of the statistics.
-    pub stats: Option<(String, StatsFormat)>,
+    /// Files of statistics, and their formats.
+    pub stats: Vec<(String, StatsFormat)>,
     /// Filters ahead of equalization.
     pub filters: FilterOptions,
     /// Colours behind equalization.
@@ -315,8 +315,8 @@ impl FileJob {
         }
         let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
         let stats = stats(args.stats, &output.name)?;
-        let other = [Some(&output.name), stats.as_ref().map(|(name, _)| name)];
-        if equalize.save_curves.is_some() && other.contains(&equalize.save_curves.as_ref()) {
+        let is_of_curves = |name: &String| equalize.save_curves.as_ref() == Some(name);
+        if is_of_curves(&output.name) || stats.iter().any(|(name, _)| is_of_curves(name)) {
             let message = "--save-curves, --stats and the output are files of their own, with names of their own";
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
@@ -360,8 +360,8 @@ impl FileJob {
 
     /// Names of all files that the run writes.
     pub fn written_files(&self) -> impl Iterator<Item = &String> {
-        let stats = self.stats.as_ref().map(|(name, _)| name);
-        [Some(&self.output.name), self.equalize.save_curves.as_ref(), stats].into_iter().flatten()
+        let stats = self.stats.iter().map(|(name, _)| name);
+        [&self.output.name].into_iter().chain(&self.equalize.save_curves).chain(stats)
     }
 }
 
@@ -402,16 +402,20 @@ fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result
     Ok(path.with_file_name(format!("{stem}-equalized.{extension}")).to_string_lossy().into_owned())
 }
 
-fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsFormat)>, clap::Error> {
-    let Some(name) = name else { return Ok(None) };
-    if name == output {
-        return Err(usage(ErrorKind::ArgumentConflict, "--stats and the output are two files, with two names"));
-    }
-    match StatsFormat::of(&name) {
-        Some(format) => Ok(Some((name, format))),
-        None => {
-            let message = format!("--stats is a file .csv, .jsonl, .html or .npz, or - for stdout, not {name}");
-            Err(usage(ErrorKind::ValueValidation, &message))
+fn stats(names: Vec<String>, output: &str) -> Result<Vec<(String, StatsFormat)>, clap::Error> {
+    let mut stats: Vec<(String, StatsFormat)> = Vec::new();
+    for name in names {
+        if name == output {
+            return Err(usage(ErrorKind::ArgumentConflict, "--stats and the output are two files, with two names"));
         }
+        if stats.iter().any(|(other, _)| *other == name) {
+            return Err(usage(ErrorKind::ArgumentConflict, &format!("--stats names {name} twice")));
+        }
+        let Some(format) = StatsFormat::of(&name) else {
+            let message = format!("--stats is a file .csv, .jsonl, .html or .npz, or - for stdout, not {name}");
+            return Err(usage(ErrorKind::ValueValidation, &message));
+        };
+        stats.push((name, format));
     }
+    Ok(stats)
 }

@@ -77,4 +77,4 @@ pub use restore::RestoreJob;
 pub use sandbox::Sandbox;
 pub use shell::{answer_shell, completions, man_pages};
 pub use stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
-pub use values::{in_one_line, is_cube};
+pub use values::{in_one_line, is_cube, shown_command};

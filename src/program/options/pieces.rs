@@ -244,7 +244,8 @@ impl PlannedFile<'_> {
         args.many.more.clear();
         (args.input, args.output) = (Some(self.input.to_owned()), Some(self.output.to_owned()));
         let (equalize, lut) = (&mut args.equalize, &mut args.filters.lut);
-        for name in [&mut args.stats, &mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves, lut] {
+        args.stats.iter_mut().for_each(|name| *name = from_root(self.folder, name));
+        for name in [&mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves, lut] {
             *name = name.take().map(|name| from_root(self.folder, &name));
         }
         FileJob::from_args(args).map_err(wrong)

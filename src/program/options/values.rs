@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::error::ErrorKind;
 use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
+use histeq_media::sys::{printable, without_password};
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -39,6 +40,17 @@ pub fn in_one_line(error: &clap::Error) -> String {
         }
     }
     if tips.is_empty() { message } else { format!("{message} ({})", tips.join("; ")) }
+}
+
+/// A command line as it can be typed, without passwords.
+pub fn shown_command(words: impl Iterator<Item = String>) -> String {
+    // Behind this option are words that the parent process has added to the command line.
+    let words = words.skip(1).take_while(|word| word != "--one-of").map(|word| {
+        let word = without_password(&word);
+        shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
+    });
+    let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
+    printable(&words.join(" ")).into_owned()
 }
 
 /// The name of an input: a `file:` URL (`file:a.mp4`, `file:///a.mp4`) becomes the name of the file, and FFmpeg's URL
