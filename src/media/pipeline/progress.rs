@@ -117,6 +117,13 @@ impl Progress {
         self.unchanged.get_or_init(|| ());
     }
 
+    /// Adds the work of another pass over the input.
+    pub fn add_work(&self, pass: &Progress) {
+        for (busy, also) in self.busy.iter().zip(&pass.busy) {
+            busy.fetch_add(also.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
     /// The frames of several runs that go on at the same time, and the latest of their positions.
     pub fn sum<'a>(runs: impl Iterator<Item = &'a Progress>) -> Self {
         let sum = Progress::default();

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 /// What is printed on stderr, and what counts as an error, as typed.
 #[derive(Args, Clone, Debug)]
 pub struct StderrArgs {
-    /// Print errors only
+    /// Print errors only, and what of the input is lost
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 

@@ -4,7 +4,7 @@ use super::folder::{PLAN, make_folder, open_folder, plan_within};
 use super::processes::{ChildError, ChildRun, PoolResult, ProcessPool, as_strict_and_verbose};
 use super::{FilePlan, PieceFolder, PieceState, Plan, file_of_piece};
 use crate::options::{FileJob, Job, Jobs};
-use crate::report::{Console, StartRecord, counted, jobs_summary, with_name};
+use crate::report::{Console, StartRecord, counted, jobs_summary, with_name, with_size};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use histeq::frame::limits;
@@ -139,8 +139,8 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     let (now, name) = (worked.frames - worked.before, &job.output.name);
     let rate = now as f64 / seconds.max(1e-6);
     let now = if worked.before > 0 { format!(", {now} of them") } else { String::new() };
-    let line = format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} in {count} pieces -> ");
-    let line = with_name(&line, name);
+    let line = format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} in {count} pieces");
+    let line = with_name(&format!("{} -> ", with_size(&line, name)), name);
     console.summary(jobs_summary(frames as u64, worked.damaged, Some(name), elapsed, line));
     let _ = folder.remove(PLAN).and_then(|()| folder.remove_itself());
     Ok(Some(Outcome::Complete))

@@ -180,7 +180,7 @@ pub enum Output {
 impl Output {
     /// Puts the name of the file that it is about in front of a message that lacks it.
     fn of(mut self, file: &str) -> Self {
-        if let Output::Event(Event::Detail { message } | Event::Note { message } | Event::Warning { message })
+        if let Output::Event(Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. })
         | Output::Line(message) = &mut self
             && !is_named(message, file)
         {
@@ -404,7 +404,7 @@ impl ActivePool<'_> {
             let message = message.of(&self.runs[run].file);
             let key = match &message {
                 Output::Event(
-                    event @ (Event::Detail { message } | Event::Note { message } | Event::Warning { message }),
+                    event @ (Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. }),
                 ) => (Some(discriminant(event)), message.clone()),
                 Output::Line(line) => (None, line.clone()),
                 _ => continue,

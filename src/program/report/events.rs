@@ -1,6 +1,7 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
 use super::failure::kind_of;
+use histeq::spec::natural::Found;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
 use histeq_media::sys::{give_up_with_an_event, print_line};
 use jiff::Timestamp;
@@ -11,7 +12,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the protocol. Fields and events may be added to a version, but none is changed or taken away.
-pub(super) const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A line of the protocol.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -21,6 +22,7 @@ pub enum Event {
     Start {
         protocol: u32,
         version: String,
+        command: String,
         #[serde(flatten)]
         run: StartRecord,
     },
@@ -34,6 +36,9 @@ pub enum Event {
     },
     Warning {
         message: String,
+        /// The kind of failure that it is with `--strict`, if that is damage: something of the input is lost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<FailureKind>,
     },
     /// Waiting for a live input.
     Waiting {
@@ -194,9 +199,12 @@ pub struct ResultRecord {
     pub equalize_seconds: f64,
     /// The time that encoding took of it.
     pub encode_seconds: f64,
-    /// What the video lacked and how much of it, in words; none with other methods than natural, but for log.
+    /// What the video lacked and how much of it; none with other methods than natural.
     #[serde(default)]
-    pub found: Option<String>,
+    pub found: Option<FoundRecord>,
+    /// The same in words, and whether the video was log, or stayed as it was.
+    #[serde(default)]
+    pub found_text: Option<String>,
     /// The share of it that was corrected, 0 to 1.
     #[serde(default)]
     pub strength: Option<f64>,
@@ -219,7 +227,9 @@ pub struct FileRecord {
     pub seconds: f64,
     /// What the video lacked, and the share of it that was corrected, as in the result of a run.
     #[serde(default)]
-    pub found: Option<String>,
+    pub found: Option<FoundRecord>,
+    #[serde(default)]
+    pub found_text: Option<String>,
     #[serde(default)]
     pub strength: Option<f64>,
     /// The file that is left of it, where it was interrupted.
@@ -232,8 +242,29 @@ pub struct FileRecord {
 
 impl From<ResultRecord> for FileRecord {
     /// The numbers of the run of a file.
-    fn from(ResultRecord { frames, damaged, seconds, found, strength, .. }: ResultRecord) -> Self {
-        FileRecord { frames, damaged, seconds, found, strength, ..FileRecord::default() }
+    fn from(ResultRecord { frames, damaged, seconds, found, found_text, strength, .. }: ResultRecord) -> Self {
+        FileRecord { frames, damaged, seconds, found, found_text, strength, ..FileRecord::default() }
+    }
+}
+
+/// What a video lacked, as numbers: of light and contrast how many times more it needed, of the rest the share of what
+/// can be told, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct FoundRecord {
+    /// How sure it is that it is too dark.
+    pub dark: f64,
+    pub exposure: f64,
+    pub contrast: f64,
+    pub haze: f64,
+    pub cast: f64,
+    pub noise: f64,
+}
+
+impl From<Found> for FoundRecord {
+    fn from(Found { dark, cast, unused: _, veil, exposure, contrast, noise }: Found) -> Self {
+        let [dark, exposure, contrast, haze, cast, noise] =
+            [dark, exposure, contrast, veil, cast, noise].map(|value| (f64::from(value) / 40.96).round() / 100.0);
+        FoundRecord { dark, exposure, contrast, haze, cast, noise }
     }
 }
 
@@ -243,6 +274,21 @@ pub struct OutputRecord {
     pub name: String,
     /// Frames written.
     pub frames: u64,
+    /// Size of its file, if it is one.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+}
+
+impl OutputRecord {
+    /// The record of the output of this name.
+    pub fn of(name: &str, frames: u64) -> Self {
+        OutputRecord { name: name.to_owned(), frames, bytes: bytes_of(name) }
+    }
+}
+
+/// The size of a file; `None` of what is no file.
+pub(super) fn bytes_of(name: &str) -> Option<u64> {
+    std::fs::metadata(name).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
 }
 
 /// Where the lines go; clones share it.
@@ -345,11 +391,11 @@ mod tests {
             settings: Map::from_iter([("smooth".to_owned(), Value::from("scene"))]),
         };
         let error = ErrorWithRemedy::not_in_pieces("in.mkv: cannot be cut".to_owned()).into();
-        let outputs = vec![OutputRecord { name: "out.mkv".to_owned(), frames: 5 }];
+        let outputs = vec![OutputRecord { name: "out.mkv".to_owned(), frames: 5, bytes: Some(812) }];
         for event in [
-            Event::Start { protocol: PROTOCOL, version: "1".to_owned(), run },
+            Event::Start { protocol: PROTOCOL, version: "1".to_owned(), command: "histeq-video".to_owned(), run },
             Event::Progress(ProgressRecord { frame: 7, position: 0.28, ..ProgressRecord::default() }),
-            Event::Warning { message: "\"quoted\"".to_owned() },
+            Event::Warning { message: "\"quoted\"".to_owned(), kind: Some(FailureKind::Damage) },
             Event::Error(ErrorRecord::of(&error)),
             Event::Result(ResultRecord { exit_code: Some(130), outputs, ..ResultRecord::default() }),
         ] {

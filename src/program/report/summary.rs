@@ -1,6 +1,6 @@
 //! The result of a run: frames, time, backend, and the time of each stage.
 
-use super::events::{OutputRecord, ResultRecord};
+use super::events::{OutputRecord, ResultRecord, bytes_of};
 use super::width::{in_a_line_or_two, with_name, wrapped};
 use histeq_media::pipeline::live::{LiveSummary, Written};
 use histeq_media::pipeline::{Outcome, Progress, Stage, Summary, UNCHANGED};
@@ -62,7 +62,7 @@ pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
 /// The end of equalizing `frames` frames, `damaged` of them damaged, by several processes, with its line; `name` is the
 /// output, if there is one.
 pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&str>, elapsed: Duration, line: String) -> ResultRecord {
-    let outputs = name.map(|name| OutputRecord { name: name.to_owned(), frames }).into_iter().collect();
+    let outputs = name.map(|name| OutputRecord::of(name, frames)).into_iter().collect();
     ResultRecord { frames, damaged, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
 }
 
@@ -90,7 +90,8 @@ fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultReco
         equalize_seconds: busy(Stage::Equalize),
         encode_seconds: busy(Stage::Sink),
         summary,
-        found: progress.found_in_words(),
+        found: progress.found().map(Into::into),
+        found_text: progress.found_in_words(),
         strength: progress.strength(),
         ..ResultRecord::default()
     }
@@ -102,7 +103,7 @@ fn rounded(time: Duration) -> f64 {
 }
 
 fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
-    let output = |name: &String| OutputRecord { name: name.clone(), frames: progress.written() };
+    let output = |name: &String| OutputRecord::of(name, progress.written());
     summary.output.iter().map(output).collect()
 }
 
@@ -131,7 +132,8 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
     }
     let mut text = wrapped(&text);
     for output in &summary.outputs {
-        text += &format!("\n{} -> {}", counted(output.frames, "frame"), one_line(&output.name));
+        let line = with_size(&counted(output.frames, "frame"), &output.name);
+        text += &format!("\n{line} -> {}", one_line(&output.name));
         match (output.missed, output.dropped) {
             (0, 0) => {}
             (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
@@ -140,7 +142,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
             (missed, dropped) => text += &format!(", {} dropped because it was away or too slow", missed + dropped),
         }
     }
-    let output = |output: &Written| OutputRecord { name: output.name.clone(), frames: output.frames };
+    let output = |output: &Written| OutputRecord::of(&output.name, output.frames);
     ResultRecord {
         source,
         dropped: summary.dropped,
@@ -160,12 +162,27 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `line`, and the name of the output.
+/// `line` with the size of the file of this name, if there is one.
+pub fn with_size(line: &str, name: &str) -> String {
+    bytes_of(name).map_or(line.to_owned(), |bytes| format!("{line}, {}", in_bytes(bytes)))
+}
+
+/// A number of bytes in words: `1.4 MB`, `230 kB`.
+pub fn in_bytes(bytes: u64) -> String {
+    match bytes {
+        0..1000 => counted(bytes, "byte"),
+        1000..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// `line`, the size of the output, and its name.
 fn with_destination(line: &str, summary: &Summary) -> String {
     match (summary.outcome, &summary.output) {
-        (Outcome::Complete, Some(name)) => with_name(&format!("{line} -> "), &one_line(name)),
+        (Outcome::Complete, Some(name)) => with_name(&format!("{} -> ", with_size(line, name)), &one_line(name)),
         (Outcome::Interrupted, Some(name)) => {
-            with_name(&format!("{line}; interrupted, what there is -> "), &one_line(name))
+            let line = with_size(&format!("{line}; interrupted, what there is"), name);
+            with_name(&format!("{line} -> "), &one_line(name))
         }
         (_, None) => format!("{line}; interrupted before the first frame"),
     }

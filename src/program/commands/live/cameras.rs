@@ -211,7 +211,7 @@ impl<'a> Cameras<'a> {
             Ok(cameras) => cameras,
             Err(error) => {
                 let message = format!("{error} (all goes on as it was before)");
-                return self.console.report(Event::Warning { message });
+                return self.console.report(Event::Warning { message, kind: None });
             }
         };
         let count = new.len();

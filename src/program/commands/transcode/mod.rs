@@ -16,7 +16,7 @@ mod target_size;
 pub use dry_run::run_many as dry_run_many;
 
 use crate::colouring::Colouring;
-use crate::options::FileJob;
+use crate::options::{EqualizeOptions, FileJob};
 use crate::pieces;
 use crate::report::{Console, summary};
 use crate::samples::SampleScale;
@@ -32,6 +32,7 @@ use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Targ
 use histeq_media::source;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Equalizes a file, in pieces if it is asked for.
 pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
@@ -50,11 +51,15 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
+    let begin = Instant::now();
+    let has_two_passes = job.equalize.options.has_whole_scenes() || job.output.most_bytes.is_some();
     let mut backend = BackendStartup::begin(job.backend.clone());
     let mut scenes = None;
     if job.equalize.options.has_whole_scenes() {
         backend.check()?;
-        scenes = scene_survey::find_scenes(&session.first_pass(), &job, &builder)?;
+        let first = session.first_pass();
+        scenes = scene_survey::find_scenes(&first, &job, &builder)?;
+        session.progress.add_work(&first.progress);
         if scenes.is_none() {
             console.info("interrupted in the first pass: nothing was written");
             return Ok(Outcome::Interrupted);
@@ -69,7 +74,10 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
         None => (transcode(&session, &job, &builder, scenes, backend, (outputs, options))?, session),
         Some(most) => target_size::transcode_to_size(session, &job, &builder, backend, outputs, most)?,
     };
-    let Some(result) = result else { return Ok(Outcome::Complete) };
+    let Some(mut result) = result else { return Ok(Outcome::Complete) };
+    if has_two_passes {
+        result.elapsed = begin.elapsed();
+    }
     console.summary(summary(&result, &session.progress));
     if result.outcome == Outcome::Complete
         && may_be_smaller
@@ -100,7 +108,7 @@ fn transcode(
     builder: &StageBuilder,
     scenes: Option<Arc<MappedScenes>>,
     mut backend: BackendStartup,
-    (Outputs { target, records, together, .. }, options): (Outputs, OutputOptions),
+    (Outputs { target, records, together, .. }, mut options): (Outputs, OutputOptions),
 ) -> Result<Option<Summary>> {
     let Session { cancel, notices, progress, .. } = session;
     // The first pass has reported on the input.
@@ -113,8 +121,9 @@ fn transcode(
     backend.check()?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     let records = records.open(&input.name)?;
-    let mut named_settings = job.equalize.report(&settings);
+    let mut named_settings = job.equalize.report(&settings, &input);
     named_settings.extend(job.palette.report());
+    options.provenance = job.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));
     let command_line = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     records.describe(command_line, named_settings.clone());
     let read = input.clone();

@@ -56,8 +56,14 @@ pub fn transcode_to_size<'a>(
     }
     // The first pass has reported on input and output.
     let notices = std::mem::replace(&mut session.notices, Notices::silent());
+    session.progress.add_work(&first_session.progress);
     let mut outputs = outputs;
     let measured = measured.get().context("the first pass has measured nothing")?;
+    notices.detail(&format!(
+        "first pass: {} bytes at the usual quality ({:.2} s)",
+        measured.all,
+        result.map_or(0.0, |result| result.elapsed.as_secs_f64())
+    ));
     // The usual quality, if it takes no more.
     let mut bit_rate = if measured.all <= (most as f64 * AIM) as u64 { None } else { Some(rate(measured, most)?) };
     for attempt in 1.. {
@@ -83,7 +89,9 @@ pub fn transcode_to_size<'a>(
                 let bytes = error.downcast_ref().map_or(most, |TooLarge(bytes)| *bytes);
                 let lower = |rate: f64| rate * most as f64 / bytes as f64 * AIM;
                 bit_rate = Some(bit_rate.map_or_else(|| rate(measured, most), |rate| Ok(lower(rate)))?);
+                let work = session.progress.clone();
                 session = session.again();
+                session.progress.add_work(&work);
                 outputs = session.outputs(job)?;
             }
             result => return Ok((result?, session)),
@@ -93,7 +101,7 @@ pub fn transcode_to_size<'a>(
 }
 
 /// Bits a second of video with which the output has `most` bytes.
-fn rate(measured: &Measured, most: u64) -> Result<f64> {
+pub(super) fn rate(measured: &Measured, most: u64) -> Result<f64> {
     let others = measured.all.saturating_sub(measured.video);
     let rate = (most as f64 * AIM - others as f64) * 8.0 / measured.seconds.max(1e-3);
     ensure!(
