@@ -1,7 +1,9 @@
 //! `--dry-run` and `--version --json`: what would be done, and what is here, without doing anything.
 
+use crate::program::bad_input::TinyDisk;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
+use crate::support::skip::skip;
 use serde_json::Value;
 
 fn json(bytes: &[u8]) -> Value {
@@ -33,14 +35,21 @@ fn a_dry_run_says_what_a_run_does_and_writes_nothing() {
     assert_eq!(said["settings"]["look"], "natural");
     let found = said["found"].as_array().expect("a list");
     assert_eq!(found.len(), 3);
-    assert!(found.iter().all(|place| place["frames"] == 16 && place["found"].as_str().is_some()), "{said}");
+    assert!(
+        found.iter().all(|place| place["frames"] == 16 && place["found"]["contrast"].as_f64() > Some(1.0)),
+        "{said}"
+    );
+    assert!(found[0]["found_text"].as_str().is_some_and(|words| words.contains("flat (contrast ")), "{said}");
+    assert_eq!((&said["protocol"], &said["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!(said["command"], "histeq-video --backend cpu --dry-run --json in.mp4 out.mp4");
+    assert!(output["free_bytes"].as_u64() > output["bytes"].as_u64(), "{output}");
     // Words for people, with the same encoder.
     let words = String::from_utf8(dir.succeeds("--backend cpu --dry-run in.mp4 out.mp4").stdout).expect("text");
     for text in ["in.mp4: h264, 320x240", "look    natural", "out.mp4: libx264 in mp4, about", "Nothing was written"] {
         assert!(words.contains(text), "{text} in:\n{words}");
     }
     dir.succeeds("--backend cpu -q in.mp4 out.mp4");
-    let said = json(&dir.succeeds("--backend cpu --dry-run --json in.mp4 out.mp4").stdout);
+    let said = json(&dir.succeeds("--backend cpu --dry-run --json -y in.mp4 out.mp4").stdout);
     assert_eq!(said["output"]["exists"], true);
 }
 
@@ -186,4 +195,74 @@ fn a_dry_run_of_many_files_has_an_entry_for_each() {
     // The folder is made by the run.
     dir.succeeds("--backend cpu --dry-run --output-dir new a.mkv");
     assert!(!dir.path("new").exists());
+}
+
+#[test]
+fn a_dry_run_refuses_what_the_run_refuses_in_the_same_words() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 20 -c:v ffv1 in.mkv");
+    dir.write("there.mkv", b"precious");
+    let before = dir.files();
+    for line in [
+        "in.mkv out",
+        "in.mkv out.xyz",
+        "in.mkv rtmp://127.0.0.1/x",
+        "in.mkv nowhere/out.mkv",
+        "in.mkv there.mkv",
+        "-n in.mkv there.mkv",
+        "in.mkv out.png",
+        "--fit 32x32 in.mkv out.y4m",
+        "--output-pixel-format rgb24 in.mkv out.y4m",
+        "--encoder-option bogus=1 in.mkv out%d.png",
+        "--encoder mpeg2video --encoder-option bogus=1 in.mkv out.m3u8",
+        "--encoder mpeg4 --encoder-option bogus=1 in.mkv out.mp4",
+        "--encoder mpeg4 --output-option bogus=1 in.mkv out.mp4",
+        "--encoder mpeg4 in.mkv out.webm",
+        "--target-size 1M --encoder ffv1 in.mkv out.mkv",
+        "--encoder mpeg4 --crf 77 in.mkv out.mp4",
+        "--stats there.mkv/s.csv in.mkv out.mkv",
+    ] {
+        let dry = dir.run(&format!("--backend cpu --dry-run {line}"));
+        assert_eq!(dir.files(), before, "{line}");
+        let run = dir.run(&format!("--backend cpu {line}"));
+        let last = |said: &str| said.lines().last().unwrap_or_default().to_owned();
+        assert!(run.code != Some(0) && !run.stderr.is_empty(), "{line}: {}", run.stderr);
+        assert_eq!((dry.code, last(&dry.stderr)), (run.code, last(&run.stderr)), "{line}");
+        for name in dir.names().iter().filter(|name| !before.contains_key(std::path::Path::new(name))) {
+            std::fs::remove_file(dir.path(name)).expect("a file of the run");
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_looks_at_the_room_on_the_disk() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 100 -c:v mpeg4 -q:v 2 in.mkv");
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), 300) else {
+        skip("a small disk", "a small file system cannot be mounted");
+        return;
+    };
+    let run = dir.run("--backend cpu --dry-run --json --encoder ffv1 in.mkv disk/out.mkv").exits_with(9);
+    let output = json(&run.stdout)["output"].clone();
+    assert_eq!(output["free_bytes"], 300 << 10);
+    assert!(output["bytes"].as_u64() > output["free_bytes"].as_u64(), "{output}");
+    run.says(&["disk/out.mkv: about ", " do not fit there: 307 kB are free"]);
+    dir.run("--backend cpu --dry-run --encoder ffv1 --output-dir disk/new in.mkv").exits_with(9);
+    dir.succeeds("--backend cpu --dry-run --encoder ffv1 --frames 2 in.mkv disk/out.mkv");
+}
+
+#[test]
+fn a_dry_run_says_each_thing_once() {
+    if !encoder_is_here("video for the web", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 60 -c:v ffv1 -pix_fmt yuv420p10le -color_primaries bt2020 \
+         -color_trc arib-std-b67 -colorspace bt2020nc in.mkv",
+    );
+    let run = dir.succeeds("--backend cpu --dry-run --for web in.mkv out.mp4").says(&["HDR"]);
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    let different: std::collections::HashSet<&&str> = lines.iter().collect();
+    assert_eq!(different.len(), lines.len(), "{}", run.stderr);
 }

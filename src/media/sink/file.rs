@@ -269,7 +269,7 @@ impl FileSink {
             early: Vec::new(),
             running: None,
         };
-        ensure!(!is_long || !container.is_images() || sink.is_sequence(), sink.one_image());
+        ensure!(!is_long || !container.is_images() || sink.is_numbered(), sink.one_image());
         Ok(sink)
     }
 
@@ -292,7 +292,7 @@ impl FileSink {
             }
             None => {
                 let interrupt = self.target.fifo().map(|_| self.target.cancel().flag().into());
-                Muxer::open(self.container, &url, interrupt, None)
+                Muxer::open(self.muxed_as(), &url, interrupt, None)
             }
         };
         self.room.room = self.target.room().filter(|_| self.stack.is_none());
@@ -300,6 +300,13 @@ impl FileSink {
         muxer.set_time_offset(-zero_time(&self.input, self.container));
         self.muxer = Some(muxer);
         Ok(())
+    }
+
+    /// The container that is written. One that is only measured opens no files and no connections of its own.
+    fn muxed_as(&self) -> Container {
+        let is_measured = matches!(self.size, Some(SizeRule::Measure(_)));
+        let nowhere = Container::guess(Some("null"), "").filter(|_| is_measured && !self.container.needs_file());
+        nowhere.unwrap_or(self.container)
     }
 
     fn start(&mut self, first: &Picture, about: Option<&About>) -> Result<()> {
@@ -439,6 +446,9 @@ impl FileSink {
             // The name is no pattern.
             options.push(("update".to_owned(), "1".to_owned()));
         }
+        if muxer.container().discards() && !self.container.discards() {
+            options.clear();
+        }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
         // Attachments are there already.
         self.room.bytes += self.target.bytes().unwrap_or(0);
@@ -476,7 +486,7 @@ impl FileSink {
             }
         }
         let is_second = self.running.as_ref().is_some_and(|running| running.frames > 0);
-        ensure!(!is_second || !self.container.is_images() || self.is_sequence(), self.one_image());
+        ensure!(!is_second || !self.container.is_images() || self.is_numbered(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
         // An animation is one packet at the end, with the metadata of its first image.
         if keeps::is_of_images(self.container) && running.beside.len() < MOST_BESIDE {
@@ -570,6 +580,11 @@ impl FileSink {
 
     /// Whether the output is numbered images.
     fn is_sequence(&self) -> bool {
+        self.is_numbered() && !matches!(self.size, Some(SizeRule::Measure(_)))
+    }
+
+    /// Whether its name is a pattern, that of numbered images.
+    fn is_numbered(&self) -> bool {
         self.container.is_images() && is_sequence_name(self.target.name())
     }
 

@@ -64,7 +64,7 @@ pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};
 pub use keeps::{FileMetadata, KEPT, KEPT_OF_IMAGES};
 pub use kind::{OutputKind, VIRTUAL_CAMERA};
-pub use open::{live_target, open, target};
+pub use open::{check_two_passes, live_target, open, target, try_out};
 pub use picture::write_drawn;
 pub use piece::{PieceOf, PieceSink};
 pub use piece_file::{KeptPacket, PieceDescription, PieceFile};

@@ -33,6 +33,13 @@ pub enum Overwrite {
     Keep,
 }
 
+impl Overwrite {
+    /// Whether the user would be asked about an output that exists.
+    pub fn asks(self) -> bool {
+        self == Overwrite::Ask && std::io::stdin().is_terminal() && stderr_is_terminal()
+    }
+}
+
 /// Why an output cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
@@ -235,6 +242,18 @@ impl Target {
         }
     }
 
+    /// No place, for a try: what is written is discarded, and all else is as for an output of this name.
+    ///
+    /// # Errors
+    /// When `/dev/null` cannot be opened.
+    pub fn discarding(name: &str) -> std::io::Result<Self> {
+        let nowhere = File::options().write(true).open("/dev/null")?;
+        // A pipe cannot be written again from its begin.
+        let is_pipe = name == "-" || is_fifo(name);
+        let (fifo, direct) = if is_pipe { (Some(nowhere), None) } else { (None, Some(nowhere)) };
+        Ok(Target { name: name.to_owned(), file: PathBuf::from("/dev/null"), fifo, direct, ..Target::default() })
+    }
+
     /// No place at all, for what writes no file, whatever it is called.
     pub fn nowhere(name: &str) -> Self {
         Target::at(name)
@@ -327,6 +346,17 @@ impl Target {
             Err(error) => return Err(TargetError::NotWritable(self.name.clone(), reason(&error))),
         }
         Ok(())
+    }
+
+    /// The bytes that are free where the file of this name would lie; `None` for what is no file, or where nobody knows.
+    pub fn free_bytes(name: &str) -> Option<u64> {
+        let file = resolve_links(Path::new(name));
+        if is_stream(name) || std::fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
+            return None;
+        }
+        let folder = file.ancestors().skip(1).map(|at| if at.as_os_str().is_empty() { Path::new(".") } else { at });
+        let disk = rustix::fs::statvfs(folder.into_iter().find(|at| at.is_dir())?).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
     }
 
     /// The error for a pipe whose reader was not waited for after an interruption.
@@ -708,7 +738,7 @@ fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
     match overwrite {
         Overwrite::Yes => true,
         Overwrite::No | Overwrite::Skip | Overwrite::Keep => false,
-        Overwrite::Ask if std::io::stdin().is_terminal() && stderr_is_terminal() => {
+        Overwrite::Ask if overwrite.asks() => {
             crate::sys::print_text(&format!("{name} exists. Overwrite? [y/N] "));
             let mut answer = String::new();
             std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")

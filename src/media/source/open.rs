@@ -141,7 +141,10 @@ fn described(name: &str, options: &RawOptions) -> Result<RawVideo> {
         )));
     };
     let format = RawFormat::from_name(pixel_format).ok_or_else(|| {
-        FailureKind::Usage.error(format!("no pixel format {pixel_format} (`ffmpeg -pix_fmts` lists them)"))
+        let known = ["24", "p", "le"].map(|end| format!("{pixel_format}{end}"));
+        let known = known.iter().find(|name| RawFormat::from_name(name).is_some());
+        let remedy = known.map_or("`ffmpeg -pix_fmts` lists them".to_owned(), |name| format!("{name}?"));
+        FailureKind::Usage.error(format!("no pixel format {pixel_format} ({remedy})"))
     })?;
     let native = format.native().ok_or_else(|| {
         FailureKind::Usage.error(format!(

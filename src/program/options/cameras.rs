@@ -42,6 +42,37 @@ pub struct Camera {
     pub words: Vec<OsString>,
     /// What they ask for.
     pub job: LiveJob,
+    /// Where it is in the file, and where its options are.
+    place: String,
+    places: Vec<PlacedOption>,
+}
+
+/// An option of a camera, and its place in the file.
+#[derive(Clone, Debug)]
+struct PlacedOption {
+    name: String,
+    values: Vec<String>,
+    place: String,
+}
+
+impl Camera {
+    /// `error`, which this camera's options have caused, with the place of the one that it is about.
+    pub fn fault(&self, error: anyhow::Error) -> anyhow::Error {
+        let message = format!("{error:#}");
+        // Either it names the option, or what was given for it: the key of an option of an encoder says most.
+        let rank = |option: &PlacedOption| {
+            let name = [(1, format!("--{}", option.name))];
+            let given = option.values.iter().map(|value| match value.split_once('=') {
+                Some((key, _)) => (2, key.to_owned()),
+                None => (0, value.clone()),
+            });
+            let told = name.into_iter().chain(given).filter(|(_, word)| !word.is_empty() && message.contains(word));
+            told.map(|(kind, word)| (kind, word.len())).max()
+        };
+        let about = self.places.iter().filter(|option| rank(option).is_some()).max_by_key(|option| rank(option));
+        let place = about.map_or(&self.place, |option| &option.place);
+        error.context(format!("{place}: camera {}", self.name))
+    }
 }
 
 impl Camera {
@@ -69,10 +100,15 @@ struct Text<'a> {
 impl Text<'_> {
     /// An error at this place, with its line and column.
     fn error(&self, place: Range<usize>, message: &str) -> clap::Error {
+        usage(ErrorKind::InvalidValue, &format!("{}: {message}", self.place(&place)))
+    }
+
+    /// The file with line and column of a place.
+    fn place(&self, place: &Range<usize>) -> String {
         let before = &self.text[..place.start.min(self.text.len())];
         let line = 1 + before.matches('\n').count();
         let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
-        usage(ErrorKind::InvalidValue, &format!("{}:{line}:{column}: {message}", self.path.display()))
+        format!("{}:{line}:{column}", self.path.display())
     }
 }
 
@@ -106,6 +142,12 @@ impl CameraFile {
     /// # Errors
     /// The first fault, with line and column.
     pub fn read(&self) -> Result<Vec<Camera>, clap::Error> {
+        // The options of the command line are no fault of the file; what they lack may stand in it.
+        if let Err(error) = Args::try_parse_from(&self.words)
+            && error.kind() != ErrorKind::MissingRequiredArgument
+        {
+            return Err(error);
+        }
         let unread = |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", self.path.display()));
         let bytes = read_regular(&self.path, MOST_BYTES).map_err(|error| unread(&error))?;
         let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
@@ -175,7 +217,8 @@ impl CameraFile {
         let live = command.find_subcommand("live").expect("a command");
         for (option, place) in places.iter().filter(|(option, _)| option != SOURCE) {
             let is = |arg: &&clap::Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
-            let Some(arg) = live.get_arguments().find(is).filter(|_| option != "config") else {
+            let Some(arg) = live.get_arguments().find(is).filter(|_| !["config", "dry-run"].contains(&option.as_str()))
+            else {
                 return Err(text.error(place.clone(), &format!("there is no option {option} of `histeq-video live`")));
             };
             let values = own.get(option).or(defaults.get(option)).map_or(&[][..], Vec::as_slice);
@@ -241,7 +284,13 @@ impl CameraFile {
             let message = format!("camera {name} goes nowhere (record = \"{name}-%Y%m%d-%H%M%S.mkv\", or output)");
             return Err(text.error(key.span(), &message));
         }
-        Ok(Camera { name, words, job })
+        let placed = |(option, place): &(String, Range<usize>)| PlacedOption {
+            name: option.clone(),
+            values: own.get(option).or(defaults.get(option)).cloned().unwrap_or_default(),
+            place: text.place(place),
+        };
+        let (place, places) = (text.place(&key.span()), places.iter().map(placed).collect());
+        Ok(Camera { name, words, job, place, places })
     }
 }
 

@@ -123,7 +123,7 @@ pub struct FileArgs {
     pub dry_run: bool,
 
     /// Print JSON: what --dry-run says, or, with --version, what this build and this machine have
-    #[arg(long, requires = "dry_run", help_heading = "Messages", hide_short_help = true)]
+    #[arg(long, help_heading = "Messages", hide_short_help = true)]
     pub json: bool,
 
     /// Recompute every frame with the reference and name the first difference
@@ -259,6 +259,10 @@ impl FileJob {
     /// Checks and converts `args`.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
         let keeps_images = args.many.keep_images;
+        if args.json && !args.dry_run {
+            let message = "--json goes with --dry-run and with --version (--progress json tells of a run)";
+            return Err(usage(ErrorKind::MissingRequiredArgument, message));
+        }
         let (input, output, jobs, is_child) = match args.many {
             ManyArgs { one_of: Some(one), .. } => {
                 let mut names = one.into_iter();

@@ -76,6 +76,56 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
 }
 
 #[test]
+fn a_dry_run_checks_the_file_with_its_encoders_and_opens_no_camera() {
+    let dir = Dir::new();
+    let cameras = |gate: &str, yard: &str| {
+        let camera = |name: &str, lines: &str| {
+            // A run would wait for it.
+            format!(
+                "[camera.{name}]\nsource = \"none-{name}\"\nrecord = \"{name}-%s.mkv\"\nsegment = \"1h\"\n{lines}\n"
+            )
+        };
+        format!("# Line 1.\n{}{}", camera("gate", gate), camera("yard", yard))
+    };
+    dir.write("c.toml", cameras("encoder = \"ffv1\"", "encoder = \"mpeg4\"").as_bytes());
+    let before = dir.names();
+    let run = dir.succeeds("live --config c.toml --dry-run");
+    let told = String::from_utf8(run.stdout).expect("text");
+    for said in
+        ["gate: none-gate", "gate-%s.mkv: ffv1 in matroska", "yard-%s.mkv: mpeg4 in matroska", "2 cameras, no fault"]
+    {
+        assert!(told.contains(said), "{said} in:\n{told}");
+    }
+    for (yard, code, said) in [
+        ("encoder = \"abacus\"", 1, "c.toml:11:1: camera yard: no encoder abacus here"),
+        (
+            "encoder = \"mpeg4\"\nencoder-option = \"bogus=1\"",
+            1,
+            "c.toml:12:1: camera yard: encoder mpeg4 has no option bogus",
+        ),
+        ("encoder = \"mpeg4\"\ncrf = 77", 2, "c.toml:12:1: camera yard: --crf is a number from 0 to 31"),
+        (
+            "encoder = \"mpeg4\"\noutput-option = \"bogus=1\"",
+            1,
+            "c.toml:12:1: camera yard: container matroska has no option bogus",
+        ),
+        ("encoder = \"ffv1\"\nmask = \"none.png\"", 4, "c.toml:12:1: camera yard: none.png"),
+        ("lok = 1", 2, "c.toml:11:1: there is no option lok"),
+    ] {
+        dir.write("c.toml", cameras("encoder = \"ffv1\"", yard).as_bytes());
+        dir.run("live --config c.toml --dry-run").exits_with(code).says(&[said]);
+    }
+    // An option of the command line is no fault of the file.
+    dir.run("live --config c.toml --bogus")
+        .exits_with(2)
+        .says(&["unexpected argument '--bogus'"])
+        .never_says("c.toml:");
+    dir.succeeds("live --dry-run --encoder ffv1 --record one.mkv none-gate");
+    dir.run("live --dry-run --encoder mpeg4 --record one.webm none-gate").fails().says(&["one.webm"]);
+    assert_eq!(dir.names(), before);
+}
+
+#[test]
 fn what_does_not_change_goes_on_when_the_file_is_read_again() {
     let dir = Dir::new();
     dir.write("c.toml", file(&[("gate", ""), ("yard", "")]).as_bytes());

@@ -1,7 +1,7 @@
 //! The cameras of a file: `live --config FILE`. The file is read again on SIGHUP; a camera that fails begins again.
 
 use super::several::report;
-use super::{PlannedCamera, ShownBy, film, start_web};
+use super::{PlannedCamera, ShownBy, dry_run, film, start_web};
 use crate::options::{Camera, CameraFile, in_one_line};
 use crate::report::{Console, Event, Metered, ResultRecord};
 use crate::service::Service;
@@ -63,6 +63,9 @@ struct Cameras<'a> {
 pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result<Outcome> {
     let first = &cameras[0].job;
     let mut session = Session::new(first.stderr.clone(), first.limits, console);
+    if first.dry_run {
+        return dry_run::run_cameras(file, &cameras, &session);
+    }
     session.begin_several(cameras.len());
     let session = &session;
     // Before anything starts. Each is checked again when it begins, which may be days later.

@@ -5,9 +5,11 @@
 //! | `mod.rs` | one camera |
 //! | `several.rs` | several at the same time |
 //! | `cameras.rs` | those of a file, which may change while they run |
+//! | `dry_run.rs` | `--dry-run`: checks what can be checked without a camera |
 //! | `timetable.rs` | what holds at some times of the day alone |
 
 mod cameras;
+mod dry_run;
 mod several;
 mod timetable;
 
@@ -15,7 +17,7 @@ pub use cameras::run as run_cameras;
 
 use self::timetable::Timetable;
 use crate::colouring::{self, Colouring};
-use crate::options::LiveJob;
+use crate::options::{EqualizeOptions, LiveJob};
 use crate::report::{Console, Metered, ResultRecord, live_summary};
 use crate::samples::SampleScale;
 use crate::service::Service;
@@ -47,6 +49,9 @@ use std::sync::Arc;
 pub fn run(jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     let mut session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
     let jobs: Vec<Arc<LiveJob>> = jobs.into_iter().map(Arc::new).collect();
+    if jobs[0].dry_run {
+        return dry_run::run(&jobs, &session);
+    }
     let [job] = &jobs[..] else { return several::run(&jobs, &mut session, console) };
     let planned = session.watching(|| PlannedCamera::check(job.clone(), &session))?;
     let shared_settings = SharedSettings::default();

@@ -47,7 +47,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     }
     let mut session = Session::new(job.stderr.clone(), job.limits, console);
     check_files_differ(&job.equalize, job.written_files())?;
-    let outputs = session.outputs(&job).or_else(|error| Err(fault_of_input(&session, &job)?.unwrap_or(error)))?;
+    let outputs = outputs(&session, &job)?;
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
@@ -87,6 +87,14 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
         size_note::propose_gpu(&result.equalizer, &session.progress, result.elapsed, &session.notices);
     }
     Ok(result.outcome)
+}
+
+/// Where `job` writes.
+///
+/// # Errors
+/// When it must not or cannot write there, or its input has a fault.
+fn outputs(session: &Session<'_>, job: &FileJob) -> Result<Outputs> {
+    session.outputs(job).or_else(|error| Err(fault_of_input(session, job)?.unwrap_or(error)))
 }
 
 /// The fault of the input of `job`, whose output cannot be written: it is reported in place of that error. `None` if
