@@ -175,7 +175,7 @@ fn a_device_that_is_full_is_an_error() {
 fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 40 -c:v ffv1 in.mkv");
-    let Some(disk) = TinyDisk::mount(dir.path("disk"), "64k") else {
+    let Some(disk) = TinyDisk::mount(dir.path("disk"), "24k") else {
         skip("a full disk", "a small file system cannot be mounted");
         return;
     };

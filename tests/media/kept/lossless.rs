@@ -21,7 +21,7 @@ fn a_lossless_codec_is_kept_or_becomes_another_one() {
         ("huffyuv", "yuv422p", "in.avi", "out.avi", "huffyuv"),
         ("huffyuv", "yuv422p", "in.avi", "out.mkv", "huffyuv"),
         ("ffvhuff", "yuv420p", "in.mkv", "out.avi", "ffvhuff"),
-        ("utvideo", "yuv420p", "in.avi", "out.mov", "utvideo"),
+        ("utvideo", "yuv420p", "in.avi", "out.mkv", "utvideo"),
         ("rawvideo", "yuv420p", "in.avi", "out.avi", "rawvideo"),
         ("rawvideo", "bgr24", "in.avi", "out.avi", "rawvideo"),
         ("rawvideo", "gray", "in.avi", "out.avi", "rawvideo"),

@@ -130,7 +130,10 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         part_job.input.part = Part {
             start: is_part.then_some(start),
             duration: job.input.part.duration.map(|duration| (duration - before).max(1)),
-            frames: Some(job.input.part.frames.unwrap_or(u64::MAX).min(frames)),
+            frames: match input.is_image() {
+                true => job.input.part.frames,
+                false => Some(job.input.part.frames.unwrap_or(u64::MAX).min(frames)),
+            },
         };
         let measured = Arc::default();
         let size = is_measured.then(|| SizeRule::Measure(Arc::clone(&measured)));
