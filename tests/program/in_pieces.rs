@@ -245,7 +245,7 @@ fn jobs_cut_work_and_join_in_one_command() {
     film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
     dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
     let run = dir.succeeds("film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2 --stats joined.csv");
-    run.says(&["500 frames in", "by 2 jobs in 2 pieces -> joined.mkv"]);
+    run.says(&["500 frames in", "by 2 jobs in 2 pieces, ", " MB -> joined.mkv"]);
     assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
     assert_eq!(dir.names(), ["film.mkv", "joined.csv", "joined.mkv", "one.mkv"]);
     // What cannot be cut is refused with a number of jobs, and done in one process with auto.
@@ -259,7 +259,7 @@ fn jobs_cut_work_and_join_in_one_command() {
     auto.says(&["by 4 jobs in 4 pieces", ", 4/4 pieces"]);
     std::fs::rename(dir.path("auto.mkv"), dir.path("-film.mkv")).expect("a file");
     dir.succeeds("-y --jobs 2 --encoder ffv1 --backend cpu -- -film.mkv joined.mkv")
-        .says(&["in 2 pieces -> joined.mkv"]);
+        .says(&["in 2 pieces, ", " MB -> joined.mkv"]);
 }
 
 #[test]
@@ -516,7 +516,7 @@ fn pieces_that_are_joined_are_done_and_left_alone() {
     dir.succeeds("run plan.json --piece 2");
     status([2, 1]);
     // What there is before the gap; with the exit code of an interruption.
-    dir.run("join --partial plan.json").exits_with(130).says(&[" frames of 1 piece -> ", "joined.partial.mkv"]);
+    dir.run("join --partial plan.json").exits_with(130).says(&[" frames of 1 piece, ", "joined.partial.mkv"]);
     status([2, 1]);
     dir.succeeds("run plan.json");
     dir.succeeds("join plan.json");

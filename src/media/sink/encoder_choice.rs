@@ -74,8 +74,10 @@ impl EncoderChoice {
         let (media, stream) = (&input.media, input.video_stream());
         let codec = stream.parameters.id();
         self.dnxhr_profile = stream.dnxhr_profile();
-        // Single images become video, and raw frames of a pipe are mostly on their way to an encoder; a stack is data.
-        let is_stored = if media.is_images() { input.sequence.is_none() } else { !media.is_raw() };
+        // An image and numbered images become a film, and raw frames are mostly on their way to an encoder; a stack is
+        // data.
+        let is_stack = input.sequence.is_none() && !input.is_image();
+        let is_stored = if media.is_images() { is_stack } else { !media.is_raw() };
         self.keeps_samples = pace == Pace::Offline
             && self.codec.is_none()
             && is_stored

@@ -109,7 +109,7 @@ fn a_dry_run_checks_the_file_with_its_encoders_and_opens_no_camera() {
             1,
             "c.toml:12:1: camera yard: yard-%s.mkv: container matroska has no option bogus",
         ),
-        ("encoder = \"ffv1\"\nmask = \"none.png\"", 4, "c.toml:12:1: camera yard: none.png"),
+        ("encoder = \"ffv1\"\nmask = \"none.png\"", 4, "c.toml:12:1: camera yard: --mask: none.png"),
         ("lok = 1", 2, "c.toml:11:1: there is no option lok"),
     ] {
         dir.write("c.toml", cameras("encoder = \"ffv1\"", yard).as_bytes());
