@@ -117,7 +117,7 @@ pub fn is_lossless(codec: Id) -> bool {
     let kinds = ffi::AV_CODEC_PROP_LOSSLESS | ffi::AV_CODEC_PROP_LOSSY;
     // SAFETY: the result is null or a constant of the library.
     let properties = unsafe { ffi::avcodec_descriptor_get(codec.into()).as_ref() };
-    properties.is_some_and(|of| of.props & kinds as i32 == ffi::AV_CODEC_PROP_LOSSLESS as i32)
+    properties.is_some_and(|of| of.props & kinds == ffi::AV_CODEC_PROP_LOSSLESS)
 }
 
 /// All video encoders of this FFmpeg, in its own order.

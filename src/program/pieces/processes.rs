@@ -335,7 +335,7 @@ impl Reported {
             Output::Event(Event::Start { run, .. }) => self.rate = run.frame_rate,
             Output::Event(Event::Progress(progress)) => self.progress = progress,
             Output::Event(Event::Error(error)) => self.error = Some(error),
-            Output::Event(Event::Result(result)) => self.result = result,
+            Output::Event(Event::Result(result)) => self.result = *result,
             message => return Some(message),
         }
         None

@@ -141,14 +141,14 @@ impl Console {
             }
             (None, None) => {}
         }
-        self.send(&Event::File(file));
+        self.send(&Event::File(file.into()));
     }
 
     /// Prints the result of the run, or of one of several sources.
     pub fn summary(&self, result: ResultRecord) {
         self.print(Verbosity::Normal, &result.summary);
         match result.source {
-            Some(_) => self.send(&Event::Result(result)),
+            Some(_) => self.send(&Event::Result(result.into())),
             None => *locked(&self.result) = result,
         }
     }
@@ -157,7 +157,7 @@ impl Console {
     /// `--strict`.
     pub fn end(&self, code: u8) -> u8 {
         let result = ResultRecord { exit_code: Some(code), ..locked(&self.result).clone() };
-        self.send(&Event::Result(result));
+        self.send(&Event::Result(result.into()));
         let has_failed = code == 0 && self.events.as_ref().is_some_and(Events::have_failed);
         if has_failed { FailureKind::Disk.exit_code() } else { code }
     }

@@ -56,9 +56,9 @@ pub enum Event {
     /// A segment of a recording has ended.
     Segment(SegmentRecord),
     /// One of many files is done, or has failed.
-    File(FileRecord),
+    File(Box<FileRecord>),
     /// The last line, or that of one of several sources.
-    Result(ResultRecord),
+    Result(Box<ResultRecord>),
 }
 
 /// Why a run has failed.
@@ -371,7 +371,7 @@ impl Events {
     pub fn refuse(&self, message: &str, code: u8) {
         let (kind, message) = (FailureKind::Usage, message.to_owned());
         self.send(&Event::Error(ErrorRecord { kind, message, ..ErrorRecord::default() }));
-        self.send(&Event::Result(ResultRecord { exit_code: Some(code), ..ResultRecord::default() }));
+        self.send(&Event::Result(ResultRecord { exit_code: Some(code), ..ResultRecord::default() }.into()));
     }
 }
 
@@ -397,7 +397,7 @@ mod tests {
             Event::Progress(ProgressRecord { frame: 7, position: 0.28, ..ProgressRecord::default() }),
             Event::Warning { message: "\"quoted\"".to_owned(), kind: Some(FailureKind::Damage) },
             Event::Error(ErrorRecord::of(&error)),
-            Event::Result(ResultRecord { exit_code: Some(130), outputs, ..ResultRecord::default() }),
+            Event::Result(ResultRecord { exit_code: Some(130), outputs, ..ResultRecord::default() }.into()),
         ] {
             let line = serde_json::to_string(&event).expect("a line");
             assert!(!line.contains('\n'), "{line}");
