@@ -128,7 +128,7 @@ fn what_is_no_table_is_an_error() {
     dir.write("text.cube", b"hello\n");
     dir.write("short.cube", b"LUT_3D_SIZE 2\n1 1 1\n");
     for (line, why) in [
-        ("--lut none.cube in.mkv out.mkv", "none.cube"),
+        ("--lut none.cube in.mkv out.mkv", "error: --lut none.cube: No such file or directory\n"),
         ("--lut in.mkv in.mkv out.mkv", "is no .cube file"),
         ("--lut text.cube in.mkv out.mkv", "has neither LUT_1D_SIZE nor LUT_3D_SIZE"),
         ("--lut short.cube in.mkv out.mkv", "short.cube"),
@@ -136,6 +136,22 @@ fn what_is_no_table_is_an_error() {
         dir.run(line).fails().says(&[why]);
     }
     assert!(!dir.path("out.mkv").exists());
+}
+
+#[test]
+fn a_table_with_what_is_no_number_is_an_error_that_names_its_line() {
+    let dir = folder();
+    for bad in ["nan 0 0", "0 -inf 0", "0 0 1e39", "0 40000 0", "0 0,5 0"] {
+        for (name, head) in [("3d.cube", "# by hand\nLUT_3D_SIZE 2\n\n"), ("1d.cube", "TITLE \"a\"\n\nLUT_1D_SIZE 8\n")]
+        {
+            dir.write(name, format!("{head}0 0 0\n{bad}\n{}", "1 1 1\n".repeat(6)).as_bytes());
+            let said = format!("--lut {name}: line 5: ");
+            dir.run(&format!("--lut {name} in.mkv out.mkv")).exits_with(1).says(&[&said, "is no number of a table"]);
+            assert!(!dir.path("out.mkv").exists(), "{bad}");
+        }
+    }
+    dir.write("domain.cube", b"LUT_3D_SIZE 2\nDOMAIN_MAX inf 1 1\n");
+    dir.run("--lut domain.cube in.mkv out.mkv").exits_with(1).says(&["domain.cube: line 2: inf"]);
 }
 
 #[test]
