@@ -50,6 +50,56 @@ fn a_table_gives_a_grading_program_our_picture() {
 }
 
 #[test]
+fn the_table_of_log_takes_log() {
+    let dir = folder();
+    let original = rgb(&dir, "in.mkv", "");
+    dir.succeeds("--log s-log3 --strength 0 --encoder ffv1 in.mkv shown.mkv");
+    let shown = rgb(&dir, "shown.mkv", "");
+    for look in ["--strength 0", "--smooth scene", "--method global --strength 1 --smooth scene"] {
+        dir.succeeds(&format!(
+            "-y --log s-log3 {look} --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
+        ));
+        let ours = rgb(&dir, "out.mkv", "");
+        let (wrong, of) = apart(&rgb(&dir, "in.mkv", ",lut3d=look.cube:interp=tetrahedral"), &ours);
+        assert!(wrong * 1000 <= of, "{look}: {wrong} of {of} are more than half a level off");
+        for (before, what) in [(&original, "log"), (&shown, "what is shown of it")] {
+            let (changed, _) = apart(before, &ours);
+            assert!(changed * 2 > of || look == "--strength 0", "{look} changes only {changed} of {of} of {what}");
+        }
+    }
+}
+
+/// Each of two scenes is stretched from mid-gray, where white counts for a level.
+#[test]
+fn the_table_of_each_scene_gives_its_picture() {
+    let dir = Dir::new();
+    let dull = "format=gbrp16le,lutrgb=r=val/3+20000:g=val/3+21000:b=val/3+20500";
+    let tags = "setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709:range=tv";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc=size=160x96:rate=10:duration=2,{dull} \
+         -f lavfi -i mandelbrot=size=160x96:rate=10,trim=duration=2,negate,{dull} \
+         -filter_complex [0][1]concat,scale=out_color_matrix=bt709,format=yuv444p16le,{tags} \
+         -colorspace bt709 -color_range tv -c:v ffv1 in.mkv"
+    ));
+    let original = rgb(&dir, "in.mkv", "");
+    let scenes = |samples: &[u16]| samples.chunks(samples.len() / 2).map(<[u16]>::to_vec).collect::<Vec<_>>();
+    for look in ["", "--method global --strength 1"] {
+        let run = dir.succeeds(&format!(
+            "-y {look} --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
+        ));
+        run.says(&["2 scenes: look.cube is of the first one, look-2.cube of the last"]);
+        let ours = scenes(&rgb(&dir, "out.mkv", ""));
+        for (scene, table) in ["look.cube", "look-2.cube"].into_iter().enumerate() {
+            let theirs = scenes(&rgb(&dir, "in.mkv", &format!(",lut3d={table}:interp=tetrahedral")));
+            let (wrong, of) = apart(&theirs[scene], &ours[scene]);
+            assert!(wrong * 1000 <= of, "{look} {table}: {wrong} of {of} are more than half a level off");
+            let (changed, _) = apart(&scenes(&original)[scene], &ours[scene]);
+            assert!(changed * 2 > of, "{look} changes only {changed} of {of}");
+        }
+    }
+}
+
+#[test]
 fn gray_video_gets_a_curve() {
     let dir = folder();
     dir.ffmpeg("-i in.mkv -pix_fmt gray16le -c:v ffv1 gray.mkv");

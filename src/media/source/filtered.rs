@@ -1,6 +1,6 @@
 //! A source whose frames pass filters of libavfilter.
 
-use super::log::{Cubes, LogChoice, NamedBy, NamedLog, chain, forget, named_in};
+use super::log::{Cubes, Developed, LogChoice, NamedBy, NamedLog, chain, forget, named_in};
 use crate::ffmpeg::{
     Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
     last_message, nearest_format, rescale,
@@ -109,7 +109,7 @@ pub fn developed(
     (source, mut input): (Box<dyn Source>, Input),
     choice: LogChoice,
     notices: &Notices,
-) -> Result<(Box<dyn Source>, Input, Option<NamedLog>)> {
+) -> Result<(Box<dyn Source>, Input, Option<Developed>)> {
     let named = match choice {
         LogChoice::Off => None,
         LogChoice::Auto => named_in(&input.media, input.video),
@@ -129,12 +129,13 @@ pub fn developed(
         return Ok((source, input, None));
     }
     notices.note(&format!("{named}: brought to BT.709 first (--log off leaves it as it is)"));
-    let [_, has_matrix] = input.media.streams[input.video].colour().has_primaries_and_matrix();
+    let colour = input.media.streams[input.video].colour();
+    let (is_full, [_, has_matrix]) = (colour.is_full_range(format), colour.has_primaries_and_matrix());
     forget(&mut input.media, input.video);
     let chain = Chain { text: chain(format, has_matrix), cubes: Some(Cubes::of(named.curve)) };
     let scope = Scope::Whole;
     let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
-    Ok((source, input, Some(named)))
+    Ok((source, input, Some(Developed { named, is_full })))
 }
 
 /// The frames that pass through one graph.

@@ -9,7 +9,7 @@ use histeq::equalize::{EqualizeStage, Verifier};
 use histeq::frame::limits;
 use histeq::spec::Settings;
 use histeq_media::pipeline::{Input, Notices, Progress, Source};
-use histeq_media::source::{self, NamedLog};
+use histeq_media::source::{self, Developed};
 use std::sync::Arc;
 
 /// Which frames around the requested part are read.
@@ -28,8 +28,8 @@ pub struct Prepared {
     pub source: Box<dyn Source>,
     pub input: Input,
     pub settings: Settings,
-    /// What named its log curve, if it has one.
-    pub log: Option<NamedLog>,
+    /// How it was log, if it was.
+    pub log: Option<Developed>,
 }
 
 /// Makes an input ready to be equalized. Without `builder`, which has the mask, no mask is checked. The first of
@@ -75,8 +75,8 @@ impl Prepared {
         progress: &Arc<Progress>,
         verify: bool,
     ) -> EqualizeStage {
-        self.log.iter().for_each(|log| progress.set_log(log.to_string()));
-        let mut stage = records.observe(stage, &self.input, progress);
+        self.log.iter().for_each(|log| progress.set_log(log.named.to_string()));
+        let mut stage = records.observe(stage, (&self.input, self.log.as_ref()), progress);
         if verify {
             stage = stage.observed_by(Box::new(Verifier::default()));
         }

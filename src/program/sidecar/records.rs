@@ -7,6 +7,7 @@ use anyhow::Result;
 use histeq::equalize::EqualizeStage;
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_media::sink::{Files, Leftover, Overwrite, Target, Together};
+use histeq_media::source::Developed;
 use histeq_media::sys::PrivateFolder;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -109,10 +110,16 @@ impl Records {
         }
     }
 
-    /// `stage` with observers that write the records.
-    pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
+    /// `stage` with observers that write the records. The frames of `input` were log before, if `log` says how.
+    pub fn observe(
+        &self,
+        mut stage: EqualizeStage,
+        (input, log): (&Input, Option<&Developed>),
+        progress: &Arc<Progress>,
+    ) -> EqualizeStage {
         let Records { recording, curves } = self.clone();
         if let Some(curves) = curves {
+            log.iter().for_each(|log| curves.follow(log));
             stage = stage.observed_by(Box::new(CurveSaver::new(curves, input)));
         }
         match recording {

@@ -9,6 +9,7 @@ use histeq::frame::Matrix;
 use histeq::spec::Mapping;
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::Target;
+use histeq_media::source::Developed;
 use histeq_media::sys::PlaneWriter;
 use serde::Serialize;
 use std::io::{BufWriter, Write};
@@ -59,6 +60,15 @@ impl CurveWriter {
             _ => Kind::Lines(None),
         };
         CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, kind, last: None }))))
+    }
+
+    /// The frames were log and have been brought to BT.709. A table for grading programs begins with that.
+    pub fn follow(&self, log: &Developed) {
+        if let Some(UnfinishedFile { kind: Kind::Cubes(cubes), .. }) =
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        {
+            cubes.follow(log);
+        }
     }
 
     /// Writes what is applied to the next frame: anything but curves of tiles.
