@@ -53,6 +53,39 @@ fn a_dry_run_says_what_a_run_does_and_writes_nothing() {
     assert_eq!(said["output"]["exists"], true);
 }
 
+/// Gray of 16 bits gets the look thermal without being asked.
+#[test]
+fn what_gray_of_many_bits_gets_is_said() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i gradients=size=160x96:x0=0:x1=159:y0=0:y1=0:c0=black:c1=white:n=2:speed=0.00001:rate=10 \
+                -vf format=gray16le,lut=val/16+20000 -frames:v 5 -c:v ffv1 in.mkv",
+    );
+    let samples = dir.raw("in.mkv", "gray16le");
+    let levels = samples.as_chunks::<2>().0.iter().map(|bytes| u16::from_le_bytes(*bytes));
+    let range = f64::from(levels.clone().max().unwrap_or(0) - levels.min().unwrap_or(0));
+    assert!(range > 2000.0, "{range}");
+    for look in ["", "--smooth 0", "--method detail"] {
+        let run = dir.succeeds(&format!("--backend cpu {look} --encoder ffv1 -y in.mkv out.mkv"));
+        assert!(dir.raw("out.mkv", "gray16le") != samples, "{look}");
+        let dry_run = dir.succeeds(&format!("--backend cpu {look} --dry-run in.mkv out.mkv")).stdout;
+        for said in [run.stderr, String::from_utf8(dry_run).expect("text")] {
+            let said = said.replace('\n', " ");
+            assert!(said.contains("gray of more than 8 bits gets the look thermal; "), "{said}");
+            let gain =
+                said.split("levels stretched to the whole range (").nth(1).and_then(|text| text.split(' ').next());
+            let gain: f64 = gain.and_then(|gain| gain.parse().ok()).unwrap_or_else(|| panic!("{look}: {said}"));
+            let wanted = 65_535.0 / range;
+            assert!((gain / wanted - 1.0).abs() < 0.1, "{gain} times, not {wanted}");
+            assert!(!said.contains("applied as it is"), "{said}");
+        }
+    }
+    // Asked for, it is no surprise; other looks are what they are.
+    let asked = dir.succeeds("--backend cpu --look thermal --encoder ffv1 -y in.mkv out.mkv");
+    asked.says(&["levels stretched to the whole range ("]).never_says("gets the look");
+    dir.succeeds("--backend cpu --look exact --encoder ffv1 -y in.mkv out.mkv").never_says("stretched");
+}
+
 #[test]
 fn the_size_of_a_dry_run_is_near_that_of_the_run() {
     if !encoder_is_here("a dry run", "libx264") {

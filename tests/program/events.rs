@@ -330,6 +330,35 @@ fn what_was_found_does_not_depend_on_the_strength() {
 }
 
 #[test]
+fn a_strength_of_0_says_that_nothing_was_done() {
+    let dir = Dir::new();
+    let dim = "lutyuv=y=16+(val-16)/3";
+    dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=160x120:rate=25,{dim} -frames:v 20 -c:v ffv1 in.mkv"));
+    dir.ffmpeg("-i in.mkv -pix_fmt gray16le -c:v ffv1 gray.mkv");
+    let words = "nothing was corrected (strength 0)";
+    for (input, format) in [("in.mkv", "yuv420p"), ("gray.mkv", "gray16le")] {
+        let line = format!("--backend cpu --strength 0 --encoder ffv1 -y {input} out.mkv");
+        let said = dir.succeeds(&line).stderr;
+        assert_eq!((said.matches(words).count(), said.contains("times)")), (1, false), "{said}");
+        assert!(dir.raw("out.mkv", format) == dir.raw(input, format), "{input}");
+        let told = events(&dir.succeeds(&format!("--progress json {line}")).stderr);
+        let result = told.last().expect("an event");
+        assert!(result["found"].as_str().is_some_and(|found| found.contains(words)), "{result}");
+        assert_eq!(result["strength"], 0.0, "{result}");
+        let many = events(
+            &dir.succeeds(&format!("--backend cpu --strength 0 --progress json -y --output-dir out {input}")).stderr,
+        );
+        let file = many.into_iter().find(|event| event["event"] == "file").expect("an event");
+        assert_eq!((&file["found"], &file["strength"]), (&result["found"], &result["strength"]));
+        dir.succeeds(&format!("--backend cpu --strength 0 --dry-run {input} new.mkv"));
+    }
+    // With another strength, and of a method that stretches levels all the same, that is not so.
+    for options in ["--strength 0.1", "--method global --strength 0"] {
+        dir.succeeds(&format!("--backend cpu {options} --encoder ffv1 -y in.mkv out.mkv")).never_says("nothing was");
+    }
+}
+
+#[test]
 fn the_start_tells_how_the_output_is_encoded() {
     if !encoder_is_here("an encoder", "libx264") {
         return;

@@ -157,10 +157,7 @@ fn pass(
 ) -> Result<String> {
     let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, cancel, progress, flow };
     equalize.run(before)?;
-    progress.set_found(equalize.stage.found(), equalize.stage.strength());
-    if equalize.stage.changed_nothing() {
-        progress.set_unchanged();
-    }
+    progress.set_done(&equalize.stage);
     Ok(equalize.stage.name())
 }
 

@@ -3,7 +3,7 @@
 use super::events::{OutputRecord, ResultRecord, bytes_of};
 use super::width::{in_a_line_or_two, with_name, wrapped};
 use histeq_media::pipeline::live::{LiveSummary, Written};
-use histeq_media::pipeline::{Outcome, Progress, Stage, Summary, UNCHANGED};
+use histeq_media::pipeline::{NOT_CORRECTED, Outcome, Progress, Stage, Summary, UNCHANGED};
 use histeq_media::sys::one_line;
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn found(progress: &Progress) -> String {
 
 /// What was found, and how much of it was corrected, if that is not all of it.
 pub(super) fn with_strength(found: String, strength: Option<f64>) -> String {
-    match strength.filter(|&strength| strength < 1.0 && found != NOTHING) {
+    match strength.filter(|&strength| strength < 1.0 && found != NOTHING && !found.ends_with(NOT_CORRECTED)) {
         Some(strength) => format!("{found}; corrected with strength {strength}"),
         None => found,
     }

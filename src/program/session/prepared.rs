@@ -7,7 +7,7 @@ use crate::stage_builder::StageBuilder;
 use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Verifier};
 use histeq::frame::limits;
-use histeq::spec::Settings;
+use histeq::spec::{Look, Settings, Stretch};
 use histeq_media::pipeline::{Input, Notices, Progress, Source};
 use histeq_media::source::{self, Developed};
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub struct Prepared {
     pub source: Box<dyn Source>,
     pub input: Input,
     pub settings: Settings,
+    /// Whether the look is thermal, though that is not what was asked for.
+    pub is_thermal: bool,
     /// How it was log, if it was.
     pub log: Option<Developed>,
 }
@@ -62,7 +64,10 @@ pub fn prepare(
         Around::Nothing => source.look_around(0, 0),
         Around::BySource => {}
     }
-    Ok(Prepared { source, input, settings, log })
+    let options = &equalize.options;
+    let is_thermal = options.look == Look::Natural && options.levels.is_none();
+    let is_thermal = is_thermal && matches!(settings.stretch, Stretch::Full { .. }) && equalize.load_curves.is_none();
+    Ok(Prepared { source, input, settings, is_thermal, log })
 }
 
 impl Prepared {
@@ -75,7 +80,11 @@ impl Prepared {
         progress: &Arc<Progress>,
         verify: bool,
     ) -> EqualizeStage {
-        self.log.iter().for_each(|log| progress.set_log(log.named.to_string()));
+        match self.log {
+            Some(log) => progress.set_about(log.named.to_string()),
+            None if self.is_thermal => progress.set_about("gray of more than 8 bits gets the look thermal".to_owned()),
+            None => {}
+        }
         let mut stage = records.observe(stage, (&self.input, self.log.as_ref()), progress);
         if verify {
             stage = stage.observed_by(Box::new(Verifier::default()));

@@ -38,7 +38,7 @@ impl LiveEqualizer<'_> {
                 0 => match self.captured.pop() {
                     Some(captured) => Some(captured),
                     None => {
-                        self.progress.set_found(self.stage.found(), self.stage.strength());
+                        self.progress.set_done(&self.stage);
                         return Ok((self.stage.name(), latency));
                     }
                 },

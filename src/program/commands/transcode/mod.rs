@@ -29,10 +29,14 @@ use histeq::equalize::SceneMappings;
 use histeq::spec::MappedScenes;
 use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Summary};
 use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Target};
-use histeq_media::source;
+use histeq_media::source::{self, LogChoice};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Of footage that looks like log, whose curve nothing names.
+const LOOKS_LOG: &str = "this looks like log footage, but nothing names its curve (--log s-log3, v-log, ... brings it \
+                         to BT.709 first; --log off says that it is none)";
 
 /// Equalizes a file, in pieces if it is asked for.
 pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
@@ -162,9 +166,14 @@ fn transcode(
         progress,
         job.verify,
     );
-    let source = prepared.source;
+    let (source, prepared_log) = (prepared.source, prepared.log);
     let result =
         session.to_output(&filtered, |tick| pipeline::run(source, stage, filtering, sink, cancel, progress, tick))?;
+    let is_deep = read.picture.is_some_and(|(format, _)| format.depth() >= 10);
+    let is_asked = job.filters.log == LogChoice::Auto && prepared_log.is_none();
+    if is_deep && is_asked && progress.found().is_some_and(|found| found.looks_log()) {
+        notices.note(LOOKS_LOG);
+    }
     // Without a frame there are no records.
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
         records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome), notices)?;
