@@ -19,7 +19,7 @@ use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
 use crate::spec::{
-    Counts, Decision, Denoise, Guide, Mapping, Scene, Settings, Strength, Stretch, Temporal, Tone, setters,
+    Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Stretch, Temporal, Tone, setters,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -483,11 +483,14 @@ impl EqualizeStage {
         (frames > 0).then(|| sum / f64::from(frames))
     }
 
-    /// Whether nothing was done, because a strength of 0 asks for that.
+    /// Whether nothing was done, because a strength of 0 asks for that: of equalization, it leaves the stretch.
     pub fn was_told_nothing(&self) -> bool {
-        let Settings { strength, method, .. } = self.settings;
+        let Settings { strength, method, stretch, .. } = self.settings;
         // With natural, noise is removed of what is corrected alone.
-        let stays = if method.is_natural() { self.found().is_none() } else { self.is_unchanged };
+        let stays = match method {
+            Method::Natural { .. } => self.found().is_none(),
+            _ => matches!(stretch, Stretch::Full { .. }) && self.is_unchanged,
+        };
         self.collected > 0 && strength.of_256() == 0 && stays
     }
 
