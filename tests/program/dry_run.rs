@@ -1,9 +1,9 @@
 //! `--dry-run` and `--version --json`: what would be done, and what is here, without doing anything.
 
-use crate::program::bad_input::TinyDisk;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 use crate::support::skip::skip;
+use crate::support::tiny_disk::TinyDisk;
 use serde_json::Value;
 
 fn json(bytes: &[u8]) -> Value {

@@ -261,7 +261,7 @@ pub struct FoundRecord {
 }
 
 impl From<Found> for FoundRecord {
-    fn from(Found { dark, cast, unused: _, veil, exposure, contrast, noise }: Found) -> Self {
+    fn from(Found { dark, cast, unused: _, veil, exposure, contrast, noise, log: _ }: Found) -> Self {
         let [dark, exposure, contrast, haze, cast, noise] =
             [dark, exposure, contrast, veil, cast, noise].map(|value| (f64::from(value) / 40.96).round() / 100.0);
         FoundRecord { dark, exposure, contrast, haze, cast, noise }
