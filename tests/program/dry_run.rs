@@ -271,7 +271,7 @@ fn a_dry_run_refuses_what_the_run_refuses_in_the_same_words() {
 fn a_dry_run_looks_at_the_room_on_the_disk() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 100 -c:v mpeg4 -q:v 2 in.mkv");
-    let Some(_disk) = TinyDisk::mount(dir.path("disk"), 300) else {
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "300k") else {
         skip("a small disk", "a small file system cannot be mounted");
         return;
     };
