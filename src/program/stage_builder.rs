@@ -14,11 +14,12 @@ use histeq::spec::{Chroma, Settings, Smoothing};
 use histeq_media::pipeline::Input;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::Target;
+use histeq_media::sys::Name;
 use std::sync::Arc;
 
 /// Checks that the files to be `written` are different ones, and none of those of `--load-curves` and `--mask`.
-pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<Item = &'a String>) -> Result<()> {
-    let written: Vec<&String> = written.collect();
+pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<Item = &'a Name>) -> Result<()> {
+    let written: Vec<&Name> = written.collect();
     for (index, name) in written.iter().enumerate() {
         options.read_files().try_for_each(|read| Target::differs(name, read))?;
         if let Some(other) = written[index + 1..].iter().find(|other| Target::are_one(name, other)) {
@@ -53,8 +54,8 @@ pub struct StageBuilder {
 impl StageBuilder {
     /// Reads the curves of `--load-curves`, and the picture of `--mask`.
     pub fn new(options: &EqualizeOptions) -> Result<Self> {
-        let kept = options.load_curves.as_deref().map(CurveFile::read).transpose()?;
-        let mask = options.mask.as_deref().map(NamedMask::read).transpose()?;
+        let kept = options.load_curves.as_ref().map(CurveFile::read).transpose()?;
+        let mask = options.mask.as_ref().map(NamedMask::read).transpose()?;
         Ok(StageBuilder {
             kept: kept.map(Arc::new),
             mask,

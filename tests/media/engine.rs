@@ -9,6 +9,7 @@ use histeq::equalize::cpu::Cpu;
 use histeq::frame::{Frame, PixelFormat};
 use histeq::spec::Settings;
 use histeq_media::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source, Summary, run};
+use histeq_media::sys::Name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -91,7 +92,7 @@ impl Sink for Collected {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         let code = if outcome == Outcome::Complete { 1 } else { 2 };
         self.watch.finished.store(code, Ordering::SeqCst);
         Ok(Some("memory".to_owned()))

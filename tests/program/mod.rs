@@ -37,6 +37,8 @@ mod log;
 mod looks;
 // `--mask`.
 mod mask;
+// Names whose bytes are no text.
+mod not_text;
 // `--output-depth`.
 mod output_depth;
 // `--palette`, `--colour-bar`, `--range`.

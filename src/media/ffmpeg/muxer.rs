@@ -4,11 +4,13 @@
 use super::media::{entries, set_entries, set_header};
 use super::{
     Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, Stream,
-    StreamSideData, VideoEncoder, check, location, rescale, text,
+    StreamSideData, VideoEncoder, check, location, rescale,
 };
-use crate::sys::out_of_memory;
+use crate::sys::{Name, out_of_memory};
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
@@ -79,7 +81,7 @@ impl Muxer {
     /// When it cannot be opened, or the connection fails.
     pub fn open(
         container: Container,
-        url: &str,
+        url: &Name,
         interrupt: Option<Interrupt>,
         protocol: Option<&[(String, String)]>,
     ) -> Result<Self, Error> {
@@ -418,10 +420,12 @@ impl Muxer {
     /// When writing fails, or an earlier write failed without a report.
     pub fn finish(mut self) -> Result<u64> {
         self.begin_grace();
-        let is_file =
-            |url: &str| std::fs::metadata(url.strip_prefix("file:").unwrap_or(url)).is_ok_and(|at| at.is_file());
-        // SAFETY: the context's own name, null or a text.
-        let is_readable = self.container.has_edit_lists() && is_file(&unsafe { text((*self.ptr).url) });
+        let is_file = |url: &CStr| {
+            let name = url.to_bytes().strip_prefix(b"file:").unwrap_or(url.to_bytes());
+            std::fs::metadata(OsStr::from_bytes(name)).is_ok_and(|at| at.is_file())
+        };
+        // SAFETY: the context's own name, which was set when it was opened.
+        let is_readable = self.container.has_edit_lists() && is_file(unsafe { CStr::from_ptr((*self.ptr).url) });
         // SAFETY: the header is written; the file is closed once, here or in `drop`.
         unsafe {
             let trailer = check(ffi::av_write_trailer(self.ptr));

@@ -9,6 +9,7 @@ use super::flow::Flow;
 use super::threads::{joined, start};
 use super::{Cancel, Delivery, Message, Outcome, PartPosition, Progress, Sink, Source, Stage, from_stage};
 use crate::ffmpeg::Packet;
+use crate::sys::Name;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use histeq::equalize::EqualizeStage;
@@ -35,7 +36,7 @@ pub struct Summary {
     /// How it ended.
     pub outcome: Outcome,
     /// Name of the output; `None` if there is none.
-    pub output: Option<String>,
+    pub output: Option<Name>,
     /// Duration of the run.
     pub elapsed: Duration,
     /// Name of the equalizer.
@@ -291,7 +292,7 @@ fn write(
     cancel: &Cancel,
     progress: &Progress,
     flow: Option<&Flow>,
-) -> Result<Option<(Outcome, Option<String>)>> {
+) -> Result<Option<(Outcome, Option<Name>)>> {
     let mut frames = 0;
     // Some encoders make more packets than there are frames.
     let count =

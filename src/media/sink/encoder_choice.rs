@@ -8,6 +8,7 @@ use super::encoder_table::{
 use super::two_pass::Pass;
 use crate::ffmpeg::{Container, Encoder, is_lossless};
 use crate::pipeline::{FailureKind, Input};
+use crate::sys::Name;
 use anyhow::{Context, Result, bail, ensure};
 use ffmpeg_next::codec::Id;
 
@@ -96,7 +97,7 @@ impl EncoderChoice {
         &self,
         input: Option<Id>,
         container: Container,
-        file: &str,
+        file: &Name,
         on_gpu: &mut dyn FnMut() -> bool,
     ) -> Result<(Vec<Encoder>, Option<&'static str>)> {
         let input = self.codec.or(input);
@@ -180,7 +181,7 @@ impl EncoderChoice {
     }
 
     /// The encoder of a video of codec `input`, if it has two passes.
-    fn of_two_passes(&self, input: Option<Id>, container: Container, file: &str) -> Result<Encoder> {
+    fn of_two_passes(&self, input: Option<Id>, container: Container, file: &Name) -> Result<Encoder> {
         let by_codec = if input == Some(Id::HEVC) { ["libx265", "libx264"] } else { ["libx264", "libx265"] };
         let own = self.encoder.as_deref().filter(|name| !by_codec.contains(name));
         if let Some(name) = own {

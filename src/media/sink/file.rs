@@ -23,11 +23,12 @@ use crate::ffmpeg::{
 };
 use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
-use crate::sys::number_pattern;
+use crate::sys::{Name, number_pattern};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
 use rustix::io::Errno;
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 
 /// The options of an output.
 #[derive(Clone, Debug, Default)]
@@ -284,11 +285,11 @@ impl FileSink {
         let (name, mut url) = (self.target.name(), self.target.url());
         if self.is_sequence() {
             let image = self.target.image(self.next_image())?;
-            url = self.image.insert(image).location().to_string_lossy().into_owned();
+            url = self.image.insert(image).location().into();
         }
         let opened = match &self.interrupt {
             Some(interrupt) => {
-                Muxer::open(self.container, &url, Some(interrupt.clone()), Some(&protocol_options(&url)))
+                Muxer::open(self.container, &url, Some(interrupt.clone()), Some(&protocol_options(&url.to_string())))
             }
             None => {
                 let interrupt = self.target.fifo().map(|_| self.target.cancel().flag().into());
@@ -735,7 +736,7 @@ impl Sink for FileSink {
         self.running.iter_mut().for_each(|running| running.is_abandoned = true);
     }
 
-    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         if self.running.as_ref().is_none_or(|running| running.is_abandoned && running.written == 0) {
             // Interrupted before the first frame: nothing was written.
             return Ok(None);
@@ -758,11 +759,11 @@ fn zero_time(input: &Input, container: Container) -> i64 {
 }
 
 /// Whether this is the pattern of an image sequence (`%05d.png`).
-pub fn is_sequence_name(name: &str) -> bool {
-    number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
+pub fn is_sequence_name(name: impl AsRef<OsStr>) -> bool {
+    number_pattern(&name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
 }
 
-pub(super) fn container(name: &str, format: Option<&str>) -> Result<Container> {
+pub(super) fn container(name: &Name, format: Option<&str>) -> Result<Container> {
     Container::guess(format, name).with_context(|| match format {
         Some(format) => format!("no container {format} here (`ffmpeg -muxers` lists those of this FFmpeg)"),
         None => format!("{name}: no container goes by this name (use .mp4, .mkv, ..., or say --output-format)"),

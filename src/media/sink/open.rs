@@ -13,6 +13,7 @@ use super::two_pass::{Pass, SizeRule};
 use super::virtual_camera::VirtualCameraSink;
 use crate::ffmpeg::{Media, Rational};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, Sink};
+use crate::sys::Name;
 use anyhow::{Result, bail};
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// When the output must not or cannot be written there.
-pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrite) -> Result<Target, TargetError> {
+pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwrite) -> Result<Target, TargetError> {
     match OutputKind::of(name, format) {
         OutputKind::Nowhere => Ok(Target::nowhere(name)),
         kind => Target::new(name, input, kind.files(name), overwrite),
@@ -34,7 +35,7 @@ pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrit
 ///
 /// # Errors
 /// When it exists and is to be kept, or is a folder.
-pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Result<Target, TargetError> {
+pub fn live_target(name: &Name, format: Option<&str>, overwrite: Overwrite) -> Result<Target, TargetError> {
     match OutputKind::of(name, format) {
         OutputKind::Server => Ok(Target::network(name)),
         kind => Target::direct(name, kind.files(name), overwrite),
@@ -64,7 +65,7 @@ pub fn open(
         }
         #[cfg(target_os = "linux")]
         OutputKind::VirtualCamera => {
-            let device = target.name().to_owned();
+            let device = target.name().path().to_owned();
             let sink = FileSink::create(input, target, options, on_gpu, notices)?;
             Box::new(VirtualCameraSink::new(Box::new(sink), &device))
         }
@@ -83,7 +84,7 @@ pub fn open(
 ///
 /// # Errors
 /// When its container or its encoder cannot.
-pub fn check_two_passes(input: &Input, name: &str, options: &OutputOptions) -> Result<()> {
+pub fn check_two_passes(input: &Input, name: &Name, options: &OutputOptions) -> Result<()> {
     let mut encoder = options.encoder.clone();
     let codec = encoder.regard(input, Pace::Offline);
     encoder.pass = Some(Pass { stats: PathBuf::new(), bit_rate: None });
@@ -95,7 +96,7 @@ pub fn check_two_passes(input: &Input, name: &str, options: &OutputOptions) -> R
 /// # Errors
 /// As for [`open`], but that no file is opened.
 pub fn try_out(
-    name: &str,
+    name: &Name,
     options: OutputOptions,
     (size, rate): ((usize, usize), Rational),
 ) -> Result<Option<Encoding>> {
@@ -107,7 +108,7 @@ pub fn try_out(
     let mut frame = Frame::new(format, size, Range::Limited, Matrix::Bt709, planes.collect())?;
     frame.pts = Some(0);
     let media = Media::of_raw_video("rawvideo", rate, None);
-    let input = Input { picture: Some((format.into(), size)), ..Input::of(name.to_owned(), media) };
+    let input = Input { picture: Some((format.into(), size)), ..Input::of(name.clone(), media) };
     let size = Some(SizeRule::Measure(Arc::default()));
     let options = OutputOptions { segments: None, size, ..options };
     let mut sink = open(input, Target::discarding(name)?, options, &mut || false, Notices::silent())?;
@@ -118,7 +119,7 @@ pub fn try_out(
 }
 
 /// Checks that no option is given that raw frames do not support.
-fn check_raw(name: &str, options: &OutputOptions) -> Result<()> {
+fn check_raw(name: &Name, options: &OutputOptions) -> Result<()> {
     if let PixelChoice::Exactly(_) = options.pixels {
         bail!("{name}: raw frames keep their pixel format (drop --output-pixel-format)");
     }

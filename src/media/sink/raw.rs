@@ -6,7 +6,7 @@ use super::target::Target;
 use crate::ffmpeg::{AutoRotate, Picture, VideoFormat};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
-use crate::sys::PlaneWriter;
+use crate::sys::{Name, PlaneWriter};
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::Rational;
 use histeq::frame::Frame;
@@ -63,11 +63,9 @@ impl RawSink {
 
     fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
         let interrupt = self.target.cancel().flag();
-        self.writer = Some(match self.target.name() {
-            "-" if self.target.fifo().is_none() => {
-                PlaneWriter::stdout(interrupt).context("stdout: cannot be opened")?
-            }
-            _ => PlaneWriter::new(self.target.writer()?, interrupt),
+        self.writer = Some(match *self.target.name() == "-" && self.target.fifo().is_none() {
+            true => PlaneWriter::stdout(interrupt).context("stdout: cannot be opened")?,
+            false => PlaneWriter::new(self.target.writer()?, interrupt),
         });
         let name = self.target.name();
         let format = frame.format();
@@ -157,7 +155,7 @@ impl Sink for RawSink {
         Some(Encoding { container: container.to_owned(), ..Encoding::default() })
     }
 
-    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         if self.stream.is_none() {
             return Ok(None);
         }

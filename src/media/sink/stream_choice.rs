@@ -2,6 +2,7 @@
 
 use crate::ffmpeg::{MediaType, Stream};
 use crate::pipeline::FailureKind;
+use crate::sys::Name;
 use anyhow::Result;
 use std::str::FromStr;
 
@@ -88,7 +89,7 @@ impl StreamChoice {
     ///
     /// # Errors
     /// When one is not in `name`.
-    pub(super) fn check(&self, streams: &[Stream], name: &str) -> Result<()> {
+    pub(super) fn check(&self, streams: &[Stream], name: &Name) -> Result<()> {
         let is_missing = |entry: &&Entry| {
             let is_one = entry.is_kept && entry.which != Which::All;
             is_one && !streams.iter().any(|stream| entry.is_about(stream, streams))

@@ -8,6 +8,7 @@ use crate::ffmpeg::{
     Container, MediaType, Muxer, OutputStream, Packet, Rational, Stream, TranscodeTo, microseconds, rescale,
 };
 use crate::pipeline::{Input, Notices, Transcoded, Transcoders};
+use crate::sys::Name;
 use anyhow::{Result, bail};
 
 /// The longest audio that decoders need before the first audible sample, in microseconds.
@@ -69,7 +70,7 @@ pub struct Routes {
 ///
 /// # Errors
 /// The warning, with `--strict`.
-pub fn check_rotation(video: &Stream, name: &str, is_stored: bool, notices: &Notices) -> Result<()> {
+pub fn check_rotation(video: &Stream, name: &Name, is_stored: bool, notices: &Notices) -> Result<()> {
     if is_stored || !video.side_data.has_other_angle() {
         return Ok(());
     }
@@ -89,7 +90,7 @@ pub fn check(
     video: usize,
     container: Container,
     rules: &StreamRules,
-    name: &str,
+    name: &Name,
     notices: &Notices,
 ) -> Result<()> {
     rules.choice.iter().try_for_each(|choice| choice.check(streams, name))?;

@@ -4,6 +4,7 @@ use super::filtered::{Scope, delivered_format, filtered_in};
 use super::text::escaped;
 use crate::ffmpeg::{FilterGraph, RawFormat};
 use crate::pipeline::{FailureKind, Input, Notices, Source};
+use crate::sys::Name;
 use anyhow::{Context, Result, bail, ensure};
 use histeq::frame::{Matrix, PixelFormat};
 use std::fs::File;
@@ -38,7 +39,7 @@ enum Kind {
 /// When the file is no table, FFmpeg lacks the filter for it or refuses it, or the pictures have alpha, which it would lose.
 pub fn looked_up(
     (source, input): (Box<dyn Source>, Input),
-    name: &str,
+    name: &Name,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
     let kind = kind_of(name)?;
@@ -51,15 +52,15 @@ pub fn looked_up(
     let is_hd = input.picture.is_none_or(|(_, (_, height))| height > SD_ROWS);
     let matrix = if !has_matrix && is_hd { Matrix::Bt709 } else { colour.matrix() };
     let chain = chain(kind, name, format, matrix, colour.is_full_range(format));
-    filtered_in((source, input), "--lut", &chain, Scope::Whole, notices)
+    filtered_in((source, input), "--lut", chain, Scope::Whole, notices)
 }
 
 /// The kind of table in the file `name`, whose numbers are looked at: FFmpeg takes any.
-fn kind_of(name: &str) -> Result<Kind> {
-    let path = Path::new(name);
+fn kind_of(name: &Name) -> Result<Kind> {
+    let path = name.path();
     let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
     ensure!(is_cube, "--lut {name}: is no .cube file");
-    let of_system = |error| FailureKind::of_file(&format!("--lut {name}"), &error);
+    let of_system = |error| FailureKind::of_file(&Name::from(format!("--lut {name}")), &error);
     let file = File::open(path).map_err(of_system)?;
     ensure!(file.metadata().map_err(of_system)?.is_file(), "--lut {name}: is no regular file");
     let (mut reader, mut line, mut read) = (BufReader::new(file), Vec::new(), 0);
@@ -94,7 +95,7 @@ fn kind_of(name: &str) -> Result<Kind> {
 }
 
 /// Checks the first three of these words to be numbers that FFmpeg can work with.
-fn check<'a>(words: impl Iterator<Item = &'a str>, name: &str, line: u64) -> Result<()> {
+fn check<'a>(words: impl Iterator<Item = &'a str>, name: &Name, line: u64) -> Result<()> {
     let is_number = |word: &str| word.parse::<f32>().is_ok_and(|number| number.abs() <= MAX_NUMBER);
     match words.take(3).find(|word| !is_number(word)) {
         Some(word) => bail!("--lut {name}: line {line}: {word} is no number of a table, where black is 0 and white 1"),
@@ -103,16 +104,27 @@ fn check<'a>(words: impl Iterator<Item = &'a str>, name: &str, line: u64) -> Res
 }
 
 /// The filters that apply the table to pictures of `format`.
-fn chain(kind: Kind, name: &str, format: RawFormat, matrix: Matrix, is_full: bool) -> String {
-    // FFmpeg takes it apart twice: as an option, as a part of a chain.
-    let file = escaped(&escaped(name, "\\':"), "\\'[],;");
-    let lut = match kind {
-        Kind::Curves => format!("lut1d=file={file}:interp=linear"),
-        Kind::Colours => format!("lut3d=file={file}:interp=tetrahedral"),
+fn chain(kind: Kind, name: &Name, format: RawFormat, matrix: Matrix, is_full: bool) -> Name {
+    let (lut, interpolation) = match kind {
+        Kind::Curves => ("lut1d", "linear"),
+        Kind::Colours => ("lut3d", "tetrahedral"),
     };
+    let [before, behind] = around(format, matrix, is_full);
+    let mut chain = format!("{before}{lut}=interp={interpolation}:file=").into_bytes();
+    for chunk in name.bytes().utf8_chunks() {
+        // FFmpeg takes it apart twice: as an option, as a part of a chain.
+        chain.extend(escaped(&escaped(chunk.valid(), "\\':"), "\\'[],;").bytes());
+        chain.extend(chunk.invalid());
+    }
+    chain.extend(behind.bytes());
+    Name::of_bytes(chain)
+}
+
+/// The filters before and behind the table.
+fn around(format: RawFormat, matrix: Matrix, is_full: bool) -> [String; 2] {
     let own = format.name().replacen("yuvj", "yuv", 1);
     if format.is_rgb() {
-        return format!("format=gbrp16le,{lut},format={own}");
+        return ["format=gbrp16le,".to_owned(), format!(",format={own}")];
     }
     let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
     let (scaled, tagged) = match matrix {
@@ -121,11 +133,13 @@ fn chain(kind: Kind, name: &str, format: RawFormat, matrix: Matrix, is_full: boo
         Matrix::Bt2020 => ("bt2020", "bt2020nc"),
     };
     let range = if is_full { "pc" } else { "tv" };
-    format!(
-        "scale=in_color_matrix={scaled}:in_range={range}:{flags},format=gbrp16le,{lut},\
-         scale=out_color_matrix={scaled}:out_range={range}:{flags},format={own},\
-         setparams=colorspace={tagged}:range={range}"
-    )
+    [
+        format!("scale=in_color_matrix={scaled}:in_range={range}:{flags},format=gbrp16le,"),
+        format!(
+            ",scale=out_color_matrix={scaled}:out_range={range}:{flags},format={own},\
+             setparams=colorspace={tagged}:range={range}"
+        ),
+    ]
 }
 
 #[cfg(test)]
@@ -148,7 +162,7 @@ mod tests {
 
     #[test]
     fn names_are_escaped() {
-        let chain = chain(Kind::Colours, "a, b's [1].cube", PixelFormat::Gbrp.into(), Matrix::Bt709, true);
-        assert!(chain.contains(r"file=a\, b\\\'s \[1\].cube:"), "{chain}");
+        let chain = chain(Kind::Colours, &"a, b's [1].cube".into(), PixelFormat::Gbrp.into(), Matrix::Bt709, true);
+        assert!(chain.to_string().contains(r"file=a\, b\\\'s \[1\].cube,"), "{chain}");
     }
 }

@@ -12,6 +12,7 @@ use histeq_media::ffmpeg::{microseconds, rescale};
 use histeq_media::pipeline::{FailureKind, Notices, Outcome};
 use histeq_media::sink::{JoinedFile, Overwrite};
 use histeq_media::source::{InputChanged, PacketSurvey, Reading};
+use histeq_media::sys::Name;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -40,7 +41,7 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
         arguments.extend(given.iter().cloned().chain(as_strict_and_verbose(&job.stderr)));
         let name = format!("file {file}");
         ChildRun {
-            file: name.clone(),
+            file: name.clone().into(),
             name,
             arguments,
             frames: None,
@@ -94,9 +95,9 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     joining.check_records(cancel)?;
     let records = outputs.records.open(&input.name)?;
     // With `--jobs`, they are those of the whole command.
-    let is_whole_command = plan.arguments.iter().any(|word| word == "--one-of");
+    let is_whole_command = plan.arguments.iter().any(|word| *word == "--one-of");
     let program = ["histeq-video", "plan"].into_iter().take(if is_whole_command { 1 } else { 2 });
-    let words = program.map(str::to_owned).chain(plan.arguments.iter().cloned());
+    let words = program.map(Name::from).chain(plan.arguments.iter().cloned());
     let named_settings = whole.equalize.report(&settings, &input);
     options.provenance = whole.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));
     records.describe(words, named_settings);

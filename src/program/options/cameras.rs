@@ -7,11 +7,12 @@ use super::values::{in_one_line, usage};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use histeq::options::OPTIONS;
-use histeq_media::sys::read_regular;
+use histeq_media::sys::{Name, read_regular};
 use jiff::civil::Time;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
@@ -108,7 +109,7 @@ impl Text<'_> {
         let before = &self.text[..place.start.min(self.text.len())];
         let line = 1 + before.matches('\n').count();
         let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
-        format!("{}:{line}:{column}", self.path.display())
+        format!("{}:{line}:{column}", Name::from(self.path))
     }
 }
 
@@ -121,11 +122,10 @@ impl CameraFile {
         if words.get(1).is_none_or(|word| word != "live") {
             return None;
         }
-        let at = words
-            .iter()
-            .position(|word| word.to_str().is_some_and(|word| word == "--config" || word.starts_with("--config=")))?;
-        let (path, count) = match words[at].to_str()?.split_once('=') {
-            Some((_, path)) => (OsString::from(path), 1),
+        let named = |word: &OsString| word.as_bytes().strip_prefix(b"--config=").map(<[u8]>::to_vec);
+        let at = words.iter().position(|word| word == "--config" || named(word).is_some())?;
+        let (path, count) = match named(&words[at]) {
+            Some(path) => (OsString::from_vec(path), 1),
             None => (words.get(at + 1)?.clone(), 2),
         };
         let words = words[..at].iter().chain(&words[at + count..]).cloned().collect();
@@ -148,7 +148,7 @@ impl CameraFile {
         {
             return Err(error);
         }
-        let unread = |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", self.path.display()));
+        let unread = |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", Name::from(&self.path)));
         let bytes = read_regular(&self.path, MOST_BYTES).map_err(|error| unread(&error))?;
         let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
         let text = Text { path: &self.path, text: &text };

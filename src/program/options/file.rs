@@ -21,9 +21,9 @@ use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
 use histeq_media::sink::{OutputKind, Overwrite};
 use histeq_media::source::{InputOptions, Isolation, Reading};
-use histeq_media::sys::{is_pipe, number_pattern};
+use histeq_media::sys::{Name, is_pipe, number_pattern};
 use std::ffi::OsStr;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 
 /// How many decoders of a GPU work on a file: one more than the most that a GPU has.
 const DECODERS: u8 = 8;
@@ -34,13 +34,13 @@ pub struct FileArgs {
     /// Video, image, numbered images (%05d.png, the first of them, or their folder), URL that FFmpeg can read, or - for
     /// stdin
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
-    pub input: Option<String>,
+    pub input: Option<Name>,
 
     /// File to write; its name decides the container; - is stdout [default: NAME-equalized.EXT]
     ///
     /// Without --output-format, what goes to stdout is y4m. The default lies beside the input.
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub output: Option<String>,
+    pub output: Option<Name>,
 
     /// Many cores, and many files.
     #[command(flatten)]
@@ -109,7 +109,7 @@ pub struct FileArgs {
     /// plots (.html), or histograms for NumPy (.npz); may be repeated
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, action = ArgAction::Append)]
     #[arg(help_heading = "Output", hide_short_help = true)]
-    pub stats: Vec<String>,
+    pub stats: Vec<Name>,
 
     /// Leave out of the output's metadata that this program made it, and with which settings
     #[arg(long, help_heading = "Output", hide_short_help = true)]
@@ -206,11 +206,11 @@ pub enum StatsFormat {
 
 impl StatsFormat {
     /// The format for the extension of a file name; lines of JSON for stdout.
-    pub fn of(name: &str) -> Option<Self> {
-        if name == "-" {
+    pub fn of(name: &Name) -> Option<Self> {
+        if *name == "-" {
             return Some(StatsFormat::JsonLines);
         }
-        let extension = Path::new(name).extension()?.to_ascii_lowercase();
+        let extension = name.path().extension()?.to_ascii_lowercase();
         match extension.to_str()? {
             "csv" => Some(StatsFormat::Csv),
             "jsonl" => Some(StatsFormat::JsonLines),
@@ -231,7 +231,7 @@ pub struct FileJob {
     /// What it is for.
     pub purpose: Option<Purpose>,
     /// Files of statistics, and their formats.
-    pub stats: Vec<(String, StatsFormat)>,
+    pub stats: Vec<(Name, StatsFormat)>,
     /// Filters ahead of equalization.
     pub filters: FilterOptions,
     /// Colours behind equalization.
@@ -284,7 +284,7 @@ impl FileJob {
         let Some(input) = input else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input is required"));
         };
-        if input.is_empty() || output.as_deref() == Some("") {
+        if input.is_empty() || output.as_ref().is_some_and(Name::is_empty) {
             return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
         }
         let input = input_name(input);
@@ -363,14 +363,14 @@ impl FileJob {
     }
 
     /// Names of all files that the run writes.
-    pub fn written_files(&self) -> impl Iterator<Item = &String> {
+    pub fn written_files(&self) -> impl Iterator<Item = &Name> {
         let stats = self.stats.iter().map(|(name, _)| name);
         [&self.output.name].into_iter().chain(&self.equalize.save_curves).chain(stats)
     }
 }
 
 /// Checks that an output can be brought to a size.
-fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Result<(), clap::Error> {
+fn check_size(output: &OutputFile, input: &Name, has_whole_scenes: bool) -> Result<(), clap::Error> {
     let name = &output.name;
     let why = if is_pipe(input) || is_url(input) {
         "an input that can be read twice: a file"
@@ -378,7 +378,7 @@ fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Resul
         "--smooth with a number of seconds"
     } else {
         match OutputKind::of(name, output.options.format.as_deref()) {
-            OutputKind::File if name != "-" && !is_url(name) => return Ok(()),
+            OutputKind::File if *name != "-" && !is_url(name) => return Ok(()),
             OutputKind::Segments if !is_url(name) => "an output that is one file",
             _ => "an output that is one file of encoded video",
         }
@@ -387,29 +387,30 @@ fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Resul
 }
 
 /// The default name of an output: `clip-equalized.mp4` for `clip.mp4`, in its folder.
-fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result<String, clap::Error> {
+fn beside(input: &Name, purpose: Option<Purpose>, format: Option<&str>) -> Result<Name, clap::Error> {
     if format == Some("null") {
-        return Ok("null".to_owned());
+        return Ok("null".into());
     }
     if is_pipe(input) || is_url(input) || format.is_some() {
         let message = "an output is required, unless the input is a file and decides its container";
         return Err(usage(ErrorKind::MissingRequiredArgument, message));
     }
-    let path = Path::new(input);
-    let has_container = |extension: &&str| Container::guess(None, &format!("a.{extension}")).is_some();
+    let path = input.path();
+    let has_container = |extension: &&str| Container::guess(None, format!("a.{extension}")).is_some();
     let own = path.extension().and_then(OsStr::to_str).filter(has_container);
     let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut stem = path.file_stem().unwrap_or_default().as_bytes().to_vec();
     // An existing file is one image, even with % in its name, and so is its output.
-    let is_one = path.is_file() && number_pattern(input).is_some();
-    let stem = if is_one { stem.replace('%', "_") } else { stem.into_owned() };
-    Ok(path.with_file_name(format!("{stem}-equalized.{extension}")).to_string_lossy().into_owned())
+    if path.is_file() && number_pattern(input).is_some() {
+        stem.iter_mut().filter(|byte| **byte == b'%').for_each(|byte| *byte = b'_');
+    }
+    Ok(path.with_file_name(Name::of_parts([&Name::of_bytes(stem), &"-equalized.", &extension])).into())
 }
 
-fn stats(names: Vec<String>, output: &str) -> Result<Vec<(String, StatsFormat)>, clap::Error> {
-    let mut stats: Vec<(String, StatsFormat)> = Vec::new();
+fn stats(names: Vec<Name>, output: &Name) -> Result<Vec<(Name, StatsFormat)>, clap::Error> {
+    let mut stats: Vec<(Name, StatsFormat)> = Vec::new();
     for name in names {
-        if name == output {
+        if name == *output {
             return Err(usage(ErrorKind::ArgumentConflict, "--stats and the output are two files, with two names"));
         }
         if stats.iter().any(|(other, _)| *other == name) {

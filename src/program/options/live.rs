@@ -19,7 +19,7 @@ use histeq::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, network_format};
 use histeq_media::source::CameraOptions;
-use histeq_media::sys::{number_pattern, numbered};
+use histeq_media::sys::{Name, number_pattern, numbered};
 use jiff::civil::Time;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -38,7 +38,7 @@ pub struct LiveArgs {
     /// Several are equalized at the same time, without a window, and on one GPU. Each has outputs of its own: %d in
     /// their names (--record 'cam-%d.mkv') is its number, from 1. All options hold for each. One that fails or ends
     /// leaves the others alone.
-    pub camera: Vec<String>,
+    pub camera: Vec<Name>,
 
     /// Equalize the cameras that this file describes, in TOML: [camera.NAME] with source = "URL" and these options
     ///
@@ -55,7 +55,7 @@ pub struct LiveArgs {
 
     /// Also record into this file; mp4 and mkv stay playable even after a crash
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub record: Option<String>,
+    pub record: Option<Name>,
 
     /// Record in files of this length (10m, 1h), each whole by itself; the name has the time: cam-%Y%m%d-%H%M%S.mkv
     ///
@@ -81,11 +81,11 @@ pub struct LiveArgs {
     ///
     /// The stream goes on when a server that was away comes back; window and recording lose nothing meanwhile.
     #[arg(short = 'o', long, value_name = "URL")]
-    pub output: Option<String>,
+    pub output: Option<Name>,
 
     /// Also feed a virtual camera (v4l2loopback) like /dev/video10, for other programs to read
     #[arg(long, value_name = "DEV")]
-    pub loopback: Option<String>,
+    pub loopback: Option<Name>,
 
     /// Draw this text into the equalized picture, with the time as strftime has it: '%F %T gate'
     #[arg(long, value_name = "TEXT", help_heading = "Filters", hide_short_help = true)]
@@ -217,7 +217,7 @@ pub struct LiveJob {
     /// The camera, and how to open it.
     pub camera: CameraOptions,
     /// A file to record into.
-    pub record: Option<String>,
+    pub record: Option<Name>,
     /// The length of its segments, and which of them are kept, if it is a pattern of their names.
     pub segments: Option<(Duration, Retention)>,
     /// What to do if an output exists.
@@ -229,9 +229,9 @@ pub struct LiveJob {
     /// Pixel format to encode.
     pub pixels: PixelChoice,
     /// A virtual camera to feed.
-    pub loopback: Option<String>,
+    pub loopback: Option<Name>,
     /// A pipe or a URL, and its container.
-    pub output: Option<(String, Option<String>)>,
+    pub output: Option<(Name, Option<String>)>,
     /// What holds at some times of the day alone.
     pub schedule: Vec<Scheduled>,
     /// Colours behind equalization.
@@ -262,7 +262,7 @@ pub struct LiveJob {
 impl LiveJob {
     /// Checks and converts `args`: a job for each source, at least one.
     pub fn from_args(mut args: LiveArgs) -> Result<Vec<Self>, clap::Error> {
-        let cameras: Vec<String> = std::mem::take(&mut args.camera).into_iter().map(input_name).collect();
+        let cameras: Vec<Name> = std::mem::take(&mut args.camera).into_iter().map(input_name).collect();
         let mut job = LiveJob::without_camera(args)?;
         if cameras.len() < 2 {
             let camera = CameraOptions { camera: cameras.into_iter().next(), ..job.camera };
@@ -276,14 +276,15 @@ impl LiveJob {
     fn without_camera(mut args: LiveArgs) -> Result<Self, clap::Error> {
         let segments = segments(&mut args)?;
         let output = args.output.map(output_name).map(|url| {
-            let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
+            let format =
+                args.output_options.output_format.clone().or_else(|| network_format(url.text()?).map(str::to_owned));
             (url, format)
         });
         let mut equalize = EqualizeOptions::for_live(args.equalize, args.equalized)?;
         equalize.options.gray |= args.palette.palette.is_some();
         let backend = args.device.choice(&equalize, false)?;
         let ten_bits = equalize.options.output_depth == OutputDepth::Ten;
-        let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
+        let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| *url != "-");
         let microphone = args.audio.clone().filter(|name| name != "none" && keeps_sound);
         Ok(LiveJob {
             camera: CameraOptions {
@@ -328,10 +329,10 @@ impl LiveJob {
     }
 
     /// Checks that the options go with several sources.
-    fn check_several(&self, cameras: &[String]) -> Result<(), clap::Error> {
+    fn check_several(&self, cameras: &[Name]) -> Result<(), clap::Error> {
         let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
         let count = cameras.len();
-        if cameras.iter().filter(|camera| *camera == "-").count() > 1 {
+        if cameras.iter().filter(|camera| **camera == "-").count() > 1 {
             return conflict("- is stdin, which is one source: name it once");
         }
         if self.microphone.is_some() {
@@ -371,8 +372,8 @@ impl LiveJob {
     }
 
     /// The job of the source with this number, from 1, of several.
-    fn of_several(&self, number: usize, camera: String) -> Self {
-        let place = |name: &String| numbered(name, number as u64);
+    fn of_several(&self, number: usize, camera: Name) -> Self {
+        let place = |name: &Name| numbered(name, number as u64);
         let mut job = self.clone();
         job.record = self.record.as_ref().map(place);
         job.loopback = self.loopback.as_ref().map(place);
@@ -434,17 +435,17 @@ impl LiveJob {
     }
 
     /// Names of all files that it reads and writes.
-    pub fn files(&self) -> impl Iterator<Item = &String> {
+    pub fn files(&self) -> impl Iterator<Item = &Name> {
         self.written_files().chain(&self.camera.camera).chain(self.equalize.read_files())
     }
 
     /// Names of the recording and the output.
-    pub fn encoded_files(&self) -> impl Iterator<Item = &String> {
+    pub fn encoded_files(&self) -> impl Iterator<Item = &Name> {
         self.record.iter().chain(self.output.as_ref().map(|(url, _)| url))
     }
 
     /// Names of all files that the run writes.
-    pub fn written_files(&self) -> impl Iterator<Item = &String> {
+    pub fn written_files(&self) -> impl Iterator<Item = &Name> {
         self.encoded_files().chain(&self.equalize.save_curves)
     }
 }

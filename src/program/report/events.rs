@@ -3,7 +3,7 @@
 use super::failure::kind_of;
 use histeq::spec::natural::Found;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
-use histeq_media::sys::{give_up_with_an_event, print_line};
+use histeq_media::sys::{Name, give_up_with_an_event, print_line};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -102,10 +102,14 @@ pub struct StartRecord {
     /// Number of the source, from 1, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<usize>,
-    /// The input's name.
+    /// The input's name, and its bytes where they are no text.
     pub input: String,
-    /// The outputs' names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_bytes: Option<String>,
+    /// The outputs' names, and their bytes where those of one are no text.
     pub outputs: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs_bytes: Option<Vec<Option<String>>>,
     /// Number of frames, if known.
     pub frames: Option<u64>,
     /// Frames a second of the video, if known.
@@ -126,6 +130,8 @@ pub struct SegmentRecord {
     pub source: Option<usize>,
     /// The name of its file.
     pub file: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<String>,
     /// When it began, by the clock on the wall.
     pub begin: Timestamp,
     /// How long it is.
@@ -216,7 +222,11 @@ pub struct ResultRecord {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FileRecord {
     pub input: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_bytes: Option<String>,
     pub output: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<String>,
     /// What it alone would have ended with: 0 where it is done, 3 where it was there, 130 where it was interrupted.
     pub exit_code: u8,
     /// Frames written.
@@ -235,9 +245,19 @@ pub struct FileRecord {
     /// The file that is left of it, where it was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_bytes: Option<String>,
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
+}
+
+impl FileRecord {
+    /// The record of these files, with the other fields of `record`.
+    pub fn of(input: &Name, output: &Name, record: FileRecord) -> Self {
+        let (input_bytes, output_bytes) = (input.encoded_bytes(), output.encoded_bytes());
+        FileRecord { input: input.to_string(), input_bytes, output: output.to_string(), output_bytes, ..record }
+    }
 }
 
 impl From<ResultRecord> for FileRecord {
@@ -272,6 +292,8 @@ impl From<Found> for FoundRecord {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct OutputRecord {
     pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name_bytes: Option<String>,
     /// Frames written.
     pub frames: u64,
     /// Size of its file, if it is one.
@@ -279,16 +301,34 @@ pub struct OutputRecord {
     pub bytes: Option<u64>,
 }
 
+/// The size of a file; `None` of what is no file.
+pub(super) fn bytes_of(name: &Name) -> Option<u64> {
+    std::fs::metadata(name).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
+}
+
 impl OutputRecord {
     /// The record of the output of this name.
-    pub fn of(name: &str, frames: u64) -> Self {
-        OutputRecord { name: name.to_owned(), frames, bytes: bytes_of(name) }
+    pub fn new(name: &Name, frames: u64) -> Self {
+        OutputRecord { name: name.to_string(), name_bytes: name.encoded_bytes(), frames, bytes: bytes_of(name) }
     }
 }
 
-/// The size of a file; `None` of what is no file.
-pub(super) fn bytes_of(name: &str) -> Option<u64> {
-    std::fs::metadata(name).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
+impl StartRecord {
+    /// The record of what is read from `input` and written to `outputs`; no more is known.
+    pub fn new(input: &Name, outputs: &[Name]) -> Self {
+        let bytes: Vec<Option<String>> = outputs.iter().map(Name::encoded_bytes).collect();
+        StartRecord {
+            source: None,
+            input: input.to_string(),
+            input_bytes: input.encoded_bytes(),
+            outputs: outputs.iter().map(Name::to_string).collect(),
+            outputs_bytes: bytes.iter().any(Option::is_some).then_some(bytes),
+            frames: None,
+            frame_rate: None,
+            encoding: None,
+            settings: Map::new(),
+        }
+    }
 }
 
 /// Where the lines go; clones share it.
@@ -301,7 +341,7 @@ pub struct Events {
 /// A file or pipe of events.
 struct EventFile {
     file: File,
-    name: String,
+    name: Name,
     /// Whether lines that cannot be written are an error.
     is_strict: bool,
     /// The error after which no lines are written.
@@ -323,8 +363,8 @@ impl Events {
     }
 
     /// Lines in this file or pipe, which is called `name`.
-    pub fn in_file(file: File, name: &str, is_strict: bool) -> Self {
-        let file = EventFile { file, name: name.to_owned(), is_strict, failure: None, is_reported: false };
+    pub fn in_file(file: File, name: &Name, is_strict: bool) -> Self {
+        let file = EventFile { file, name: name.clone(), is_strict, failure: None, is_reported: false };
         Events { file: Some(Arc::new(Mutex::new(file))) }
     }
 
@@ -382,16 +422,13 @@ mod tests {
     #[test]
     fn events_are_read_as_they_were_written() {
         let run = StartRecord {
-            source: None,
-            input: "in\n.mkv".to_owned(),
-            outputs: vec!["out \u{1b}.mkv".to_owned()],
-            frames: None,
             frame_rate: Some(12.5),
             encoding: Some(Encoding { container: "mp4".to_owned(), ..Encoding::default() }.into()),
             settings: Map::from_iter([("smooth".to_owned(), Value::from("scene"))]),
+            ..StartRecord::new(&"in\n.mkv".into(), &["out \u{1b}.mkv".into(), Name::of_bytes(vec![0xfc])])
         };
         let error = ErrorWithRemedy::not_in_pieces("in.mkv: cannot be cut".to_owned()).into();
-        let outputs = vec![OutputRecord { name: "out.mkv".to_owned(), frames: 5, bytes: Some(812) }];
+        let outputs = vec![OutputRecord { bytes: Some(812), ..OutputRecord::new(&"out.mkv".into(), 5) }];
         for event in [
             Event::Start { protocol: PROTOCOL, version: "1".to_owned(), command: "histeq-video".to_owned(), run },
             Event::Progress(ProgressRecord { frame: 7, position: 0.28, ..ProgressRecord::default() }),

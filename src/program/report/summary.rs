@@ -4,7 +4,7 @@ use super::events::{OutputRecord, ResultRecord, bytes_of};
 use super::width::{in_a_line_or_two, with_name, wrapped};
 use histeq_media::pipeline::live::{LiveSummary, Written};
 use histeq_media::pipeline::{NOT_CORRECTED, Outcome, Progress, Stage, Summary, UNCHANGED};
-use histeq_media::sys::one_line;
+use histeq_media::sys::{Name, one_line};
 use std::time::Duration;
 
 /// The end of equalizing a file.
@@ -61,8 +61,8 @@ pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
 
 /// The end of equalizing `frames` frames, `damaged` of them damaged, by several processes, with its line; `name` is the
 /// output, if there is one.
-pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&str>, elapsed: Duration, line: String) -> ResultRecord {
-    let outputs = name.map(|name| OutputRecord::of(name, frames)).into_iter().collect();
+pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&Name>, elapsed: Duration, line: String) -> ResultRecord {
+    let outputs = name.map(|name| OutputRecord::new(name, frames)).into_iter().collect();
     ResultRecord { frames, damaged, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
 }
 
@@ -103,7 +103,7 @@ fn rounded(time: Duration) -> f64 {
 }
 
 fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
-    let output = |name: &String| OutputRecord::of(name, progress.written());
+    let output = |name: &Name| OutputRecord::new(name, progress.written());
     summary.output.iter().map(output).collect()
 }
 
@@ -133,7 +133,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
     let mut text = wrapped(&text);
     for output in &summary.outputs {
         let line = with_size(&counted(output.frames, "frame"), &output.name);
-        text += &format!("\n{line} -> {}", one_line(&output.name));
+        text += &format!("\n{line} -> {}", one_line(&output.name.to_string()));
         match (output.missed, output.dropped) {
             (0, 0) => {}
             (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
@@ -142,7 +142,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
             (missed, dropped) => text += &format!(", {} dropped because it was away or too slow", missed + dropped),
         }
     }
-    let output = |output: &Written| OutputRecord::of(&output.name, output.frames);
+    let output = |output: &Written| OutputRecord::new(&output.name, output.frames);
     ResultRecord {
         source,
         dropped: summary.dropped,
@@ -163,7 +163,7 @@ pub fn counted(count: u64, what: &str) -> String {
 }
 
 /// `line` with the size of the file of this name, if there is one.
-pub fn with_size(line: &str, name: &str) -> String {
+pub fn with_size(line: &str, name: &Name) -> String {
     bytes_of(name).map_or(line.to_owned(), |bytes| format!("{line}, {}", in_bytes(bytes)))
 }
 
@@ -179,10 +179,10 @@ pub fn in_bytes(bytes: u64) -> String {
 /// `line`, the size of the output, and its name.
 fn with_destination(line: &str, summary: &Summary) -> String {
     match (summary.outcome, &summary.output) {
-        (Outcome::Complete, Some(name)) => with_name(&format!("{} -> ", with_size(line, name)), &one_line(name)),
+        (Outcome::Complete, Some(name)) => with_name(&format!("{} -> ", with_size(line, name)), name),
         (Outcome::Interrupted, Some(name)) => {
             let line = with_size(&format!("{line}; interrupted, what there is"), name);
-            with_name(&format!("{line} -> "), &one_line(name))
+            with_name(&format!("{line} -> "), name)
         }
         (_, None) => format!("{line}; interrupted before the first frame"),
     }

@@ -21,7 +21,7 @@ use histeq_media::ffmpeg;
 use histeq_media::pipeline::{Cancel, Encoding, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
 use histeq_media::sink::{Segment, Shelf};
 use histeq_media::source::{self, InputOptions};
-use histeq_media::sys::without_password;
+use histeq_media::sys::{Name, without_password};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
     pub fn start<'b>(
         &self,
         input: &Input,
-        outputs: impl Iterator<Item = &'b String>,
+        outputs: impl Iterator<Item = &'b Name>,
         encoding: Option<Encoding>,
         settings: Map<String, Value>,
     ) {
@@ -154,12 +154,11 @@ impl<'a> Session<'a> {
         }
         self.console.start(StartRecord {
             source: self.source,
-            input: input.name.clone(),
-            outputs: outputs.map(|name| without_password(name)).collect(),
             frames: input.frames,
             frame_rate: input.rate(),
             encoding: encoding.map(Box::new),
             settings,
+            ..StartRecord::new(&input.name, &outputs.map(without_password).collect::<Vec<_>>())
         });
     }
 
@@ -167,8 +166,9 @@ impl<'a> Session<'a> {
     pub fn segment_ended(&self) -> impl Fn(Segment) + Send + Sync + 'static {
         let (console, source) = (self.console.clone(), self.source);
         move |Segment { file, begin, seconds, frames, bytes }| {
-            let (file, begin) = (file.display().to_string(), begin.timestamp());
-            console.segment(SegmentRecord { source, file, begin, seconds, frames, bytes });
+            let (file, begin) = (Name::from(file), begin.timestamp());
+            let (file, file_bytes) = (file.to_string(), file.encoded_bytes());
+            console.segment(SegmentRecord { source, file, file_bytes, begin, seconds, frames, bytes });
         }
     }
 

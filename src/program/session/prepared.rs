@@ -48,7 +48,7 @@ pub fn prepare(
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
     let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
-    let (source, input) = match filters.lut.as_deref() {
+    let (source, input) = match &filters.lut {
         Some(name) => source::looked_up((source, input), name, notices)?,
         None => (source, input),
     };

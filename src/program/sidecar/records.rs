@@ -8,7 +8,7 @@ use histeq::equalize::EqualizeStage;
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_media::sink::{Files, Leftover, Overwrite, Target, Together};
 use histeq_media::source::Developed;
-use histeq_media::sys::PrivateFolder;
+use histeq_media::sys::{Name, PrivateFolder};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl RecordTargets {
     /// The targets of equalizing a file. `cancel` ends the wait for the readers of FIFOs.
     pub fn of_file(job: &FileJob, cancel: &Cancel) -> Result<Self> {
         let overwrite = beside(job.output.overwrite);
-        let target = |name: &String| {
+        let target = |name: &Name| {
             Target::new(name, &job.input.url, Files::One, overwrite).map(|target| target.interruptible(cancel))
         };
         let stats = job.stats.iter().map(|(name, format)| target(name).map(|target| (target, *format)));
@@ -56,7 +56,7 @@ impl RecordTargets {
 
     /// The target of `live`, written directly like a recording.
     pub fn of_live(job: &LiveJob, cancel: &Cancel) -> Result<Self> {
-        let curves = job.equalize.save_curves.as_deref();
+        let curves = job.equalize.save_curves.as_ref();
         let curves = curves.map(|name| Target::direct(name, Files::One, beside(job.overwrite))).transpose()?;
         Ok(RecordTargets { stats: Vec::new(), curves: curves.map(|target| target.interruptible(cancel)) })
     }
@@ -81,8 +81,8 @@ impl RecordTargets {
     }
 
     /// Opens the records. `title` is the video's name in a page of statistics.
-    pub fn open(self, title: &str) -> Result<Records> {
-        let recording = if self.stats.is_empty() { None } else { Some(Recording::create(self.stats, title)?) };
+    pub fn open(self, title: &Name) -> Result<Records> {
+        let recording = if self.stats.is_empty() { None } else { Some(Recording::create(self.stats, &title.to_string())?) };
         Ok(Records { recording, curves: self.curves.map(CurveWriter::new) })
     }
 }
@@ -104,7 +104,7 @@ pub struct Records {
 
 impl Records {
     /// Describes in a page of statistics how the video is made: by this command line, with these settings.
-    pub fn describe(&self, command_line: impl Iterator<Item = String>, settings: Map<String, Value>) {
+    pub fn describe(&self, command_line: impl Iterator<Item = Name>, settings: Map<String, Value>) {
         if let Some(recording) = &self.recording {
             recording.describe(shown_command(command_line), settings);
         }

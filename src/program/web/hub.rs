@@ -9,6 +9,7 @@ use histeq::spec::{Look, Method, Settings, Strength, Stretch};
 use histeq_media::pipeline::live::{DropOldestQueue, SharedSettings, Shown};
 use histeq_media::pipeline::{Input, Notices, Progress};
 use histeq_media::sink::recordings;
+use histeq_media::sys::Name;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -184,7 +185,7 @@ pub struct Viewed {
     notices: Notices,
     progress: Arc<Progress>,
     /// Where it is recorded, and whether that is a pattern of names.
-    record: Option<(String, bool)>,
+    record: Option<(Name, bool)>,
     /// Frames for the thread that encodes.
     pub(super) frames: DropOldestQueue<Shown>,
     pub(super) last: Mutex<Option<Shown>>,
@@ -213,7 +214,7 @@ impl Viewed {
         input: &Input,
         equalize: &EqualizeOptions,
         (settings, notices, progress): (&SharedSettings, &Notices, &Arc<Progress>),
-        record: Option<(String, bool)>,
+        record: Option<(Name, bool)>,
     ) -> Self {
         Viewed {
             number,
@@ -333,9 +334,9 @@ impl Viewed {
         }
     }
 
-    /// The file of the recording with this name.
+    /// The file of the recording that is shown under this name.
     pub fn recording(&self, name: &str) -> Option<PathBuf> {
-        let is_it = |file: &Path| file.file_name().is_some_and(|file| file == name);
+        let is_it = |file: &Path| file.file_name().is_some_and(|file| Name::from(file).to_string() == name);
         self.recordings().into_iter().map(|(file, ..)| file).find(|file| is_it(file))
     }
 

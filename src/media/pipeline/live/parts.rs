@@ -2,6 +2,7 @@
 
 use super::{FrameFilter, Latency, SharedSettings, WarmingUp};
 use crate::pipeline::{Notices, Sink, Source};
+use crate::sys::Name;
 use anyhow::Result;
 use histeq::equalize::{Applied, EqualizeStage};
 use histeq::frame::Frame;
@@ -78,7 +79,7 @@ pub enum QueuePolicy {
 /// An output for frames.
 pub struct Output {
     /// Its name in messages.
-    pub name: String,
+    pub name: Name,
     /// Its sink.
     pub sink: Box<dyn Sink>,
     /// The capacity of its queue.
@@ -89,7 +90,7 @@ pub struct Output {
 #[derive(Clone, Debug)]
 pub struct Written {
     /// Its name in messages.
-    pub name: String,
+    pub name: Name,
     /// Number of frames written.
     pub frames: u64,
     /// Number of frames dropped from its queue.

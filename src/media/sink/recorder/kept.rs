@@ -7,6 +7,7 @@
 use super::names::NamePattern;
 use super::room::Room;
 use crate::pipeline::FailureKind;
+use crate::sys::Name;
 use anyhow::{Result, ensure};
 use jiff::Timestamp;
 use rustix::fs::XattrFlags;
@@ -52,9 +53,9 @@ impl Retention {
 #[derive(Deserialize, Serialize)]
 struct Mark {
     /// The file's name when it was recorded.
-    name: String,
+    name: Name,
     /// The last part of the pattern that it was named by.
-    pattern: String,
+    pattern: Name,
     /// When it began.
     begin: Timestamp,
     /// The bytes that it has without a frame.
@@ -73,7 +74,7 @@ pub struct Recorded {
 
 /// The recordings of the pattern `name`, of this run and of earlier ones, in the order of their begins. Those of a folder
 /// without attributes of files are not known.
-pub fn recordings(name: &str) -> Vec<Recorded> {
+pub fn recordings(name: &Name) -> Vec<Recorded> {
     let Ok(pattern) = NamePattern::new(name) else { return Vec::new() };
     let Ok(entries) = std::fs::read_dir(pattern.folder()) else { return Vec::new() };
     let recorded = |entry: DirEntry| {
@@ -321,7 +322,7 @@ fn mark_of(file: &Path, pattern: &NamePattern) -> Option<Mark> {
     let mut value = vec![0; LONGEST];
     let length = rustix::fs::lgetxattr(file, RECORDING, &mut value[..]).ok()?;
     let mark: Mark = serde_json::from_slice(&value[..length]).ok()?;
-    let is_this = file.file_name().is_some_and(|name| name == mark.name.as_str()) && mark.pattern == pattern.file;
+    let is_this = file.file_name().is_some_and(|name| mark.name == *name) && mark.pattern == pattern.file;
     is_this.then_some(mark)
 }
 
@@ -334,7 +335,7 @@ fn check_attributes(folder: &Path) -> Result<()> {
         is_kept,
         "{}: its file system keeps no attributes, by which recordings are told from other files (leave out --keep and \
          --keep-size, or record to another disk)",
-        folder.display()
+        Name::from(folder)
     );
     Ok(())
 }

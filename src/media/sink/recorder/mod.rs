@@ -25,6 +25,7 @@ use super::file::{FileSink, OutputOptions};
 use super::target::{Files, Overwrite, Target, TargetError, reason};
 use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, Encoding, Input, Notices, Outcome, Pauses, Sink};
+use crate::sys::Name;
 use anyhow::{Result, ensure};
 use histeq::frame::Frame;
 use jiff::{Timestamp, ZonedDateTime};
@@ -128,7 +129,7 @@ struct Open {
 ///
 /// # Errors
 /// When it has no time in it, or its folder is not there.
-pub fn check_segment_names(name: &str) -> Result<()> {
+pub fn check_segment_names(name: &Name) -> Result<()> {
     NamePattern::new(name).map(drop)
 }
 
@@ -140,7 +141,7 @@ impl Recorder {
     /// encoder are not here or do not go together.
     pub fn create(
         input: Input,
-        (name, cancel): (&str, Cancel),
+        (name, cancel): (&Name, Cancel),
         (options, segmentation): (OutputOptions, Segmentation),
         on_gpu: bool,
         notices: Notices,
@@ -214,7 +215,7 @@ impl Recorder {
     fn target(&self, now: &ZonedDateTime) -> Result<(PathBuf, Target)> {
         for file in self.pattern.names(now)? {
             // Its room locks it.
-            match Target::direct(&file.to_string_lossy(), Files::One, Overwrite::No).map(Target::locked_elsewhere) {
+            match Target::direct(&file.clone().into(), Files::One, Overwrite::No).map(Target::locked_elsewhere) {
                 Err(TargetError::Exists(_)) => {}
                 target => return Ok((file, target?.interruptible(&self.cancel))),
             }
@@ -254,7 +255,7 @@ impl Recorder {
     /// Notes that the current segment is there: its first frame is written.
     fn begin_recording(&mut self) {
         let Some(open) = &mut self.current else { return };
-        let name = open.file.display();
+        let name = Name::from(&open.file);
         open.room = Room::of(&open.file, self.guess).ok();
         let header = open.room.as_ref().filter(|_| open.sink.encoded() == Some(0)).map_or(0, Room::bytes);
         self.recordings.begin(&open.file, (open.begin.timestamp(), (self.clock)().1), header);
@@ -348,7 +349,7 @@ impl Recorder {
     fn end(&mut self, open: Open, until: i64) {
         let Open { sink, file, room, begin, first, frames, .. } = open;
         if let Err(error) = sink.finish(Outcome::Complete) {
-            self.notices.note(&format!("{}: its last second may be missing ({error:#})", file.display()));
+            self.notices.note(&format!("{}: its last second may be missing ({error:#})", Name::from(&file)));
         }
         // Only now: the end of a file is written into this room, too.
         drop(room);
@@ -376,7 +377,7 @@ impl Recorder {
         }
         let (wall, now) = (self.clock)();
         for file in self.recordings.remove_old((wall.timestamp(), now)) {
-            self.notices.detail(&format!("{}: removed", file.display()));
+            self.notices.detail(&format!("{}: removed", Name::from(&file)));
         }
     }
 
@@ -384,7 +385,7 @@ impl Recorder {
     fn free(&mut self) -> bool {
         let removed = self.segmentation.retention.removes().then(|| self.recordings.remove_oldest()).flatten();
         if let Some(file) = &removed {
-            self.notices.note(&format!("{}: removed, because the disk is full", file.display()));
+            self.notices.note(&format!("{}: removed, because the disk is full", Name::from(file)));
         }
         removed.is_some()
     }
@@ -446,7 +447,7 @@ impl Sink for Recorder {
         self.missed
     }
 
-    fn finish(mut self: Box<Self>, _: Outcome) -> Result<Option<String>> {
+    fn finish(mut self: Box<Self>, _: Outcome) -> Result<Option<Name>> {
         self.end_ending();
         let sound = self.sound_until(i64::MAX);
         if let Some(open) = &mut self.current {
@@ -495,7 +496,7 @@ mod tests {
     #[test]
     fn a_thousand_seams_under_a_clock_that_is_set_lose_no_frame_and_no_name() {
         let folder = tempfile::tempdir().expect("a folder");
-        let name = folder.path().join("cam-%Y%m%d-%H%M%S.mkv").to_str().expect("UTF-8").to_owned();
+        let name = Name::from(folder.path().join("cam-%Y%m%d-%H%M%S.mkv"));
         // Six weeks, in which summer time ends. Between two frames, the clock is set back by two hours.
         let begin: ZonedDateTime = "2026-10-24T22:10:00+02:00[Europe/Berlin]".parse().expect("a time");
         let (frames, set_back) = (5050, 2000);

@@ -3,6 +3,7 @@
 use crate::pipeline::{ErrorWithRemedy, Failure, FailureKind};
 use crate::source::failure::kind_of_cause;
 use crate::source::packets::InputChanged;
+use crate::sys::Name;
 use serde::{Deserialize, Serialize};
 
 /// An error.
@@ -13,7 +14,7 @@ pub enum WireError {
     /// An [`ErrorWithRemedy`]: the cause, and the remedy.
     WithRemedy(String, String),
     /// [`InputChanged`].
-    Changed(String, String),
+    Changed(Name, String),
 }
 
 impl WireError {

@@ -200,7 +200,7 @@ impl WireInput {
             length: self.length,
             frames: self.frames,
             duration: self.duration,
-            ..Input::of(name.to_owned(), media)
+            ..Input::of(name, media)
         })
     }
 }

@@ -20,6 +20,7 @@ use crate::sys::{Reader, no_thread, print_text, printable, stderr_has_events};
 use anyhow::{Context, Error, Result, ensure};
 use histeq::frame::{Pool, host_room, limits};
 use rustix::pipe::{PipeFlags, pipe_with};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -284,7 +285,7 @@ pub(super) fn opened(process: &mut Process, name: &str, cancel: &Cancel, notices
             Ok(Event::Works) => process.counts()?,
             Ok(Event::Failed(error)) => return Err(error.into()),
             Ok(_) => return Err(attacked(name, &Lie("an order"))),
-            Err(Lost::Cancelled) => return Err(Interrupted(name.to_owned()).into()),
+            Err(Lost::Cancelled) => return Err(Interrupted(name.into()).into()),
             Err(lost) => {
                 let why = lost.describe(process);
                 return Err(FailureKind::Damage.error(format!("{name}: {why} while it was opened")));
@@ -339,7 +340,7 @@ pub(super) fn most_time(base: Rational) -> i64 {
 }
 
 /// The error of a message that cannot be true.
-pub(super) fn attacked(name: &str, lie: &Lie) -> Error {
+pub(super) fn attacked(name: impl Display, lie: &Lie) -> Error {
     FailureKind::Damage.error(format!("{name}: {lie}: it may be under attack by the input"))
 }
 

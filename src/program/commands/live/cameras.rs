@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
+use histeq_media::sys::Name;
 use histeq_media::sys::without_password;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     // Before anything starts. Each is checked again when it begins, which may be days later.
     let check = |camera: &Camera| {
         let planned = PlannedCamera::check(Arc::new(camera.job.clone()), session);
-        planned.map(drop).with_context(|| format!("{}: camera {}", file.path().display(), camera.name))
+        planned.map(drop).with_context(|| format!("{}: camera {}", Name::from(file.path()), camera.name))
     };
     session.watching(|| cameras.iter().try_for_each(check))?;
     session.listen_for_signals(Vec::new(), "finishing")?;
@@ -169,8 +170,8 @@ impl<'a> Cameras<'a> {
     /// What comes after the end of a camera.
     fn ended(&mut self, number: usize, result: Result<ResultRecord>) {
         let Some(slot) = &mut self.slots[number - 1] else { return };
-        let source = slot.camera.job.camera.camera.as_deref().map(without_password).unwrap_or_default();
-        let is_well = report(&slot.camera.name, &source, result, self.console);
+        let source = slot.camera.job.camera.camera.as_ref().map(without_password).unwrap_or_default();
+        let is_well = report(&slot.camera.name, &source.to_string(), result, self.console);
         slot.has_failed = !is_well;
         let now = Instant::now();
         match std::mem::replace(&mut slot.state, State::Over) {
@@ -204,7 +205,7 @@ impl<'a> Cameras<'a> {
     /// Reads the file again: begins cameras that are new, ends those that are gone, does both with those that it describes
     /// otherwise, and leaves the others alone. If it has a fault, all goes on as before.
     fn read_again(&mut self) {
-        let name = self.file.path().display();
+        let name = Name::from(self.file.path());
         let cameras = self.file.read().map_err(|error| in_one_line(&error));
         let cameras = cameras.and_then(|cameras| match self.check(&cameras) {
             Ok(()) => Ok(cameras),

@@ -42,7 +42,6 @@ use histeq_media::sink::{
 use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
 use histeq_media::sys::host;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
@@ -161,7 +160,7 @@ fn film<'a>(
         let record = job.record.clone().map(|name| (name, job.segments.is_some()));
         let number = session.source.unwrap_or(1);
         let of_file = session.name.clone().filter(|name| *name != several::source(number));
-        let named = (number, of_file.unwrap_or_else(|| place(&input.name)));
+        let named = (number, of_file.unwrap_or_else(|| place(&input.name.to_string())));
         web.show(Viewed::new(named, &input, equalize, (shared_settings, notices, progress), record))
     });
     let view = view.transpose()?;
@@ -276,7 +275,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
         planned.push(PlannedOutput { target, options, queue_policy: QueuePolicy::Recording });
     }
     if let Some(device) = &job.loopback {
-        if !Path::new(device).exists() {
+        if !device.path().exists() {
             return Err(FailureKind::Device.error(format!(
                 "{device}: no virtual camera there (sudo modprobe v4l2loopback video_nr=10 exclusive_caps=1 makes one)"
             )));
@@ -309,7 +308,7 @@ fn open_outputs(
     notices: &Notices,
 ) -> Result<Vec<Output>> {
     let open = |PlannedOutput { target, options, queue_policy }: PlannedOutput| {
-        let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
+        let name = if *target.name() == "-" { "stdout".into() } else { target.name().clone() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
         let mut input = input.clone();
         if !OutputKind::of(target.name(), options.format.as_deref()).takes_other_streams() {

@@ -16,10 +16,9 @@ use histeq_media::sink::{
     Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target, check_two_passes,
 };
 use histeq_media::source::Part;
-use histeq_media::sys::{is_pipe, printable};
+use histeq_media::sys::{Name, is_pipe, printable};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::path::Path;
 use std::sync::Arc;
 
 /// How many frames are looked at in each place, and the places, as shares of the part.
@@ -43,6 +42,8 @@ struct DryRun {
 #[derive(Deserialize, Serialize)]
 struct InputRecord {
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name_bytes: Option<String>,
     /// Names of FFmpeg's.
     container: String,
     codec: String,
@@ -56,6 +57,8 @@ struct InputRecord {
 #[derive(Deserialize, Serialize)]
 struct OutputRecord {
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name_bytes: Option<String>,
     exists: bool,
     container: Option<String>,
     encoder: Option<String>,
@@ -100,7 +103,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         drop(outputs(&session, &own)?);
     }
     let free_bytes = Target::free_bytes(&job.output.name);
-    let nowhere = || Target::new("/dev/null", "", Files::One, Overwrite::Yes);
+    let nowhere = || Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes);
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &nowhere()?.into(), signals::GIVING_UP)?;
 
@@ -185,9 +188,10 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let dry_run = DryRun {
         protocol: PROTOCOL,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: shown_command(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
+        command: shown_command(std::env::args_os().map(Name::from)),
         input: InputRecord {
-            name: input.name.clone(),
+            name: input.name.to_string(),
+            name_bytes: input.name.encoded_bytes(),
             container: input.media.demuxer.clone(),
             codec: stream.codec.clone(),
             pixel_format: input.picture.map(|(format, _)| format.to_string()),
@@ -197,8 +201,9 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
             frames: input.frames,
         },
         output: OutputRecord {
-            name: job.output.name.clone(),
-            exists: Path::new(&job.output.name).exists(),
+            name: job.output.name.to_string(),
+            name_bytes: job.output.name.encoded_bytes(),
+            exists: job.output.name.path().exists(),
             container,
             encoder: measured.map(|measured| measured.encoder.clone()),
             pixel_format: measured.map(|measured| measured.format.clone()),
@@ -239,9 +244,13 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
     pool.listen_for_signals(signals::GIVING_UP)?;
     let (mut failed, mut bytes) = (Vec::new(), 0);
     for (input, output) in &many.files {
-        let exists = Path::new(output).exists();
+        let exists = output.path().exists();
         let entry = |key: &str, value: Value| {
-            let (input, output) = (json!({ "name": input }), json!({ "name": output, "exists": exists }));
+            let [input, mut output] = [input, output].map(|name| match name.encoded_bytes() {
+                Some(bytes) => json!({ "name": name.to_string(), "name_bytes": bytes }),
+                None => json!({ "name": name }),
+            });
+            output["exists"] = exists.into();
             format!("{}\n", json!({ "input": input, "output": output, key: value }))
         };
         let text = if exists && !many.overwrites {
@@ -252,8 +261,8 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
         } else {
             let mut arguments = Job::options()?;
             arguments.extend((!as_json).then(|| "--json".into()));
-            arguments.extend(["--one-of".into(), input.into(), output.into()]);
-            let answer = pool.run_one(&arguments, input);
+            arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into()]);
+            let answer = pool.run_one(&arguments, &input.to_string());
             if pool.cancel.is_cancelled() {
                 return Ok(Outcome::Interrupted);
             }

@@ -30,6 +30,7 @@ use histeq::spec::MappedScenes;
 use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Summary};
 use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Target};
 use histeq_media::source::{self, LogChoice};
+use histeq_media::sys::Name;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -104,10 +105,10 @@ fn outputs(session: &Session<'_>, job: &FileJob) -> Result<Outputs> {
 /// The fault of the input of `job`, whose output cannot be written: it is reported in place of that error. `None` if
 /// the output is to be left alone, or the input can be read only once.
 fn fault_of_input(session: &Session<'_>, job: &FileJob) -> Result<Option<anyhow::Error>> {
-    if job.output.overwrite == Overwrite::Skip || !Path::new(&job.input.url).is_file() {
+    if job.output.overwrite == Overwrite::Skip || !job.input.url.path().is_file() {
         return Ok(None);
     }
-    let nowhere = Target::new("/dev/null", "", Files::One, Overwrite::Yes)?;
+    let nowhere = Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes)?;
     session.guard(job.sandbox, &[&job.input], &nowhere.into(), signals::GIVING_UP)?;
     Ok(session.open(&job.input, &Notices::silent()).err())
 }
@@ -136,7 +137,7 @@ fn transcode(
     let mut named_settings = job.equalize.report(&settings, &input);
     named_settings.extend(job.palette.report());
     options.provenance = job.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));
-    let command_line = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let command_line = std::env::args_os().map(Name::from);
     records.describe(command_line, named_settings.clone());
     let read = input.clone();
     let colouring = Colouring::new(job.palette, job.output.options.pixels, (&job.equalize, &settings), &input)?;

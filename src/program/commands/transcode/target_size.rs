@@ -9,6 +9,7 @@ use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::Container;
 use histeq_media::pipeline::{Notices, Outcome, Summary};
 use histeq_media::sink::{Files, Measured, OutputOptions, Overwrite, Pass, SizeRule, Target, TooLarge};
+use histeq_media::sys::Name;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,8 @@ pub fn transcode_to_size<'a>(
     let mut first = usual.clone();
     first.size = Some(SizeRule::Measure(Arc::clone(&measured)));
     first.encoder.pass = Some(Pass { stats: stats.clone(), bit_rate: None });
-    let nowhere = Target::new("/dev/null", "", Files::One, Overwrite::Yes)?.interruptible(&session.cancel);
+    let nowhere =
+        Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes)?.interruptible(&session.cancel);
     let first_session = session.first_pass();
     let result = transcode(&first_session, job, builder, None, backend, (nowhere.into(), first))?;
     if result.as_ref().is_none_or(|result| result.outcome == Outcome::Interrupted) {
@@ -114,9 +116,9 @@ pub(super) fn rate(measured: &Measured, most: u64) -> Result<f64> {
 }
 
 /// A folder beside the output, which goes away with the value, for the statistics of the first pass.
-fn stats_folder(output: &str) -> Result<TempDir> {
-    let folder = Path::new(output).parent().filter(|folder| !folder.as_os_str().is_empty());
+fn stats_folder(output: &Name) -> Result<TempDir> {
+    let folder = output.path().parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
     let made = tempfile::Builder::new().prefix(".histeq-video-").tempdir_in(&folder);
-    made.with_context(|| format!("{}: no folder can be made there for the first pass", folder.display()))
+    made.with_context(|| format!("{}: no folder can be made there for the first pass", Name::from(&folder)))
 }

@@ -22,9 +22,9 @@ use histeq::spec::{Curve, Levels, Mapping};
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::Target;
 use histeq_media::source::Developed;
+use histeq_media::sys::Name;
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::Path;
 
 /// The grids that are tried, coarse to fine.
 const SIZES: [usize; 4] = [17, 33, 65, 129];
@@ -146,11 +146,10 @@ impl Cubes {
 }
 
 /// The name of the table of a scene behind the first.
-fn numbered(name: &str, number: usize) -> String {
-    let path = Path::new(name);
-    let [stem, extension] =
-        [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
-    path.with_file_name(format!("{stem}-{number}.{extension}")).to_string_lossy().into_owned()
+fn numbered(name: &Name, number: usize) -> Name {
+    let path = name.path();
+    let [stem, extension] = [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default());
+    path.with_file_name(Name::of_parts([&stem, &format!("-{number}."), &extension])).into()
 }
 
 /// A time as hours, minutes, seconds and thousandths.

@@ -13,7 +13,6 @@ use histeq_media::source::Developed;
 use histeq_media::sys::PlaneWriter;
 use serde::Serialize;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A writer of a curve file, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is
@@ -53,7 +52,7 @@ impl CurveWriter {
     /// A writer of `target`: of an archive if its name ends in `.npz`, of tables if it ends in `.cube`, else of lines,
     /// and then it is created with the first curve.
     pub fn new(target: Target) -> Self {
-        let extension = Path::new(target.name()).extension().map(|extension| extension.to_ascii_lowercase());
+        let extension = target.name().path().extension().map(|extension| extension.to_ascii_lowercase());
         let kind = match extension.as_ref().and_then(|extension| extension.to_str()) {
             Some("npz") => Kind::Archive(Archive::default()),
             Some("cube") => Kind::Cubes(Cubes::default()),
