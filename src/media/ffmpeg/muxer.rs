@@ -413,6 +413,22 @@ impl Muxer {
         }
     }
 
+    /// Writes a packet whose times are in units of `time_base` at once: what the muxer says is about this packet.
+    ///
+    /// # Errors
+    /// When the muxer refuses it.
+    pub fn write_alone(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<(), Error> {
+        packet.set_stream(stream.0);
+        // SAFETY: the header is written, and the stream is this output's. Null writes what the muxer still holds.
+        unsafe {
+            let to = &**(*self.ptr).streams.add(stream.0);
+            packet.rescale(time_base, to.time_base.into());
+            (*packet.as_mut_ptr()).pos = -1;
+            check(ffi::av_write_frame(self.ptr, packet.as_mut_ptr()))?;
+            check(ffi::av_write_frame(self.ptr, std::ptr::null_mut())).map(drop)
+        }
+    }
+
     /// Writes the buffered packets and the trailer, and closes the file. Returns the length of the file up to the end
     /// of the last write: all of the file, unless its index comes first.
     ///

@@ -410,20 +410,17 @@ impl FileSink {
         }
         add_provenance(&mut metadata, self.provenance.as_deref(), self.container, &self.notices);
         muxer.set_metadata(&metadata);
-        let mut video = None;
-        let routes = if self.container.is_images() || self.stack.is_some() {
-            video = Some(add(muxer, stream, &Vec::new())?);
-            Routes::default()
+        let (routes, video) = if self.container.is_images() || self.stack.is_some() {
+            (Routes::default(), add(muxer, stream, &Vec::new())?)
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &self.input, &self.rules, &self.notices, |muxer| {
-                video = Some(add(muxer, stream, &about_video)?);
-                Ok(())
+            Routes::add(muxer, &self.input, (&self.rules, &self.early), &self.notices, |muxer| {
+                add(muxer, stream, &about_video)
             })?
         };
-        match (timecode_rate, video, timecode) {
-            (Some(rate), Some(video), _) if self.container.has_timecode_track() => muxer.set_frame_rate(video, rate),
-            (None, _, Some(timecode)) if self.container.has_timecode_track() => self
+        match (timecode_rate, timecode) {
+            (Some(rate), _) if self.container.has_timecode_track() => muxer.set_frame_rate(video, rate),
+            (None, Some(timecode)) if self.container.has_timecode_track() => self
                 .notices
                 .warn(&format!("the timecode {timecode} is left out: no rate of frames at which it counts is known"))?,
             _ => {}
@@ -453,7 +450,7 @@ impl FileSink {
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
         // Attachments are there already.
         self.room.bytes += self.target.bytes().unwrap_or(0);
-        Ok(Begun { video: video.context("the video has no stream")?, routes, metadata, options })
+        Ok(Begun { video, routes, metadata, options })
     }
 
     /// Connects, and opens the encoder for frames like this one, which is not written.
