@@ -169,6 +169,7 @@ struct Reported {
 }
 
 /// What comes out of a process.
+#[allow(clippy::large_enum_variant, reason = "almost all of them are events")]
 pub enum Output {
     Event(Event),
     /// A line that is no event.

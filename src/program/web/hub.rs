@@ -336,8 +336,8 @@ impl Viewed {
 
     /// The file of the recording that is shown under this name.
     pub fn recording(&self, name: &str) -> Option<PathBuf> {
-        let is_it = |file: &Path| file.file_name().is_some_and(|file| Name::from(file).to_string() == name);
-        self.recordings().into_iter().map(|(file, ..)| file).find(|file| is_it(file))
+        let shown = |file: &Path| file.file_name().map(|file| Name::from(file).to_string());
+        self.recordings().into_iter().map(|(file, ..)| file).find(|file| shown(file).as_deref() == Some(name))
     }
 
     /// How many watch it.

@@ -5,8 +5,10 @@ use crate::support::http::{Answer, exchange};
 use crate::support::pictures::apart;
 use crate::support::random::Random;
 use crate::support::running::under_load;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::net::TcpStream;
+use std::os::unix::ffi::OsStrExt;
 
 /// A run with a view, and where that is.
 struct Served {
@@ -351,6 +353,24 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     let (code, said) = served.live.end();
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(dir.names(), ["clips/in.mkv", "film.mp4", "frame.png", "in-equalized.mkv", "shown.jpg"]);
+}
+
+#[test]
+fn a_file_whose_name_is_no_text_is_shown() {
+    let dir = Dir::new();
+    dark_clip(&dir, "in.mkv");
+    let name = OsStr::from_bytes(b"\xfc.mkv");
+    std::fs::rename(dir.path("in.mkv"), dir.path(name)).expect("a name");
+    let mut command = dir.command("preview --web=0");
+    let served = Served::of(Beside::start(command.arg(name).stderr(Stdio::piped())).expect("the program runs"));
+    assert_eq!(served.get("/api/file").json()["name"], "\\xfc.mkv");
+    dir.write("shown.jpg", &served.get("/api/file/frame.jpg?at=0.4&look=night").body);
+    assert_eq!(dir.streams("shown.jpg")[0]["width"], 320);
+    assert_eq!(
+        served.get("/api/file/command").json()["command"],
+        "# the name of the file is no text: give it another one"
+    );
+    served.live.terminate();
 }
 
 #[test]

@@ -253,7 +253,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
         pixels: job.pixels,
         ..OutputOptions::default()
     };
-    job.encoded_files().try_for_each(|name| stdout::check(name))?;
+    job.encoded_files().try_for_each(stdout::check)?;
     check_files_differ(&job.equalize, job.written_files())?;
     // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {
