@@ -29,6 +29,8 @@ mod hints;
 mod in_pieces;
 // Ctrl-C and SIGTERM.
 pub mod interrupt;
+// `--unchanged`.
+mod left_as_it_is;
 // Linear data of telescopes.
 mod linear_light;
 // `--log`.

@@ -127,6 +127,8 @@ pub struct EqualizeStage {
     stretched: (f64, u32),
     /// Whether every sample so far is as it was; looked at with methods that find nothing.
     is_unchanged: bool,
+    /// Whether every frame so far lacked nothing, with methods that look for it.
+    lacks_nothing: bool,
 }
 
 impl EqualizeStage {
@@ -155,6 +157,7 @@ impl EqualizeStage {
             found: MeanFound::default(),
             stretched: (0.0, 0),
             is_unchanged: true,
+            lacks_nothing: true,
         }
     }
 
@@ -432,6 +435,7 @@ impl EqualizeStage {
             // The first difference ends it.
             let is_all = before.settings().denoise == Denoise::Off && self.gray.is_none();
             self.is_unchanged &= is_all && before.guide().found.is_none() && is_same(before.frame(), &frame);
+            self.lacks_nothing &= self.gray.is_none() && before.guide().found.is_some_and(|found| found.is_nothing());
             before.guide().found.iter().for_each(|found| self.found.add(found));
             if let (Stretch::Full { .. }, Some(Tone { range: (first, last), .. })) =
                 (before.settings().stretch, before.guide().tone)
@@ -503,6 +507,11 @@ impl EqualizeStage {
     /// [`Method::Natural`](crate::spec::Method::Natural), for which see [`found`](Self::found).
     pub fn changed_nothing(&self) -> bool {
         self.collected > 0 && self.is_unchanged
+    }
+
+    /// Whether no frame lacked anything, with [`Method::Natural`](crate::spec::Method::Natural).
+    pub fn found_nothing(&self) -> bool {
+        self.collected > 0 && self.lacks_nothing
     }
 
     /// The name of the backend, for the summary.

@@ -45,6 +45,8 @@ pub struct Progress {
     stretched: OnceLock<f64>,
     /// Why no sample has changed.
     unchanged: OnceLock<&'static str>,
+    /// No frame lacked anything.
+    found_nothing: OnceLock<()>,
 }
 
 impl Progress {
@@ -130,6 +132,9 @@ impl Progress {
         } else if stage.changed_nothing() {
             self.unchanged.get_or_init(|| UNCHANGED);
         }
+        if stage.found_nothing() {
+            self.found_nothing.get_or_init(|| ());
+        }
     }
 
     /// Adds the work of another pass over the input.
@@ -137,6 +142,11 @@ impl Progress {
         for (busy, also) in self.busy.iter().zip(&pass.busy) {
             busy.fetch_add(also.load(Ordering::Relaxed), Ordering::Relaxed);
         }
+    }
+
+    /// Whether nothing was corrected in any frame, once that is known.
+    pub fn corrected_nothing(&self) -> bool {
+        self.about.get().is_none() && (self.unchanged.get().is_some() || self.found_nothing.get().is_some())
     }
 
     /// The frames of several runs that go on at the same time, and the latest of their positions.

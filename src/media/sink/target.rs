@@ -646,6 +646,10 @@ impl WholeFile {
         }
     }
 
+    pub(super) fn is_called(&self, name: &Name) -> bool {
+        self.name == *name
+    }
+
     /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
     fn keep(&mut self, word: &str) -> std::io::Result<Name> {
         for path in names_with(&self.file, word) {

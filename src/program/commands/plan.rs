@@ -1,6 +1,6 @@
 //! `histeq-video plan`: reads the packets of files, divides their videos into pieces, and prints the plan.
 
-use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat, is_cube};
+use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat, Unchanged, is_cube};
 use crate::pieces::{FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of, make_folder_of, most_jobs};
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};
@@ -43,6 +43,8 @@ fn check_options(job: &FileJob) -> Result<()> {
         "--stats NAME.npz: histograms are kept by one process"
     } else if job.equalize.save_curves.as_ref().is_some_and(is_cube) {
         "--save-curves NAME.cube: a scene can lie in several pieces"
+    } else if job.unchanged != Unchanged::Encode {
+        "--unchanged looks at the whole video"
     } else if job.output.most_bytes.is_some() {
         "--target-size is shared out over the whole video"
     } else if job.equalize.options.has_whole_scenes() {

@@ -5,7 +5,7 @@ use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::FilterOptions;
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
-use super::many::{Jobs, ManyArgs, ManyJob, listed};
+use super::many::{Jobs, ManyArgs, ManyJob, Unchanged, listed};
 use super::option_args::{FILES, OUTPUT, OptionArgs};
 use super::output::{OutputArgs, OutputFile};
 use super::palette::PaletteOptions;
@@ -19,7 +19,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
-use histeq_media::sink::{OutputKind, Overwrite};
+use histeq_media::sink::{OutputKind, Overwrite, is_sequence_name};
 use histeq_media::source::{InputOptions, Isolation, Reading};
 use histeq_media::sys::{Name, is_pipe, number_pattern};
 use std::ffi::OsStr;
@@ -253,12 +253,14 @@ pub struct FileJob {
     pub stderr: StderrOptions,
     /// How many processes work on pieces of it, if it is to be cut.
     pub jobs: Option<Jobs>,
+    /// What becomes of it if it lacks nothing.
+    pub unchanged: Unchanged,
 }
 
 impl FileJob {
     /// Checks and converts `args`.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
-        let keeps_images = args.many.keep_images;
+        let (keeps_images, unchanged) = (args.many.keep_images, args.many.unchanged);
         if args.json && !args.dry_run {
             let message = "--json goes with --dry-run and with --version (--progress json tells of a run)";
             return Err(usage(ErrorKind::MissingRequiredArgument, message));
@@ -290,10 +292,12 @@ impl FileJob {
         let input = input_name(input);
         let is_free = args.input_kind.format.is_none();
         let folder = if is_free { sequence::of_folder(&input)? } else { None };
+        let named_folder = folder.is_some().then(|| input.clone());
+        let makes_folder = named_folder.is_some() && output.is_none();
         let input = folder.unwrap_or(input);
         let output = match output {
             Some(output) => output_name(output),
-            None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,
+            None => beside(&input, named_folder, args.purpose.purpose, args.output_options.output_format.as_deref())?,
         };
         let from_stdin = input == "-";
         // A child process gets the name of each image.
@@ -311,6 +315,8 @@ impl FileJob {
         if keeps_images {
             output.overwrite = Overwrite::Keep;
         }
+        output.makes_folder = makes_folder;
+        let unchanged = unchanged_of(unchanged, &input, &output.name, jobs)?;
         args.purpose.apply(&mut output, &mut equalize.options.output_depth)?;
         // NVDEC needs the GPU first; --verify checks the frames of the GPU.
         let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
@@ -359,6 +365,7 @@ impl FileJob {
             sandbox,
             stderr: StderrOptions { is_child, ..args.stderr.into() },
             jobs,
+            unchanged,
         })
     }
 
@@ -386,8 +393,38 @@ fn check_size(output: &OutputFile, input: &Name, has_whole_scenes: bool) -> Resu
     Err(usage(ErrorKind::ArgumentConflict, &format!("--target-size needs {why}")))
 }
 
-/// The default name of an output: `clip-equalized.mp4` for `clip.mp4`, in its folder.
-fn beside(input: &Name, purpose: Option<Purpose>, format: Option<&str>) -> Result<Name, clap::Error> {
+/// What becomes of an input that lacks nothing; numbered images are written in any case.
+fn unchanged_of(
+    unchanged: Unchanged,
+    input: &Name,
+    output: &Name,
+    jobs: Option<Jobs>,
+) -> Result<Unchanged, clap::Error> {
+    if unchanged == Unchanged::Encode || is_sequence_name(output) {
+        return Ok(Unchanged::Encode);
+    }
+    let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("--unchanged {unchanged} {why}")));
+    let end = |name: &Name| name.path().extension().map(|extension| extension.to_ascii_lowercase());
+    if jobs.is_some() {
+        return conflict("does not go with --jobs: a piece does not know the others");
+    }
+    if is_pipe(input) || is_url(input) || is_pipe(output) || is_url(output) {
+        return conflict("is for files");
+    }
+    if unchanged == Unchanged::Copy && end(input) != end(output) {
+        return conflict("needs an output whose name ends as that of the input: its bytes are the same");
+    }
+    Ok(unchanged)
+}
+
+/// The default name of an output: `clip-equalized.mp4` for `clip.mp4`, in its folder. Of a folder of images, it is
+/// beside the folder: `scans-equalized/%03d.tif`, or a film, `scans-equalized.mp4`.
+fn beside(
+    input: &Name,
+    folder: Option<Name>,
+    purpose: Option<Purpose>,
+    format: Option<&str>,
+) -> Result<Name, clap::Error> {
     if format == Some("null") {
         return Ok("null".into());
     }
@@ -399,6 +436,27 @@ fn beside(input: &Name, purpose: Option<Purpose>, format: Option<&str>) -> Resul
     let has_container = |extension: &&str| Container::guess(None, format!("a.{extension}")).is_some();
     let own = path.extension().and_then(OsStr::to_str).filter(has_container);
     let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
+    if let Some(folder) = folder {
+        // `.` has a name, too.
+        let whole = if folder.path().file_name().is_some() {
+            folder.path().to_owned()
+        } else {
+            folder.path().canonicalize().map_err(|error| usage(ErrorKind::Io, &format!("{folder}: {error}")))?
+        };
+        let Some(name) = whole.file_name() else {
+            return Err(usage(
+                ErrorKind::MissingRequiredArgument,
+                "an output is required: nothing is beside this folder",
+            ));
+        };
+        return Ok(match purpose {
+            Some(_) => whole.with_file_name(Name::of_parts([&name, &"-equalized.", &extension])).into(),
+            None => {
+                let file = path.file_name().unwrap_or_default();
+                whole.with_file_name(Name::of_parts([&name, &"-equalized"])).join(file).into()
+            }
+        });
+    }
     let mut stem = path.file_stem().unwrap_or_default().as_bytes().to_vec();
     // An existing file is one image, even with % in its name, and so is its output.
     if path.is_file() && number_pattern(input).is_some() {

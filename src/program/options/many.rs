@@ -2,7 +2,7 @@
 
 use super::sequence::images_in;
 use super::stderr::StderrOptions;
-use super::values::usage;
+use super::values::{named, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::sink::{is_made_here, is_sequence_name};
@@ -36,6 +36,17 @@ pub struct ManyArgs {
     #[arg(help_heading = "Pieces", hide_short_help = true)]
     pub output_dir: Option<PathBuf>,
 
+    /// What becomes of what lacks nothing: encoded like all others, a copy of the file, or nothing
+    ///
+    /// That is known at the end: until then, it is equalized and encoded like any other. A copy has the bytes of the
+    /// input. Numbered images are written in any case. docs/files.md has more.
+    #[arg(long, value_parser = named::<Unchanged>(), default_value_t = Unchanged::Encode, value_name = "WHAT")]
+    #[arg(help_heading = "Pieces", hide_short_help = true)]
+    #[arg(conflicts_with_all = ["start", "duration", "frames", "filter", "lut", "filter_after", "palette", "gray"])]
+    #[arg(conflicts_with_all = ["output-depth", "purpose", "fit", "target_size", "streams", "output_format"])]
+    #[arg(conflicts_with_all = ["output_pixel_format"])]
+    pub unchanged: Unchanged,
+
     /// Take one input and output of the list, and end when stdin is closed, as by a parent that has ended
     #[arg(long, num_args = 2, hide = true, allow_hyphen_values = true)]
     pub one_of: Option<Vec<Name>>,
@@ -43,6 +54,17 @@ pub struct ManyArgs {
     /// Keep the images of the output that are there
     #[arg(long, hide = true, requires = "one_of")]
     pub keep_images: bool,
+}
+
+histeq::named! {
+    /// What becomes of a video that lacks nothing.
+    #[derive(Default)]
+    pub enum Unchanged {
+        #[default]
+        Encode = "encode", "It is encoded like all others";
+        Copy = "copy", "The output is a copy of the input";
+        Skip = "skip", "Nothing is written";
+    }
 }
 
 /// How many processes work at once.

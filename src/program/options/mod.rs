@@ -67,7 +67,7 @@ pub use habits::examples;
 pub use lab::LabJob;
 pub use limits::Limits;
 pub use live::{LiveJob, Scheduled};
-pub use many::{Jobs, ManyJob};
+pub use many::{Jobs, ManyJob, Unchanged};
 pub use output::OutputFile;
 pub use palette::PaletteOptions;
 pub use pieces::{JoinJob, PlanJob, PlannedFile, RunJob, StatusArgs};

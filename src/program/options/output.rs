@@ -128,6 +128,8 @@ pub struct OutputFile {
     pub overwrite: Overwrite,
     /// The most bytes that it may have.
     pub most_bytes: Option<u64>,
+    /// Whether its folder is made, if it is not there.
+    pub makes_folder: bool,
 }
 
 impl OutputArgs {
@@ -162,6 +164,7 @@ impl OutputArgs {
             },
             overwrite,
             most_bytes: None,
+            makes_folder: false,
         }
     }
 }

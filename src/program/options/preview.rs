@@ -257,7 +257,7 @@ impl PreviewJob {
             let options = OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() };
             let (format, raw, part) = (format.clone(), raw.clone(), part);
             let input = InputOptions { url: input, format, raw, part, ..InputOptions::default() };
-            (input, OutputFile { options, name, most_bytes: None, overwrite })
+            (input, OutputFile { options, name, most_bytes: None, overwrite, makes_folder: false })
         };
         let mut sheets: Vec<_> = files.into_iter().map(sheet).collect();
         let Some((_, output)) = sheets.first() else {

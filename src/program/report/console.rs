@@ -123,7 +123,7 @@ impl Console {
 
     /// Prints how one of many files has ended; not of one that was there.
     pub fn file(&self, file: FileRecord) {
-        let FileRecord { input, frames, seconds, found_text: found, strength, partial, error, .. } = &file;
+        let FileRecord { input, frames, seconds, found_text: found, strength, unchanged, partial, error, .. } = &file;
         let frames = counted(*frames, "frame");
         match (error, partial) {
             (Some(error), _) => {
@@ -137,7 +137,8 @@ impl Console {
             (None, None) if file.exit_code == 0 => {
                 let found =
                     found.clone().map(|found| format!(", {}", with_strength(found, *strength))).unwrap_or_default();
-                self.print(Verbosity::Normal, &format!("{input}: {frames} in {seconds:.2} s{found}"));
+                let unchanged = unchanged.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
+                self.print(Verbosity::Normal, &format!("{input}: {frames} in {seconds:.2} s{found}{unchanged}"));
             }
             (None, None) => {}
         }

@@ -214,6 +214,9 @@ pub struct ResultRecord {
     /// The share of it that was corrected, 0 to 1.
     #[serde(default)]
     pub strength: Option<f64>,
+    /// What has become of a video that lacks nothing, where it was not encoded: `copied` or `skipped`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<String>,
     /// The line that people get.
     pub summary: String,
 }
@@ -242,6 +245,9 @@ pub struct FileRecord {
     pub found_text: Option<String>,
     #[serde(default)]
     pub strength: Option<f64>,
+    /// As in the result of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<String>,
     /// The file that is left of it, where it was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
@@ -262,8 +268,8 @@ impl FileRecord {
 
 impl From<ResultRecord> for FileRecord {
     /// The numbers of the run of a file.
-    fn from(ResultRecord { frames, damaged, seconds, found, found_text, strength, .. }: ResultRecord) -> Self {
-        FileRecord { frames, damaged, seconds, found, found_text, strength, ..FileRecord::default() }
+    fn from(ResultRecord { frames, damaged, seconds, found, found_text, strength, unchanged, .. }: ResultRecord) -> Self {
+        FileRecord { frames, damaged, seconds, found, found_text, strength, unchanged, ..FileRecord::default() }
     }
 }
 

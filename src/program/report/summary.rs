@@ -2,6 +2,7 @@
 
 use super::events::{OutputRecord, ResultRecord, bytes_of};
 use super::width::{in_a_line_or_two, with_name, wrapped};
+use crate::options::Unchanged;
 use histeq_media::pipeline::live::{LiveSummary, Written};
 use histeq_media::pipeline::{NOT_CORRECTED, Outcome, Progress, Stage, Summary, UNCHANGED};
 use histeq_media::sys::{Name, one_line};
@@ -25,6 +26,19 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     let last = with_destination(&frames_in_time(progress, "", summary.elapsed), summary);
     let line = format!("{}{damaged}{stages}\n{last}", found(progress));
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
+}
+
+/// The end of equalizing a file that lacks nothing, of which a copy or nothing is left.
+pub fn unchanged_summary(result: &Summary, progress: &Progress, unchanged: Unchanged) -> ResultRecord {
+    let line = frames_in_time(progress, "", result.elapsed);
+    let copied = matches!(unchanged, Unchanged::Copy);
+    let (line, done) = match (&result.output, copied) {
+        (Some(name), true) => (with_name(&format!("{line}; a copy of the input -> "), name), "copied"),
+        _ => (format!("{line}; nothing was written (--unchanged skip)"), "skipped"),
+    };
+    let outputs = if copied { outputs(result, progress) } else { Vec::new() };
+    let line = format!("{}{line}", found(progress));
+    ResultRecord { outputs, unchanged: Some(done.to_owned()), ..record(progress, result.elapsed, line) }
 }
 
 /// What natural finds in video that lacks nothing.

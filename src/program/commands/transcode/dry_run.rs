@@ -1,7 +1,7 @@
 //! `--dry-run`: what would be read, done and written, estimated from a few frames that are encoded and discarded.
 
 use super::{outputs, scene_survey, target_size, transcode};
-use crate::options::{FileJob, Job, ManyJob, MeterStyle, StderrOptions, shown_command};
+use crate::options::{FileJob, Job, ManyJob, MeterStyle, StderrOptions, Unchanged, shown_command};
 use crate::pieces::{ChildError, ProcessPool, failure_of};
 use crate::report::{Console, FoundRecord, PROTOCOL, counted, in_bytes};
 use crate::session::{Around, Prepared, Session, prepare};
@@ -98,8 +98,8 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         // The answer is for the run.
         own.output.overwrite = Overwrite::Yes;
     }
-    // The folder of many is made by the run.
-    if !job.stderr.is_child {
+    // The folder of many, and that beside a folder of images, are made by the run.
+    if !(job.stderr.is_child || job.output.makes_folder) {
         drop(outputs(&session, &own)?);
     }
     let free_bytes = Target::free_bytes(&job.output.name);
@@ -128,6 +128,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     for (at, place) in places.iter().enumerate() {
         let before = (length as f64 * place) as i64;
         let mut part_job = job.clone();
+        part_job.unchanged = Unchanged::Encode;
         let start = job.input.part.start.unwrap_or(0) + before;
         let is_part = start > 0;
         part_job.input.part = Part {

@@ -16,21 +16,21 @@ mod target_size;
 pub use dry_run::run_many as dry_run_many;
 
 use crate::colouring::Colouring;
-use crate::options::{EqualizeOptions, FileJob};
+use crate::options::{EqualizeOptions, FileJob, Unchanged};
 use crate::pieces;
-use crate::report::{Console, summary};
+use crate::report::{Console, summary, unchanged_summary};
 use crate::samples::SampleScale;
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads, measuring_threads};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use histeq::equalize::BackendStartup;
 use histeq::equalize::SceneMappings;
 use histeq::spec::MappedScenes;
-use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Summary};
+use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Progress, Summary};
 use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Target};
 use histeq_media::source::{self, LogChoice};
-use histeq_media::sys::Name;
+use histeq_media::sys::{Name, open_regular};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -44,6 +44,9 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     job.input.check_there()?;
     if let Some(as_json) = job.dry_run {
         return dry_run::run(&job, as_json, console);
+    }
+    if job.output.makes_folder {
+        pieces::make_folder_of(&job.output.name)?;
     }
     if let Some(jobs) = job.jobs
         && let Some(outcome) = pieces::run_jobs(&mut job, jobs, console)?
@@ -83,8 +86,13 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     if has_two_passes {
         result.elapsed = begin.elapsed();
     }
-    console.summary(summary(&result, &session.progress));
+    let unchanged = unchanged(&job, &result, &session.progress);
+    console.summary(match unchanged {
+        Unchanged::Encode => summary(&result, &session.progress),
+        Unchanged::Copy | Unchanged::Skip => unchanged_summary(&result, &session.progress, unchanged),
+    });
     if result.outcome == Outcome::Complete
+        && unchanged == Unchanged::Encode
         && may_be_smaller
         && let Some(written) = &result.output
     {
@@ -113,6 +121,12 @@ fn fault_of_input(session: &Session<'_>, job: &FileJob) -> Result<Option<anyhow:
     Ok(session.open(&job.input, &Notices::silent()).err())
 }
 
+/// What becomes of a video that was equalized with this result.
+fn unchanged(job: &FileJob, result: &Summary, progress: &Progress) -> Unchanged {
+    let is_whole = result.outcome == Outcome::Complete && result.output.is_some();
+    if is_whole && progress.corrected_nothing() { job.unchanged } else { Unchanged::Encode }
+}
+
 /// Equalizes the input of `job` once, from its source to its outputs; with these curves, if its scenes have been found
 /// already. `None` when the reader of the output went away.
 fn transcode(
@@ -129,6 +143,7 @@ fn transcode(
         Some(_) => (&Notices::silent(), Around::Nothing),
         None => (notices, Around::AsSettings),
     };
+    let copy = (job.unchanged == Unchanged::Copy).then(|| target.beside(&job.output.name)).transpose()?;
     let opened = session.open(&job.input, of_input)?;
     let mut prepared = prepare(opened, &job.equalize, &job.filters, Some(builder), around, [of_input; 2])?;
     backend.check()?;
@@ -178,7 +193,20 @@ fn transcode(
     // Without a frame there are no records.
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
         records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome), notices)?;
+        if result.as_ref().is_some_and(|result| unchanged(job, result, progress) != Unchanged::Encode) {
+            together.forget(&job.output.name);
+            copy.map_or(Ok(()), |copy| copy_into(copy, &job.input.url))?;
+        }
         together.name()?;
     }
     Ok(result)
+}
+
+/// Writes the bytes of the input there.
+fn copy_into(mut target: Target, input: &Name) -> Result<()> {
+    let mut read = open_regular(input).with_context(|| input.clone())?;
+    std::io::copy(&mut read, &mut target.patient_writer()?)
+        .with_context(|| format!("{}: cannot be written", target.name()))?;
+    target.end(Outcome::Complete)?;
+    Ok(())
 }
