@@ -87,7 +87,7 @@ fn inputs_outputs_and_what_lies_beside_them() {
             "--backend cpu --method global --save-curves gü.cube ü.nut gü.nut",
             "--backend cpu --target-size 60k ü.nut zü.mp4",
             "restore oü.nut cü.jsonl rü.nut",
-            "compare ü.nut oü.nut vü.nut",
+            "compare --plain ü.nut oü.nut vü.nut",
             "preview ü.nut",
             "live --no-preview --backend cpu --record aü-%Y.mkv --segment 1h ü.nut",
             // Refused, with a name for people.
