@@ -513,7 +513,7 @@ mod tests {
         // In seconds.
         let input = Input::of("a camera".to_owned(), Media::of_raw_video("rawvideo", Rational::new(1, 1), None));
         let cancel = Cancel::default();
-        let place = (name.as_str(), cancel.clone());
+        let place = (&name, cancel.clone());
         let mut recorder =
             Recorder::create(input, place, (options, segmentation), false, Notices::silent()).expect("a sink");
         let clock = now.clone();
