@@ -351,8 +351,8 @@ impl Target {
     }
 
     /// The bytes that are free where the file of this name would lie; `None` for what is no file, or where nobody knows.
-    pub fn free_bytes(name: &str) -> Option<u64> {
-        let file = resolve_links(Path::new(name));
+    pub fn free_bytes(name: &Name) -> Option<u64> {
+        let file = resolve_links(name.path());
         if is_stream(name) || std::fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
             return None;
         }

@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail, ensure};
 use histeq::frame::{Matrix, PixelFormat};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 
 /// The most of a file that is looked at for its kind: titles and comments come before it.
 const HEAD: u64 = 1 << 20;
@@ -152,7 +151,7 @@ mod tests {
         let kind = |name: &str, text: &str| {
             let path = folder.path().join(name);
             std::fs::write(&path, text).expect("written");
-            kind_of(&path.to_string_lossy()).map_err(|error| error.to_string())
+            kind_of(&(&*path).into()).map_err(|error| error.to_string())
         };
         assert_eq!(kind("a.cube", "# by hand\nTITLE \"a\"\r\nLUT_3D_SIZE 2\n"), Ok(Kind::Colours));
         assert_eq!(kind("b.CUBE", "LUT_1D_SIZE 16\n0 0 0\n"), Ok(Kind::Curves));

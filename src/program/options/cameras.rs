@@ -148,7 +148,8 @@ impl CameraFile {
         {
             return Err(error);
         }
-        let unread = |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", Name::from(&self.path)));
+        let unread =
+            |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", Name::from(&self.path)));
         let bytes = read_regular(&self.path, MOST_BYTES).map_err(|error| unread(&error))?;
         let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
         let text = Text { path: &self.path, text: &text };

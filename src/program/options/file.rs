@@ -325,7 +325,7 @@ impl FileJob {
         }
         let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
         let stats = stats(args.stats, &output.name)?;
-        let is_of_curves = |name: &String| equalize.save_curves.as_ref() == Some(name);
+        let is_of_curves = |name: &Name| equalize.save_curves.as_ref() == Some(name);
         if is_of_curves(&output.name) || stats.iter().any(|(name, _)| is_of_curves(name)) {
             let message = "--save-curves, --stats and the output are files of their own, with names of their own";
             return Err(usage(ErrorKind::ArgumentConflict, message));

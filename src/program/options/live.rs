@@ -23,7 +23,6 @@ use histeq_media::sys::{Name, number_pattern, numbered};
 use jiff::civil::Time;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 
 /// The options of `live`, as typed.
@@ -386,11 +385,11 @@ impl LiveJob {
 
     /// The same job for a camera that begins again: files that are there and that this run has `written` stay as they
     /// are, and the next number stands in their names.
-    pub fn with_new_names(&self, written: &BTreeSet<String>) -> Self {
+    pub fn with_new_names(&self, written: &BTreeSet<Name>) -> Self {
         let mut job = self.clone();
         let output = job.output.iter_mut().map(|(name, _)| name);
         for name in job.record.iter_mut().chain(output).chain(&mut job.equalize.save_curves) {
-            if written.contains(name) && Path::new(name).is_file() {
+            if written.contains(name) && name.path().is_file() {
                 *name = next_name(name);
             }
         }
@@ -451,11 +450,13 @@ impl LiveJob {
 }
 
 /// `NAME.2.EXT`, or with the first number from there on of which there is nothing yet.
-fn next_name(name: &str) -> String {
-    let path = Path::new(name);
-    let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
-    let mut names = (2_u32..).map(|number| path.with_extension(format!("{number}{extension}")));
-    names.find(|name| !name.exists()).unwrap_or_default().to_string_lossy().into_owned()
+fn next_name(name: &Name) -> Name {
+    let path = name.path();
+    let numbered = |number: u32| match path.extension() {
+        Some(extension) => path.with_extension(Name::of_parts([&number.to_string(), &".", &extension])),
+        None => path.with_extension(number.to_string()),
+    };
+    (2..).map(numbered).find(|name| !name.exists()).unwrap_or_default().into()
 }
 
 /// The segments that are asked for.

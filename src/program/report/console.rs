@@ -4,7 +4,7 @@ use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultReco
 use super::summary::{counted, with_strength};
 use crate::options::{Verbosity, shown_command};
 use histeq_media::pipeline::{FailureKind, Level, Notices};
-use histeq_media::sys::{one_line, print_line};
+use histeq_media::sys::{Name, one_line, print_line};
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -112,7 +112,7 @@ impl Console {
 
     /// Sends what is read and written, as the first event of a run.
     pub fn start(&self, run: StartRecord) {
-        let command = shown_command(std::env::args_os().map(|word| word.to_string_lossy().into_owned()));
+        let command = shown_command(std::env::args_os().map(Name::from));
         self.send(&Event::Start { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned(), command, run });
     }
 

@@ -268,7 +268,9 @@ impl FileRecord {
 
 impl From<ResultRecord> for FileRecord {
     /// The numbers of the run of a file.
-    fn from(ResultRecord { frames, damaged, seconds, found, found_text, strength, unchanged, .. }: ResultRecord) -> Self {
+    fn from(
+        ResultRecord { frames, damaged, seconds, found, found_text, strength, unchanged, .. }: ResultRecord,
+    ) -> Self {
         FileRecord { frames, damaged, seconds, found, found_text, strength, unchanged, ..FileRecord::default() }
     }
 }

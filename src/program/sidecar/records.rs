@@ -82,7 +82,8 @@ impl RecordTargets {
 
     /// Opens the records. `title` is the video's name in a page of statistics.
     pub fn open(self, title: &Name) -> Result<Records> {
-        let recording = if self.stats.is_empty() { None } else { Some(Recording::create(self.stats, &title.to_string())?) };
+        let recording =
+            if self.stats.is_empty() { None } else { Some(Recording::create(self.stats, &title.to_string())?) };
         Ok(Records { recording, curves: self.curves.map(CurveWriter::new) })
     }
 }

@@ -206,7 +206,7 @@ struct Lists {
 impl Shelf {
     /// From now on, the recordings of these patterns are kept by these rules, whether they are written or not; others are
     /// left alone.
-    pub fn hold<'a>(&self, rules: impl Iterator<Item = (&'a str, Retention)>) {
+    pub fn hold<'a>(&self, rules: impl Iterator<Item = (&'a Name, Retention)>) {
         let (mut lists, now) = (self.lock(), (Timestamp::now(), Instant::now()));
         let mut before = std::mem::take(&mut lists.by_pattern);
         for (name, rule) in rules.filter(|(_, rule)| rule.removes()) {
@@ -283,7 +283,7 @@ impl Recordings {
 
     /// Adds a file that is new, and has `header` bytes without a frame.
     pub fn begin(&self, file: &Path, (begin, now): Now, header: u64) {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = file.file_name().unwrap_or_default().into();
         let mark = Mark { name, pattern: self.pattern.file.clone(), begin, header };
         // Without it, the file is kept.
         if let Ok(value) = serde_json::to_vec(&mark) {
@@ -358,7 +358,7 @@ mod tests {
     }
 
     fn pattern(folder: &Path, file: &str) -> NamePattern {
-        NamePattern::new(folder.join(file).to_str().expect("UTF-8")).expect("a pattern")
+        NamePattern::new(&folder.join(file).into()).expect("a pattern")
     }
 
     /// A file of 100 bytes that is recorded now.
@@ -442,7 +442,7 @@ mod tests {
         // One that is not held any more does not count.
         of_a.set_bytes(&folder.path().join("a-5.mkv"), 100, false);
         record(&a, &of_a, (at(8), now));
-        shelf.hold([(a.path().to_str().expect("UTF-8"), rule)].into_iter());
+        shelf.hold([(&a.path().into(), rule)].into_iter());
         assert!(of_a.remove_old((at(9), now)).is_empty(), "200 bytes are kept");
     }
 

@@ -51,7 +51,7 @@ struct Cameras<'a> {
     warm_up: WarmUp,
     web: Option<Web>,
     /// The files that cameras which have begun were to write: what this run has written, it does not replace.
-    written: BTreeSet<String>,
+    written: BTreeSet<Name>,
     /// The number of a camera is its place here, from 1. Those that are gone keep theirs.
     slots: Vec<Option<Slot<'a>>>,
 }
@@ -128,7 +128,7 @@ impl<'a> Cameras<'a> {
             State::Ending(Some(next)) => &next.job,
             _ => &slot.camera.job,
         });
-        let rules = jobs.filter_map(|job| Some((job.record.as_deref()?, job.segments?.1)));
+        let rules = jobs.filter_map(|job| Some((job.record.as_ref()?, job.segments?.1)));
         self.session.shelf.hold(rules);
     }
 

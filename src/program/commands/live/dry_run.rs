@@ -45,7 +45,7 @@ fn check(job: &LiveJob, session: &Session<'_>) -> Result<String> {
         // The answer is for the run.
         job.overwrite = Overwrite::Yes;
     }
-    let source = job.camera.camera.as_deref().map_or("the first camera".to_owned(), without_password);
+    let source = job.camera.camera.as_ref().map_or("the first camera".into(), without_password);
     let picture = (job.camera.size.unwrap_or(SIZE), job.camera.rate.unwrap_or(Rational::new(RATE, 1)));
     let loopback = job.loopback.clone();
     let planned = session.watching(|| PlannedCamera::check(Arc::new(job), session))?;

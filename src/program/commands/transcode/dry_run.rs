@@ -228,7 +228,7 @@ fn discarding(job: &FileJob) -> Result<Target> {
 }
 
 /// Checks that about so many bytes fit where `name` is written.
-fn check_room(name: &str, bytes: u64, free: Option<u64>) -> Result<()> {
+fn check_room(name: &Name, bytes: u64, free: Option<u64>) -> Result<()> {
     let free = free.unwrap_or(u64::MAX);
     let message = || {
         let (bytes, free) = (in_bytes(bytes), in_bytes(free));
@@ -293,8 +293,9 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
     if !failed.is_empty() {
         return Err(failure_of(&failed));
     }
-    let place = many.files.first().map_or("", |(_, output)| output);
-    check_room(place, bytes, Target::free_bytes(place))?;
+    if let Some((_, place)) = many.files.first() {
+        check_room(place, bytes, Target::free_bytes(place))?;
+    }
     Ok(Outcome::Complete)
 }
 

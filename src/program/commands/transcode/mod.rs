@@ -31,7 +31,6 @@ use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Progress, Summar
 use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Target};
 use histeq_media::source::{self, LogChoice};
 use histeq_media::sys::{Name, open_regular};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
