@@ -6,17 +6,17 @@ source "$(dirname "${BASH_SOURCE[0]}")/support/setup.sh"
 # Xvfb is a display for the window, evilwm what full screen takes there, xdotool presses keys. The libraries are what any
 # desktop has. nginx, GStreamer and srt-tools are servers for live streams: RTMP, RTSP and SRT. mpv plays across the seams of pieces.
 set_up ffmpeg g++ x264 xvfb evilwm xdotool libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0 \
-    nginx-light libnginx-mod-rtmp gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
+    nginx-light libnginx-mod-rtmp gir1.2-gst-rtsp-server-1.0 python3-gi python3-numpy gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
     srt-tools mpv
 
-# One line for each skip: what, why, and the test that left it out.
+# One line for each skip: what, why, what tests it, and the test that left it out.
 HISTEQ_SKIPS=$(mktemp)
 export HISTEQ_SKIPS
 summarize() {
     if [ -s "$HISTEQ_SKIPS" ]; then
-        echo "skipped, wholly or in part (tests, what, why):"
-        sort -u "$HISTEQ_SKIPS" | cut -f 1,2 | uniq -c | sort -rn
-        echo "$(cut -f 3 "$HISTEQ_SKIPS" | sort -u | wc -l) tests skipped something"
+        echo "skipped, wholly or in part (tests, what, why, what tests it):"
+        sort -u "$HISTEQ_SKIPS" | cut -f 1-3 | uniq -c | sort -rn
+        echo "$(cut -f 4 "$HISTEQ_SKIPS" | sort -u | wc -l) tests skipped something"
     else
         echo "no test skipped anything"
     fi

@@ -62,7 +62,7 @@ def run(job):
             error = event
     code = program.wait()
     if code == 0:
-        jobs[job] = {"state": "done", "frames": event["frames"], "damaged": event["damaged"], "found": event["found"]}
+        jobs[job] = {"state": "done", "frames": event["frames"], "damaged": event["damaged"], "found": event["found_text"]}
         return
     shutil.rmtree(folder / "out")
     # One that is ended by a signal, or has no memory, says nothing more.

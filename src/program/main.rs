@@ -133,7 +133,7 @@ fn close_inherited(job: &Job) {
     let variables = std::env::vars_os().filter(|(name, _)| is_option(name)).map(|(_, value)| value);
     let mut kept = inherited::named(std::env::args_os().chain(variables));
     if let EventsTo::File(name) = job.events() {
-        kept.extend(name.parse::<i32>());
+        kept.extend(name.text().and_then(|number| number.parse::<i32>().ok()));
     }
     close_but(kept);
 }

@@ -5,8 +5,7 @@ use histeq::equalize::Mask;
 use histeq::spec::Region;
 use histeq_media::pipeline::Input;
 use histeq_media::source::first_picture;
-use histeq_media::sys::{is_fifo, open_regular};
-use std::path::Path;
+use histeq_media::sys::{Name, is_fifo, open_regular};
 use std::sync::Arc;
 
 /// A mask, and the name of its file.
@@ -14,7 +13,7 @@ use std::sync::Arc;
 pub struct NamedMask {
     /// The weights.
     pub mask: Arc<Mask>,
-    name: String,
+    name: Name,
 }
 
 impl NamedMask {
@@ -22,15 +21,15 @@ impl NamedMask {
     ///
     /// # Errors
     /// When it cannot be read, or is black.
-    pub fn read(name: &str) -> Result<Self> {
+    pub fn read(name: &Name) -> Result<Self> {
         // Numbered pictures and URLs are no files.
-        if Path::new(name).exists() && !is_fifo(name) {
+        if name.path().exists() && !is_fifo(name) {
             open_regular(name).with_context(|| format!("--mask {name}"))?;
         }
         let frame = first_picture(name).context("--mask")?;
         let mask = Mask::of_frame(&frame)
             .with_context(|| format!("--mask {name}: the picture is black, so that nothing counts (white counts)"))?;
-        Ok(NamedMask { mask: mask.into(), name: name.to_owned() })
+        Ok(NamedMask { mask: mask.into(), name: name.clone() })
     }
 
     /// Checks that the pictures of `input` have its size, and that a part of this region counts.

@@ -14,11 +14,12 @@ use histeq::spec::{Chroma, Settings, Smoothing};
 use histeq_media::pipeline::Input;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::Target;
+use histeq_media::sys::Name;
 use std::sync::Arc;
 
 /// Checks that the files to be `written` are different ones, and none of those of `--load-curves` and `--mask`.
-pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<Item = &'a String>) -> Result<()> {
-    let written: Vec<&String> = written.collect();
+pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<Item = &'a Name>) -> Result<()> {
+    let written: Vec<&Name> = written.collect();
     for (index, name) in written.iter().enumerate() {
         options.read_files().try_for_each(|read| Target::differs(name, read))?;
         if let Some(other) = written[index + 1..].iter().find(|other| Target::are_one(name, other)) {
@@ -53,8 +54,8 @@ pub struct StageBuilder {
 impl StageBuilder {
     /// Reads the curves of `--load-curves`, and the picture of `--mask`.
     pub fn new(options: &EqualizeOptions) -> Result<Self> {
-        let kept = options.load_curves.as_deref().map(CurveFile::read).transpose()?;
-        let mask = options.mask.as_deref().map(NamedMask::read).transpose()?;
+        let kept = options.load_curves.as_ref().map(CurveFile::read).transpose()?;
+        let mask = options.mask.as_ref().map(NamedMask::read).transpose()?;
         Ok(StageBuilder {
             kept: kept.map(Arc::new),
             mask,
@@ -64,12 +65,17 @@ impl StageBuilder {
         })
     }
 
-    /// A stage on `backend`, for frames whose codes stand for samples along `scale`.
-    pub fn stage(&self, backend: Box<dyn Executor>, mut settings: Settings, scale: SampleScale) -> EqualizeStage {
-        // Chroma that stays need not go through a GPU.
+    /// The settings that make the same pictures with less work: chroma that stays need not go through a GPU.
+    pub fn sparing(&self, mut settings: Settings) -> Settings {
         if settings.chroma == Chroma::Follow && self.kept.as_ref().is_some_and(|file| !file.changes_chroma()) {
             settings.chroma = Chroma::Keep;
         }
+        settings
+    }
+
+    /// A stage on `backend`, for frames whose codes stand for samples along `scale`.
+    pub fn stage(&self, backend: Box<dyn Executor>, settings: Settings, scale: SampleScale) -> EqualizeStage {
+        let settings = self.sparing(settings);
         let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
         let range = || self.range.map(|range| Box::new(FixedRange::new(range, scale)) as Box<dyn MappingSource>);
         let mask = self.mask.as_ref().map(|named| named.mask.clone());

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "what can be done only before main, and instead of its return")]
 
 use anyhow::{Context, Result, bail};
+use histeq_media::sys::Name;
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,8 +27,8 @@ mod at_start {
 }
 
 /// Checks that stdout is open, if `name` is `-`.
-pub fn check(name: &str) -> Result<()> {
-    if name == "-" && CLOSED.load(Ordering::Relaxed) {
+pub fn check(name: &Name) -> Result<()> {
+    if *name == "-" && CLOSED.load(Ordering::Relaxed) {
         bail!("stdout is closed (let it lead to a file or a program)");
     }
     Ok(())
@@ -35,7 +36,7 @@ pub fn check(name: &str) -> Result<()> {
 
 /// Writes `text` to stdout. A closed pipe is no error.
 pub fn print(text: &[u8]) -> Result<()> {
-    check("-")?;
+    check(&"-".into())?;
     let mut stdout = std::io::stdout();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# The frei0r plug-in in FFmpeg and in melt (MLT, which Kdenlive and Shotcut are made of), as Debian has them, compared with the
-# program, which gets the same frames through a pipe: three clips under every look, and other parameters.
+# tests/hosts/frei0r.sh [--release]: the frei0r plug-in in Debian's FFmpeg, compared with the program, which gets the same frames through
+# a pipe: three clips under every look, and other parameters. With --release, plug-in and program are those of users, and melt (MLT,
+# which Kdenlive and Shotcut are made of) is another host.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/setup.sh"
-set_up ffmpeg melt
+profile=dev
+[ "${1:-}" != --release ] || profile=release
+set_up ffmpeg
+[ $profile = dev ] || install_packages melt
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cargo build --quiet --release --locked -p histeq-frei0r
-cargo build --quiet --release --locked -p histeq-video
-release=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/release
-program=$release/histeq-video
+cargo build --quiet --profile $profile --locked -p histeq-frei0r -p histeq-video
+built=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/${profile/dev/debug}
+program=$built/histeq-video
 # As docs/frei0r.md has it.
 export HOME=$folder
 mkdir -p "$HOME/.frei0r-1/lib"
-cp "$release/libhisteq_frei0r.so" "$HOME/.frei0r-1/lib/histeq.so"
+cp "$built/libhisteq_frei0r.so" "$HOME/.frei0r-1/lib/histeq.so"
 export MLT_REPOSITORY_DENY=libmltqt:libmltqt6:libmltglaxnimate:libmltopencv
 
 dark="lutyuv=y=val*0.12+14,noise=alls=4:allf=t"
@@ -62,6 +65,7 @@ for width in 104 112; do
     [ "$(tail -c $((4 * width)) "$folder/found.raw" | tr -d '\0' | wc -c)" = 0 ] && is_wrong=1 || is_wrong=0
     [ "$(grep -c "rows of $width columns wrong" "$folder/told")" = "$is_wrong" ] || fail "$width columns: $(cat "$folder/told")"
 done
+[ $profile = release ] || exit 0
 
 # melt: the same frames without and with the filter.
 with_melt() { # CLIP OUT FILTER...

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# The plug-in for VapourSynth in the real host: built into a wheel and installed into a fresh virtual environment, as
+# tests/hosts/vapoursynth.sh [--release]: the plug-in for VapourSynth in the real host: built into a wheel and installed into a fresh virtual environment, as
 # docs/vapoursynth.md says, and compared with the program: three clips under every look, in order, shuffled and in parallel, the
 # conformance vectors, and a script that vspipe runs. It fetches VapourSynth from PyPI, and Python 3.12 where neither the path nor
-# PYTHON has it or a newer one.
+# PYTHON has it or a newer one. With --release, plug-in and program are those of users.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/setup.sh"
+export HISTEQ_PROFILE=dev
+[ "${1:-}" != --release ] || HISTEQ_PROFILE=release
 set_up python3-venv ffmpeg
 
 folder=$(mktemp -d)
@@ -15,8 +17,8 @@ python3 -m venv "$folder/uv"
 venv=$folder/venv/bin
 "$venv/pip" --quiet install ./src/vapoursynth numpy
 
-cargo build --quiet --release --locked -p histeq-video
-program=$(cargo metadata --locked --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/release/histeq-video
+cargo build --quiet --profile $HISTEQ_PROFILE --locked -p histeq-video
+program=$(cargo metadata --locked --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/${HISTEQ_PROFILE/dev/debug}/histeq-video
 
 # Noise in the dark with a cut, of 10 bits.
 dark="lutyuv=y=val*0.12+64,noise=alls=6:allf=t,format=yuv422p10le"

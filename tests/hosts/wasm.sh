@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# tests/hosts/wasm.sh [FOLDER]: the library for browsers, built as people build it: the conformance vectors in Node, and the page in
-# Chromium, which gives the bytes of the program for a picture that is dropped, and plays a webcam. Says how long 720p takes. With
-# FOLDER, the screenshots are kept there.
+# tests/hosts/wasm.sh [--release [FOLDER]]: the library for browsers: the conformance vectors in Node, and the bytes of the program
+# for frames of 720p; says how long these take. With --release, the library is that of users, and the page in Chromium gives the bytes
+# of the program for a picture that is dropped, and plays a webcam; the screenshots are kept in FOLDER.
 set -euo pipefail
+profile=dev
+[ "${1:-}" != --release ] || { profile=release && shift; }
 kept=${1:+$(realpath -m "$1")}
 source "$(dirname "${BASH_SOURCE[0]}")/../support/setup.sh"
-set_up chromium nodejs ffmpeg python3
+set_up nodejs ffmpeg python3
+[ $profile = dev ] || install_packages chromium
 
 folder=$(mktemp -d)
 trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$folder"' EXIT
 pids=()
-samples/web/build.sh "$folder/web"
+samples/web/build.sh "$folder/web" $profile
 echo "the library has $(stat -c %s "$folder/web/histeq_bg.wasm") bytes, $(gzip -9 <"$folder/web/histeq_bg.wasm" | wc -c) with gzip"
 
 # In Node.
@@ -21,7 +24,7 @@ node tests/hosts/wasm/node.mjs "$folder/web" "$folder/inputs" "$vectors" | tee "
 count=$(grep -c '^[^#]' "$vectors")
 [ "$count" -gt 200 ] && grep -qx "$((count - 1)) of $((count - 1)) vectors" "$folder/said" || fail "not all vectors were run"
 
-# In Chromium, beside the program.
+# Beside the program.
 cargo build --quiet --locked
 program=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/debug/histeq-video
 cd "$folder"
@@ -35,6 +38,9 @@ convert -i "$OLDPWD/samples/coast.mp4" -frames:v 12 -vf "scale=1280:720,lutyuv=y
 node "$OLDPWD/tests/hosts/wasm/node.mjs" web film film.raw film-found.raw
 cmp film-expected.raw film-found.raw || fail "frames of 720p are not the program's"
 echo "12 frames of 720p, with noise: the bytes of the program"
+[ $profile = release ] || exit 0
+
+# In Chromium.
 # Without a profile, which the browser would have it converted by.
 convert -ss 2 -i "$OLDPWD/samples/coast.mp4" -frames:v 1 \
     -vf "lutyuv=y=val*0.3+12,format=rgb24,setparams=color_primaries=unknown:color_trc=unknown" picture.png

@@ -9,6 +9,7 @@ use histeq::equalize::cpu::Cpu;
 use histeq::frame::{Frame, PixelFormat};
 use histeq::spec::Settings;
 use histeq_media::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source, Summary, run};
+use histeq_media::sys::Name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -91,10 +92,10 @@ impl Sink for Collected {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         let code = if outcome == Outcome::Complete { 1 } else { 2 };
         self.watch.finished.store(code, Ordering::SeqCst);
-        Ok(Some("memory".to_owned()))
+        Ok(Some("memory".into()))
     }
 }
 
@@ -147,7 +148,7 @@ fn all_frames_arrive_in_order_and_the_output_is_finished() {
     let (result, watch) = PLAIN.go();
     let summary = result.unwrap();
     assert_eq!(summary.outcome, Outcome::Complete);
-    assert_eq!(summary.output.as_deref(), Some("memory"));
+    assert_eq!(summary.output, Some("memory".into()));
     assert_eq!(watch.written.load(Ordering::SeqCst), 100);
     assert_eq!(watch.finished.load(Ordering::SeqCst), 1);
     assert_no_thread_is_left(&watch);

@@ -94,6 +94,33 @@ fn a_sequence_of_images_goes_in_and_comes_out() {
 }
 
 #[test]
+fn a_folder_of_images_is_read_and_never_written_into() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("stack")).expect("a folder");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=1:duration=3 f%03d.png");
+    for number in 1..=3 {
+        let name = format!("f{number:03}.png");
+        std::fs::rename(dir.path(&name), dir.path("stack").join(name)).expect("a file");
+    }
+    let names = |folder: &str| {
+        dir.names().into_iter().filter(|name| name.starts_with(&format!("{folder}/"))).collect::<Vec<_>>()
+    };
+    let images = |folder: &str| [1, 2, 3].map(|number| format!("{folder}/f{number:03}.png"));
+    let before = images("stack").map(|name| dir.read(&name));
+    dir.succeeds("--backend cpu --dry-run stack");
+    assert!(!dir.path("stack-equalized").exists());
+    dir.succeeds("--backend cpu stack").says(&["3 frames in ", "-> stack-equalized/f%03d.png"]);
+    dir.run("--backend cpu stack").exits_with(10).says(&["stack-equalized/f001.png exists"]);
+    dir.succeeds("--backend cpu -y stack/");
+    // By a name that says nothing, too.
+    Run::of(dir.command("--backend cpu -y .").current_dir(dir.path("stack")), ".").exits_with(0);
+    dir.succeeds("--backend cpu --for archive stack").says(&["-> stack-equalized.mkv"]);
+    assert_eq!(names("stack"), images("stack"));
+    assert_eq!(names("stack-equalized"), images("stack-equalized"));
+    assert_eq!(images("stack").map(|name| dir.read(&name)), before);
+}
+
+#[test]
 fn a_sequence_begins_with_whatever_number_is_there() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 4 -start_number 117 in%03d.png");

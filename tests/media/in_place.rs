@@ -13,6 +13,7 @@ use histeq::spec::{Remembered, Settings};
 use histeq_media::ffmpeg::Picture;
 use histeq_media::pipeline::{self, Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
 use histeq_media::source::{self, InputOptions};
+use histeq_media::sys::Name;
 use std::collections::{HashSet, VecDeque};
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
@@ -115,7 +116,7 @@ fn address(plane: &Plane) -> usize {
 
 /// The file as a source, with frames in memory from `pool` if there is one.
 fn open(file: &Path, pool: Option<Arc<dyn Pool>>) -> Box<dyn Source> {
-    let options = InputOptions { url: file.display().to_string(), ..InputOptions::default() };
+    let options = InputOptions { url: file.into(), ..InputOptions::default() };
     let silent = Notices::new(false, |_, _| {});
     let (mut source, _) = source::open(&options, &Cancel::default(), silent, Arc::default()).unwrap();
     pool.into_iter().for_each(|pool| source.use_pool(pool));
@@ -342,7 +343,7 @@ impl Sink for HoldingBack {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, _outcome: Outcome) -> Result<Option<Name>> {
         Ok(None)
     }
 }

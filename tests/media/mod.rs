@@ -1,16 +1,30 @@
 //! Video, images and cameras in and out: `histeq-media`, and the program on files of all kinds.
 
+// Real drivers, in a virtual machine.
 mod cameras;
+// What players, browsers and pipes need of a file.
+mod compatibility;
+// Order, back-pressure and ends of a run.
 mod engine;
-mod everywhere;
+// `--filter`, `--filter-after`.
 mod filters;
+// The table of pixel formats beside FFmpeg's.
 mod formats;
+// Single images, and animated ones.
 mod images;
+// Frames that are not copied.
 pub mod in_place;
+// What a file keeps beside its luma.
 mod kept;
+// `live` without a camera of this machine.
 pub mod live;
+// Decoding on a GPU.
 pub mod nvdec;
+// Several decoders for one file.
 mod pieces;
+// stdin and stdout.
 mod pipes;
+// Numbered images.
 mod sequences;
+// TIFF of many pages, FITS, SER.
 mod stacks;

@@ -29,8 +29,7 @@ const READY_MADE: [(&str, &[u8]); 5] = [
 
 /// The file, decoded by NVDEC.
 fn open(file: &Path) -> anyhow::Result<Box<dyn Source>> {
-    let options =
-        InputOptions { url: file.display().to_string(), decode_on: DecodeOn::Nvdec(0), ..InputOptions::default() };
+    let options = InputOptions { url: file.into(), decode_on: DecodeOn::Nvdec(0), ..InputOptions::default() };
     let silent = Notices::new(false, |_, _| {});
     Ok(source::open(&options, &Cancel::default(), silent, Arc::default())?.0)
 }
@@ -109,7 +108,7 @@ fn several_decoders_of_the_gpu_give_what_one_gives() {
             let said: Arc<Mutex<Vec<String>>> = Arc::default();
             let list = said.clone();
             let notices = Notices::new(false, move |_, text| list.lock().unwrap().push(text.to_owned()));
-            let (url, decode_on) = (dir.path(file).display().to_string(), DecodeOn::Nvdec(0));
+            let (url, decode_on) = (dir.path(file).into(), DecodeOn::Nvdec(0));
             let options = InputOptions { url, decode_on, decoders: 8, ..InputOptions::default() };
             let (mut source, _) = source::open(&options, &Cancel::default(), notices, Arc::default()).unwrap();
             pool.into_iter().for_each(|pool| source.use_pool(pool));

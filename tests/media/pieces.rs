@@ -24,7 +24,7 @@ fn open(file: &Path, decoders: usize, part: Part) -> (Box<dyn Source>, Arc<Progr
     let said = Said::default();
     let list = said.clone();
     let notices = Notices::new(false, move |level, text| list.lock().unwrap().push(format!("{level:?}: {text}")));
-    let options = InputOptions { url: file.display().to_string(), part, decoders, ..InputOptions::default() };
+    let options = InputOptions { url: file.into(), part, decoders, ..InputOptions::default() };
     let progress: Arc<Progress> = Arc::default();
     let (source, _) = source::open(&options, &Cancel::default(), notices, progress.clone()).unwrap();
     (source, progress, said)

@@ -161,41 +161,72 @@ fn bigtiff_and_tiles_are_read_to_the_sample_and_a_stack_makes_a_stack() {
     assert_eq!(dir.raw("rgb.png", "rgb24"), colours);
 }
 
+/// The samples of three pages of floating point.
+fn float_samples() -> impl Iterator<Item = f64> {
+    (0..3).flat_map(floats).map(f64::from)
+}
+
 #[test]
-fn samples_without_codes_become_codes_along_one_line_for_all() {
+fn floating_point_becomes_codes_along_one_line_for_all_pages() {
     let dir = Dir::new();
-    let all: Vec<f64> = (0..3).flat_map(floats).map(f64::from).collect();
     for kind in [Kind::default(), Kind { is_big: true, has_tiles: true, ..Kind::default() }] {
         dir.write("in.tif", &of_floats(kind, 3));
         let run = dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 in.tif out.mkv"));
         run.says(&["in.tif: samples from -20 to 140 become 0 to 65535", "--sample-range"]);
-        assert_eq!(dir.raw("out.mkv", "gray16le"), codes(all.iter().copied(), -20.0, 140.0));
+        assert_eq!(dir.raw("out.mkv", "gray16le"), codes(float_samples(), -20.0, 140.0));
     }
+}
+
+#[test]
+fn the_line_of_samples_can_be_given() {
+    let dir = Dir::new();
+    dir.write("in.tif", &of_floats(Kind::default(), 3));
     dir.succeeds(&format!("{AS_IT_IS} --sample-range -40:100 --encoder ffv1 in.tif out.mkv"));
-    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(all.iter().copied(), -40.0, 100.0));
-    // It also brings unsigned samples onto another line, of any TIFF.
+    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(float_samples(), -40.0, 100.0));
+    // Of unsigned samples, too.
     dir.write("words.tif", &of_words(Kind::default(), 2));
     dir.succeeds(&format!("{AS_IT_IS} --sample-range 100:2000 --encoder ffv1 words.tif out.mkv"));
     let samples = (0..2).flat_map(words).map(f64::from);
     assert_eq!(dir.raw("out.mkv", "gray16le"), codes(samples, 100.0, 2000.0));
-    // Numbered images are one stack.
+}
+
+#[test]
+fn numbered_images_of_floating_point_share_one_line() {
+    let dir = Dir::new();
     for k in 0..3 {
         let page: Vec<u8> = floats(k).into_iter().flat_map(f32::to_le_bytes).collect();
         let kind = Kind { format: 3, each: 4, channels: 1, ..Kind::default() };
         dir.write(&format!("t{k}.tif"), &tiff(kind, &[page]));
     }
     dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 t%d.tif out.mkv")).says(&["samples from -20 to 140"]);
-    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(all.iter().copied(), -20.0, 140.0));
-    // Signed samples, and what is no number.
+    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(float_samples(), -20.0, 140.0));
+}
+
+#[test]
+fn signed_samples_become_codes_from_their_lowest_on() {
+    let dir = Dir::new();
     let page: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|at| (at as i16 - 300).to_le_bytes()).collect();
     dir.write("signed.tif", &tiff(Kind { format: 2, each: 2, channels: 1, ..Kind::default() }, &[page]));
     dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 signed.tif out.mkv")).says(&["samples from -300 to 260"]);
+    let samples = (0..SIZE.0 * SIZE.1).map(|at| f64::from(at as i16 - 300));
+    assert_eq!(dir.raw("out.mkv", "gray16le"), codes(samples, -300.0, 260.0));
+}
+
+#[test]
+fn what_is_no_number_is_black_and_infinity_white() {
+    let dir = Dir::new();
     let mut odd = floats(0);
     (odd[0], odd[1], odd[2]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
     let page: Vec<u8> = odd.iter().flat_map(|of| of.to_le_bytes()).collect();
     dir.write("odd.tif", &tiff(Kind { format: 3, each: 4, channels: 1, ..Kind::default() }, &[page]));
     dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 odd.tif out.mkv")).says(&["samples from -19.25 to 120"]);
     assert_eq!(dir.raw("out.mkv", "gray16le")[..8], [0, 0, 255, 255, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_line_that_makes_no_sense_or_has_no_use_is_told() {
+    let dir = Dir::new();
+    dir.write("in.tif", &of_floats(Kind::default(), 1));
     dir.run("--sample-range 3:1 in.tif out.mkv").exits_with(2).says(&["two numbers like -20:150"]);
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 in.png");
     dir.run("--strict --sample-range 1:3 in.png out.png").fails().says(&["--sample-range is ignored"]);

@@ -4,6 +4,7 @@ use crate::support::program::{Dir, Run, program};
 use crate::support::reader::encoder_is_here;
 use crate::support::running::{Running, under_load};
 use crate::support::skip::skip;
+use crate::support::tiny_disk::TinyDisk;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -104,19 +105,24 @@ fn an_output_that_cannot_be_is_refused() {
 #[test]
 fn an_encoder_that_has_seen_nothing_does_not_keep_a_refusal_waiting() {
     let dir = Dir::new();
-    clip(&dir, "in.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
     for encoder in ["libsvtav1", "libx264", "libvpx-vp9"] {
         if !encoder_is_here("a refusal after the encoder is open", encoder) {
             continue;
         }
-        let mut command = dir.command(&format!("--backend cpu --encoder {encoder} --output-format mp4 in.mkv -"));
-        let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
-        assert!(crate::support::program::failed(run.ends_within(Duration::from_secs(60))), "{encoder}");
-        let mut command =
-            dir.command(&format!("--backend cpu --encoder {encoder} --encoder-option x1=1 in.mkv out.mkv"));
-        let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
-        let code = run.ends_within(Duration::from_secs(60));
-        assert!(crate::support::program::failed(code), "{encoder} with an option that it does not have: {code:?}");
+        for (options, says) in [
+            ("--output-format mp4 in.mkv -", "cannot be written into a pipe"),
+            ("--encoder-option x1=1 in.mkv out.mkv", "x1"),
+        ] {
+            let mut command = dir.command(&format!("--backend cpu --encoder {encoder} {options}"));
+            let said = std::fs::File::create(dir.path("said.txt")).expect("a file");
+            let mut run = Running::start(command.stdout(Stdio::null()).stderr(said));
+            let code = run.ends_within(Duration::from_secs(60));
+            let said = String::from_utf8(dir.read("said.txt")).expect("text");
+            assert!(crate::support::program::failed(code), "{encoder} {options}: {code:?} {said}");
+            let error = said.lines().last().and_then(|line| line.strip_prefix("histeq-video: error: "));
+            assert!(error.is_some_and(|error| error.contains(says)), "{encoder} {options}: {said}");
+        }
     }
     let into_a_pipe = "--encoder mpeg4 --output-format mp4 in.mkv -";
     refuses(&dir, into_a_pipe, &["cannot be written into a pipe", "--output-format matroska"]);
@@ -165,29 +171,11 @@ fn a_device_that_is_full_is_an_error() {
     assert_one_error(&run.says(&["/dev/full", "No space left on device"]));
 }
 
-/// A file system that holds next to nothing.
-struct TinyDisk(std::path::PathBuf);
-
-impl TinyDisk {
-    fn mount(at: std::path::PathBuf) -> Option<Self> {
-        std::fs::create_dir(&at).expect("Is a directory");
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(&at).output();
-        mount.is_ok_and(|output| output.status.success()).then_some(TinyDisk(at))
-    }
-}
-
-impl Drop for TinyDisk {
-    fn drop(&mut self) {
-        // A mount that stays is no worse than the skip that would have been printed.
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
 #[test]
 fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 40 -c:v ffv1 in.mkv");
-    let Some(disk) = TinyDisk::mount(dir.path("disk")) else {
+    let Some(disk) = TinyDisk::mount(dir.path("disk"), "24k") else {
         skip("a full disk", "a small file system cannot be mounted");
         return;
     };
@@ -220,6 +208,41 @@ fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
         }
     }
     drop(disk);
+}
+
+#[test]
+fn what_a_full_disk_has_taken_is_kept_and_can_be_played() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -f lavfi -i sine=d=4 -t 4 -c:v ffv1 -c:a pcm_s16le in.mkv");
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "600k") else {
+        skip("a full disk", "a small file system cannot be mounted");
+        return;
+    };
+    let whole = dir.frames("in.mkv").len();
+    for (options, name) in [
+        ("--encoder ffv1", "out.mkv"),
+        ("--encoder mpeg4 --bitrate 9M", "out.mp4"),
+        ("--encoder mpeg4 --bitrate 9M --output-option movflags=-faststart", "out.mov"),
+        ("--encoder mpeg4 --bitrate 9M", "out.avi"),
+        ("", "out.y4m"),
+    ] {
+        let kept = format!("disk/{}", name.replace('.', ".partial."));
+        let run = dir.run(&format!("--backend cpu {options} in.mkv disk/{name}")).exits_with(9);
+        let said = format!("disk/{name}: cannot be written: No space left on device (what there is of it: {kept})");
+        let run = run.says(&[&said]);
+        assert!(run.stderr.lines().filter(|line| line.contains("error")).count() == 1, "{}", run.stderr);
+        assert_eq!(dir.names().iter().filter(|file| file.starts_with("disk/")).collect::<Vec<_>>(), [&kept], "{name}");
+        let frames = dir.frames(&kept).len();
+        assert!(frames > 2 && frames < whole, "{name}: {frames} of {whole}");
+        // Each of them can be decoded.
+        let played = dir.try_tool("ffmpeg", &format!("-v error -xerror -i {kept} -f null -"));
+        assert_eq!((played.code, played.stderr.as_str()), (Some(0), ""), "{name}");
+        std::fs::remove_file(dir.path(&kept)).expect("a file of the run");
+    }
+    // What was set aside is given back, and what fits is written as ever.
+    dir.succeeds("--backend cpu --encoder ffv1 --frames 5 in.mkv disk/part.mkv");
+    let blocks = std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(dir.path("disk/part.mkv")).expect("a file"));
+    assert!(blocks * 512 < dir.read("disk/part.mkv").len() as u64 + 8192, "{blocks} blocks");
 }
 
 #[test]

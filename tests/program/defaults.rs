@@ -46,19 +46,19 @@ fn what_is_nearer_to_the_command_line_takes_precedence() {
         let text = |name: &str| settings[name].to_string();
         [text("look"), text("smooth"), text("gray")].join(" ").replace('"', "")
     };
-    assert_eq!(of("", &[], ""), "natural 100 false");
-    assert_eq!(of(CONFIG, &[], ""), "haze 25 false");
+    assert_eq!(of("", &[], ""), "natural 4.0 false");
+    assert_eq!(of(CONFIG, &[], ""), "haze 1.0 false");
     let look = ("HISTEQ_LOOK", "underwater");
-    assert_eq!(of(CONFIG, &[look], ""), "underwater 25 false");
-    assert_eq!(of(CONFIG, &[look, ("HISTEQ_GRAY", "true")], "--look natural"), "natural 25 true");
-    assert_eq!(of(CONFIG, &[look, ("HISTEQ_SMOOTH", "")], "--use mine"), "thermal 25 true");
-    assert_eq!(of(CONFIG, &[look], "--use mine --look natural"), "natural 25 true");
-    assert_eq!(of(CONFIG, &[("HISTEQ_GRAY", "0"), ("HISTEQ_NO_SUCH_OPTION", "1")], ""), "haze 25 false");
+    assert_eq!(of(CONFIG, &[look], ""), "underwater 1.0 false");
+    assert_eq!(of(CONFIG, &[look, ("HISTEQ_GRAY", "true")], "--look natural"), "natural 1.0 true");
+    assert_eq!(of(CONFIG, &[look, ("HISTEQ_SMOOTH", "")], "--use mine"), "thermal 1.0 true");
+    assert_eq!(of(CONFIG, &[look], "--use mine --look natural"), "natural 1.0 true");
+    assert_eq!(of(CONFIG, &[("HISTEQ_GRAY", "0"), ("HISTEQ_NO_SUCH_OPTION", "1")], ""), "haze 1.0 false");
     // A default that does not go with an option gives way.
-    assert_eq!(of(CONFIG, &[], "--exact"), "exact 1 false");
-    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 100 false");
+    assert_eq!(of(CONFIG, &[], "--exact"), "exact 0.0 false");
+    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 4.0 false");
     dir.write("other.toml", b"[defaults]\nlook = 'night'");
-    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "other.toml")], ""), "night 100 false");
+    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "other.toml")], ""), "night 4.0 false");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
+use crate::support::skip::skip;
+use crate::support::tiny_disk::TinyDisk;
 use serde_json::Value;
 
 fn json(bytes: &[u8]) -> Value {
@@ -33,15 +35,55 @@ fn a_dry_run_says_what_a_run_does_and_writes_nothing() {
     assert_eq!(said["settings"]["look"], "natural");
     let found = said["found"].as_array().expect("a list");
     assert_eq!(found.len(), 3);
-    assert!(found.iter().all(|place| place["frames"] == 16 && place["found"].as_str().is_some()), "{said}");
+    assert!(
+        found.iter().all(|place| place["frames"] == 16 && place["found"]["contrast"].as_f64() >= Some(1.0)),
+        "{said}"
+    );
+    assert!(found.iter().all(|place| place["found_text"].is_string()), "{said}");
+    assert_eq!((&said["protocol"], &said["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!(said["command"], "histeq-video --backend cpu --dry-run --json in.mp4 out.mp4");
+    assert!(output["free_bytes"].as_u64() > output["bytes"].as_u64(), "{output}");
     // Words for people, with the same encoder.
     let words = String::from_utf8(dir.succeeds("--backend cpu --dry-run in.mp4 out.mp4").stdout).expect("text");
     for text in ["in.mp4: h264, 320x240", "look    natural", "out.mp4: libx264 in mp4, about", "Nothing was written"] {
         assert!(words.contains(text), "{text} in:\n{words}");
     }
     dir.succeeds("--backend cpu -q in.mp4 out.mp4");
-    let said = json(&dir.succeeds("--backend cpu --dry-run --json in.mp4 out.mp4").stdout);
+    let said = json(&dir.succeeds("--backend cpu --dry-run --json -y in.mp4 out.mp4").stdout);
     assert_eq!(said["output"]["exists"], true);
+}
+
+/// Gray of 16 bits gets the look thermal without being asked.
+#[test]
+fn what_gray_of_many_bits_gets_is_said() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i gradients=size=160x96:x0=0:x1=159:y0=0:y1=0:c0=black:c1=white:n=2:speed=0.00001:rate=10 \
+                -vf format=gray16le,lut=val/16+20000 -frames:v 5 -c:v ffv1 in.mkv",
+    );
+    let samples = dir.raw("in.mkv", "gray16le");
+    let levels = samples.as_chunks::<2>().0.iter().map(|bytes| u16::from_le_bytes(*bytes));
+    let range = f64::from(levels.clone().max().unwrap_or(0) - levels.min().unwrap_or(0));
+    assert!(range > 2000.0, "{range}");
+    for look in ["", "--smooth 0", "--method detail"] {
+        let run = dir.succeeds(&format!("--backend cpu {look} --encoder ffv1 -y in.mkv out.mkv"));
+        assert!(dir.raw("out.mkv", "gray16le") != samples, "{look}");
+        let dry_run = dir.succeeds(&format!("--backend cpu {look} --dry-run in.mkv out.mkv")).stdout;
+        for said in [run.stderr, String::from_utf8(dry_run).expect("text")] {
+            let said = said.replace('\n', " ");
+            assert!(said.contains("gray of more than 8 bits gets the look thermal; "), "{said}");
+            let gain =
+                said.split("levels stretched to the whole range (").nth(1).and_then(|text| text.split(' ').next());
+            let gain: f64 = gain.and_then(|gain| gain.parse().ok()).unwrap_or_else(|| panic!("{look}: {said}"));
+            let wanted = 65_535.0 / range;
+            assert!((gain / wanted - 1.0).abs() < 0.1, "{gain} times, not {wanted}");
+            assert!(!said.contains("applied as it is"), "{said}");
+        }
+    }
+    // Asked for, it is no surprise; other looks are what they are.
+    let asked = dir.succeeds("--backend cpu --look thermal --encoder ffv1 -y in.mkv out.mkv");
+    asked.says(&["levels stretched to the whole range ("]).never_says("gets the look");
+    dir.succeeds("--backend cpu --look exact --encoder ffv1 -y in.mkv out.mkv").never_says("stretched");
 }
 
 #[test]
@@ -54,10 +96,10 @@ fn the_size_of_a_dry_run_is_near_that_of_the_run() {
         dir.ffmpeg(&format!("-f lavfi -i {filters} -frames:v 300 -c:v ffv1 {name}"));
     };
     // A picture that stands still, where key frames are nearly all there is; motion; scenes; grain.
-    clip("testsrc2=size=320x240:rate=25,select=eq(n\\,0),loop=-1:1,setpts=N/25/TB,fps=25", "still.mkv");
-    clip("testsrc2=size=320x240:rate=25", "motion.mkv");
-    clip("testsrc2=size=320x240:rate=25,negate=enable=gt(mod(n\\,100)\\,50)", "scenes.mkv");
-    clip("testsrc2=size=320x240:rate=25,noise=alls=20:allf=t", "grain.mkv");
+    clip("testsrc2=size=160x120:rate=25,select=eq(n\\,0),loop=-1:1,setpts=N/25/TB,fps=25", "still.mkv");
+    clip("testsrc2=size=160x120:rate=25", "motion.mkv");
+    clip("testsrc2=size=160x120:rate=25,negate=enable=gt(mod(n\\,100)\\,50)", "scenes.mkv");
+    clip("testsrc2=size=160x120:rate=25,noise=alls=20:allf=t", "grain.mkv");
     dir.ffmpeg("-i motion.mkv -f lavfi -i sine=duration=12 -c:v copy -c:a aac sound.mkv");
     for line in [
         "still.mkv out.mp4",
@@ -66,7 +108,7 @@ fn the_size_of_a_dry_run_is_near_that_of_the_run() {
         "grain.mkv out.mp4",
         "sound.mkv out.mp4",
         "--encoder mpeg4 motion.mkv out.mp4",
-        "--bitrate 200k grain.mkv out.mp4",
+        "--bitrate 80k grain.mkv out.mp4",
         "--encoder ffv1 motion.mkv out.mkv",
     ] {
         let said = json(&dir.succeeds(&format!("-y --backend cpu --dry-run --json {line}")).stdout);
@@ -186,4 +228,74 @@ fn a_dry_run_of_many_files_has_an_entry_for_each() {
     // The folder is made by the run.
     dir.succeeds("--backend cpu --dry-run --output-dir new a.mkv");
     assert!(!dir.path("new").exists());
+}
+
+#[test]
+fn a_dry_run_refuses_what_the_run_refuses_in_the_same_words() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 20 -c:v ffv1 in.mkv");
+    dir.write("there.mkv", b"precious");
+    let before = dir.files();
+    for line in [
+        "in.mkv out",
+        "in.mkv out.xyz",
+        "in.mkv rtmp://127.0.0.1/x",
+        "in.mkv nowhere/out.mkv",
+        "in.mkv there.mkv",
+        "-n in.mkv there.mkv",
+        "in.mkv out.png",
+        "--fit 32x32 in.mkv out.y4m",
+        "--output-pixel-format rgb24 in.mkv out.y4m",
+        "--encoder-option bogus=1 in.mkv out%d.png",
+        "--encoder mpeg2video --encoder-option bogus=1 in.mkv out.m3u8",
+        "--encoder mpeg4 --encoder-option bogus=1 in.mkv out.mp4",
+        "--encoder mpeg4 --output-option bogus=1 in.mkv out.mp4",
+        "--encoder mpeg4 in.mkv out.webm",
+        "--target-size 1M --encoder ffv1 in.mkv out.mkv",
+        "--encoder mpeg4 --crf 77 in.mkv out.mp4",
+        "--stats there.mkv/s.csv in.mkv out.mkv",
+    ] {
+        let dry = dir.run(&format!("--backend cpu --dry-run {line}"));
+        assert_eq!(dir.files(), before, "{line}");
+        let run = dir.run(&format!("--backend cpu {line}"));
+        let last = |said: &str| said.lines().last().unwrap_or_default().to_owned();
+        assert!(run.code != Some(0) && !run.stderr.is_empty(), "{line}: {}", run.stderr);
+        assert_eq!((dry.code, last(&dry.stderr)), (run.code, last(&run.stderr)), "{line}");
+        for name in dir.names().iter().filter(|name| !before.contains_key(std::path::Path::new(name))) {
+            std::fs::remove_file(dir.path(name)).expect("a file of the run");
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_looks_at_the_room_on_the_disk() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 100 -c:v mpeg4 -q:v 2 in.mkv");
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "300k") else {
+        skip("a small disk", "a small file system cannot be mounted");
+        return;
+    };
+    let run = dir.run("--backend cpu --dry-run --json --encoder ffv1 in.mkv disk/out.mkv").exits_with(9);
+    let output = json(&run.stdout)["output"].clone();
+    assert_eq!(output["free_bytes"], 300 << 10);
+    assert!(output["bytes"].as_u64() > output["free_bytes"].as_u64(), "{output}");
+    run.says(&["disk/out.mkv: about ", " do not fit there: 307 kB are free"]);
+    dir.run("--backend cpu --dry-run --encoder ffv1 --output-dir disk/new in.mkv").exits_with(9);
+    dir.succeeds("--backend cpu --dry-run --encoder ffv1 --frames 2 in.mkv disk/out.mkv");
+}
+
+#[test]
+fn a_dry_run_says_each_thing_once() {
+    if !encoder_is_here("video for the web", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 60 -c:v ffv1 -pix_fmt yuv420p10le -color_primaries bt2020 \
+         -color_trc arib-std-b67 -colorspace bt2020nc in.mkv",
+    );
+    let run = dir.succeeds("--backend cpu --dry-run --for web in.mkv out.mp4").says(&["HDR"]);
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    let different: std::collections::HashSet<&&str> = lines.iter().collect();
+    assert_eq!(different.len(), lines.len(), "{}", run.stderr);
 }

@@ -8,7 +8,6 @@ use crate::support::skip::skip;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
@@ -78,7 +77,7 @@ fn each_kind_of_failure_has_a_name_and_an_exit_code_of_its_own() {
         assert_eq!(kind(&run), "device");
         assert!(page.contains("| 6 | `device` |"));
     } else {
-        skip("a device that is missing", "there is a GPU");
+        skip("no-gpu", "there is one");
     }
     // Of a batch, it is that of all files that have failed.
     let run = dir.run("--output-dir out noise.mkv text.mkv --progress json").exits_with(7);
@@ -203,16 +202,10 @@ fn what_libraries_print_is_kept_from_those_who_read_stderr() {
 }
 
 #[test]
-fn a_name_that_is_no_text_is_told_with_the_ways_around() {
+fn a_word_that_is_no_text_is_told_unless_it_is_a_name() {
     let dir = with_clip();
-    let name = OsStr::from_bytes(b"\xe9.mkv");
-    std::fs::copy(dir.path("in.mkv"), dir.path("").join(name)).expect("a file with this name");
-    let line = "--backend cpu -y <name> out.mkv";
-    let refused = Run::of(dir.command("--backend cpu -y").arg(name).arg("out.mkv"), line).exits_with(2);
-    assert_eq!(refused.says(&["\"\\xE9.mkv\" is not UTF-8", "`- < NAME`"]).stderr.lines().count(), 1);
-    let file = File::open(dir.path("").join(name)).expect("the file");
-    Run::of(dir.command("--backend cpu -y - out.mkv").stdin(file), line).exits_with(0);
-    // Of several inputs, none is left out in silence.
-    dir.run("--backend cpu --output-dir out .").exits_with(2).says(&["its name is not text"]);
-    assert!(!dir.path("out").exists());
+    let line = "--look <word> in.mkv out.mkv";
+    let refused = Run::of(dir.command("--look").arg(OsStr::from_bytes(b"\xe9")).args(["in.mkv", "out.mkv"]), line);
+    let refused = refused.exits_with(2).says(&["\\xe9 is not UTF-8, as all have to be that are no names of files"]);
+    assert_eq!(refused.stderr.lines().count(), 1);
 }

@@ -35,7 +35,9 @@ fn a_run_tells_its_start_its_progress_and_its_result() {
         let events = events(&run.stderr);
         assert_eq!(kinds(&events), ["start", "progress", "result"]);
         let start = &events[0];
-        assert_eq!((&start["protocol"], &start["version"]), (&1.into(), &env!("CARGO_PKG_VERSION").into()));
+        assert_eq!((&start["protocol"], &start["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
+        let command = start["command"].as_str().unwrap_or_default().replace("  ", " ");
+        assert!(command.ends_with("-y --backend cpu --look haze --progress json in.mkv out.mkv"), "{start}");
         assert_eq!(
             (&start["input"], &start["outputs"][0], &start["frames"]),
             (&"in.mkv".into(), &"out.mkv".into(), &60.into())
@@ -43,11 +45,16 @@ fn a_run_tells_its_start_its_progress_and_its_result() {
         let settings = &start["settings"];
         assert_eq!(
             (&settings["look"], &settings["method"], &settings["smooth"]),
-            (&"haze".into(), &"natural".into(), &100.into())
+            (&"haze".into(), &"natural".into(), &4.0.into())
         );
         let result = events.last().expect("an event");
         assert_eq!((&result["exit_code"], &result["frames"], &result["damaged"]), (&0.into(), &60.into(), &0.into()));
-        assert_eq!((&result["outputs"][0]["name"], &result["outputs"][0]["frames"]), (&"out.mkv".into(), &60.into()));
+        let output = &result["outputs"][0];
+        assert_eq!((&output["name"], &output["frames"]), (&"out.mkv".into(), &60.into()));
+        assert_eq!(output["bytes"], dir.read("out.mkv").len());
+        let [haze, exposure] = ["haze", "exposure"].map(|name| result["found"][name].as_f64().expect("a number"));
+        assert!((0.0..=1.0).contains(&haze) && exposure >= 1.0, "{result}");
+        assert!(result["found_text"].is_string(), "{result}");
         assert!(
             result["seconds"].as_f64() > Some(0.0)
                 && result["summary"].as_str().is_some_and(|text| text.contains("60 frames"))
@@ -101,7 +108,7 @@ fn an_output_that_exists_is_skipped_with_a_code_of_its_own() {
 #[test]
 fn a_machine_without_a_gpu_is_no_news_unless_one_was_asked_for() {
     if histeq::cuda::find_driver().is_ok() {
-        skip("a machine without a driver", "there is one");
+        skip("no-gpu", "there is one");
         return;
     }
     let dir = with_clip();
@@ -318,8 +325,37 @@ fn what_was_found_does_not_depend_on_the_strength() {
             assert_eq!(said.contains("corrected with strength 0.4"), is_part, "{said}");
         }
     }
-    assert!(found[0][0].as_str().is_some_and(|found| found.contains("colour cast")), "{found:?}");
+    assert!(found[0][0]["cast"].as_f64() > Some(0.05), "{found:?}");
     assert_eq!(found[0], found[1]);
+}
+
+#[test]
+fn a_strength_of_0_says_that_nothing_was_done() {
+    let dir = Dir::new();
+    let dim = "lutyuv=y=16+(val-16)/3";
+    dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=160x120:rate=25,{dim} -frames:v 20 -c:v ffv1 in.mkv"));
+    dir.ffmpeg("-i in.mkv -pix_fmt gray16le -c:v ffv1 gray.mkv");
+    let words = "nothing was corrected (strength 0)";
+    for (input, format) in [("in.mkv", "yuv420p"), ("gray.mkv", "gray16le")] {
+        let line = format!("--backend cpu --strength 0 --encoder ffv1 -y {input} out.mkv");
+        let said = dir.succeeds(&line).stderr;
+        assert_eq!((said.matches(words).count(), said.contains("times)")), (1, false), "{said}");
+        assert!(dir.raw("out.mkv", format) == dir.raw(input, format), "{input}");
+        let told = events(&dir.succeeds(&format!("--progress json {line}")).stderr);
+        let result = told.last().expect("an event");
+        assert!(result["found"].as_str().is_some_and(|found| found.contains(words)), "{result}");
+        assert_eq!(result["strength"], 0.0, "{result}");
+        let many = events(
+            &dir.succeeds(&format!("--backend cpu --strength 0 --progress json -y --output-dir out {input}")).stderr,
+        );
+        let file = many.into_iter().find(|event| event["event"] == "file").expect("an event");
+        assert_eq!((&file["found"], &file["strength"]), (&result["found"], &result["strength"]));
+        dir.succeeds(&format!("--backend cpu --strength 0 --dry-run {input} new.mkv"));
+    }
+    // With another strength, and of a method that stretches levels all the same, that is not so.
+    for options in ["--strength 0.1", "--method global --strength 0"] {
+        dir.succeeds(&format!("--backend cpu {options} --encoder ffv1 -y in.mkv out.mkv")).never_says("nothing was");
+    }
 }
 
 #[test]
@@ -357,4 +393,54 @@ fn the_start_tells_how_the_output_is_encoded() {
     let start =
         events(&dir.succeeds(line).stderr).into_iter().find(|event| event["event"] == "start").expect("an event");
     assert_eq!((&start["encoding"]["container"], &start["encoding"]["encoder"]), (&"matroska".into(), &"ffv1".into()));
+}
+
+#[test]
+fn times_in_settings_are_seconds_which_can_be_typed() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=30000/1001 -frames:v 60 -c:v ffv1 in.mkv");
+    let settings = |options: &str| {
+        let run = dir.succeeds(&format!("-y --backend cpu --progress json --encoder ffv1 {options} in.mkv out.mkv"));
+        events(&run.stderr)[0]["settings"].as_object().expect("an object").clone()
+    };
+    let first = settings("--smooth 1.5 --look-ahead 0.4");
+    // Whole frames.
+    let near = |name: &str, time: f64| (first[name].as_f64().expect("a number") - time).abs() < 0.5 * 1001.0 / 30000.0;
+    assert!(near("smooth", 1.5) && near("look-ahead", 0.4), "{first:?}");
+    let again = settings(&format!("--smooth {} --look-ahead {}", first["smooth"], first["look-ahead"]));
+    assert_eq!(again, first);
+}
+
+#[test]
+fn the_time_of_a_run_is_that_of_both_passes_and_its_last_line_has_the_size() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 60 -c:v mpeg4 -q:v 2 in.mkv");
+    let result = |options: &str| {
+        let run = dir.succeeds(&format!("-v -y --backend cpu --progress json {options} in.mkv out.mkv"));
+        let told = events(&run.stderr);
+        let first = told.iter().find_map(|event| {
+            let message = event["message"].as_str().filter(|text| text.starts_with("first pass: "))?;
+            message.rsplit_once('(')?.1.split_once(" s)")?.0.parse::<f64>().ok()
+        });
+        (first.expect("the time of the first pass"), told.last().expect("a result").clone())
+    };
+    let mut lines = vec!["--smooth scene --encoder ffv1"];
+    lines.extend(encoder_is_here("two passes", "libx264").then_some("--target-size 60k --preset slower"));
+    for line in lines {
+        let (first, result) = result(line);
+        let seconds = |name: &str| result[name].as_f64().expect("a number");
+        // Each stage works on one thread: it takes no longer than all of the run, in both passes together.
+        let busy = ["decode_seconds", "equalize_seconds", "encode_seconds"].map(seconds);
+        assert!(seconds("seconds") >= first && first > 0.0, "{line}: {first} s, {result}");
+        assert!(busy.iter().all(|busy| *busy <= seconds("seconds")), "{line}: {result}");
+        if line.contains("scene") {
+            // The first pass encodes nothing.
+            assert!(seconds("seconds") >= first + busy[2] && busy[2] > 0.0, "{line}: {first} s, {result}");
+        }
+        let last = result["summary"].as_str().and_then(|text| text.lines().last()).unwrap_or_default().to_owned();
+        let told = last.strip_prefix("60 frames in ").and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+        assert!(told.is_some_and(|told| (told - seconds("seconds")).abs() < 0.02), "{last}: {result}");
+        let size = format!(", {:.0} kB -> out.mkv", dir.read("out.mkv").len() as f64 / 1e3);
+        assert!(last.ends_with(&size), "{last}: {size}");
+    }
 }

@@ -85,18 +85,19 @@ fn pieces_are_joined_to_the_frames_measurements_and_curves_of_one_run() {
 #[test]
 fn pieces_are_equalized_with_every_method_as_in_one_run() {
     let dir = Dir::new();
-    film(&dir, "film.mkv", 7, "-c:v ffv1 -c:a pcm_s16le");
+    film(&dir, "film.mkv", 5, "-c:v ffv1 -c:a pcm_s16le");
     for options in ["--look haze", "--method deflicker", "--look night", "--exact", "--smooth 0.4 --gray"] {
         check(&dir, "film.mkv", "mkv", 1.8, &format!("--encoder ffv1 {options}"));
     }
 }
 
-/// Makes films of many kinds, of 300 frames each, and answers with their names.
-fn kinds(dir: &Dir) -> Vec<&'static str> {
+/// Makes films of many kinds, of 300 frames each, and answers with their names: nine, or all.
+fn kinds(dir: &Dir, are_all: bool) -> Vec<&'static str> {
     let x264 = |options: &str| format!("-c:v libx264 -preset veryfast {options}");
     for (name, options) in [
         ("closed.mp4", x264("-bf 3 -g 48 -c:a aac")),
         ("open.mkv", x264("-bf 3 -x264-params open-gop=1:keyint=30 -c:a aac")),
+        ("varying.mkv", x264("-vf settb=1/1000,setpts=40*N+N*N/20 -fps_mode passthrough -bf 2 -c:a aac")),
         ("refreshed.ts", x264("-x264-params intra-refresh=1:keyint=50 -c:a mp2")),
         ("interlaced.ts", "-vf setfield=tff -c:v mpeg2video -flags +ilme+ildct -bf 2 -g 15 -c:a mp2".to_owned()),
         (
@@ -107,9 +108,10 @@ fn kinds(dir: &Dir) -> Vec<&'static str> {
         ("vp9.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g 60 -c:a libopus".to_owned()),
         ("photos.mov", "-c:v mjpeg -c:a pcm_s16le".to_owned()),
         ("old.avi", "-c:v mpeg4 -g 40 -c:a mp3".to_owned()),
-        ("varying.mkv", x264("-vf settb=1/1000,setpts=40*N+N*N/20 -fps_mode passthrough -bf 2 -c:a aac")),
     ] {
-        film(dir, name, 12, &options);
+        if are_all || !["vp9.webm", "photos.mov", "old.avi"].contains(&name) {
+            film(dir, name, 12, &options);
+        }
     }
     dir.write("words.srt", b"1\n00:00:01,000 --> 00:00:03,000\nHere\n\n2\n00:00:08,000 --> 00:00:11,000\nThere\n");
     dir.ffmpeg("-i open.mkv -i words.srt -c copy -c:s subrip told.mkv");
@@ -154,12 +156,12 @@ fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
         return;
     }
     let dir = Dir::new();
-    let mut films: Vec<String> = kinds(&dir).into_iter().map(str::to_owned).collect();
+    let is_long = std::env::var_os("HISTEQ_LONG").is_some();
+    let mut films: Vec<String> = kinds(&dir, is_long).into_iter().map(str::to_owned).collect();
     films.push(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/parking-lot.mp4").to_owned());
     let more = std::env::var_os("HISTEQ_CLIPS").map(std::fs::read_dir);
     let more = more.into_iter().flat_map(|folder| folder.expect("a folder of clips"));
     films.extend(more.map(|clip| clip.expect("a clip").path().display().to_string()));
-    let is_long = std::env::var_os("HISTEQ_LONG").is_some();
     films.truncate(if is_long { films.len() } else { 9 });
     for (number, film) in films.iter().enumerate() {
         let times = dir.frame_times(film);
@@ -182,7 +184,7 @@ fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
 #[test]
 fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
     let dir = Dir::new();
-    film(&dir, "film.mp4", 8, "-c:v libx264 -preset veryfast -bf 3 -c:a aac");
+    film(&dir, "film.mp4", 5, "-c:v libx264 -preset veryfast -bf 3 -c:a aac");
     let packets =
         |file: &str| dir.tool("ffmpeg", &format!("-v error -i {file} -map 0:a -c copy -f hash -"), None).stdout;
     for (extension, options) in [
@@ -190,7 +192,6 @@ fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
         ("ts", "--encoder libx264 --preset veryfast"),
         ("mkv", "--encoder libx265 --preset ultrafast"),
         ("mov", "--encoder prores_ks"),
-        ("mov", "--encoder mjpeg"),
         ("webm", "--encoder libvpx-vp9 --preset 8"),
         ("mkv", "--encoder utvideo"),
     ] {
@@ -198,14 +199,14 @@ fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
         if !encoder_is_here("pieces", encoder) {
             continue;
         }
-        let begins = check(&dir, "film.mp4", extension, 1.7, options);
+        let begins = check(&dir, "film.mp4", extension, 1.1, options);
         let joined = format!("joined.{extension}");
         // A stream for broadcasting, and one for the web, hold the sound in other ways.
         if !["ts", "webm"].contains(&extension) {
             assert!(packets("film.mp4") == packets(&joined), "sound of {joined}, {options}");
         }
         let times = dir.frame_times(&joined);
-        assert_eq!((times.len(), begins.len()), (200, 5), "{joined}, {options}");
+        assert_eq!((times.len(), begins.len()), (125, 5), "{joined}, {options}");
         // Into a transport stream, players go between key frames, and complain of that.
         let seams = begins[1..].iter().filter(|_| extension != "ts" && options.contains("libx26"));
         let starts: Vec<f64> = seams.flat_map(|begin| [(times[*begin] - 0.4).max(0.0), times[*begin]]).collect();
@@ -244,7 +245,7 @@ fn jobs_cut_work_and_join_in_one_command() {
     film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
     dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
     let run = dir.succeeds("film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2 --stats joined.csv");
-    run.says(&["500 frames in", "by 2 jobs in 2 pieces -> joined.mkv"]);
+    run.says(&["500 frames in", "by 2 jobs in 2 pieces, ", " MB -> joined.mkv"]);
     assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
     assert_eq!(dir.names(), ["film.mkv", "joined.csv", "joined.mkv", "one.mkv"]);
     // What cannot be cut is refused with a number of jobs, and done in one process with auto.
@@ -258,7 +259,7 @@ fn jobs_cut_work_and_join_in_one_command() {
     auto.says(&["by 4 jobs in 4 pieces", ", 4/4 pieces"]);
     std::fs::rename(dir.path("auto.mkv"), dir.path("-film.mkv")).expect("a file");
     dir.succeeds("-y --jobs 2 --encoder ffv1 --backend cpu -- -film.mkv joined.mkv")
-        .says(&["in 2 pieces -> joined.mkv"]);
+        .says(&["in 2 pieces, ", " MB -> joined.mkv"]);
 }
 
 #[test]
@@ -515,7 +516,7 @@ fn pieces_that_are_joined_are_done_and_left_alone() {
     dir.succeeds("run plan.json --piece 2");
     status([2, 1]);
     // What there is before the gap; with the exit code of an interruption.
-    dir.run("join --partial plan.json").exits_with(130).says(&[" frames of 1 piece -> ", "joined.partial.mkv"]);
+    dir.run("join --partial plan.json").exits_with(130).says(&[" frames of 1 piece, ", "joined.partial.mkv"]);
     status([2, 1]);
     dir.succeeds("run plan.json");
     dir.succeeds("join plan.json");

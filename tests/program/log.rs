@@ -1,6 +1,7 @@
 //! Log footage that is named: it becomes what displays show before anything else.
 
 use crate::support::program::Dir;
+use std::path::Path;
 
 /// What Final Cut Pro writes of S-Log3.
 const NAMED: &str = "-movflags use_metadata_tags -metadata com.apple.proapps.customcolor=com.sony.s-log3-cine";
@@ -152,6 +153,48 @@ fn transfer_characteristics_that_are_logarithms_name_themselves() {
         ));
         dir.succeeds("-y --backend cpu --encoder ffv1 in.mkv out.mkv").says(&[name]);
         assert_eq!(dir.frames("out.mkv")[0]["color_transfer"], "bt709");
+    }
+}
+
+/// The note of footage that looks like log.
+const ASKED: &str = "this looks like log footage, but nothing names its curve (--log s-log3";
+
+#[test]
+fn log_that_nothing_names_is_asked_after_and_other_footage_is_not() {
+    let dir = Dir::new();
+    let sample = |name: &str| Path::new("samples").join(name).canonicalize().expect("a sample").display().to_string();
+    // S-Log3 of light that sRGB shows, as a signal of limited range.
+    let code = "maxval*(420+261.5*log((exp(2.4*log((val/maxval+0.055)/1.055))+0.01)/0.19)/log(10)-64)/876";
+    let tags = "setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709:range=tv";
+    let to_ten = format!(
+        "scale=384:216:out_color_matrix=bt709,format=yuv422p10le,{tags} -frames:v 12 -an -c:v ffv1 -color_range tv"
+    );
+    dir.ffmpeg(&format!(
+        "-i {} -vf format=gbrp16le,lutrgb=r={code}:g={code}:b={code},{to_ten} log.mkv",
+        sample("parking-lot.mp4")
+    ));
+    let line = "-y --backend cpu --denoise 0 --encoder ffv1";
+    dir.succeeds(&format!("{line} log.mkv out.mkv")).says(&[ASKED]);
+    let events = dir.succeeds(&format!("{line} --progress json log.mkv out.mkv")).stderr;
+    let notes = events.lines().filter(|line| line.contains(r#""event":"note""#) && line.contains(ASKED));
+    assert_eq!(notes.count(), 1, "{events}");
+    for told in ["--log off", "--log s-log3", "--strength 0", "--look exact"] {
+        dir.succeeds(&format!("{line} {told} log.mkv out.mkv")).never_says("looks like log");
+    }
+    // Shown as it is meant, it is no log any more.
+    dir.succeeds(&format!("{line} --log s-log3 --strength 0 log.mkv shown.mkv"));
+    dir.succeeds(&format!("{line} shown.mkv out.mkv")).never_says("looks like log");
+    for name in ["parking-lot.mp4", "coast.mp4"] {
+        dir.ffmpeg(&format!("-i {} -vf {to_ten} ten.mkv", sample(name)));
+        dir.succeeds(&format!("{line} ten.mkv out.mkv")).never_says("looks like log");
+        dir.succeeds(&format!("{line} --frames 12 {} out.mkv", sample(name))).never_says("looks like log");
+    }
+    // Light haze, and a picture that was dimmed.
+    for dull in ["lutyuv=y=val*0.7+180", "lutyuv=y=val*0.5+32"] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=160x120:rate=25,format=yuv422p10le,{dull} -frames:v 12 -c:v ffv1 d.mkv"
+        ));
+        dir.succeeds(&format!("{line} d.mkv out.mkv")).never_says("looks like log");
     }
 }
 

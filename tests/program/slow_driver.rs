@@ -1,6 +1,7 @@
 //! A driver that takes a while to find no GPU: the CPU has begun by then, and what that is worth depends on what was asked
 //! for.
 
+use crate::support::kept_files::kept;
 use crate::support::program::{Dir, Run};
 use crate::support::running::Running;
 use crate::support::skip::skip;
@@ -68,37 +69,48 @@ fn run(dir: &Dir, version: u32, line: &str) -> Run {
 
 /// A folder with a driver, and with videos: a short one, a longer one, and one that is worth opening a GPU for.
 fn folder() -> Option<Dir> {
+    const CLIPS: [(&str, &str); 3] = [
+        ("short.mkv", "-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v ffv1"),
+        ("long.mkv", "-f lavfi -i testsrc2=size=640x360:rate=50:duration=2 -c:v mpeg4 -q:v 5"),
+        ("worth.mkv", "-f lavfi -i testsrc=size=1920x1080:rate=50:duration=4 -pix_fmt yuv420p -c:v mpeg4 -q:v 5"),
+    ];
     let dir = Dir::new();
     let has_driver = driver(&dir);
-    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v ffv1 short.mkv");
-    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=50:duration=2 -c:v mpeg4 -q:v 5 long.mkv");
-    dir.ffmpeg("-f lavfi -i testsrc=size=1920x1080:rate=50:duration=4 -pix_fmt yuv420p -c:v mpeg4 -q:v 5 worth.mkv");
+    let clips = kept("slow-driver", &CLIPS, |folder| {
+        for (name, options) in CLIPS {
+            dir.ffmpeg(&format!("{options} {name}"));
+            std::fs::copy(dir.path(name), folder.join(name)).expect("a copy");
+        }
+    });
+    for (name, _) in CLIPS {
+        std::fs::copy(clips.join(name), dir.path(name)).expect("a copy");
+    }
     has_driver.then_some(dir)
 }
 
 #[test]
 fn without_a_gpu_the_cpu_goes_on_and_that_is_said_once() {
     let Some(dir) = folder() else { return };
-    let here = run(&dir, 12_040, "--encoder ffv1 --backend cpu -y worth.mkv cpu.nut").exits_with(0);
+    let here = run(&dir, 12_040, "--output-format framemd5 --backend cpu -y worth.mkv cpu.txt").exits_with(0);
     here.never_says("GPU");
-    let there = run(&dir, 12_040, "--encoder ffv1 -y worth.mkv auto.nut").exits_with(0);
+    let there = run(&dir, 12_040, "--output-format framemd5 -y worth.mkv auto.txt").exits_with(0);
     assert_eq!(there.stderr.matches("no NVIDIA GPU found: equalizing on the CPU").count(), 1, "{}", there.stderr);
     assert!(there.stderr.contains("by cpu ("), "{}", there.stderr);
-    assert!(dir.read("auto.nut") == dir.read("cpu.nut"), "the frames differ");
+    assert!(dir.read("auto.txt") == dir.read("cpu.txt"), "the frames differ");
 }
 
 #[test]
 fn a_job_that_is_done_before_the_gpu_is_open_ends_at_once_with_all_that_it_wrote() {
     let Some(dir) = folder() else { return };
-    let line = "--encoder ffv1 --stats stats.jsonl -y worth.mkv auto.nut";
+    let line = "--output-format framemd5 --stats stats.jsonl -y worth.mkv auto.txt";
     let mut running = Running::start(command(&dir, 12_040, line).env("DRIVER_STARTS", "3600").stderr(Stdio::piped()));
     let mut said = String::new();
     let stderr = running.child().stderr.take().expect("a pipe");
     assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
     BufReader::new(stderr).read_to_string(&mut said).expect("stderr can be read");
-    assert!(said.contains(" before the GPU was open\n") && said.ends_with(" -> auto.nut\n"), "{said}");
-    run(&dir, 12_040, "--encoder ffv1 --backend cpu -y worth.mkv cpu.nut").exits_with(0);
-    assert!(dir.read("auto.nut") == dir.read("cpu.nut"), "the frames differ");
+    assert!(said.contains(" before the GPU was open\n") && said.ends_with(" -> auto.txt\n"), "{said}");
+    run(&dir, 12_040, "--output-format framemd5 --backend cpu -y worth.mkv cpu.txt").exits_with(0);
+    assert!(dir.read("auto.txt") == dir.read("cpu.txt"), "the frames differ");
     assert_eq!(dir.read("stats.jsonl").iter().filter(|&&byte| byte == b'\n').count(), 200, "a line for each frame");
     let mut failing = command(&dir, 12_040, "none.mkv out.mkv");
     let mut failing = Running::start(failing.env("DRIVER_STARTS", "3600").stderr(Stdio::null()));

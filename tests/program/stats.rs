@@ -364,3 +364,27 @@ fn histograms_are_arrays_for_numpy() {
     assert_eq!(array::<f64>(&dir, "h.npz", "time").1[25], 1.0);
     dir.run("plan --stats h.npz in.mkv out.mkv").fails().says(&["histograms are kept by one process"]);
 }
+
+#[test]
+fn several_files_have_the_same_measurements() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    let all = "--stats a.csv --stats b.html --stats c.jsonl --stats d.npz";
+    dir.succeeds(&format!("--backend cpu {all} --encoder ffv1 in.mkv out.mkv"));
+    assert_eq!(dir.names(), ["a.csv", "b.html", "c.jsonl", "d.npz", "in.mkv", "out.mkv"]);
+    let table = String::from_utf8(dir.read("a.csv")).expect("text");
+    let records = records(&dir, "c.jsonl");
+    assert_eq!((table.lines().count(), records.len()), (61, 60));
+    let column = table.lines().next().and_then(|head| head.split(',').position(|name| name == "mean_before"));
+    let column = column.expect("a column");
+    for (row, record) in table.lines().skip(1).zip(&records) {
+        let mean: f64 = row.split(',').nth(column).and_then(|mean| mean.parse().ok()).expect("a number");
+        assert_eq!(mean, number(record, "mean_before"));
+    }
+    assert!(String::from_utf8(dir.read("b.html")).expect("text").contains("60 frames"));
+    usage_error("--stats a.csv --stats a.csv in.mkv out.mkv").says(&["--stats names a.csv twice"]);
+    // Those of pieces are put together to the same.
+    dir.succeeds("-y --backend cpu --jobs 2 --stats e.csv --stats f.html --encoder ffv1 in.mkv joined.mkv");
+    assert_eq!(String::from_utf8(dir.read("e.csv")).expect("text").lines().count(), 61);
+    assert!(String::from_utf8(dir.read("f.html")).expect("text").contains("60 frames"));
+}

@@ -50,6 +50,56 @@ fn a_table_gives_a_grading_program_our_picture() {
 }
 
 #[test]
+fn the_table_of_log_takes_log() {
+    let dir = folder();
+    let original = rgb(&dir, "in.mkv", "");
+    dir.succeeds("--log s-log3 --strength 0 --encoder ffv1 in.mkv shown.mkv");
+    let shown = rgb(&dir, "shown.mkv", "");
+    for look in ["--strength 0", "--smooth scene", "--method global --strength 1 --smooth scene"] {
+        dir.succeeds(&format!(
+            "-y --log s-log3 {look} --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
+        ));
+        let ours = rgb(&dir, "out.mkv", "");
+        let (wrong, of) = apart(&rgb(&dir, "in.mkv", ",lut3d=look.cube:interp=tetrahedral"), &ours);
+        assert!(wrong * 1000 <= of, "{look}: {wrong} of {of} are more than half a level off");
+        for (before, what) in [(&original, "log"), (&shown, "what is shown of it")] {
+            let (changed, _) = apart(before, &ours);
+            assert!(changed * 2 > of || look == "--strength 0", "{look} changes only {changed} of {of} of {what}");
+        }
+    }
+}
+
+/// Each of two scenes is stretched from mid-gray, where white counts for a level.
+#[test]
+fn the_table_of_each_scene_gives_its_picture() {
+    let dir = Dir::new();
+    let dull = "format=gbrp16le,lutrgb=r=val/3+20000:g=val/3+21000:b=val/3+20500";
+    let tags = "setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709:range=tv";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc=size=160x96:rate=10:duration=2,{dull} \
+         -f lavfi -i mandelbrot=size=160x96:rate=10,trim=duration=2,negate,{dull} \
+         -filter_complex [0][1]concat,scale=out_color_matrix=bt709,format=yuv444p16le,{tags} \
+         -colorspace bt709 -color_range tv -c:v ffv1 in.mkv"
+    ));
+    let original = rgb(&dir, "in.mkv", "");
+    let scenes = |samples: &[u16]| samples.chunks(samples.len() / 2).map(<[u16]>::to_vec).collect::<Vec<_>>();
+    for look in ["", "--method global --strength 1"] {
+        let run = dir.succeeds(&format!(
+            "-y {look} --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
+        ));
+        run.says(&["2 scenes: look.cube is of the first one, look-2.cube of the last"]);
+        let ours = scenes(&rgb(&dir, "out.mkv", ""));
+        for (scene, table) in ["look.cube", "look-2.cube"].into_iter().enumerate() {
+            let theirs = scenes(&rgb(&dir, "in.mkv", &format!(",lut3d={table}:interp=tetrahedral")));
+            let (wrong, of) = apart(&theirs[scene], &ours[scene]);
+            assert!(wrong * 1000 <= of, "{look} {table}: {wrong} of {of} are more than half a level off");
+            let (changed, _) = apart(&scenes(&original)[scene], &ours[scene]);
+            assert!(changed * 2 > of, "{look} changes only {changed} of {of}");
+        }
+    }
+}
+
+#[test]
 fn gray_video_gets_a_curve() {
     let dir = folder();
     dir.ffmpeg("-i in.mkv -pix_fmt gray16le -c:v ffv1 gray.mkv");
@@ -128,7 +178,7 @@ fn what_is_no_table_is_an_error() {
     dir.write("text.cube", b"hello\n");
     dir.write("short.cube", b"LUT_3D_SIZE 2\n1 1 1\n");
     for (line, why) in [
-        ("--lut none.cube in.mkv out.mkv", "none.cube"),
+        ("--lut none.cube in.mkv out.mkv", "error: --lut none.cube: No such file or directory\n"),
         ("--lut in.mkv in.mkv out.mkv", "is no .cube file"),
         ("--lut text.cube in.mkv out.mkv", "has neither LUT_1D_SIZE nor LUT_3D_SIZE"),
         ("--lut short.cube in.mkv out.mkv", "short.cube"),
@@ -136,6 +186,22 @@ fn what_is_no_table_is_an_error() {
         dir.run(line).fails().says(&[why]);
     }
     assert!(!dir.path("out.mkv").exists());
+}
+
+#[test]
+fn a_table_with_what_is_no_number_is_an_error_that_names_its_line() {
+    let dir = folder();
+    for bad in ["nan 0 0", "0 -inf 0", "0 0 1e39", "0 40000 0", "0 0,5 0"] {
+        for (name, head) in [("3d.cube", "# by hand\nLUT_3D_SIZE 2\n\n"), ("1d.cube", "TITLE \"a\"\n\nLUT_1D_SIZE 8\n")]
+        {
+            dir.write(name, format!("{head}0 0 0\n{bad}\n{}", "1 1 1\n".repeat(6)).as_bytes());
+            let said = format!("--lut {name}: line 5: ");
+            dir.run(&format!("--lut {name} in.mkv out.mkv")).exits_with(1).says(&[&said, "is no number of a table"]);
+            assert!(!dir.path("out.mkv").exists(), "{bad}");
+        }
+    }
+    dir.write("domain.cube", b"LUT_3D_SIZE 2\nDOMAIN_MAX inf 1 1\n");
+    dir.run("--lut domain.cube in.mkv out.mkv").exits_with(1).says(&["domain.cube: line 2: inf"]);
 }
 
 #[test]

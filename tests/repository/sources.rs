@@ -148,3 +148,58 @@ fn maps_of_files_name_files_that_exist() {
     }
     assert!(maps > 2, "the maps were not found");
 }
+
+/// The options of a page of help: the long name, and the short one if there is any.
+fn options_of_help(page: &str) -> Vec<(&str, Option<&str>)> {
+    let rows = page.lines().map(str::trim_start).filter(|row| row.starts_with('-') && !row.starts_with("- "));
+    let options = rows.filter_map(|row| {
+        let mut names = row.split([',', ' ', '[', '=']).filter(|word| word.starts_with('-'));
+        let first = names.next()?;
+        if first.starts_with("--") { Some((first, None)) } else { Some((names.next()?, Some(first))) }
+    });
+    options.collect()
+}
+
+#[test]
+fn each_option_has_a_row_that_names_the_file_of_its_test() {
+    let contributing = std::fs::read_to_string(".github/CONTRIBUTING.md").expect("a page that can be read");
+    let rows = contributing.lines().skip_while(|line| !line.starts_with("| file | options |")).skip(2);
+    let rows = rows.map_while(|line| line.strip_prefix("| `")?.strip_suffix("` |")?.split_once("` | `"));
+    let files: BTreeMap<&str, &str> =
+        rows.flat_map(|(file, options)| options.split("` `").map(move |option| (option, file))).collect();
+    let pages = files_below(Path::new("tests/program/help")).into_iter().filter(|page| {
+        let name = page.file_name().expect("a file").to_string_lossy();
+        !name.ends_with("-short.txt") && name != "bench.txt"
+    });
+    let pages: Vec<String> = pages.map(|page| std::fs::read_to_string(page).expect("a page of help")).collect();
+    let mut options: BTreeMap<&str, Option<&str>> = pages.iter().flat_map(|page| options_of_help(page)).collect();
+    assert!(options.len() > 50 && options.get("--format") == Some(&Some("-f")), "{options:?}");
+    for (option, file) in &files {
+        let short =
+            options.remove(option).unwrap_or_else(|| panic!("{option} is no option, but CONTRIBUTING.md has it"));
+        let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let is_named = text.contains(option.trim_start_matches('-'));
+        assert!(is_named || short.is_some_and(|short| text.contains(&format!("{short} "))), "{file} has no {option}");
+    }
+    assert!(options.is_empty(), "CONTRIBUTING.md does not say where these are tested: {:?}", options.keys());
+}
+
+#[test]
+fn each_module_of_tests_has_a_line_that_says_what_belongs_there() {
+    let roots = files_below(Path::new("tests")).into_iter().filter(|path| {
+        ["mod.rs", "main.rs", "suite.rs"].iter().any(|name| path.file_name().is_some_and(|file| file == *name))
+    });
+    let mut modules = 0;
+    for root in roots {
+        let text = std::fs::read_to_string(&root).expect("a file that can be read");
+        let lines: Vec<&str> = text.lines().collect();
+        for (index, line) in lines.iter().enumerate() {
+            let name = line.trim_start_matches("pub ").strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';'));
+            let Some(name) = name else { continue };
+            let above = lines[..index].iter().rev().find(|line| !line.starts_with("#["));
+            assert!(above.is_some_and(|line| line.starts_with("// ")), "{}: {name} has no line", root.display());
+            modules += 1;
+        }
+    }
+    assert!(modules > 100, "{modules}");
+}

@@ -6,21 +6,39 @@ use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+/// What no package of Debian brings, and what tests it. All else is required where `HISTEQ_REQUIRE` says `debian`.
+const ELSEWHERE: [(&str, &str); 10] = [
+    ("aloop", "tests/media/cameras.sh"),
+    ("cuda", "tests/gpu-bundle.sh"),
+    ("kernel", "a kernel that has the call"),
+    ("loopback", "tests/media/cameras.sh"),
+    ("no-gpu", "tests/run.sh without a GPU"),
+    ("nvdec", "tests/gpu-bundle.sh"),
+    ("rig", "tests/media/cameras.sh"),
+    ("usbip", "tests/media/cameras.sh"),
+    ("v4l2", "tests/media/cameras.sh"),
+    ("vivid", "tests/media/cameras.sh"),
+];
+
 /// Says that `what` is not tested here, and why. What `HISTEQ_REQUIRE` names (with commas between) has to be here: `cuda`,
-/// `nvdec`, `window`, `c++`, an encoder, a pixel format, another program, or `no-gpu` for a machine without one. The file
-/// that `HISTEQ_SKIPS` names gets a line for each skip: what, why and the test's name, separated by tabs.
+/// `nvdec`, `window`, `c++`, an encoder, a pixel format, another program, `no-gpu` for a machine without one, or `debian` for
+/// all that Debian has. The file that `HISTEQ_SKIPS` names gets a line for each skip: what, why, what tests it and the test's
+/// name, separated by tabs.
 ///
 /// # Panics
 /// When `what` is required, or when the file cannot be written to.
 pub fn skip(what: &str, reason: &str) {
+    let elsewhere = ELSEWHERE.iter().find(|(name, _)| *name == what).map(|(_, script)| *script);
     let required = std::env::var("HISTEQ_REQUIRE").unwrap_or_default();
-    assert!(!required.split(',').any(|name| name == what), "{what} is required: {reason}");
+    let is_required = |name: &str| name == what || name == "debian" && elsewhere.is_none();
+    assert!(!required.split(',').any(is_required), "{what} is required: {reason}");
     // Lost with stderr itself.
     let _ = writeln!(std::io::stderr(), "SKIPPED {what}: {reason}");
     if let Some(list) = std::env::var_os("HISTEQ_SKIPS") {
         // The harness names threads after their tests.
         let test = std::thread::current().name().unwrap_or("unknown").to_owned();
-        let line = format!("{what}\t{}\t{test}\n", reason.replace(['\n', '\t'], " "));
+        let reason = reason.replace(['\n', '\t'], " ");
+        let line = format!("{what}\t{reason}\t{}\t{test}\n", elsewhere.unwrap_or("a machine that has it"));
         // Tests run at the same time: each line is one write to the end of the file.
         let file = File::options().create(true).append(true).open(&list);
         let written = file.and_then(|mut file| file.write_all(line.as_bytes()));

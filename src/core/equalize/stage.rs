@@ -18,7 +18,9 @@ use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, Outp
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{Counts, Decision, Denoise, Guide, Mapping, Scene, Settings, Strength, Temporal, setters};
+use crate::spec::{
+    Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Stretch, Temporal, Tone, setters,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -121,8 +123,12 @@ pub struct EqualizeStage {
     collected: u64,
     equalizing: Duration,
     found: MeanFound,
+    /// The gains of levels that are stretched to the whole range, summed up, and how many frames have them.
+    stretched: (f64, u32),
     /// Whether every sample so far is as it was; looked at with methods that find nothing.
     is_unchanged: bool,
+    /// Whether every frame so far lacked nothing, with methods that look for it.
+    lacks_nothing: bool,
 }
 
 impl EqualizeStage {
@@ -149,7 +155,9 @@ impl EqualizeStage {
             collected: 0,
             equalizing: Duration::ZERO,
             found: MeanFound::default(),
+            stretched: (0.0, 0),
             is_unchanged: true,
+            lacks_nothing: true,
         }
     }
 
@@ -427,7 +435,15 @@ impl EqualizeStage {
             // The first difference ends it.
             let is_all = before.settings().denoise == Denoise::Off && self.gray.is_none();
             self.is_unchanged &= is_all && before.guide().found.is_none() && is_same(before.frame(), &frame);
+            self.lacks_nothing &= self.gray.is_none() && before.guide().found.is_some_and(|found| found.is_nothing());
             before.guide().found.iter().for_each(|found| self.found.add(found));
+            if let (Stretch::Full { .. }, Some(Tone { range: (first, last), .. })) =
+                (before.settings().stretch, before.guide().tone)
+            {
+                let white = before.frame().levels().count() - 1;
+                self.stretched.0 += white as f64 / f64::from((last - first).max(1));
+                self.stretched.1 += 1;
+            }
         }
         Ok(Some((before, Equalized { frame, ..equalized })))
     }
@@ -465,6 +481,23 @@ impl EqualizeStage {
         self.found.get()
     }
 
+    /// The mean gain of levels that are stretched to the whole range, where they are.
+    pub fn stretched(&self) -> Option<f64> {
+        let (sum, frames) = self.stretched;
+        (frames > 0).then(|| sum / f64::from(frames))
+    }
+
+    /// Whether nothing was done, because a strength of 0 asks for that: of equalization, it leaves the stretch.
+    pub fn was_told_nothing(&self) -> bool {
+        let Settings { strength, method, stretch, .. } = self.settings;
+        // With natural, noise is removed of what is corrected alone.
+        let stays = match method {
+            Method::Natural { .. } => self.found().is_none(),
+            _ => matches!(stretch, Stretch::Full { .. }) && self.is_unchanged,
+        };
+        self.collected > 0 && strength.of_256() == 0 && stays
+    }
+
     /// The share of the correction that is applied to the frames that are submitted from now on.
     pub fn strength(&self) -> Strength {
         self.settings.strength
@@ -474,6 +507,11 @@ impl EqualizeStage {
     /// [`Method::Natural`](crate::spec::Method::Natural), for which see [`found`](Self::found).
     pub fn changed_nothing(&self) -> bool {
         self.collected > 0 && self.is_unchanged
+    }
+
+    /// Whether no frame lacked anything, with [`Method::Natural`](crate::spec::Method::Natural).
+    pub fn found_nothing(&self) -> bool {
+        self.collected > 0 && self.lacks_nothing
     }
 
     /// The name of the backend, for the summary.

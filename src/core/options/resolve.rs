@@ -71,8 +71,8 @@ impl Video {
         self.is_gray && self.depth.is_some_and(|depth| depth > 8)
     }
 
-    /// Frames a second.
-    fn frames_a_second(&self) -> f64 {
+    /// Frames a second: 25 if that is unknown.
+    pub fn frames_a_second(&self) -> f64 {
         self.rate.filter(|rate| rate.is_finite() && *rate > 0.0).unwrap_or(25.0)
     }
 

@@ -5,6 +5,7 @@ use histeq::frame::{Frame, PixelFormat};
 use histeq_media::ffmpeg::{Converter, Picture, RawFormat, VideoFormat};
 use histeq_media::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};
 use histeq_media::source::first_picture;
+use histeq_media::sys::Name;
 use std::path::Path;
 
 /// Reads the first picture of a file, as pixels of `format` in full range.
@@ -12,7 +13,7 @@ use std::path::Path;
 /// # Errors
 /// When it cannot be read, or has no picture; both name the file.
 pub fn read(file: &Path, format: PixelFormat) -> Result<Frame> {
-    let frame = first_picture(&file.to_string_lossy())?;
+    let frame = first_picture(&file.into())?;
     let from = VideoFormat::of(&Picture::from_frame(&frame)?);
     let format = RawFormat::from(format);
     let colour = from.colour.converted(from.format, format, false).full_range();
@@ -24,6 +25,6 @@ pub fn read(file: &Path, format: PixelFormat) -> Result<Frame> {
 /// # Errors
 /// When it cannot be written.
 pub fn write(frame: &Frame, file: &Path) -> Result<()> {
-    let target = Target::new(&file.to_string_lossy(), "", Files::One, Overwrite::Yes)?;
+    let target = Target::new(&file.into(), &Name::default(), Files::One, Overwrite::Yes)?;
     write_drawn(frame.clone(), "the image", target, OutputOptions::default()).map(drop)
 }

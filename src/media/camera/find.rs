@@ -2,6 +2,7 @@
 
 use super::{Mode, Wanted};
 use crate::ffmpeg::{Device, input_devices};
+use std::path::Path;
 
 /// FFmpeg's input device for cameras on this system.
 pub const INPUT: &str = if cfg!(target_os = "macos") { "avfoundation" } else { "v4l2" };
@@ -16,25 +17,25 @@ pub fn cameras() -> Vec<Device> {
 
 /// A description of the device of this name if it is no camera; `None` for a camera, or when that is unknown.
 #[cfg(target_os = "linux")]
-pub fn other_than_camera(url: &str) -> Option<&'static str> {
+pub fn other_than_camera(url: impl AsRef<Path>) -> Option<&'static str> {
     super::v4l2::other_than_camera(url)
 }
 
 /// A description of the device of this name if it is no camera; unknown on this system.
 #[cfg(not(target_os = "linux"))]
-pub fn other_than_camera(_url: &str) -> Option<&'static str> {
+pub fn other_than_camera(_url: impl AsRef<Path>) -> Option<&'static str> {
     None
 }
 
 /// The modes of a camera; empty where they are unknown. For a camera with ranges of sizes or rates, the `wanted` ones
 /// are included.
 #[cfg(target_os = "linux")]
-pub fn modes(url: &str, wanted: &Wanted) -> Vec<Mode> {
+pub fn modes(url: impl AsRef<Path>, wanted: &Wanted) -> Vec<Mode> {
     super::v4l2::modes(url, wanted)
 }
 
 /// The modes of a camera; unknown on this system.
 #[cfg(not(target_os = "linux"))]
-pub fn modes(_url: &str, _wanted: &Wanted) -> Vec<Mode> {
+pub fn modes(_url: impl AsRef<Path>, _wanted: &Wanted) -> Vec<Mode> {
     Vec::new()
 }

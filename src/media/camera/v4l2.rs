@@ -4,9 +4,10 @@ use super::{Mode, SizeRange, Wanted, format_of, rates_between};
 use crate::ffmpeg::Rational;
 use linuxvideo::format::{FrameIntervals, FrameSizes};
 use linuxvideo::{BufType, CapabilityFlags, Device, Fract};
+use std::path::Path;
 
 /// A description of a V4L2 device that is no camera; `None` for a camera, or a device that cannot be opened.
-pub fn other_than_camera(path: &str) -> Option<&'static str> {
+pub fn other_than_camera(path: impl AsRef<Path>) -> Option<&'static str> {
     let capabilities = Device::open(path).and_then(|device| device.capabilities()).ok()?.device_capabilities();
     let uses = [
         (CapabilityFlags::TOUCH, "it is a touch surface"),
@@ -27,7 +28,7 @@ pub fn other_than_camera(path: &str) -> Option<&'static str> {
 }
 
 /// The modes that the driver lists; empty when the device cannot be opened.
-pub fn modes(path: &str, wanted: &Wanted) -> Vec<Mode> {
+pub fn modes(path: impl AsRef<Path>, wanted: &Wanted) -> Vec<Mode> {
     let Ok(device) = Device::open(path) else { return Vec::new() };
     let mut found = Vec::new();
     for format in device.formats(BufType::VIDEO_CAPTURE).flatten() {

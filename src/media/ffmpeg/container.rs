@@ -4,6 +4,7 @@
 use super::{MediaType, Stream, c_string, text};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
+use std::ffi::OsStr;
 
 /// The codecs of containers for which FFmpeg has no list. Their muxers write other codecs as private data, which no
 /// player can read, or fail when they write the header.
@@ -74,7 +75,7 @@ unsafe impl Send for Container {}
 
 impl Container {
     /// The container called `name`, or, without a name, the one for the extension of `file`.
-    pub fn guess(name: Option<&str>, file: &str) -> Option<Self> {
+    pub fn guess(name: Option<&str>, file: impl AsRef<OsStr>) -> Option<Self> {
         super::init();
         let name = name.map(c_string);
         let file = c_string(file);
@@ -211,7 +212,7 @@ impl Container {
     }
 
     /// FFmpeg's default video codec for it, given the name of the file.
-    pub fn default_codec(self, file: &str) -> Option<Id> {
+    pub fn default_codec(self, file: impl AsRef<OsStr>) -> Option<Id> {
         let file = c_string(file);
         let none = std::ptr::null();
         // SAFETY: a constant of the library and a NUL-terminated name.

@@ -12,6 +12,7 @@ use super::{
     Chapter, Error, Interrupt, Media, MediaType, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check,
     location, microseconds, rescale, text, timecode_of,
 };
+use crate::sys::Name;
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::{HostPool, Pool, limits};
@@ -107,7 +108,7 @@ impl Demuxer {
     /// # Errors
     /// When it cannot be opened, FFmpeg does not recognize it, or it refers to a protocol that is not allowed for it.
     pub fn open(
-        url: &str,
+        url: &Name,
         from: ReadFrom,
         format: Option<&str>,
         options: &[(String, String)],

@@ -55,15 +55,25 @@ impl Encoder {
 
     /// Whether it has a private option of this name.
     pub fn has_option(self, name: &str) -> bool {
-        // SAFETY: with AV_OPT_SEARCH_FAKE_OBJ, `av_opt_find` takes the address of a pointer to a class.
+        self.option(name).is_some()
+    }
+
+    /// The least and the greatest value of its private option of this name.
+    pub fn range(self, name: &str) -> Option<(f64, f64)> {
+        self.option(name).map(|option| (option.min, option.max))
+    }
+
+    fn option(self, name: &str) -> Option<&'static ffi::AVOption> {
+        // SAFETY: with AV_OPT_SEARCH_FAKE_OBJ, `av_opt_find` takes the address of a pointer to a class; the result is
+        // null or a constant of the library.
         unsafe {
             let mut class = (*self.0.as_ptr()).priv_class;
             if class.is_null() {
-                return false;
+                return None;
             }
             let object = (&raw mut class).cast();
             let fake = ffi::AV_OPT_SEARCH_FAKE_OBJ;
-            !ffi::av_opt_find(object, c_string(name).as_ptr(), std::ptr::null(), 0, fake).is_null()
+            ffi::av_opt_find(object, c_string(name).as_ptr(), std::ptr::null(), 0, fake).as_ref()
         }
     }
 
@@ -100,6 +110,14 @@ impl Encoder {
                 | "dvvideo"
         )
     }
+}
+
+/// Whether a codec keeps every sample, whatever its encoder is told.
+pub fn is_lossless(codec: Id) -> bool {
+    let kinds = ffi::AV_CODEC_PROP_LOSSLESS | ffi::AV_CODEC_PROP_LOSSY;
+    // SAFETY: the result is null or a constant of the library.
+    let properties = unsafe { ffi::avcodec_descriptor_get(codec.into()).as_ref() };
+    properties.is_some_and(|of| of.props & kinds == ffi::AV_CODEC_PROP_LOSSLESS)
 }
 
 /// All video encoders of this FFmpeg, in its own order.

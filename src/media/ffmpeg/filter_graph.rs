@@ -1,10 +1,12 @@
 //! Runs pictures through a chain of libavfilter's filters.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Decoded, Error, Picture, RawFormat, check, rescale, text};
+use super::{Decoded, Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, rescale, text};
+use crate::sys::Name;
 use ffmpeg_next::filter::{self, Context, Graph};
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::limits;
+use std::ptr::null_mut;
 
 /// The pictures that enter or leave a [`FilterGraph`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +51,30 @@ const STILL: &str = "cube";
 /// The time of that picture: earlier than all others, so that none is without it.
 const BEFORE_ALL: i64 = -(1 << 40);
 
+/// Adds the filters of a chain, which need not be text, between the filters `sources` and the filter `out`.
+fn add_chain(graph: &mut Graph, chain: &Name, sources: &[&str]) -> Result<(), Error> {
+    let mut end = |next, name: &&str| {
+        let mut filter = graph.get(name).ok_or(Error::FilterNotFound)?;
+        // SAFETY: it is new, and freed with the list that it begins.
+        unsafe {
+            let end = ffi::avfilter_inout_alloc().as_mut().ok_or(OUT_OF_MEMORY)?;
+            (end.name, end.filter_ctx) = (ffi::av_strdup(c_string(name).as_ptr()), filter.as_mut_ptr());
+            end.next = next;
+            Ok::<_, Error>(std::ptr::from_mut(end))
+        }
+    };
+    let mut outputs = sources.iter().rev().try_fold(null_mut(), &mut end)?;
+    let mut inputs = end(null_mut(), &"out")?;
+    // SAFETY: the ends are filters of this graph. The call takes both lists and leaves what is not linked.
+    unsafe {
+        let (graph, chain) = (graph.as_mut_ptr(), c_string(chain));
+        let parsed = ffi::avfilter_graph_parse_ptr(graph, chain.as_ptr(), &mut inputs, &mut outputs, null_mut());
+        ffi::avfilter_inout_free(&mut inputs);
+        ffi::avfilter_inout_free(&mut outputs);
+        check(parsed).map(drop)
+    }
+}
+
 /// A chain of filters with one video input and one video output.
 pub struct FilterGraph {
     graph: Graph,
@@ -76,7 +102,7 @@ impl FilterGraph {
     /// When a filter or an option does not exist, or the chain has other inputs and outputs than one video each. The
     /// last message in the log has the details.
     pub fn open(
-        chain: &str,
+        chain: &Name,
         from: GraphVideo,
         like: Option<&Picture>,
         still: Option<Picture>,
@@ -101,8 +127,7 @@ impl FilterGraph {
             let video = GraphVideo { format, size, sample_aspect_ratio: None, frame_rate: None, ..from };
             graph.add(&find("buffer")?, STILL, &arguments(&video, Some(still)))?;
         }
-        let inputs = graph.output("in", 0)?;
-        if still.is_some() { inputs.output(STILL, 0)? } else { inputs }.input("out", 0)?.parse(chain)?;
+        add_chain(&mut graph, chain, if still.is_some() { &["in", STILL] } else { &["in"] })?;
         graph.validate()?;
         if let Some(mut still) = still {
             still.set_time(Some(BEFORE_ALL));

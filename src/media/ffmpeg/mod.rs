@@ -66,7 +66,7 @@ pub use demuxer::{Demuxer, ReadFrom, is_opening, opens_more};
 pub use devices::{Device, input_devices};
 pub use encoded_video::EncodedVideo;
 pub use encoder::{VideoEncoder, VideoOptions};
-pub use encoder_info::{Encoder, encoders, nearest_format};
+pub use encoder_info::{Encoder, encoders, is_lossless, nearest_format};
 pub use ffmpeg_next::chroma::Location as ChromaLocation;
 pub use ffmpeg_next::codec::Id as CodecId;
 pub use ffmpeg_next::media::Type as MediaType;
@@ -89,8 +89,10 @@ pub use still::Still;
 pub use transcoder::{TranscodeTo, Transcoder};
 pub use wire::{Lie, WireChapter, WirePacket, WireProperties, WireStream};
 
+use crate::sys::Name;
 use ffmpeg_next::Rescale;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
+use std::path::Path;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -204,11 +206,12 @@ pub fn microseconds() -> Rational {
 
 /// The URL for FFmpeg of a file name or URL. A name with a colon (`12:30.mp4`) is a file if that file exists, or no
 /// protocol has the name before the colon. `pipe:3` is the open descriptor of this number, and never a file.
-fn location(name: &str) -> CString {
-    let has_colon = name.contains(':') && !name.contains("://");
-    let is_there = || !name.starts_with("pipe:") && std::path::Path::new(name).exists();
-    let is_file = has_colon && (!knows_protocol(name) || is_there());
-    if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
+fn location(name: impl AsRef<OsStr>) -> CString {
+    let (name, text) = (name.as_ref(), name.as_ref().to_string_lossy());
+    let has_colon = text.contains(':') && !text.contains("://");
+    let is_there = || !text.starts_with("pipe:") && Path::new(name).exists();
+    let is_file = has_colon && (!knows_protocol(&text) || is_there());
+    c_string(Name::of_parts([&if is_file { "file:" } else { "" }, &name]))
 }
 
 /// Whether this FFmpeg has the protocol of this URL. `pipe:` is one with a number alone: FFmpeg would read `pipe:0.mkv`
@@ -223,14 +226,16 @@ pub fn knows_protocol(url: &str) -> bool {
 }
 
 /// Whether FFmpeg takes this name for a URL, rather than for the name of a file.
-pub fn is_url(name: &str) -> bool {
-    let may_be_file = !name.contains(':') || std::path::Path::new(name).exists();
-    name.contains("://") || !may_be_file && knows_protocol(name)
+pub fn is_url(name: impl AsRef<OsStr>) -> bool {
+    let (name, text) = (name.as_ref(), name.as_ref().to_string_lossy());
+    let may_be_file = !text.contains(':') || Path::new(name).exists();
+    text.contains("://") || !may_be_file && knows_protocol(&text)
 }
 
-/// Text as a C string, up to the first NUL byte.
-fn c_string(text: &str) -> CString {
-    CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
+/// A text or a name as a C string, up to the first NUL byte.
+fn c_string(text: impl AsRef<OsStr>) -> CString {
+    let bytes = text.as_ref().as_encoded_bytes();
+    CString::new(bytes.split(|&byte| byte == 0).next().unwrap_or_default()).unwrap_or_default()
 }
 
 /// Text from a C string; empty for null.

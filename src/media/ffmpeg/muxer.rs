@@ -4,11 +4,13 @@
 use super::media::{entries, set_entries, set_header};
 use super::{
     Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, Stream,
-    StreamSideData, VideoEncoder, check, location, rescale, text,
+    StreamSideData, VideoEncoder, check, location, rescale,
 };
-use crate::sys::out_of_memory;
+use crate::sys::{Name, out_of_memory};
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
@@ -24,6 +26,9 @@ const DESCRIBED: [ffi::AVCodecID; 5] = {
     use ffi::AVCodecID::{AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4};
     [AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4]
 };
+
+/// The tag that FFmpeg's encoder of raw frames gives those of 24 bits. In AVI they have none.
+const BGR24: u32 = u32::from_le_bytes([b'B', b'G', b'R', 24]);
 
 /// How long a call may wait for the reader of a pipe after cancellation.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -76,7 +81,7 @@ impl Muxer {
     /// When it cannot be opened, or the connection fails.
     pub fn open(
         container: Container,
-        url: &str,
+        url: &Name,
         interrupt: Option<Interrupt>,
         protocol: Option<&[(String, String)]>,
     ) -> Result<Self, Error> {
@@ -408,6 +413,22 @@ impl Muxer {
         }
     }
 
+    /// Writes a packet whose times are in units of `time_base` at once: what the muxer says is about this packet.
+    ///
+    /// # Errors
+    /// When the muxer refuses it.
+    pub fn write_alone(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<(), Error> {
+        packet.set_stream(stream.0);
+        // SAFETY: the header is written, and the stream is this output's. Null writes what the muxer still holds.
+        unsafe {
+            let to = &**(*self.ptr).streams.add(stream.0);
+            packet.rescale(time_base, to.time_base.into());
+            (*packet.as_mut_ptr()).pos = -1;
+            check(ffi::av_write_frame(self.ptr, packet.as_mut_ptr()))?;
+            check(ffi::av_write_frame(self.ptr, std::ptr::null_mut())).map(drop)
+        }
+    }
+
     /// Writes the buffered packets and the trailer, and closes the file. Returns the length of the file up to the end
     /// of the last write: all of the file, unless its index comes first.
     ///
@@ -415,10 +436,12 @@ impl Muxer {
     /// When writing fails, or an earlier write failed without a report.
     pub fn finish(mut self) -> Result<u64> {
         self.begin_grace();
-        let is_file =
-            |url: &str| std::fs::metadata(url.strip_prefix("file:").unwrap_or(url)).is_ok_and(|at| at.is_file());
-        // SAFETY: the context's own name, null or a text.
-        let is_readable = self.container.has_edit_lists() && is_file(&unsafe { text((*self.ptr).url) });
+        let is_file = |url: &CStr| {
+            let name = url.to_bytes().strip_prefix(b"file:").unwrap_or(url.to_bytes());
+            std::fs::metadata(OsStr::from_bytes(name)).is_ok_and(|at| at.is_file())
+        };
+        // SAFETY: the context's own name, which was set when it was opened.
+        let is_readable = self.container.has_edit_lists() && is_file(unsafe { CStr::from_ptr((*self.ptr).url) });
         // SAFETY: the header is written; the file is closed once, here or in `drop`.
         unsafe {
             let trailer = check(ffi::av_write_trailer(self.ptr));
@@ -511,6 +534,9 @@ impl Muxer {
         // SAFETY: the stream is new; the encoder is open by the caller's promise.
         unsafe {
             check(ffi::avcodec_parameters_from_context((*stream).codecpar, encoder))?;
+            if self.container.name() == "avi" && (*(*stream).codecpar).codec_tag == BGR24 {
+                (*(*stream).codecpar).codec_tag = 0;
+            }
             (*stream).time_base = time_base.into();
             (*stream).disposition = original.disposition;
             set_entries(&mut (*stream).metadata, metadata);

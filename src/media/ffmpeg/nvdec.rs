@@ -25,7 +25,7 @@ impl Nvdec {
     /// Opens the GPU with this index, in its primary context, which equalization on the same GPU shares. If FFmpeg does
     /// not accept the flags of that context, it makes one of its own.
     pub fn open(gpu: usize) -> Result<Self, Error> {
-        let name = c_string(&gpu.to_string());
+        let name = c_string(gpu.to_string());
         let kind = ffi::AVHWDeviceType::AV_HWDEVICE_TYPE_CUDA;
         let open = |flags| {
             let mut device = ptr::null_mut();

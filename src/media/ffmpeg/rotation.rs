@@ -48,7 +48,7 @@ impl AutoRotate {
             Some((_, graph)) => graph,
             None => {
                 let video = GraphVideo::of(&picture, microseconds(), None);
-                FilterGraph::open(rotation.0, video, Some(&picture), None, &[])?
+                FilterGraph::open(&rotation.0.into(), video, Some(&picture), None, &[])?
             }
         };
         let time = picture.time();

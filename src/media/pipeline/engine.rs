@@ -9,6 +9,7 @@ use super::flow::Flow;
 use super::threads::{joined, start};
 use super::{Cancel, Delivery, Message, Outcome, PartPosition, Progress, Sink, Source, Stage, from_stage};
 use crate::ffmpeg::Packet;
+use crate::sys::Name;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use histeq::equalize::EqualizeStage;
@@ -35,7 +36,7 @@ pub struct Summary {
     /// How it ended.
     pub outcome: Outcome,
     /// Name of the output; `None` if there is none.
-    pub output: Option<String>,
+    pub output: Option<Name>,
     /// Duration of the run.
     pub elapsed: Duration,
     /// Name of the equalizer.
@@ -157,10 +158,7 @@ fn pass(
 ) -> Result<String> {
     let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, cancel, progress, flow };
     equalize.run(before)?;
-    progress.set_found(equalize.stage.found(), equalize.stage.strength());
-    if equalize.stage.changed_nothing() {
-        progress.set_unchanged();
-    }
+    progress.set_done(&equalize.stage);
     Ok(equalize.stage.name())
 }
 
@@ -294,7 +292,7 @@ fn write(
     cancel: &Cancel,
     progress: &Progress,
     flow: Option<&Flow>,
-) -> Result<Option<(Outcome, Option<String>)>> {
+) -> Result<Option<(Outcome, Option<Name>)>> {
     let mut frames = 0;
     // Some encoders make more packets than there are frames.
     let count =

@@ -1,6 +1,8 @@
 //! What kind of failure an error is, for programs that act on it.
 
+use crate::sys::Name;
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 
 /// Kinds of failures, of which docs/reliability.md has the list, with the exit code of each. Kinds may be added; none
 /// is renamed or taken away.
@@ -49,7 +51,7 @@ impl FailureKind {
     }
 
     /// The system's error for the file of this name, without its number.
-    pub fn of_file(name: &str, error: &std::io::Error) -> anyhow::Error {
+    pub fn of_file(name: impl Display, error: &std::io::Error) -> anyhow::Error {
         let (kind, text) = (FailureKind::of_errno(error.raw_os_error().unwrap_or(0)), error.to_string());
         kind.error(format!("{name}: {}", text.split(" (os error").next().unwrap_or(&text)))
     }
@@ -63,7 +65,7 @@ impl FailureKind {
 /// A run was interrupted before the input of this name had given a frame.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: interrupted before the first frame: nothing was written")]
-pub struct Interrupted(pub String);
+pub struct Interrupted(pub Name);
 
 /// An error with its kind, which its type does not show.
 #[derive(Debug, thiserror::Error)]

@@ -23,7 +23,7 @@ pub use failure::{Failure, FailureKind, Interrupted};
 pub use filtering::Filtering;
 pub use notices::{Level, Notices};
 pub use pauses::Pauses;
-pub use progress::{Progress, Stage, UNCHANGED};
+pub use progress::{NOT_CORRECTED, Progress, Stage, UNCHANGED};
 pub use remedy::ErrorWithRemedy;
 pub use stage_errors::{from_stage, to_stage};
 pub use stages::{Delivery, Encoding, Input, Message, Outcome, PartPosition, ReaderGone, Sink, Source};

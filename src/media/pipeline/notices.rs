@@ -4,7 +4,8 @@ use super::failure::FailureKind;
 use anyhow::Result;
 use histeq::{Note, Notes};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The level of a message.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
@@ -21,6 +22,8 @@ pub enum Level {
     Change,
     /// A result that differs from what the user expects.
     Warning,
+    /// Something of the input is lost: it is damaged, or cut off.
+    Loss,
 }
 
 type Print = dyn Fn(Level, &str) + Send + Sync;
@@ -42,6 +45,17 @@ impl Notices {
     pub fn of(&self, name: &str) -> Self {
         let (print, name) = (self.print.clone(), name.to_owned());
         Notices::new(self.strict, move |level, message| print(level, &format!("{name}: {message}")))
+    }
+
+    /// These notices, each message but once.
+    pub fn without_repeats(&self) -> Self {
+        let (print, told) = (self.print.clone(), Mutex::new(HashSet::new()));
+        Notices::new(self.strict, move |level, message| {
+            let is_new = told.lock().unwrap_or_else(PoisonError::into_inner).insert(message.to_owned());
+            if is_new {
+                print(level, message);
+            }
+        })
     }
 
     /// Notices of the core, which never become errors: what the core refuses is an error of its own.
@@ -99,7 +113,7 @@ impl Notices {
     /// # Errors
     /// The warning itself, with `--strict`.
     pub fn warn(&self, message: &str) -> Result<()> {
-        self.warn_of(FailureKind::Failed, message)
+        self.warn_of(FailureKind::Failed, Level::Warning, message)
     }
 
     /// Prints a warning of damage.
@@ -107,14 +121,14 @@ impl Notices {
     /// # Errors
     /// The warning itself, with `--strict`.
     pub fn warn_of_damage(&self, message: &str) -> Result<()> {
-        self.warn_of(FailureKind::Damage, message)
+        self.warn_of(FailureKind::Damage, Level::Loss, message)
     }
 
-    fn warn_of(&self, kind: FailureKind, message: &str) -> Result<()> {
+    fn warn_of(&self, kind: FailureKind, level: Level, message: &str) -> Result<()> {
         if self.strict {
             return Err(kind.error(format!("{message} (an error because of --strict)")));
         }
-        (self.print)(Level::Warning, message);
+        (self.print)(level, message);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The progress of a run: counters that the stages increase and a display reads.
 
+use histeq::equalize::EqualizeStage;
 use histeq::spec::Strength;
 use histeq::spec::natural::Found;
 use std::sync::OnceLock;
@@ -20,6 +21,9 @@ pub enum Stage {
 /// The message for a video that equalization does not change.
 pub const UNCHANGED: &str = "the method changes no sample";
 
+/// The message for a video of which nothing is to be corrected.
+pub const NOT_CORRECTED: &str = "nothing was corrected (strength 0)";
+
 /// Counters of one run.
 #[derive(Default)]
 pub struct Progress {
@@ -35,10 +39,14 @@ pub struct Progress {
     busy: [AtomicU64; 3],
     /// And the share of it that was corrected.
     found: OnceLock<(Found, Strength)>,
-    /// Where its log curve is named, in words.
-    log: OnceLock<String>,
-    /// No sample has changed.
-    unchanged: OnceLock<()>,
+    /// What is known of it beforehand, in words.
+    about: OnceLock<String>,
+    /// The gain of levels that were stretched to the whole range.
+    stretched: OnceLock<f64>,
+    /// Why no sample has changed.
+    unchanged: OnceLock<&'static str>,
+    /// No frame lacked anything.
+    found_nothing: OnceLock<()>,
 }
 
 impl Progress {
@@ -89,32 +97,56 @@ impl Progress {
 
     /// The description of the video and the findings, in words, as far as they are known.
     pub fn found_in_words(&self) -> Option<String> {
-        let unchanged = self.unchanged.get().map(|()| UNCHANGED.to_owned());
-        let words = [self.log.get().cloned(), self.found().map(|found| found.to_string()), unchanged];
+        let unchanged = self.unchanged.get().map(|&why| why.to_owned());
+        let stretched = self.stretched.get().filter(|_| unchanged.is_none());
+        let stretched = stretched.map(|gain| format!("levels stretched to the whole range ({gain:.1} times)"));
+        let words = [self.about.get().cloned(), self.found().map(|found| found.to_string()), stretched, unchanged];
         let words: Vec<String> = words.into_iter().flatten().collect();
         (!words.is_empty()).then(|| words.join("; "))
     }
 
     /// The share of what the video lacked that was corrected, 0 to 1, once that is known.
     pub fn strength(&self) -> Option<f64> {
+        if self.unchanged.get() == Some(&NOT_CORRECTED) {
+            return Some(0.0);
+        }
         self.found.get().map(|(_, strength)| (f64::from(strength.of_256()) / 2.56).round() / 100.0)
     }
 
-    /// The video is log, in these words.
-    pub fn set_log(&self, words: String) {
-        self.log.get_or_init(|| words);
+    /// This is known of the video before it is looked at: the curve of log, or what it is taken for.
+    pub fn set_about(&self, words: String) {
+        self.about.get_or_init(|| words);
     }
 
-    /// The video lacked this, and this share of it was corrected.
-    pub(in crate::pipeline) fn set_found(&self, found: Option<Found>, strength: Strength) {
-        if let Some(found) = found {
-            self.found.get_or_init(|| (found, strength));
+    /// This was done to the video: what it lacked and how much of that was corrected, how far its levels were
+    /// stretched, and whether no sample has changed.
+    pub(in crate::pipeline) fn set_done(&self, stage: &EqualizeStage) {
+        if let Some(found) = stage.found() {
+            self.found.get_or_init(|| (found, stage.strength()));
+        }
+        if let Some(gain) = stage.stretched() {
+            self.stretched.get_or_init(|| gain);
+        }
+        if stage.was_told_nothing() {
+            self.unchanged.get_or_init(|| NOT_CORRECTED);
+        } else if stage.changed_nothing() {
+            self.unchanged.get_or_init(|| UNCHANGED);
+        }
+        if stage.found_nothing() {
+            self.found_nothing.get_or_init(|| ());
         }
     }
 
-    /// No sample of the video has changed.
-    pub(in crate::pipeline) fn set_unchanged(&self) {
-        self.unchanged.get_or_init(|| ());
+    /// Adds the work of another pass over the input.
+    pub fn add_work(&self, pass: &Progress) {
+        for (busy, also) in self.busy.iter().zip(&pass.busy) {
+            busy.fetch_add(also.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether nothing was corrected in any frame, once that is known.
+    pub fn corrected_nothing(&self) -> bool {
+        self.about.get().is_none() && (self.unchanged.get().is_some() || self.found_nothing.get().is_some())
     }
 
     /// The frames of several runs that go on at the same time, and the latest of their positions.

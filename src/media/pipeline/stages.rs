@@ -3,6 +3,7 @@
 
 use super::transcoders::{InProcess, OpenTranscoders};
 use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream, microseconds, rescale};
+use crate::sys::Name;
 use anyhow::Result;
 use histeq::frame::{Frame, Pool};
 use serde::{Deserialize, Serialize};
@@ -115,7 +116,7 @@ pub trait Sink: Send {
     ///
     /// # Errors
     /// When the rest cannot be encoded or written.
-    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>>;
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<Name>>;
 }
 
 /// How an output is encoded.
@@ -135,7 +136,7 @@ pub struct Encoding {
 #[derive(Clone)]
 pub struct Input {
     /// Its name in messages.
-    pub name: String,
+    pub name: Name,
     /// The streams and metadata of the container.
     pub media: Media,
     /// Index of the stream that is equalized.
@@ -160,13 +161,13 @@ impl Input {
     /// That of a single picture which is drawn, of any format and size.
     pub fn drawn(name: &str) -> Self {
         let media = Media::of_raw_video("rawvideo", Rational::new(1, 1), None);
-        Input { frames: Some(1), ..Input::of(name.to_owned(), media) }
+        Input { frames: Some(1), ..Input::of(name, media) }
     }
 
     /// All of `media`, of which the first stream is equalized.
-    pub fn of(name: String, media: Media) -> Self {
+    pub fn of(name: impl Into<Name>, media: Media) -> Self {
         Input {
-            name,
+            name: name.into(),
             media,
             video: 0,
             picture: None,

@@ -133,7 +133,7 @@ impl BrowserStream {
         let encoder = VideoEncoder::open(encoder, &options)?;
 
         let (read, write) = std::io::pipe()?;
-        let pipe = Target::pipe("the view in a browser", File::from(std::os::fd::OwnedFd::from(write)));
+        let pipe = Target::pipe(&"the view in a browser".into(), File::from(std::os::fd::OwnedFd::from(write)));
         let container = Container::guess(Some("mp4"), "").context("this FFmpeg has no muxer for mp4")?;
         let mut muxer = Muxer::open(container, &pipe.url(), Some(Cancel::default().flag().into()), None)?;
         let media = Media::of_raw_video("rawvideo", Rational::new(25, 1), None);

@@ -2,11 +2,14 @@
 
 use super::encoder_table::ConstantQuality::{self, Lossless, Option as By, Quantizer};
 use super::encoder_table::{
-    EncoderRow, KEEPING, KEEPS_MPEG2, LIVE, NETWORK, NVENC, TABLE, TAKES_H264, WITHOUT_B_FRAMES, X26, X26_PRESETS, keep,
+    ANIMATIONS, EncoderRow, KEEPING, KEEPS_MPEG2, LIVE, NETWORK, NVENC, TABLE, TAKES_H264, WITHOUT_B_FRAMES, X26,
+    X26_PRESETS, keep,
 };
 use super::two_pass::Pass;
-use crate::ffmpeg::{Container, Encoder};
-use anyhow::{Context, Result, bail};
+use crate::ffmpeg::{Container, Encoder, is_lossless};
+use crate::pipeline::{FailureKind, Input};
+use crate::sys::Name;
+use anyhow::{Context, Result, bail, ensure};
 use ffmpeg_next::codec::Id;
 
 /// The user's options for encoding.
@@ -25,6 +28,8 @@ pub struct EncoderChoice {
     /// The profile of an input in DNxHR, which determines its bit depth; without one, the encoder makes DNxHD, of few
     /// sizes.
     pub dnxhr_profile: Option<i32>,
+    /// Whether the input has lost no sample, and the output should lose none either.
+    pub keeps_samples: bool,
     /// One of two passes.
     pub pass: Option<Pass>,
     /// Further private options of the encoder.
@@ -65,6 +70,23 @@ pub struct EncoderSettings {
 }
 
 impl EncoderChoice {
+    /// Takes over what the choice depends on of `input`, and returns its codec, if that may be kept.
+    pub fn regard(&mut self, input: &Input, pace: Pace) -> Option<Id> {
+        let (media, stream) = (&input.media, input.video_stream());
+        let codec = stream.parameters.id();
+        self.dnxhr_profile = stream.dnxhr_profile();
+        // An image and numbered images become a film, and raw frames are mostly on their way to an encoder; a stack is
+        // data.
+        let is_stack = input.sequence.is_none() && !input.is_image();
+        let is_stored = if media.is_images() { is_stack } else { !media.is_raw() };
+        self.keeps_samples = pace == Pace::Offline
+            && self.codec.is_none()
+            && is_stored
+            && is_lossless(codec)
+            && !ANIMATIONS.contains(&codec);
+        (!media.is_images() && !media.is_raw()).then_some(codec)
+    }
+
     /// The encoders to try for a video of codec `input` (`None` for still images and raw video) in this container, best
     /// first, and the reason for a change of codec, if there is one to report. `on_gpu` returns whether there is a GPU;
     /// it is called only if there is an encoder for it.
@@ -75,7 +97,7 @@ impl EncoderChoice {
         &self,
         input: Option<Id>,
         container: Container,
-        file: &str,
+        file: &Name,
         on_gpu: &mut dyn FnMut() -> bool,
     ) -> Result<(Vec<Encoder>, Option<&'static str>)> {
         let input = self.codec.or(input);
@@ -117,14 +139,21 @@ impl EncoderChoice {
         let suits = |codec: Id| match codec {
             Id::DNXHD => self.dnxhr_profile.is_some(),
             // FFmpeg 9 writes it there, and only FFmpeg reads it.
-            Id::FFV1 => container.name() != "mp4",
+            Id::FFV1 | Id::PNG => container.name() != "mp4",
+            // Others name its pixel formats otherwise, or not at all.
+            Id::RAWVIDEO => self.keeps_samples && matches!(container.name().as_str(), "avi" | "nut"),
             _ => true,
         };
         let own = |codec: Id| keep(codec).filter(holds).filter(|_| suits(codec));
         let kept = input.into_iter().flat_map(|input| [nvenc(input), own(input), mpeg2]);
         let mut found: Vec<Encoder> = kept.flatten().collect();
-        if !found.is_empty() {
-            return Ok((found, None));
+        // It takes what the encoder of the input's own codec does not.
+        if self.keeps_samples && input != Some(Id::FFV1) {
+            found.extend(own(Id::FFV1));
+        }
+        if let Some(first) = found.first() {
+            let is_other = self.keeps_samples && input.is_some_and(|input| input != first.codec());
+            return Ok((found, is_other.then_some("which loses no sample either")));
         }
         let for_h264 = TAKES_H264.contains(&container.name().as_str()) || by_container.is_none();
         let default = if for_h264 { Some(Id::H264) } else { by_container };
@@ -133,6 +162,11 @@ impl EncoderChoice {
             found.extend(encoders.filter(holds).take(2));
             if !found.is_empty() {
                 let kept_after_all = found.first().map(|encoder| encoder.codec()) == input;
+                let loses = self.keeps_samples && found.first().is_some_and(|encoder| !is_lossless(encoder.codec()));
+                if loses {
+                    let why = "which is lossy, and the input is not: --encoder ffv1 in an .mkv file loses nothing";
+                    return Ok((found, Some(why)));
+                }
                 let why = input.filter(|_| !kept_after_all).map(|input| {
                     let missing = KEEPING.iter().any(|(id, _)| *id == input) && keep(input).is_none();
                     if missing { "no encoder for its own codec is here" } else { "its own codec is not kept" }
@@ -147,7 +181,7 @@ impl EncoderChoice {
     }
 
     /// The encoder of a video of codec `input`, if it has two passes.
-    fn of_two_passes(&self, input: Option<Id>, container: Container, file: &str) -> Result<Encoder> {
+    fn of_two_passes(&self, input: Option<Id>, container: Container, file: &Name) -> Result<Encoder> {
         let by_codec = if input == Some(Id::HEVC) { ["libx265", "libx264"] } else { ["libx264", "libx265"] };
         let own = self.encoder.as_deref().filter(|name| !by_codec.contains(name));
         if let Some(name) = own {
@@ -214,7 +248,13 @@ impl EncoderChoice {
             }
         };
         if let Some(quality) = quality {
-            match constant_quality(encoder, row)? {
+            let scale = constant_quality(encoder, row)?;
+            if let (Quality::Constant(_), Some((least, most))) = (&self.quality, range_of_quality(encoder, scale)) {
+                let is_on_it = (least..=most).contains(&f64::from(quality));
+                let message = || format!("--crf is a number from {least} to {most} with encoder {name}, not {quality}");
+                ensure!(is_on_it, FailureKind::Usage.error(message()));
+            }
+            match scale {
                 By(option) => set(option, &quality.to_string()),
                 Quantizer => quantizer = Some(quality),
                 Lossless => bail!("encoder {name} is lossless and has no quality setting (drop --crf)"),
@@ -237,6 +277,21 @@ impl EncoderChoice {
             pass.add_to(&name, &mut options);
         }
         Ok(EncoderSettings { encoder, options, quantizer })
+    }
+}
+
+/// The scale of a constant quality, where its ends are known.
+fn range_of_quality(encoder: Encoder, scale: ConstantQuality) -> Option<(f64, f64)> {
+    match (scale, encoder.name().as_str()) {
+        // FFmpeg passes any number on. That of x264 ends at 51 with 8 bits, and at 63 with 10.
+        (By(_), "libx264" | "libx264rgb") => Some((0.0, 63.0)),
+        (By(_), "libx265") => Some((0.0, 51.0)),
+        (By(option), _) => {
+            encoder.range(option).map(|(least, most)| (least.max(0.0), most)).filter(|(_, most)| *most < 1e6)
+        }
+        (Quantizer, "libtheora") => Some((0.0, 10.0)),
+        (Quantizer, "prores_ks") | (Lossless, _) => None,
+        (Quantizer, _) => Some((0.0, 31.0)),
     }
 }
 

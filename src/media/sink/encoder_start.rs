@@ -1,12 +1,17 @@
 //! Opens an encoder for pictures like the first one.
 
 use super::clock::EncoderClock;
-use super::encoder_choice::{EncoderChoice, Pace};
+use super::encoder_choice::{EncoderChoice, Pace, Quality};
 use super::encoder_table::FOR_ALPHA;
-use super::fit::{Fitter, PixelChoice, format_for};
-use crate::ffmpeg::{Container, Encoder, Picture, StreamSideData, VideoEncoder, VideoOptions};
+use super::fit::{Fitter, PixelChoice, format_for, holds_all};
+use crate::ffmpeg::{
+    Container, Encoder, Picture, StreamSideData, VideoEncoder, VideoOptions, is_lossless, parse_number,
+};
 use crate::pipeline::{FailureKind, Input, Notices};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+
+/// The bits a pixel below which a bit rate without a unit is one that lacks it.
+const MIN_BITS_A_PIXEL: f64 = 0.002;
 
 /// The unit of time of Matroska, in microseconds.
 const MILLISECOND: i64 = 1000;
@@ -50,6 +55,11 @@ impl EncoderStart<'_> {
         let clock = EncoderClock::new(self.input, self.container, self.candidates);
         let clock = if self.pace == Pace::Recording { clock.apart_by(MILLISECOND) } else { clock };
         for (index, &candidate) in self.candidates.iter().enumerate() {
+            let has_next = index + 1 < self.candidates.len();
+            if has_next && is_lossless(candidate.codec()) && !holds_all(candidate, self.container, first) {
+                self.notices.detail(&format!("encoder {} does not take {}", candidate.name(), first.format()));
+                continue;
+            }
             let format = match format_for(candidate, self.container, self.pixels, first, self.notices) {
                 Err(error) if index + 1 < self.candidates.len() => {
                     self.notices.detail(&format!("{error:#}"));
@@ -57,6 +67,7 @@ impl EncoderStart<'_> {
                 }
                 format => format?,
             };
+            self.check_bit_rate(format.size, self.input.rate().map(|_| f64::from(clock.rate)))?;
             let mut settings = self.choice.settings(candidate, self.container, Some(format.size), self.pace)?;
             let for_alpha = FOR_ALPHA.iter().filter(|(name, _)| *name == candidate.name() && format.format.has_alpha());
             for (_, (key, value)) in for_alpha {
@@ -110,5 +121,23 @@ impl EncoderStart<'_> {
             }
         }
         None.context("no encoder to try")
+    }
+
+    /// Refuses a bit rate without a unit that is next to nothing for pictures of this size, so many a second.
+    fn check_bit_rate(&self, (width, height): (usize, usize), rate: Option<f64>) -> Result<()> {
+        let (Quality::BitRate(text), Some(rate)) = (&self.choice.quality, rate) else { return Ok(()) };
+        // With a unit, it is what was meant.
+        let is_bare = !text.ends_with(|last: char| last.is_ascii_alphabetic());
+        let bits = parse_number(text).filter(|_| is_bare).unwrap_or(f64::INFINITY);
+        let is_video = bits >= MIN_BITS_A_PIXEL * (width * height) as f64 * rate;
+        let kilobits = bits / 1e3;
+        let message = || {
+            format!(
+                "--bitrate {text} is {kilobits} kbit/s, too little for {width}x{height} at {rate:.2} frames a second: \
+                 {text}k? ({kilobits}k is taken)"
+            )
+        };
+        ensure!(is_video, FailureKind::Usage.error(message()));
+        Ok(())
     }
 }

@@ -71,6 +71,8 @@ pub(super) const TABLE: &[EncoderRow] = &[
     row("ffvhuff", Lossless, None, None, &[]),
     row("huffyuv", Lossless, None, None, &[]),
     row("utvideo", Lossless, None, None, &[]),
+    row("magicyuv", Lossless, None, None, &[]),
+    row("v210", Lossless, None, None, &[]),
     row("rawvideo", Lossless, None, None, &[]),
     row("png", Lossless, None, None, &[]),
     row("apng", Lossless, None, None, &[]),
@@ -97,12 +99,25 @@ pub(super) const KEEPING: &[(Id, &[&str])] = &[
     (Id::MJPEG, &["mjpeg"]),
     (Id::PRORES, &["prores_ks"]),
     (Id::FFV1, &["ffv1"]),
+    (Id::HUFFYUV, &["huffyuv"]),
+    (Id::FFVHUFF, &["ffvhuff"]),
+    (Id::UTVIDEO, &["utvideo"]),
+    (Id::MAGICYUV, &["magicyuv"]),
+    (Id::V210, &["v210"]),
+    (Id::PNG, &["png"]),
+    (Id::RAWVIDEO, &["rawvideo"]),
     // DNxHR alone.
     (Id::DNXHD, &["dnxhd"]),
 ];
 
 /// Containers made for MPEG-2, which keep it.
 pub(super) const KEEPS_MPEG2: &[&str] = &["mpeg", "vob", "dvd", "svcd", "mxf"];
+
+/// The pixel formats that raw video in AVI has a tag for: readers take others for something else.
+pub(super) const RAW_IN_AVI: &[&str] = &["gray", "bgr24", "bgra", "yuv420p", "yuv422p", "yuyv422", "uyvy422", "nv12"];
+
+/// Animations for the web. Their colours are few, and as video they are encoded as video.
+pub(super) const ANIMATIONS: &[Id] = &[Id::GIF, Id::APNG, Id::WEBP];
 
 /// Containers without presentation times: with B-frames, video would be late against audio.
 pub(super) const WITHOUT_B_FRAMES: &[&str] = &["avi"];

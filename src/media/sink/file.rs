@@ -6,14 +6,14 @@ use super::encoder_start::{EncoderStart, Started};
 use super::fit::{Fitter, PixelChoice};
 use super::keeps;
 use super::metadata::{
-    begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options, network_options,
-    protocol_options, timecode, timecode_rate, with_given,
+    add_provenance, begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options,
+    network_options, protocol_options, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
-use super::recorder::Segmentation;
+use super::recorder::{Room, Segmentation};
 use super::stream_choice::StreamChoice;
 use super::streams::{self, Routes, StreamRules};
-use super::target::Target;
+use super::target::{Target, TargetError};
 use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
 use super::webp::with_last_duration;
@@ -23,10 +23,12 @@ use crate::ffmpeg::{
 };
 use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
-use crate::sys::number_pattern;
+use crate::sys::{Name, number_pattern};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
+use rustix::io::Errno;
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 
 /// The options of an output.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +55,8 @@ pub struct OutputOptions {
     pub from_zero: bool,
     /// How a recording is cut into segments, if it is.
     pub segments: Option<Segmentation>,
+    /// What made it, and how: kept in its metadata.
+    pub provenance: Option<String>,
 }
 
 /// A sink for a file or a live stream. The encoder is opened with the first frame, for its format, size and colours.
@@ -71,6 +75,7 @@ pub struct FileSink {
     rules: StreamRules,
     size: Option<SizeRule>,
     from_zero: bool,
+    provenance: Option<String>,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if that is not the user's choice.
     codec_changes: Option<&'static str>,
@@ -81,10 +86,42 @@ pub struct FileSink {
     image: Option<Temporary>,
     /// For one file of many images.
     stack: Option<TiffStack>,
+    /// For a file that grows.
+    room: GrowingFile,
     rotate: AutoRotate,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
     running: Option<Running>,
+}
+
+/// The room on the disk for a file, and what it takes.
+#[derive(Default)]
+struct GrowingFile {
+    room: Option<Room>,
+    /// The bytes of all packets, and how many they are.
+    bytes: u64,
+    packets: u64,
+}
+
+/// What a file may take beside its packets, and beside what follows of their number.
+const FOR_END: u64 = 32 << 10;
+
+/// What the index takes for a packet, at most, and the container around it.
+const FOR_PACKET: u64 = 64;
+
+/// There is no room on the disk for the next packet. What is set aside is enough to end the file.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct DiskFull(std::io::Error);
+
+impl GrowingFile {
+    /// Makes sure that the file can still be ended with another packet of `bytes` bytes.
+    fn grow(&mut self, bytes: usize) -> Result<(), DiskFull> {
+        (self.bytes, self.packets) = (self.bytes + bytes as u64, self.packets + 1);
+        let needed = self.bytes + FOR_END + FOR_PACKET * self.packets;
+        let reached = self.room.as_mut().map_or(Ok(()), |room| room.reach(needed));
+        reached.map_err(|error: Errno| DiskFull(error.into()))
+    }
 }
 
 /// The state from the first frame on.
@@ -188,9 +225,7 @@ impl FileSink {
         };
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
-        let has_codec = !input.media.is_images() && !input.media.is_raw();
-        let codec = has_codec.then(|| input.video_stream().parameters.id());
-        options.encoder.dnxhr_profile = input.video_stream().dnxhr_profile();
+        let codec = options.encoder.regard(&input, pace);
         let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // Check quality and preset before anything is read.
         for &encoder in &candidates {
@@ -223,17 +258,19 @@ impl FileSink {
             rules,
             size: options.size,
             from_zero: options.from_zero,
+            provenance: options.provenance,
             candidates,
             codec_changes,
             notices,
             muxer: None,
             image: None,
             stack,
+            room: GrowingFile::default(),
             rotate,
             early: Vec::new(),
             running: None,
         };
-        ensure!(!is_long || !container.is_images() || sink.is_sequence(), sink.one_image());
+        ensure!(!is_long || !container.is_images() || sink.is_numbered(), sink.one_image());
         Ok(sink)
     }
 
@@ -248,21 +285,29 @@ impl FileSink {
         let (name, mut url) = (self.target.name(), self.target.url());
         if self.is_sequence() {
             let image = self.target.image(self.next_image())?;
-            url = self.image.insert(image).location().to_string_lossy().into_owned();
+            url = self.image.insert(image).location().into();
         }
         let opened = match &self.interrupt {
             Some(interrupt) => {
-                Muxer::open(self.container, &url, Some(interrupt.clone()), Some(&protocol_options(&url)))
+                Muxer::open(self.container, &url, Some(interrupt.clone()), Some(&protocol_options(&url.to_string())))
             }
             None => {
                 let interrupt = self.target.fifo().map(|_| self.target.cancel().flag().into());
-                Muxer::open(self.container, &url, interrupt, None)
+                Muxer::open(self.muxed_as(), &url, interrupt, None)
             }
         };
+        self.room.room = self.target.room().filter(|_| self.stack.is_none());
         let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
         muxer.set_time_offset(-zero_time(&self.input, self.container));
         self.muxer = Some(muxer);
         Ok(())
+    }
+
+    /// The container that is written. One that is only measured opens no files and no connections of its own.
+    fn muxed_as(&self) -> Container {
+        let is_measured = matches!(self.size, Some(SizeRule::Measure(_)));
+        let nowhere = Container::guess(Some("null"), "").filter(|_| is_measured && !self.container.needs_file());
+        nowhere.unwrap_or(self.container)
     }
 
     fn start(&mut self, first: &Picture, about: Option<&About>) -> Result<()> {
@@ -363,21 +408,19 @@ impl FileSink {
         if let Some(reel) = reel.filter(|_| self.container.has_timecode_track()) {
             about_video.push(("reel_name".to_owned(), reel.to_owned()));
         }
+        add_provenance(&mut metadata, self.provenance.as_deref(), self.container, &self.notices);
         muxer.set_metadata(&metadata);
-        let mut video = None;
-        let routes = if self.container.is_images() || self.stack.is_some() {
-            video = Some(add(muxer, stream, &Vec::new())?);
-            Routes::default()
+        let (routes, video) = if self.container.is_images() || self.stack.is_some() {
+            (Routes::default(), add(muxer, stream, &Vec::new())?)
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &self.input, &self.rules, &self.notices, |muxer| {
-                video = Some(add(muxer, stream, &about_video)?);
-                Ok(())
+            Routes::add(muxer, &self.input, (&self.rules, &self.early), &self.notices, |muxer| {
+                add(muxer, stream, &about_video)
             })?
         };
-        match (timecode_rate, video, timecode) {
-            (Some(rate), Some(video), _) if self.container.has_timecode_track() => muxer.set_frame_rate(video, rate),
-            (None, _, Some(timecode)) if self.container.has_timecode_track() => self
+        match (timecode_rate, timecode) {
+            (Some(rate), _) if self.container.has_timecode_track() => muxer.set_frame_rate(video, rate),
+            (None, Some(timecode)) if self.container.has_timecode_track() => self
                 .notices
                 .warn(&format!("the timecode {timecode} is left out: no rate of frames at which it counts is known"))?,
             _ => {}
@@ -401,8 +444,13 @@ impl FileSink {
             // The name is no pattern.
             options.push(("update".to_owned(), "1".to_owned()));
         }
+        if muxer.container().discards() && !self.container.discards() {
+            options.clear();
+        }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
-        Ok(Begun { video: video.context("the video has no stream")?, routes, metadata, options })
+        // Attachments are there already.
+        self.room.bytes += self.target.bytes().unwrap_or(0);
+        Ok(Begun { video, routes, metadata, options })
     }
 
     /// Connects, and opens the encoder for frames like this one, which is not written.
@@ -436,7 +484,7 @@ impl FileSink {
             }
         }
         let is_second = self.running.as_ref().is_some_and(|running| running.frames > 0);
-        ensure!(!is_second || !self.container.is_images() || self.is_sequence(), self.one_image());
+        ensure!(!is_second || !self.container.is_images() || self.is_numbered(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
         // An animation is one packet at the end, with the metadata of its first image.
         if keeps::is_of_images(self.container) && running.beside.len() < MOST_BESIDE {
@@ -508,6 +556,7 @@ impl FileSink {
             self.begin_image()?;
         }
         let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(false) };
+        self.room.grow(packet.len())?;
         let written = muxer.write(packet, running.video, time_base);
         written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
         if self.is_sequence() {
@@ -529,6 +578,11 @@ impl FileSink {
 
     /// Whether the output is numbered images.
     fn is_sequence(&self) -> bool {
+        self.is_numbered() && !matches!(self.size, Some(SizeRule::Measure(_)))
+    }
+
+    /// Whether its name is a pattern, that of numbered images.
+    fn is_numbered(&self) -> bool {
         self.container.is_images() && is_sequence_name(self.target.name())
     }
 
@@ -561,6 +615,7 @@ impl FileSink {
             self.early.push(packet);
             return Ok(());
         };
+        self.room.grow(packet.len())?;
         running
             .routes
             .write(packet, running.begin, muxer, &self.notices)
@@ -618,14 +673,31 @@ impl FileSink {
     }
 
     /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and names a stalled reader. With a server, a broken
-    /// pipe is a lost connection.
-    fn map_error(&self, error: anyhow::Error) -> anyhow::Error {
+    /// pipe is a lost connection. Where the disk is full, the file is ended.
+    fn map_error(&mut self, error: anyhow::Error) -> anyhow::Error {
+        let error = match error.downcast::<DiskFull>() {
+            Ok(DiskFull(error)) => return self.end_full(&error).into(),
+            Err(error) => error,
+        };
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
         let stalled = matches!(error.downcast_ref(), Some(Error::Exit));
         if stalled && self.target.fifo().is_some() {
             return self.target.stalled();
         }
         if broken && (self.target.name() == "-" || self.target.fifo().is_some()) { ReaderGone.into() } else { error }
+    }
+}
+
+impl FileSink {
+    /// Ends a file for which there is no more room: what is written of it is kept. Returns the error.
+    fn end_full(&mut self, error: &std::io::Error) -> TargetError {
+        self.abandon();
+        self.size = None;
+        let is_begun = self.running.as_ref().is_some_and(|running| running.written > 0);
+        let is_whole = is_begun && self.complete().is_ok();
+        // What was set aside is given back.
+        self.room.room = None;
+        std::mem::take(&mut self.target).cut(if is_whole { u64::MAX } else { 0 }, error)
     }
 }
 
@@ -661,12 +733,13 @@ impl Sink for FileSink {
         self.running.iter_mut().for_each(|running| running.is_abandoned = true);
     }
 
-    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         if self.running.as_ref().is_none_or(|running| running.is_abandoned && running.written == 0) {
             // Interrupted before the first frame: nothing was written.
             return Ok(None);
         }
         self.complete().map_err(|error| self.map_error(error))?;
+        self.room.room = None;
         Ok(Some(self.target.end(outcome)?))
     }
 }
@@ -683,11 +756,11 @@ fn zero_time(input: &Input, container: Container) -> i64 {
 }
 
 /// Whether this is the pattern of an image sequence (`%05d.png`).
-pub fn is_sequence_name(name: &str) -> bool {
-    number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
+pub fn is_sequence_name(name: impl AsRef<OsStr>) -> bool {
+    number_pattern(&name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
 }
 
-pub(super) fn container(name: &str, format: Option<&str>) -> Result<Container> {
+pub(super) fn container(name: &Name, format: Option<&str>) -> Result<Container> {
     Container::guess(format, name).with_context(|| match format {
         Some(format) => format!("no container {format} here (`ffmpeg -muxers` lists those of this FFmpeg)"),
         None => format!("{name}: no container goes by this name (use .mp4, .mkv, ..., or say --output-format)"),

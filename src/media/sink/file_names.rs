@@ -1,5 +1,7 @@
 //! Names in the folder of a file, derived from its own.
 
+use crate::sys::Name;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The longest file name that file systems accept, in bytes.
@@ -14,21 +16,17 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 /// Stem and extension (with its dot) of this file's name, shortened to `length` bytes together.
-pub(super) fn shortened(path: &Path, length: usize) -> [String; 2] {
-    let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let (mut stem, mut extension) = (text(path.file_stem()), text(path.extension()));
-    if extension.len() > LONGEST_EXTENSION {
-        extension.clear();
-    }
-    if !extension.is_empty() {
-        extension.insert(0, '.');
-    }
-    let mut end = stem.len().min(length.saturating_sub(extension.len()));
-    while !stem.is_char_boundary(end) {
+pub(super) fn shortened(path: &Path, length: usize) -> [Name; 2] {
+    let [stem, extension] = [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default());
+    let is_kept = (1..=LONGEST_EXTENSION).contains(&extension.len());
+    let dotted = if is_kept { Name::of_parts([&".", &extension]) } else { Name::default() };
+    let stem = stem.as_bytes();
+    let mut end = stem.len().min(length.saturating_sub(dotted.bytes().len()));
+    // Characters of UTF-8 stay whole.
+    while end > 0 && stem.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
         end -= 1;
     }
-    stem.truncate(end);
-    [stem, extension]
+    [Name::of_bytes(stem[..end].to_vec()), dotted]
 }
 
 /// The names `NAME.WORD.EXT`, `NAME.WORD-2.EXT` and so on, for `NAME.EXT`.
@@ -36,7 +34,7 @@ pub(super) fn names_with<'a>(path: &'a Path, word: &'a str) -> impl Iterator<Ite
     (1_u32..).map(move |number| {
         let word = if number == 1 { format!(".{word}") } else { format!(".{word}-{number}") };
         let [stem, extension] = shortened(path, LONGEST - word.len());
-        path.with_file_name(format!("{stem}{word}{extension}"))
+        path.with_file_name(Name::of_parts([&stem, &word, &extension]))
     })
 }
 
@@ -65,7 +63,7 @@ mod tests {
         let name = partial.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(name.len() <= LONGEST && name.ends_with("ä.partial-2.mkv"), "{name}");
         assert_eq!(partial.parent(), Some(Path::new("folder")));
-        assert_eq!(shortened(Path::new("a.b"), 100), ["a", ".b"].map(str::to_owned));
-        assert_eq!(shortened(Path::new(&format!("a.{}", "b".repeat(200))), 100), ["a", ""].map(str::to_owned));
+        assert_eq!(shortened(Path::new("a.b"), 100), ["a", ".b"].map(Name::from));
+        assert_eq!(shortened(Path::new(&format!("a.{}", "b".repeat(200))), 100), ["a", ""].map(Name::from));
     }
 }

@@ -1,6 +1,7 @@
 //! Chooses the pixel format of the encoder, and converts pictures to the format and size that the encoder was opened
 //! with.
 
+use super::encoder_table::RAW_IN_AVI;
 use super::steady::Steady;
 use crate::ffmpeg::{Container, Converter, Encoder, Picture, RawFormat, VideoFormat, nearest_format};
 use crate::pipeline::Notices;
@@ -39,7 +40,7 @@ pub fn format_for(
     let mut formats = match choice {
         PixelChoice::Exactly(format) if encoder.takes(format) => vec![format],
         PixelChoice::Exactly(format) => bail!("encoder {} does not take pixel format {format}", encoder.name()),
-        _ => encoder.formats(),
+        _ => formats_in(encoder, container),
     };
     formats.retain(|&format| format == from || Converter::makes(format));
     let carries_alpha = container.carries_alpha(encoder.codec());
@@ -132,7 +133,13 @@ pub fn format_for(
         } else if for_range && format.is_rgb() {
             notices.note(&format!("the video becomes {format}: {codec} cannot signal the full range of {from}"));
         } else if loses {
-            notices.warn(&format!("encoder {codec} does not take {from}: the video is narrowed to {format}"))?;
+            let remedy = match Encoder::find("ffv1").filter(|ffv1| ffv1.takes(from)) {
+                _ if container.is_images() => " (.png and .tif files keep more)",
+                Some(_) => " (--encoder ffv1 in an .mkv file keeps all of it)",
+                None => "",
+            };
+            notices
+                .warn(&format!("encoder {codec} does not take {from}: the video is narrowed to {format}{remedy}"))?;
         } else {
             notices.note(&format!("encoder {codec} does not take {from}: the video becomes {format}"));
         }
@@ -152,6 +159,20 @@ pub fn format_for(
         false => (width, height),
     };
     Ok(VideoFormat { format, size, colour })
+}
+
+/// The pixel formats that `encoder` takes for this container; empty if it takes any.
+fn formats_in(encoder: Encoder, container: Container) -> Vec<RawFormat> {
+    match container.name() == "avi" && encoder.codec() == Id::RAWVIDEO {
+        true => RAW_IN_AVI.iter().filter_map(|name| RawFormat::from_name(name)).collect(),
+        false => encoder.formats(),
+    }
+}
+
+/// Whether `encoder` takes pictures like this one for this container without a loss of bits or colour.
+pub fn holds_all(encoder: Encoder, container: Container, picture: &Picture) -> bool {
+    let formats = formats_in(encoder, container);
+    formats.is_empty() || formats.into_iter().any(|format| !loses(picture, format))
 }
 
 /// Whether the conversion to `to` loses bits, colour, or alpha that is not all opaque.

@@ -3,8 +3,10 @@
 use super::encoder_choice::{EncoderChoice, Pace, Quality};
 use super::file::{OutputOptions, is_sequence_name};
 use super::kind::OutputKind;
+use super::target::is_stream;
 use crate::ffmpeg::{Container, Encoder};
 use crate::pipeline::{ErrorWithRemedy, Input};
+use crate::sys::Name;
 use anyhow::{Context, Result, bail, ensure};
 
 /// An encoder, its options for pieces, and the frames of which each piece has a multiple.
@@ -36,6 +38,7 @@ const TABLE: &[Row] = &[
     row("ffvhuff", &[], 1),
     row("huffyuv", &[], 1),
     row("utvideo", &[], 1),
+    row("magicyuv", &[], 1),
     row("rawvideo", &[], 1),
     row("png", &[], 1),
     row("v210", &[], 1),
@@ -60,7 +63,7 @@ fn threads(pixels: usize) -> &'static str {
 pub(super) fn joinable(
     input: &Input,
     container: Container,
-    name: &str,
+    name: &Name,
     mut options: OutputOptions,
 ) -> Result<(Encoder, OutputOptions)> {
     let is_container = !(container.discards() || container.writes_segments() || container.is_images());
@@ -73,9 +76,7 @@ pub(super) fn joinable(
     if let Some((key, _)) = options.encoder.options.iter().find(|(key, _)| ACROSS.contains(&key.as_str())) {
         bail!("--encoder-option {key} is for the whole video, and pieces are encoded each on its own (use --crf)");
     }
-    let has_codec = !input.media.is_images() && !input.media.is_raw();
-    let codec = has_codec.then(|| input.video_stream().parameters.id());
-    options.encoder.dnxhr_profile = input.video_stream().dnxhr_profile();
+    let codec = options.encoder.regard(input, Pace::Offline);
     let (candidates, _) = options.encoder.candidates(codec, container, name, &mut || false)?;
     let encoder = *candidates.first().context("no encoder to try")?;
     let row = row_of(encoder)?;
@@ -95,12 +96,12 @@ pub(super) fn joinable(
 }
 
 /// Whether it is the name of a file for encoded video.
-fn is_file(name: &str, options: &OutputOptions) -> bool {
-    let is_other = name == "-" || name.contains("://") || is_sequence_name(name);
+fn is_file(name: &Name, options: &OutputOptions) -> bool {
+    let is_other = is_stream(name) || is_sequence_name(name);
     !is_other && !OutputKind::of(name, options.format.as_deref()).takes_only_pictures()
 }
 
-fn not_joined(name: &str) -> ErrorWithRemedy {
+fn not_joined(name: &Name) -> ErrorWithRemedy {
     ErrorWithRemedy::not_in_pieces(format!("{name}: pieces are joined in files that store times, like .mkv and .mp4"))
 }
 
@@ -123,7 +124,7 @@ pub struct PieceEncoder {
 ///
 /// # Errors
 /// When the output or the encoder allows for no pieces: the reason and the way out.
-pub fn piece_encoder(input: &Input, name: &str, options: OutputOptions) -> Result<PieceEncoder> {
+pub fn piece_encoder(input: &Input, name: &Name, options: OutputOptions) -> Result<PieceEncoder> {
     ensure!(is_file(name, &options), not_joined(name));
     let container = super::file::container(name, options.format.as_deref())?;
     let (encoder, options) = joinable(input, container, name, options)?;

@@ -7,6 +7,7 @@ use super::streams::Routes;
 use super::target::Target;
 use crate::ffmpeg::{EncodedVideo, OutputStream, Packet, Rational};
 use crate::pipeline::{Input, Notices, Outcome};
+use crate::sys::Name;
 use anyhow::{Context, Result};
 
 /// A file that is joined of pieces.
@@ -23,7 +24,7 @@ pub struct JoinedFile {
 ///
 /// # Errors
 /// When the container cannot hold the codec; with `--strict`, when it cannot hold all streams.
-pub fn check_joined(input: Input, name: &str, options: OutputOptions, notices: Notices) -> Result<()> {
+pub fn check_joined(input: Input, name: &Name, options: OutputOptions, notices: Notices) -> Result<()> {
     FileSink::prepare(input, Target::nowhere(name), options, None, &mut || false, notices).map(drop)
 }
 
@@ -75,7 +76,7 @@ impl JoinedFile {
     ///
     /// # Errors
     /// When it cannot be written or named.
-    pub fn finish(mut self, outcome: Outcome) -> Result<String> {
+    pub fn finish(mut self, outcome: Outcome) -> Result<Name> {
         let FileSink { muxer, target, .. } = &mut self.file;
         let name = target.name().to_owned();
         let mut muxer = muxer.take().context("the file is closed")?;

@@ -4,6 +4,7 @@
 use crate::ffmpeg::{Container, Encoder, Media, Picture, Stream};
 use crate::image_file::{About, ImageMetadata};
 use crate::pipeline::{Input, Notices};
+use crate::sys::Name;
 use anyhow::Result;
 
 /// A kind of metadata of a file.
@@ -142,7 +143,7 @@ pub(super) fn check(
     container: Container,
     encoder: Option<Encoder>,
     first: Option<(&Picture, Option<&About>)>,
-    output: &str,
+    output: &Name,
     notices: &Notices,
 ) -> Result<()> {
     let (media, video) = (&input.media, input.video_stream());

@@ -6,7 +6,8 @@ use super::raw::Framing;
 use super::reconnecting::network_format;
 use super::target::Files;
 use crate::ffmpeg::Container;
-use crate::sys::is_fifo;
+use crate::sys::{Name, is_fifo};
+use std::ffi::OsStr;
 
 /// A kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,8 @@ pub const VIRTUAL_CAMERA: &str = "v4l2";
 
 impl OutputKind {
     /// The kind of the output `name`, in this container if one is given.
-    pub fn of(name: &str, format: Option<&str>) -> Self {
+    pub fn of(name: impl AsRef<OsStr>, format: Option<&str>) -> Self {
+        let name = name.as_ref();
         let container = Container::guess(format, name);
         let is = |property: fn(Container) -> bool| container.is_some_and(property);
         if let Some(framing) = framing(name, format) {
@@ -41,7 +43,7 @@ impl OutputKind {
             OutputKind::Nowhere
         } else if format == Some(VIRTUAL_CAMERA) {
             OutputKind::VirtualCamera
-        } else if network_format(name).is_some() {
+        } else if name.to_str().is_some_and(|name| network_format(name).is_some()) {
             OutputKind::Server
         } else if is(Container::is_images) {
             OutputKind::Images
@@ -86,7 +88,7 @@ impl OutputKind {
     }
 
     /// The files that `name` stands for.
-    pub(super) fn files(self, name: &str) -> Files {
+    pub(super) fn files(self, name: &Name) -> Files {
         match self {
             OutputKind::Segments => Files::List,
             OutputKind::Images if is_sequence_name(name) => Files::Sequence,
@@ -101,7 +103,7 @@ impl OutputKind {
 }
 
 /// The headers around raw frames; `None` for other outputs.
-fn framing(name: &str, format: Option<&str>) -> Option<Framing> {
+fn framing(name: &OsStr, format: Option<&str>) -> Option<Framing> {
     match format {
         Some("rawvideo") => Some(Framing::Raw),
         Some("yuv4mpegpipe" | "y4m") => Some(Framing::Y4m),

@@ -68,6 +68,26 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
+/// What the texts of this program about its outputs begin with.
+const OURS: &str = "histeq-video ";
+
+/// Adds what made the file, and how, as the comment; behind that of an earlier run. Another comment stays as it is: then
+/// Matroska alone has a place for it. Without a text, that of an earlier run holds no more.
+pub fn add_provenance(metadata: &mut Metadata, text: Option<&str>, container: Container, notices: &Notices) {
+    let is_comment = |key: &str| key.eq_ignore_ascii_case("comment");
+    let Some(text) = text else {
+        return metadata.retain(|(key, value)| !(is_comment(key) && value.starts_with(OURS)));
+    };
+    match metadata.iter_mut().find(|(key, _)| is_comment(key)) {
+        None => metadata.push(("comment".to_owned(), text.to_owned())),
+        Some((_, earlier)) if earlier.starts_with(OURS) => *earlier += &format!("; {text}"),
+        Some(_) if matches!(container.name().as_str(), "matroska" | "webm") => {
+            metadata.push(("ENCODER_SETTINGS".to_owned(), text.to_owned()));
+        }
+        Some(_) => notices.detail("the comment of the input is kept, so the settings of this run are not in the file"),
+    }
+}
+
 /// Metadata of a video that begins `frames` frames later: the timecode is advanced.
 pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) -> Metadata {
     if frames == 0 {

@@ -1,23 +1,30 @@
 //! Opens the sink for the output that was asked for.
 
-use super::file::{FileSink, OutputOptions};
+use super::encoder_choice::Pace;
+use super::file::{FileSink, OutputOptions, container};
 use super::fit::PixelChoice;
 use super::kind::OutputKind;
 use super::raw::RawSink;
 use super::reconnecting::Reconnecting;
 use super::recorder::Recorder;
 use super::target::{Overwrite, Target, TargetError};
+use super::two_pass::{Pass, SizeRule};
 #[cfg(target_os = "linux")]
 use super::virtual_camera::VirtualCameraSink;
-use crate::pipeline::{Input, Notices, Sink};
+use crate::ffmpeg::{Media, Rational};
+use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, Sink};
+use crate::sys::Name;
 use anyhow::{Result, bail};
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where the output `name` is written, which is in this container if one is named. `input` is the file that it must not
 /// be.
 ///
 /// # Errors
 /// When the output must not or cannot be written there.
-pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrite) -> Result<Target, TargetError> {
+pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwrite) -> Result<Target, TargetError> {
     match OutputKind::of(name, format) {
         OutputKind::Nowhere => Ok(Target::nowhere(name)),
         kind => Target::new(name, input, kind.files(name), overwrite),
@@ -28,7 +35,7 @@ pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrit
 ///
 /// # Errors
 /// When it exists and is to be kept, or is a folder.
-pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Result<Target, TargetError> {
+pub fn live_target(name: &Name, format: Option<&str>, overwrite: Overwrite) -> Result<Target, TargetError> {
     match OutputKind::of(name, format) {
         OutputKind::Server => Ok(Target::network(name)),
         kind => Target::direct(name, kind.files(name), overwrite),
@@ -58,7 +65,7 @@ pub fn open(
         }
         #[cfg(target_os = "linux")]
         OutputKind::VirtualCamera => {
-            let device = target.name().to_owned();
+            let device = target.name().path().to_owned();
             let sink = FileSink::create(input, target, options, on_gpu, notices)?;
             Box::new(VirtualCameraSink::new(Box::new(sink), &device))
         }
@@ -73,8 +80,46 @@ pub fn open(
     })
 }
 
+/// Checks that an output can be made in two passes.
+///
+/// # Errors
+/// When its container or its encoder cannot.
+pub fn check_two_passes(input: &Input, name: &Name, options: &OutputOptions) -> Result<()> {
+    let mut encoder = options.encoder.clone();
+    let codec = encoder.regard(input, Pace::Offline);
+    encoder.pass = Some(Pass { stats: PathBuf::new(), bit_rate: None });
+    encoder.candidates(codec, container(name, options.format.as_deref())?, name, &mut || false).map(drop)
+}
+
+/// Encodes a picture for the output of this name, and writes nothing. Returns what it was encoded with, if it was.
+///
+/// # Errors
+/// As for [`open`], but that no file is opened.
+pub fn try_out(
+    name: &Name,
+    options: OutputOptions,
+    (size, rate): ((usize, usize), Rational),
+) -> Result<Option<Encoding>> {
+    let format = PixelFormat::Yuv420p;
+    let planes = (0..3).map(|plane| {
+        let pool = HostPool::default();
+        pool.plane(format.row_bytes(plane, size.0), format.rows(plane, size.1)).freeze()
+    });
+    let mut frame = Frame::new(format, size, Range::Limited, Matrix::Bt709, planes.collect())?;
+    frame.pts = Some(0);
+    let media = Media::of_raw_video("rawvideo", rate, None);
+    let input = Input { picture: Some((format.into(), size)), ..Input::of(name.clone(), media) };
+    let size = Some(SizeRule::Measure(Arc::default()));
+    let options = OutputOptions { segments: None, size, ..options };
+    let mut sink = open(input, Target::discarding(name)?, options, &mut || false, Notices::silent())?;
+    sink.write(Delivery { frame: Some(frame), ..Delivery::default() })?;
+    let encoding = sink.encoding();
+    sink.finish(Outcome::Complete)?;
+    Ok(encoding)
+}
+
 /// Checks that no option is given that raw frames do not support.
-fn check_raw(name: &str, options: &OutputOptions) -> Result<()> {
+fn check_raw(name: &Name, options: &OutputOptions) -> Result<()> {
     if let PixelChoice::Exactly(_) = options.pixels {
         bail!("{name}: raw frames keep their pixel format (drop --output-pixel-format)");
     }

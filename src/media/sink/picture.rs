@@ -2,6 +2,7 @@
 
 use super::{OutputOptions, Target, open};
 use crate::pipeline::{Delivery, Input, Notices, Outcome};
+use crate::sys::Name;
 use anyhow::Result;
 use histeq::frame::Frame;
 
@@ -9,7 +10,7 @@ use histeq::frame::Frame;
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_drawn(mut frame: Frame, what: &str, target: Target, options: OutputOptions) -> Result<Option<String>> {
+pub fn write_drawn(mut frame: Frame, what: &str, target: Target, options: OutputOptions) -> Result<Option<Name>> {
     frame.pts = Some(0);
     // Without the note that PNG takes RGB.
     let mut sink = open(Input::drawn(what), target, options, &mut || false, Notices::silent())?;

@@ -10,7 +10,7 @@ use super::piece_file::PieceWriter;
 use super::target::Target;
 use crate::ffmpeg::{AutoRotate, Container, EncodedVideo, Encoder, Picture, VideoEncoder};
 use crate::pipeline::{Delivery, Input, Notices, Outcome, Sink};
-use crate::sys::{Hash, Hasher};
+use crate::sys::{Hash, Hasher, Name};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
 
@@ -28,7 +28,7 @@ pub struct PieceOf {
 /// A sink for the frames of a piece. Other streams are left out.
 pub struct PieceSink {
     input: Input,
-    name: String,
+    name: Name,
     target: Option<Target>,
     container: Container,
     encoder: Encoder,
@@ -58,7 +58,7 @@ impl PieceSink {
     pub fn create(
         input: Input,
         target: Target,
-        file: &str,
+        file: &Name,
         options: OutputOptions,
         of: PieceOf,
         notices: Notices,
@@ -147,7 +147,7 @@ impl Sink for PieceSink {
         self.write_frame(&frame)
     }
 
-    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         let Some(running) = self.running.as_mut().filter(|_| outcome == Outcome::Complete) else { return Ok(None) };
         running.encoder.send(None).with_context(|| format!("{}: cannot be encoded", self.name))?;
         self.write_encoded()?;

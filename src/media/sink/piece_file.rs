@@ -10,7 +10,7 @@
 use super::target::Target;
 use crate::ffmpeg::{EncodedVideo, Packet};
 use crate::pipeline::Outcome;
-use crate::sys::{Hash, Hasher};
+use crate::sys::{Hash, Hasher, Name};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -93,7 +93,7 @@ impl PieceWriter {
         video: EncodedVideo,
         frames: Hash,
         records: [Option<Hash>; 2],
-    ) -> Result<String> {
+    ) -> Result<Name> {
         let (packets, bytes) = (std::mem::take(&mut self.packets), self.bytes.hash());
         let delay = delay(&packets, &self.decoded);
         let histeq_piece = VERSION;

@@ -1,6 +1,6 @@
 //! Writes a growing recording to the disk every second, so that it survives a power cut except for its last seconds.
 
-use crate::sys::open_regular;
+use crate::sys::{Name, open_regular};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct PeriodicSync {
 
 impl PeriodicSync {
     /// Starts for the regular file of this name, if there is one.
-    pub fn begin(name: &str) -> Option<Self> {
+    pub fn begin(name: &Name) -> Option<Self> {
         let file = open_regular(name).ok()?;
         let (stop, stopped) = bounded(0);
         let sync = move || {

@@ -6,7 +6,7 @@ use super::target::Target;
 use crate::ffmpeg::{AutoRotate, Picture, VideoFormat};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
-use crate::sys::PlaneWriter;
+use crate::sys::{Name, PlaneWriter};
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::Rational;
 use histeq::frame::Frame;
@@ -33,6 +33,10 @@ pub struct RawSink {
     notices: Notices,
     rotate: AutoRotate,
     stream: Option<RawStream>,
+    /// The bytes of what is written.
+    written: u64,
+    /// The bytes up to the end of the last whole frame.
+    whole: u64,
 }
 
 /// The state from the first frame on.
@@ -54,16 +58,14 @@ impl RawSink {
             notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
         }
         let rotate = AutoRotate::new(input.video_stream(), false);
-        Ok(RawSink { writer: None, target, framing, input, notices, rotate, stream: None })
+        Ok(RawSink { writer: None, target, framing, input, notices, rotate, stream: None, written: 0, whole: 0 })
     }
 
     fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
         let interrupt = self.target.cancel().flag();
-        self.writer = Some(match self.target.name() {
-            "-" if self.target.fifo().is_none() => {
-                PlaneWriter::stdout(interrupt).context("stdout: cannot be opened")?
-            }
-            _ => PlaneWriter::new(self.target.writer()?, interrupt),
+        self.writer = Some(match *self.target.name() == "-" && self.target.fifo().is_none() {
+            true => PlaneWriter::stdout(interrupt).context("stdout: cannot be opened")?,
+            false => PlaneWriter::new(self.target.writer()?, interrupt),
         });
         let name = self.target.name();
         let format = frame.format();
@@ -118,18 +120,26 @@ impl RawSink {
             .writer
             .as_mut()
             .map_or(Ok(()), |writer| frame.planes().iter().try_for_each(|plane| writer.plane(plane)));
-        written.map_err(|error| self.failed(error))
+        written.map_err(|error| self.failed(error))?;
+        self.written += frame.planes().iter().map(|plane| (plane.row_bytes() * plane.rows()) as u64).sum::<u64>();
+        self.whole = self.written;
+        Ok(())
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.bytes(bytes));
-        written.map_err(|error| self.failed(error))
+        written.map_err(|error| self.failed(error))?;
+        self.written += bytes.len() as u64;
+        Ok(())
     }
 
-    fn failed(&self, error: std::io::Error) -> anyhow::Error {
+    fn failed(&mut self, error: std::io::Error) -> anyhow::Error {
         match error.kind() {
             ErrorKind::BrokenPipe => ReaderGone.into(),
             ErrorKind::TimedOut => self.target.stalled(),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                std::mem::take(&mut self.target).cut(self.whole, &error).into()
+            }
             _ => anyhow::Error::new(error).context(format!("{}: cannot be written", self.target.name())),
         }
     }
@@ -145,7 +155,7 @@ impl Sink for RawSink {
         Some(Encoding { container: container.to_owned(), ..Encoding::default() })
     }
 
-    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         if self.stream.is_none() {
             return Ok(None);
         }

@@ -5,7 +5,7 @@ use super::file::{FileSink, OutputOptions};
 use super::target::Target;
 use crate::ffmpeg::{Container, Error, Interrupt, knows_protocol};
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome, Pauses, Sink};
-use crate::sys::host;
+use crate::sys::{Name, host};
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use histeq::frame::Frame;
@@ -47,7 +47,7 @@ pub fn network_format(url: &str) -> Option<&'static str> {
 /// A sink that writes to a server while it is reachable.
 pub struct Reconnecting {
     input: Input,
-    name: String,
+    name: Name,
     url: String,
     options: OutputOptions,
     on_gpu: bool,
@@ -88,7 +88,7 @@ impl Reconnecting {
         on_gpu: bool,
         notices: Notices,
     ) -> Result<Self> {
-        let (name, url, cancel) = (target.name().to_owned(), target.url(), target.cancel().clone());
+        let (name, url, cancel) = (target.name().clone(), target.url().to_string(), target.cancel().clone());
         let needs_protocol = Container::guess(options.format.as_deref(), &url).is_some_and(Container::needs_file);
         if needs_protocol && !knows_protocol(&url) {
             bail!("{name}: this FFmpeg does not know such URLs (`ffmpeg -protocols` lists those it does)");
@@ -118,7 +118,7 @@ impl Reconnecting {
     }
 
     fn new_sink(&self, interrupt: &Interrupt, notices: Notices) -> Result<FileSink> {
-        let target = Target::network(&self.url);
+        let target = Target::network(&Name::from(&self.url));
         let (input, options) = (self.input.clone(), self.options.clone());
         FileSink::prepare(input, target, options, Some(interrupt.clone()), &mut || self.on_gpu, notices)
     }
@@ -201,7 +201,7 @@ impl Sink for Reconnecting {
         self.missed
     }
 
-    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         let Some(Connection { sink, interrupt, .. }) = self.connection.take() else { return Ok(None) };
         interrupt.set_timeout(WRITE_TIMEOUT);
         match Box::new(sink).finish(outcome) {

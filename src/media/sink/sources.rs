@@ -27,8 +27,7 @@ pub fn is_made_here(_path: &Path) -> Option<bool> {
 
 /// Whether the file `output` may be a source as `input` is: its name ends as that of the input does, it begins as that
 /// does, and has no mark of a file made here.
-pub fn may_be_source(output: &str, input: &str) -> bool {
-    let (output, input) = (Path::new(output), Path::new(input));
+pub fn may_be_source(output: &Path, input: &Path) -> bool {
     let ends_alike = output.extension().zip(input.extension()).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
     ends_alike && begin_alike(output, input) && is_made_here(output) != Some(true)
 }
@@ -45,8 +44,7 @@ fn begin_alike(a: &Path, b: &Path) -> bool {
 
 /// Whether `input` and `output` are all that the shell's pattern for such names stands for, and `output` was not made
 /// here.
-pub fn are_of_pattern(output: &str, input: &str) -> bool {
-    let (output, input) = (Path::new(output), Path::new(input));
+pub fn are_of_pattern(output: &Path, input: &Path) -> bool {
     if input >= output
         || input.parent() != output.parent()
         || input.extension() != output.extension()

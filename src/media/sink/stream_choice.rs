@@ -2,6 +2,7 @@
 
 use crate::ffmpeg::{MediaType, Stream};
 use crate::pipeline::FailureKind;
+use crate::sys::Name;
 use anyhow::Result;
 use std::str::FromStr;
 
@@ -88,7 +89,7 @@ impl StreamChoice {
     ///
     /// # Errors
     /// When one is not in `name`.
-    pub(super) fn check(&self, streams: &[Stream], name: &str) -> Result<()> {
+    pub(super) fn check(&self, streams: &[Stream], name: &Name) -> Result<()> {
         let is_missing = |entry: &&Entry| {
             let is_one = entry.is_kept && entry.which != Which::All;
             is_one && !streams.iter().any(|stream| entry.is_about(stream, streams))
@@ -134,12 +135,16 @@ mod tests {
             let found: Vec<usize> =
                 streams.iter().filter(|stream| choice.keeps(stream, &streams)).map(|stream| stream.index).collect();
             assert_eq!(found, kept, "{text}");
-            choice.check(&streams, "in.mkv").unwrap_or_else(|error| panic!("{text}: {error}"));
+            choice.check(&streams, &"in.mkv".into()).unwrap_or_else(|error| panic!("{text}: {error}"));
         }
         for missing in ["5", "a:3", "s:fra", "-a,v:1"] {
-            missing.parse::<StreamChoice>().expect("a list").check(&streams, "in.mkv").expect_err(missing);
+            missing.parse::<StreamChoice>().expect("a list").check(&streams, &"in.mkv".into()).expect_err(missing);
         }
-        "-a:7".parse::<StreamChoice>().expect("a list").check(&streams, "in.mkv").expect("nothing to leave out");
+        "-a:7"
+            .parse::<StreamChoice>()
+            .expect("a list")
+            .check(&streams, &"in.mkv".into())
+            .expect("nothing to leave out");
         for wrong in ["", "a,", "x", "a:", "a:x", "--1", "1:2", "a:-1", "a:1:2"] {
             wrong.parse::<StreamChoice>().expect_err(wrong);
         }

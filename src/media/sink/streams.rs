@@ -5,10 +5,12 @@ use super::clock::NOTICED;
 use super::metadata::kept;
 use super::stream_choice::StreamChoice;
 use crate::ffmpeg::{
-    Container, MediaType, Muxer, OutputStream, Packet, Rational, Stream, TranscodeTo, microseconds, rescale,
+    Container, MediaType, Muxer, OutputStream, Packet, Rational, Stream, TranscodeTo, last_message, microseconds,
+    rescale,
 };
 use crate::pipeline::{Input, Notices, Transcoded, Transcoders};
-use anyhow::{Result, bail};
+use crate::sys::Name;
+use anyhow::{Context, Result, bail};
 
 /// The longest audio that decoders need before the first audible sample, in microseconds.
 const PRIMING: i64 = 100_000;
@@ -53,10 +55,69 @@ pub struct StreamRules {
     pub choice: Option<StreamChoice>,
 }
 
+/// A muxer to nowhere, whose header is written, which tries the first packet of a stream.
+struct Trial {
+    muxer: Muxer,
+    to: OutputStream,
+    stream: Stream,
+}
+
+impl Trial {
+    /// Writes the header of a file with the video, the streams `beside` it, and `stream`.
+    fn new(
+        container: Container,
+        add_video: &impl Fn(&mut Muxer) -> Result<OutputStream>,
+        beside: &[Stream],
+        stream: &Stream,
+    ) -> Result<Self> {
+        let mut muxer = Muxer::open(container, &"/dev/null".into(), None, None)?;
+        add_video(&mut muxer)?;
+        for other in beside {
+            muxer.add_copy(other, &kept(&other.metadata))?;
+        }
+        let to = muxer.add_copy(stream, &kept(&stream.metadata))?;
+        muxer.write_header(&[])?;
+        Ok(Trial { muxer, to, stream: stream.clone() })
+    }
+
+    /// Writes the header of a file with the video alone.
+    fn of_video(container: Container, add_video: &impl Fn(&mut Muxer) -> Result<OutputStream>) -> Result<()> {
+        let mut muxer = Muxer::open(container, &"/dev/null".into(), None, None)?;
+        add_video(&mut muxer)?;
+        muxer.write_header(&[])
+    }
+
+    /// What is still to be tried with a stream of which this is the `first` packet, if it is there; why it is refused.
+    fn outcome(trial: Option<Result<Self, String>>, first: Option<&Packet>) -> Result<Option<Self>, String> {
+        match (trial.transpose()?, first) {
+            (Some(trial), Some(packet)) => trial.takes(packet).map(|()| None),
+            (trial, _) => Ok(trial),
+        }
+    }
+
+    /// Writes a packet. The error is why the muxer refuses it.
+    fn takes(mut self, packet: &Packet) -> Result<(), String> {
+        last_message();
+        // These begin with the video.
+        if self.muxer.container().loses_gaps() {
+            return Ok(());
+        }
+        let written = self.muxer.write_alone(packet.clone(), self.to, self.stream.time_base);
+        written.map_err(|error| last_message().unwrap_or_else(|| error.to_string()))
+    }
+}
+
+/// Leaves out a stream that the muxer refuses.
+fn refuse(stream: &Stream, container: Container, why: &str, notices: &Notices) -> Result<()> {
+    leave_out(stream, &format!("{} does not take it: {}", container.name(), why.trim_end_matches('.')), notices)
+}
+
 /// Routes for all streams of an input.
 #[derive(Default)]
 pub struct Routes {
     routes: Vec<Option<(Route, Rational)>>,
+    /// For each stream of which no packet has been tried yet.
+    trials: Vec<Option<Trial>>,
     /// `None` if no stream needs one.
     transcoders: Option<Box<dyn Transcoders>>,
     /// Whether the warning about decreasing times was given.
@@ -69,7 +130,7 @@ pub struct Routes {
 ///
 /// # Errors
 /// The warning, with `--strict`.
-pub fn check_rotation(video: &Stream, name: &str, is_stored: bool, notices: &Notices) -> Result<()> {
+pub fn check_rotation(video: &Stream, name: &Name, is_stored: bool, notices: &Notices) -> Result<()> {
     if is_stored || !video.side_data.has_other_angle() {
         return Ok(());
     }
@@ -89,7 +150,7 @@ pub fn check(
     video: usize,
     container: Container,
     rules: &StreamRules,
-    name: &str,
+    name: &Name,
     notices: &Notices,
 ) -> Result<()> {
     rules.choice.iter().try_for_each(|choice| choice.check(streams, name))?;
@@ -166,45 +227,73 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
     }
 }
 
+/// The transcoders of the streams that are converted, if there are any, and what comes out of each.
+fn converted(input: &Input, container: Container, rules: &StreamRules, notices: &Notices) -> Result<Converted> {
+    let streams = &input.media.streams;
+    let others = streams.iter().filter(|stream| stream.index != input.video);
+    let wanted: Vec<(Stream, TranscodeTo)> = others
+        .filter_map(|stream| match treatment(stream, streams, container, rules) {
+            Treatment::Sound(encoder) | Treatment::Subtitles(encoder) => {
+                let has_global_header = container.needs_global_header();
+                Some((stream.clone(), TranscodeTo { encoder: encoder.to_owned(), has_global_header }))
+            }
+            _ => None,
+        })
+        .collect();
+    match wanted.is_empty() {
+        true => Ok((None, Vec::new())),
+        false => input.transcoders.open(&wanted, notices).map(|(open, streams)| (Some(open), streams)),
+    }
+}
+
+/// Transcoders, and the streams that come out of them, or why they do not.
+type Converted = (Option<Box<dyn Transcoders>>, Vec<Result<Stream, String>>);
+
 impl Routes {
-    /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized. A stream
-    /// whose decoder or encoder does not open is left out, with a warning.
+    /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized, which is
+    /// returned, too. A stream whose decoder or encoder does not open, or that the muxer refuses at its header or its
+    /// first packet, is left out, with a warning. `early` are the packets that are there already.
     ///
     /// # Errors
     /// When a stream cannot be added; the warning, with `--strict`.
     pub fn add(
         muxer: &mut Muxer,
         input: &Input,
-        rules: &StreamRules,
+        (rules, early): (&StreamRules, &[Packet]),
         notices: &Notices,
-        mut add_video: impl FnMut(&mut Muxer) -> Result<()>,
-    ) -> Result<Self> {
+        add_video: impl Fn(&mut Muxer) -> Result<OutputStream>,
+    ) -> Result<(Self, OutputStream)> {
         let (streams, container) = (&input.media.streams, muxer.container());
-        let others = streams.iter().filter(|stream| stream.index != input.video);
-        let wanted: Vec<(Stream, TranscodeTo)> = others
-            .filter_map(|stream| match treatment(stream, streams, container, rules) {
-                Treatment::Sound(encoder) | Treatment::Subtitles(encoder) => {
-                    let has_global_header = container.needs_global_header();
-                    Some((stream.clone(), TranscodeTo { encoder: encoder.to_owned(), has_global_header }))
-                }
-                _ => None,
-            })
-            .collect();
-        let (transcoders, converted) = match wanted.is_empty() {
-            true => (None, Vec::new()),
-            false => input.transcoders.open(&wanted, notices).map(|(open, streams)| (Some(open), streams))?,
-        };
+        let (transcoders, converted) = converted(input, container, rules, notices)?;
         let mut converted = converted.into_iter().enumerate();
-        let mut routes = Vec::new();
+        let (mut routes, mut trials, mut video, mut beside) = (Vec::new(), Vec::new(), None, Vec::new());
+        // Muxers that open their files themselves would write some.
+        let can_try = container.needs_file() && Trial::of_video(container, &add_video).is_ok();
         for stream in streams {
+            trials.push(None);
             if stream.index == input.video {
-                add_video(muxer)?;
+                video = Some(add_video(muxer)?);
                 routes.push(None);
                 continue;
             }
             let metadata = kept(&stream.metadata);
             let route = match treatment(stream, streams, container, rules) {
-                Treatment::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
+                Treatment::Copy => {
+                    let first = early.iter().find(|packet| packet.stream() == stream.index);
+                    let begin = || Trial::new(container, &add_video, &beside, stream);
+                    let trial = can_try.then(|| begin().map_err(|error| error.to_string()));
+                    match Trial::outcome(trial, first) {
+                        Ok(trial) => {
+                            trials[stream.index] = trial;
+                            beside.push(stream.clone());
+                            Some(Route::Copy(muxer.add_copy(stream, &metadata)?))
+                        }
+                        Err(why) => {
+                            refuse(stream, container, &why, notices)?;
+                            None
+                        }
+                    }
+                }
                 Treatment::Attach(picture) => {
                     muxer.add_cover(stream, picture, &metadata)?;
                     None
@@ -212,6 +301,7 @@ impl Routes {
                 Treatment::Sound(encoder) | Treatment::Subtitles(encoder) => match converted.next() {
                     Some((place, Ok(output))) => {
                         let to = muxer.add_copy(&output, &metadata)?;
+                        beside.push(output.clone());
                         let is_sound = stream.kind == MediaType::Audio;
                         Some(Route::Transcoded { to, place, time_base: output.time_base, is_sound })
                     }
@@ -226,7 +316,8 @@ impl Routes {
             routes.push(route.map(|route| (route, stream.time_base)));
         }
         let begun = vec![false; routes.len()];
-        Ok(Routes { routes, transcoders, warned_of_times: false, begun })
+        let video = video.context("the video has no stream")?;
+        Ok((Routes { routes, trials, transcoders, warned_of_times: false, begun }, video))
     }
 
     /// Writes a packet of an input stream where it belongs; the video begins at `start` (microseconds).
@@ -235,6 +326,13 @@ impl Routes {
     /// When it cannot be written.
     pub fn write(&mut self, packet: Packet, start: i64, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
         let index = packet.stream();
+        if let Some(trial) = self.trials.get_mut(index).and_then(Option::take) {
+            let stream = trial.stream.clone();
+            if let Err(why) = trial.takes(&packet) {
+                self.routes[index] = None;
+                refuse(&stream, muxer.container(), &why, notices)?;
+            }
+        }
         let Some(Some((route, time_base))) = self.routes.get_mut(index) else { return Ok(()) };
         let end = packet.time().map(|time| rescale(time + packet.duration(), *time_base, microseconds()));
         // Without an edit list, the output would play packets that the input hides.

@@ -2,17 +2,20 @@
 //! would make no sense.
 
 use super::file_names::{folder_of, names_with, resolve_links};
+use super::recorder::Room;
 use super::sources::{are_of_pattern, may_be_source};
 use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_folder};
 use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
 use crate::sys::{
-    PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, open_for_reader, stderr_is_terminal, stdout,
+    Name, PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, open_for_reader, stderr_is_terminal, stdout,
     stdout_pipe, without_password,
 };
+use std::ffi::OsStr;
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, IsTerminal};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -32,50 +35,67 @@ pub enum Overwrite {
     Keep,
 }
 
+impl Overwrite {
+    /// Whether the user would be asked about an output that exists.
+    pub fn asks(self) -> bool {
+        self == Overwrite::Ask && std::io::stdin().is_terminal() && stderr_is_terminal()
+    }
+}
+
 /// Why an output cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// It exists, and is to be kept.
     #[error("{0} exists (use -y to overwrite it)")]
-    Exists(String),
+    Exists(Name),
     /// It exists, and may be a source as the input is.
     #[error("{0} exists, and may be a source (-o NAME names another output; --output-dir DIR takes many inputs)")]
-    MayBeSource(String),
+    MayBeSource(Name),
     /// An existing name of that kind, with `-y`.
     #[error(
         "{0} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does not \
          replace it (remove it first; --output-dir DIR takes many inputs)"
     )]
-    IsOfPattern(String),
+    IsOfPattern(Name),
     /// It exists, and nothing is to be done then.
     #[error("{0} exists: nothing was done (-n)")]
-    Skipped(String),
+    Skipped(Name),
     /// It is the input.
     #[error("{0} is the input itself (give the output another name)")]
-    SameAsInput(String),
+    SameAsInput(Name),
     /// It is a folder.
     #[error("{0} is a folder (give a file name)")]
-    Folder(String),
+    Folder(Name),
     /// The folder that it should lie in does not exist.
     #[error("{0}: there is no folder {1} (make it first)")]
-    NoFolder(String, String),
+    NoFolder(Name, Name),
     /// The folder that it should lie in takes no new files.
     #[error("{0}: cannot write there: {1}")]
-    NotWritable(String, String),
+    NotWritable(Name, String),
     /// Another run records into it.
     #[error("{0}: another run records into it (end that first, or name another file)")]
-    InUse(String),
+    InUse(Name),
     /// The run was interrupted before the FIFO had a reader.
     #[error("{0}: interrupted before anybody read from it")]
-    NoReader(String),
+    NoReader(Name),
     /// The disk does not take it.
     #[error("{0}: cannot be written: {1}")]
-    NotWritten(String, String),
+    NotWritten(Name, String),
+    /// The disk does not take all of it; what it has taken can be played, and has another name.
+    #[error("{name}: cannot be written: {error} (what there is of it: {kept})")]
+    Cut {
+        /// The requested name.
+        name: Name,
+        /// The error of the system.
+        error: String,
+        /// The name of what there is.
+        kept: Name,
+    },
     /// Another program has created a file of this name; the output is complete under another name.
     #[error("{name} has appeared meanwhile: the new file is {kept} (-y would have replaced the other)")]
     Appeared {
         /// The requested name.
-        name: String,
+        name: Name,
         /// The name that it has.
         kept: String,
     },
@@ -83,7 +103,7 @@ pub enum TargetError {
     #[error("{name}: cannot be replaced: {error} (the new file is {kept})")]
     Kept {
         /// The name that it should get.
-        name: String,
+        name: Name,
         /// The name that it has.
         kept: String,
         /// The error of the system.
@@ -106,9 +126,9 @@ pub enum Files {
 #[derive(Debug, Default)]
 pub struct Target {
     /// The name as the user gave it, less its passwords.
-    name: String,
+    name: Name,
     /// A server's URL, with its passwords.
-    url: Option<String>,
+    url: Option<Name>,
     /// The file of this name, or the one that it is a link to.
     file: PathBuf,
     temporary: Option<Temporary>,
@@ -141,7 +161,7 @@ impl Target {
     ///
     /// # Errors
     /// When the output must not or cannot be written there.
-    pub fn new(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+    pub fn new(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
             return Ok(Target::at(name));
         }
@@ -149,7 +169,7 @@ impl Target {
         if target.is_direct {
             // Finds out at once whether the folder takes files.
             let temporary = Temporary::beside(&target.file);
-            let temporary = temporary.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
+            let temporary = temporary.map_err(|error| TargetError::NotWritable(name.clone(), reason(&error)))?;
             target.is_direct = false;
             target.is_list = files == Files::List;
             target.temporary = (files == Files::One).then_some(temporary);
@@ -161,9 +181,9 @@ impl Target {
     ///
     /// # Errors
     /// When it must not or cannot be written there.
-    pub fn beside(&self, name: &str) -> Result<Self, TargetError> {
+    pub fn beside(&self, name: &Name) -> Result<Self, TargetError> {
         let overwrite = if self.may_replace { Overwrite::Yes } else { Overwrite::No };
-        let target = Target::new(name, "", Files::One, overwrite)?;
+        let target = Target::new(name, &Name::default(), Files::One, overwrite)?;
         Ok(Target { cancel: self.cancel.clone(), together: self.together.clone(), ..target })
     }
 
@@ -173,7 +193,7 @@ impl Target {
     /// # Errors
     /// When the folder takes no new files.
     pub fn in_folder(folder: &PrivateFolder, name: &str) -> Result<Self, TargetError> {
-        let mut target = Target::at(&folder.path(name).to_string_lossy());
+        let mut target = Target::at(&folder.path(name).into());
         target.file = folder.place().join(name);
         let temporary = Temporary::beside(&target.file);
         target.temporary =
@@ -187,18 +207,18 @@ impl Target {
     ///
     /// # Errors
     /// When the output must not or cannot be written there.
-    pub fn direct(name: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+    pub fn direct(name: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
             return Ok(Target::at(name));
         }
-        let mut target = Target::checked(name, "", files, overwrite)?;
+        let mut target = Target::checked(name, &Name::default(), files, overwrite)?;
         if target.is_direct {
             // Finds out at once whether it can be written, and changes nothing.
             let found = match target.file.exists() && files == Files::One {
                 true => File::options().write(true).open(&target.file).map(Some),
                 false => Temporary::beside(&target.file).map(|_| None),
             };
-            let found = found.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
+            let found = found.map_err(|error| TargetError::NotWritable(name.clone(), reason(&error)))?;
             found.map_or(Ok(()), |file| target.lock(&file))?;
             target.is_direct = files == Files::One;
         }
@@ -206,7 +226,7 @@ impl Target {
     }
 
     /// Looks at the place where `name` should be written; `is_direct` if it is one for files, not a device.
-    fn checked(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+    fn checked(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         let existed = check_place(name, input, files, overwrite)?;
         let mut target = Target::at(name);
         target.keeps = overwrite == Overwrite::Keep;
@@ -215,17 +235,29 @@ impl Target {
             return Ok(target);
         }
         // The file that a link leads to is replaced as a whole, too.
-        target.file = resolve_links(Path::new(name));
+        target.file = resolve_links(name.path());
         target.is_direct = true;
         let folder = folder_of(&target.file);
         match folder.is_dir() {
             true => Ok(target),
-            false => Err(TargetError::NoFolder(name.to_owned(), folder.display().to_string())),
+            false => Err(TargetError::NoFolder(name.clone(), folder.into())),
         }
     }
 
+    /// No place, for a try: what is written is discarded, and all else is as for an output of this name.
+    ///
+    /// # Errors
+    /// When `/dev/null` cannot be opened.
+    pub fn discarding(name: &Name) -> std::io::Result<Self> {
+        let nowhere = File::options().write(true).open("/dev/null")?;
+        // A pipe cannot be written again from its begin.
+        let is_pipe = *name == "-" || is_fifo(name);
+        let (fifo, direct) = if is_pipe { (Some(nowhere), None) } else { (None, Some(nowhere)) };
+        Ok(Target { name: name.clone(), file: PathBuf::from("/dev/null"), fifo, direct, ..Target::default() })
+    }
+
     /// No place at all, for what writes no file, whatever it is called.
-    pub fn nowhere(name: &str) -> Self {
+    pub fn nowhere(name: &Name) -> Self {
         Target::at(name)
     }
 
@@ -233,19 +265,19 @@ impl Target {
     ///
     /// # Errors
     /// When it is.
-    pub fn differs(name: &str, input: &str) -> Result<(), TargetError> {
+    pub fn differs(name: &Name, input: &Name) -> Result<(), TargetError> {
         // To compare files is to open them, which a FIFO would take for its reader's coming or going.
-        let are_files = Path::new(name).is_file() && Path::new(input).is_file();
-        if name != "-" && name == input || are_files && same_file::is_same_file(name, input).unwrap_or(false) {
-            return Err(TargetError::SameAsInput(name.to_owned()));
+        let are_files = name.path().is_file() && input.path().is_file();
+        if *name != "-" && name == input || are_files && same_file::is_same_file(name, input).unwrap_or(false) {
+            return Err(TargetError::SameAsInput(name.clone()));
         }
         Ok(())
     }
 
     /// Whether both names are of one file, now or once it is there. Any number of outputs may go to /dev/null.
-    pub fn are_one(name: &str, other: &str) -> bool {
-        let place = |name: &str| {
-            let file = resolve_links(Path::new(name));
+    pub fn are_one(name: &Name, other: &Name) -> bool {
+        let place = |name: &Name| {
+            let file = resolve_links(name.path());
             let folder = folder_of(&file).canonicalize();
             folder.map_or(file.clone(), |folder| folder.join(file.file_name().unwrap_or_default()))
         };
@@ -256,14 +288,14 @@ impl Target {
     }
 
     /// A pipe, of which `writer` is the end that is written to.
-    pub fn pipe(name: &str, writer: File) -> Self {
+    pub fn pipe(name: &Name, writer: File) -> Self {
         Target { fifo: Some(writer), ..Target::at(name) }
     }
 
     /// A server in the network.
-    pub fn network(url: &str) -> Self {
+    pub fn network(url: &Name) -> Self {
         let mut target = Target::at(&without_password(url));
-        target.url = Some(url.to_owned());
+        target.url = Some(url.clone());
         target
     }
 
@@ -272,8 +304,8 @@ impl Target {
         self.url.is_some()
     }
 
-    fn at(name: &str) -> Self {
-        Target { name: name.to_owned(), file: PathBuf::from(name), ..Target::default() }
+    fn at(name: &Name) -> Self {
+        Target { name: name.clone(), file: name.path().to_owned(), ..Target::default() }
     }
 
     /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
@@ -310,12 +342,23 @@ impl Target {
         if self.fifo.is_some() || self.temporary.is_some() || !is_fifo(&self.name) {
             return Ok(());
         }
-        match open_for_reader(&self.name, &self.cancel.flag()) {
+        match open_for_reader(self.name.path(), &self.cancel.flag()) {
             Ok(Some(file)) => self.fifo = Some(file),
             Ok(None) => return Err(TargetError::NoReader(self.name.clone())),
             Err(error) => return Err(TargetError::NotWritable(self.name.clone(), reason(&error))),
         }
         Ok(())
+    }
+
+    /// The bytes that are free where the file of this name would lie; `None` for what is no file, or where nobody knows.
+    pub fn free_bytes(name: &Name) -> Option<u64> {
+        let file = resolve_links(name.path());
+        if is_stream(name) || std::fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
+            return None;
+        }
+        let folder = file.ancestors().skip(1).map(|at| if at.as_os_str().is_empty() { Path::new(".") } else { at });
+        let disk = rustix::fs::statvfs(folder.into_iter().find(|at| at.is_dir())?).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
     }
 
     /// The error for a pipe whose reader was not waited for after an interruption.
@@ -406,17 +449,17 @@ impl Target {
     }
 
     /// The name to write to.
-    pub fn url(&self) -> String {
+    pub fn url(&self) -> Name {
         if let Some(file) = &self.fifo {
-            return format!("pipe:{}", file.as_raw_fd());
+            return format!("pipe:{}", file.as_raw_fd()).into();
         }
         if let Some(url) = &self.url {
             return url.clone();
         }
         let direct = self.direct.as_ref().map(|file| by_descriptor(file).unwrap_or(self.file.clone()));
         match self.temporary.as_ref().map(Temporary::location).or(direct) {
-            Some(path) => path.to_string_lossy().into_owned(),
-            None if self.name == "-" => "pipe:1".to_owned(),
+            Some(path) => path.into(),
+            None if self.name == "-" => "pipe:1".into(),
             None => self.name.clone(),
         }
     }
@@ -439,7 +482,7 @@ impl Target {
     }
 
     /// The name as the user gave it, less its passwords.
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> &Name {
         &self.name
     }
 
@@ -448,7 +491,7 @@ impl Target {
     ///
     /// # Errors
     /// When writing fails, or it cannot get that name; the error names the one that it has.
-    pub fn end(mut self, outcome: Outcome) -> Result<String, TargetError> {
+    pub fn end(mut self, outcome: Outcome) -> Result<Name, TargetError> {
         let name = self.name.clone();
         let not_written = |error: std::io::Error| TargetError::NotWritten(name.clone(), reason(&error));
         let Some(temporary) = self.temporary.take() else {
@@ -464,7 +507,7 @@ impl Target {
                 let free = names_with(&self.file, "partial").find(|path| !path.exists());
                 let partial = free.ok_or_else(|| not_written(ErrorKind::AlreadyExists.into()))?;
                 std::fs::rename(&self.file, &partial).map_err(not_written)?;
-                return Ok(partial.display().to_string());
+                return Ok(partial.into());
             }
             return Ok(name);
         };
@@ -491,7 +534,7 @@ impl Target {
     /// When the folder takes no new files.
     pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
         let name = numbered(&self.name, number);
-        Temporary::beside(Path::new(&name)).map_err(|error| TargetError::NotWritable(name, reason(&error)))
+        Temporary::beside(name.path()).map_err(|error| TargetError::NotWritable(name, reason(&error)))
     }
 
     /// Gives this image of a sequence its name, if none is kept that has it.
@@ -502,11 +545,31 @@ impl Target {
         let name = numbered(&self.name, number);
         // A link is replaced by the image.
         let old = std::fs::symlink_metadata(&name).ok().filter(|old| self.may_replace && old.is_file());
-        match image.take(Path::new(&name), self.may_replace, old.as_ref()) {
+        match image.take(name.path(), self.may_replace, old.as_ref()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && self.keeps => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(TargetError::Exists(name)),
             Err(error) => Err(TargetError::NotWritten(name, reason(&error))),
             Ok(()) => Ok(()),
+        }
+    }
+
+    /// The room ahead of the file in the making, if there is one.
+    pub(super) fn room(&self) -> Option<Room> {
+        self.temporary.as_ref().and_then(|temporary| Room::of_open(&temporary.file).ok())
+    }
+
+    /// Ends a file for which there is no room: its first `bytes`, if it is longer, are kept under another name. Returns the
+    /// error, which tells it.
+    pub(super) fn cut(self, bytes: u64, error: &std::io::Error) -> TargetError {
+        let (name, error) = (self.name.clone(), reason(error));
+        let file = self.temporary.as_ref().map(|temporary| &temporary.file);
+        let is_cut = file.is_some_and(|file| {
+            let length = file.metadata().map_or(0, |metadata| metadata.len());
+            bytes > 0 && (length <= bytes || file.set_len(bytes).is_ok())
+        });
+        match is_cut.then(|| self.end(Outcome::Interrupted)) {
+            Some(Ok(kept)) => TargetError::Cut { name, error, kept },
+            _ => TargetError::NotWritten(name, error),
         }
     }
 
@@ -525,7 +588,7 @@ impl Target {
 #[derive(Debug)]
 pub(super) struct WholeFile {
     /// The name as the user gave it.
-    name: String,
+    name: Name,
     /// The file of this name, or the one that it is a link to.
     file: PathBuf,
     /// The folder of its own that it lies in, if it does.
@@ -565,13 +628,13 @@ impl WholeFile {
 
     /// Keeps all of them under other names, because the one of this index cannot get its own.
     fn keep_all(mut files: Vec<WholeFile>, mut namings: Vec<Naming>, at: usize, error: &std::io::Error) -> TargetError {
-        let mut kept = Vec::new();
+        let mut kept: Vec<String> = Vec::new();
         for (file, naming) in files.iter_mut().zip(&mut namings) {
             // A file that has lost its last name can get no other: it keeps the hidden one until then.
             if naming.undo()
                 && let Ok(name) = file.keep("new")
             {
-                kept.push(name);
+                kept.push(name.to_string());
                 naming.remove_new(&file.file);
             }
         }
@@ -583,8 +646,12 @@ impl WholeFile {
         }
     }
 
+    pub(super) fn is_called(&self, name: &Name) -> bool {
+        self.name == *name
+    }
+
     /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
-    fn keep(&mut self, word: &str) -> std::io::Result<String> {
+    fn keep(&mut self, word: &str) -> std::io::Result<Name> {
         for path in names_with(&self.file, word) {
             match self.temporary.take(&path, false, self.old.as_ref()) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -595,9 +662,9 @@ impl WholeFile {
     }
 
     /// How messages name this file beside it.
-    fn shown(&self, path: &Path) -> String {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        self.folder.as_ref().map_or(path.to_owned(), |folder| folder.path(&name)).display().to_string()
+    fn shown(&self, path: &Path) -> Name {
+        let name = path.file_name().unwrap_or_default();
+        self.folder.as_ref().map_or(path.to_owned(), |folder| folder.path(name)).into()
     }
 }
 
@@ -609,62 +676,62 @@ fn is_removed(file: &File, name: &Path) -> bool {
 }
 
 /// Whether it is stdout or a URL, where no file is.
-fn is_stream(name: &str) -> bool {
-    name == "-" || name.contains("://")
+pub(super) fn is_stream(name: &Name) -> bool {
+    *name == "-" || name.to_string().contains("://")
 }
 
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
 /// Returns whether such files exist, which may be replaced.
-fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
+fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
     Target::differs(name, input)?;
     let metadata = std::fs::metadata(name).ok();
     if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
-        return Err(TargetError::Folder(name.to_owned()));
+        return Err(TargetError::Folder(name.clone()));
     }
     // The content of a block device is protected like that of a file.
     let is_file = metadata.is_some_and(|metadata| metadata.is_file() || metadata.file_type().is_block_device());
-    let itself = is_file.then(|| name.to_owned());
+    let itself = is_file.then(|| name.clone());
     let written = match files {
         Files::One => itself.into_iter().collect(),
         Files::Sequence => numbers_there(name).into_iter().map(|number| numbered(name, number)).collect(),
         Files::List => itself.into_iter().chain(segments(name)).collect::<Vec<_>>(),
     };
-    let read: Vec<String> = numbers_there(input).into_iter().map(|number| numbered(input, number)).collect();
+    let read: Vec<Name> = numbers_there(input).into_iter().map(|number| numbered(input, number)).collect();
     for other in written.iter().filter(|_| files != Files::One) {
         Target::differs(other, input)?;
     }
     // Two sequences are compared by their first images.
     if let Some((read, written)) = read.first().zip(written.iter().find(|_| files == Files::Sequence)) {
-        Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.to_owned()))?;
+        Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.clone()))?;
     }
     let keeps = files == Files::Sequence && overwrite == Overwrite::Keep;
     match written.first().filter(|other| !keeps && !may_overwrite(other, overwrite)) {
         Some(other) if overwrite == Overwrite::Skip => Err(TargetError::Skipped(other.clone())),
-        Some(other) if files == Files::One && may_be_source(other, input) => {
+        Some(other) if files == Files::One && may_be_source(other.path(), input.path()) => {
             Err(TargetError::MayBeSource(other.clone()))
         }
         Some(other) => Err(TargetError::Exists(other.clone())),
-        None if overwrite == Overwrite::Yes && is_file && are_of_pattern(name, input) => {
-            Err(TargetError::IsOfPattern(name.to_owned()))
+        None if overwrite == Overwrite::Yes && is_file && are_of_pattern(name.path(), input.path()) => {
+            Err(TargetError::IsOfPattern(name.clone()))
         }
         None => Ok(!written.is_empty()),
     }
 }
 
 /// Existing segments that would be overwritten with the playlist `name`.
-fn segments(name: &str) -> Vec<String> {
-    let (path, folder) = (Path::new(name), folder_of(Path::new(name)));
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let is_segment = |file: &str| {
-        let Some((name, extension)) = file.rsplit_once('.') else { return false };
-        let number = name.strip_prefix(stem.as_ref());
-        let of_hls = number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()));
-        let of_dash = name.starts_with("init-stream") || name.starts_with("chunk-stream");
-        matches!(extension, "ts" | "m4s") && (of_hls || of_dash)
+fn segments(name: &Name) -> Vec<Name> {
+    let folder = folder_of(name.path());
+    let part = |part: Option<&OsStr>| part.unwrap_or_default().as_bytes().to_vec();
+    let stem = part(name.path().file_stem());
+    let is_segment = |file: &Path| {
+        let name = part(file.file_stem());
+        let number = name.strip_prefix(&stem[..]);
+        let of_hls = number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit));
+        let of_dash = name.starts_with(b"init-stream") || name.starts_with(b"chunk-stream");
+        file.extension().is_some_and(|extension| extension == "ts" || extension == "m4s") && (of_hls || of_dash)
     };
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let segments = files.filter(|file| file.file_name().to_str().is_some_and(is_segment));
-    segments.map(|file| file.path().to_string_lossy().into_owned()).collect()
+    files.map(|file| file.path()).filter(|file| is_segment(file)).map(Name::from).collect()
 }
 
 /// The system's error message, without its number.
@@ -673,11 +740,11 @@ pub(super) fn reason(error: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
-fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
+fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
     match overwrite {
         Overwrite::Yes => true,
         Overwrite::No | Overwrite::Skip | Overwrite::Keep => false,
-        Overwrite::Ask if std::io::stdin().is_terminal() && stderr_is_terminal() => {
+        Overwrite::Ask if overwrite.asks() => {
             crate::sys::print_text(&format!("{name} exists. Overwrite? [y/N] "));
             let mut answer = String::new();
             std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
@@ -703,7 +770,7 @@ mod tests {
             let temporary = Temporary::beside(&path(name)).expect("a file");
             (&temporary.file).write_all(text.as_bytes()).expect("a disk");
             let old = std::fs::metadata(path(name)).ok();
-            let (name, file) = (name.to_owned(), path(name));
+            let (name, file) = (Name::from(name), path(name));
             WholeFile { name, file, folder: None, temporary, may_replace: true, old }
         };
         let files = vec![whole("video.mkv", "new video"), whole("new.mkv", "new"), whole("record.csv", "new record")];

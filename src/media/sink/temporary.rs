@@ -3,6 +3,7 @@
 
 use super::file_names::{folder_of, shortened};
 use super::sources::mark;
+use crate::sys::Name;
 #[cfg(target_os = "linux")]
 use std::ffi::CString;
 use std::fs::{File, Metadata, Permissions};
@@ -95,7 +96,7 @@ impl Temporary {
     /// When another file has taken its place.
     pub(super) fn check(&self) -> io::Result<()> {
         match self.path.as_ref().filter(|path| !leads_to(path, &self.file)) {
-            Some(path) => Err(io::Error::other(format!("another program has replaced {}", path.display()))),
+            Some(path) => Err(io::Error::other(format!("another program has replaced {}", Name::from(&**path)))),
             None => Ok(()),
         }
     }
@@ -341,9 +342,9 @@ impl Drop for Temporary {
 }
 
 /// Prefix and suffix of the hidden name for `place`. The suffix is its extension.
-fn hidden(place: &Path) -> [String; 2] {
+fn hidden(place: &Path) -> [Name; 2] {
     let [stem, extension] = shortened(place, 100);
-    [format!(".{stem}."), extension]
+    [Name::of_parts([&".", &stem, &"."]), extension]
 }
 
 /// Renames the file without replacing another one, on file systems with neither exclusive renames nor hard links: an

@@ -1,6 +1,7 @@
 //! Outputs of one run that get their names together.
 
 use super::target::{TargetError, WholeFile};
+use crate::sys::Name;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Outputs of one run, which get their names together once all of them are whole: if one cannot be written, the
@@ -11,6 +12,11 @@ pub struct Together(Arc<Mutex<Vec<WholeFile>>>);
 impl Together {
     pub(super) fn add(&self, file: WholeFile) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    }
+
+    /// Drops the one that was to have this name.
+    pub fn forget(&self, name: &Name) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|file| !file.is_called(name));
     }
 
     /// Gives those that are whole their names.

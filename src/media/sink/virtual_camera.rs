@@ -1,20 +1,21 @@
 //! Writes to a virtual camera.
 
 use crate::pipeline::{Delivery, Encoding, Outcome, Sink};
-use crate::sys::HeldVirtualCamera;
+use crate::sys::{HeldVirtualCamera, Name};
 use anyhow::Result;
+use std::path::{Path, PathBuf};
 
 /// A sink that writes to a virtual camera, and leaves it free for the next writer.
 pub struct VirtualCameraSink {
     // Dropped first: the device must be held until FFmpeg has closed it.
     sink: Box<dyn Sink>,
     held: Option<HeldVirtualCamera>,
-    device: String,
+    device: PathBuf,
 }
 
 impl VirtualCameraSink {
     /// Wraps the `sink` that writes to `device`.
-    pub fn new(sink: Box<dyn Sink>, device: &str) -> Self {
+    pub fn new(sink: Box<dyn Sink>, device: &Path) -> Self {
         HeldVirtualCamera::free(device);
         VirtualCameraSink { sink, held: None, device: device.to_owned() }
     }
@@ -34,7 +35,7 @@ impl Sink for VirtualCameraSink {
         self.sink.encoding()
     }
 
-    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         let VirtualCameraSink { sink, held, .. } = *self;
         let finished = sink.finish(outcome);
         drop(held);

@@ -1,11 +1,12 @@
 //! A source whose frames pass filters of libavfilter.
 
-use super::log::{Cubes, LogChoice, NamedBy, NamedLog, chain, forget, named_in};
+use super::log::{Cubes, Developed, LogChoice, NamedBy, NamedLog, chain, forget, named_in};
 use crate::ffmpeg::{
     Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
     last_message, nearest_format, rescale,
 };
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Source};
+use crate::sys::Name;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::{Frame, PixelFormat};
 use std::collections::VecDeque;
@@ -32,18 +33,18 @@ pub fn filtered(
     chain: &str,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    filtered_in((source, input), option, chain, Scope::Part, notices)
+    filtered_in((source, input), option, chain.into(), Scope::Part, notices)
 }
 
 /// As [`filtered`], with the frames that pass through one graph.
 pub(super) fn filtered_in(
     (source, input): (Box<dyn Source>, Input),
     option: &'static str,
-    chain: &str,
+    chain: Name,
     scope: Scope,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    FilteredSource::open(source, input, option, chain.to_owned().into(), scope, notices)
+    FilteredSource::open(source, input, option, chain.into(), scope, notices)
 }
 
 /// `source` with frames of this size, in pixels, which is smaller: as from further away.
@@ -55,7 +56,7 @@ pub fn shrunk(
     (width, height): (usize, usize),
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let chain = format!("scale={width}:{height}:flags=area");
+    let chain = Name::from(format!("scale={width}:{height}:flags=area"));
     FilteredSource::open(source, input, "scaling", chain.into(), Scope::Whole, notices)
 }
 
@@ -83,7 +84,14 @@ pub(super) fn in_sdr(
     notices.note("HDR video becomes SDR, which all browsers show (--for quality keeps HDR)");
     stream.side_data.forget_hdr();
     let scope = Scope::Whole;
-    FilteredSource::open(source, input, "--for web", to_sdr(colour.has_primaries_and_matrix()).into(), scope, notices)
+    FilteredSource::open(
+        source,
+        input,
+        "--for web",
+        Name::from(to_sdr(colour.has_primaries_and_matrix())).into(),
+        scope,
+        notices,
+    )
 }
 
 /// The filters from HDR to SDR: zscale makes linear light, in multiples of the white of an SDR picture in HDR (203
@@ -109,7 +117,7 @@ pub fn developed(
     (source, mut input): (Box<dyn Source>, Input),
     choice: LogChoice,
     notices: &Notices,
-) -> Result<(Box<dyn Source>, Input, Option<NamedLog>)> {
+) -> Result<(Box<dyn Source>, Input, Option<Developed>)> {
     let named = match choice {
         LogChoice::Off => None,
         LogChoice::Auto => named_in(&input.media, input.video),
@@ -129,12 +137,13 @@ pub fn developed(
         return Ok((source, input, None));
     }
     notices.note(&format!("{named}: brought to BT.709 first (--log off leaves it as it is)"));
-    let [_, has_matrix] = input.media.streams[input.video].colour().has_primaries_and_matrix();
+    let colour = input.media.streams[input.video].colour();
+    let (is_full, [_, has_matrix]) = (colour.is_full_range(format), colour.has_primaries_and_matrix());
     forget(&mut input.media, input.video);
-    let chain = Chain { text: chain(format, has_matrix), cubes: Some(Cubes::of(named.curve)) };
+    let chain = Chain { text: chain(format, has_matrix).into(), cubes: Some(Cubes::of(named.curve)) };
     let scope = Scope::Whole;
     let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
-    Ok((source, input, Some(named)))
+    Ok((source, input, Some(Developed { named, is_full })))
 }
 
 /// The frames that pass through one graph.
@@ -149,19 +158,20 @@ pub(super) enum Scope {
 
 /// Filters, and the cubes that they take.
 struct Chain {
-    text: String,
+    /// The names of files in it need not be text.
+    text: Name,
     cubes: Option<Cubes>,
 }
 
-impl From<String> for Chain {
-    fn from(text: String) -> Self {
+impl From<Name> for Chain {
+    fn from(text: Name) -> Self {
         Chain { text, cubes: None }
     }
 }
 
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        self.text.fmt(f)
     }
 }
 
@@ -212,7 +222,8 @@ impl FilteredSource {
         scope: Scope,
         notices: &Notices,
     ) -> Result<(Box<dyn Source>, Input)> {
-        ensure!(!chain.text.trim().is_empty(), "{option}: the chain is empty (leave {option} out, or name a filter)");
+        let text = chain.to_string();
+        ensure!(!text.trim().is_empty(), "{option}: the chain is empty (leave {option} out, or name a filter)");
         let stream = &mut input.media.streams[input.video];
         let from = (stream.time_base, stream.frame_rate);
         let (format, size) = input.picture.unwrap_or((PixelFormat::Yuv420p.into(), TYPICAL_SIZE));
@@ -224,7 +235,7 @@ impl FilteredSource {
             let reason = first_message().unwrap_or_else(|| error.to_string());
             let reason = reason.trim_start_matches("AVFilterGraph: ");
             // From FFmpeg 6 on, options are what is missing of a filter that is not there.
-            let unknown = unknown_filter(&chain.text).filter(|_| reason.starts_with("No option name"));
+            let unknown = unknown_filter(&text).filter(|_| reason.starts_with("No option name"));
             let reason = unknown.map_or_else(|| reason.to_owned(), |name| format!("No such filter: '{name}'"));
             anyhow!(
                 "{option} {chain}: {reason} (it takes what ffmpeg -vf takes: video filters, with one input and one \

@@ -80,7 +80,7 @@ pub fn open_live(
         if let Some(input) = isolated_input {
             let opened = isolated::open_live(input, options, start, cancel, notices, progress);
             return opened.map_err(|error| match cancel.is_cancelled() {
-                true => Interrupted(name).into(),
+                true => Interrupted(name.into()).into(),
                 false => error,
             });
         }
@@ -104,7 +104,7 @@ impl LiveSource {
     ) -> Result<(Self, Input)> {
         let (live_input, mut open) = open_first(&options, found, cancel, &notices).map_err(|error| {
             // An interrupted open fails with misleading errors: report the interrupt.
-            let name = options.camera.as_deref().map_or("camera".to_owned(), without_password);
+            let name = options.camera.as_ref().map_or("camera".into(), without_password);
             if cancel.is_cancelled() { Interrupted(name).into() } else { error }
         })?;
         let stream = open.video_stream();

@@ -5,7 +5,7 @@ use super::options::{Isolation, names_others, rate};
 use crate::camera::{INPUT, NotOpened, Wanted, cameras, choose, modes, other_than_camera};
 use crate::ffmpeg::{DecodeOn, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
-use crate::sys::{is_pipe, without_password};
+use crate::sys::{Name, is_pipe, without_password};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -17,7 +17,7 @@ const RTSP_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CameraOptions {
     /// A camera, a URL, or `-` for stdin; the first camera if not given.
-    pub camera: Option<String>,
+    pub camera: Option<Name>,
     /// FFmpeg's name of an input format.
     pub format: Option<String>,
     /// Pixels in a row and rows.
@@ -48,7 +48,7 @@ pub struct LiveInput {
     /// Its name in messages.
     pub name: String,
     /// The URL for FFmpeg.
-    pub url: String,
+    pub url: Name,
     /// FFmpeg's name of the demuxer, if it is not probed.
     pub format: Option<String>,
     /// The options of demuxer and protocol.
@@ -78,10 +78,11 @@ impl LiveInput {
                 let none = || FailureKind::Device.error("no camera here (plug one in, or name a URL: live rtsp://...)");
                 let first = first.ok_or_else(none)?;
                 notices.note(&format!("filming with {} ({})", first.name, first.url));
-                first.url
+                first.url.into()
             }
         };
-        let is_url = url.contains("://");
+        let text = url.to_string();
+        let is_url = text.contains("://");
         let is_paced = std::fs::metadata(&url).is_ok_and(|file| file.is_file());
         let is_file = options.format.is_none() && is_paced;
         let is_pipe = options.format.as_deref() != Some(INPUT) && is_pipe(&url);
@@ -101,7 +102,7 @@ impl LiveInput {
             set.add("framerate", options.rate.map(|rate| rate.to_string()));
             set.add("pixel_format", options.pixel_format.clone());
         }
-        if url.starts_with("rtsp://") {
+        if text.starts_with("rtsp://") {
             // Over UDP, pictures lose slices when the network is busy, and firewalls drop packets.
             set.add("rtsp_flags", Some("prefer_tcp".to_owned()));
             set.add("timeout", Some(RTSP_TIMEOUT.as_micros().to_string()));
@@ -113,7 +114,7 @@ impl LiveInput {
             // A device reports its frame rate: do not buffer frames to measure it.
             set.add("fpsprobesize", Some("0".to_owned()));
         }
-        let name = if url == "-" { "stdin".to_owned() } else { without_password(&url) };
+        let name = if url == "-" { "stdin".to_owned() } else { without_password(&url).to_string() };
         Ok(LiveInput {
             name,
             url,
@@ -147,7 +148,7 @@ impl FfmpegOptions {
     }
 
     /// Chooses the mode of a camera, and prints it.
-    fn of_camera(&mut self, url: &str, options: &CameraOptions, notices: &Notices) -> Result<()> {
+    fn of_camera(&mut self, url: &Name, options: &CameraOptions, notices: &Notices) -> Result<()> {
         let wanted = Wanted { size: options.size, rate: options.rate, format: options.pixel_format.clone() };
         let offered = modes(url, &wanted);
         let choice = choose(&offered, &wanted);

@@ -3,18 +3,24 @@
 use super::filtered::{Scope, delivered_format, filtered_in};
 use super::text::escaped;
 use crate::ffmpeg::{FilterGraph, RawFormat};
-use crate::pipeline::{Input, Notices, Source};
+use crate::pipeline::{FailureKind, Input, Notices, Source};
+use crate::sys::Name;
 use anyhow::{Context, Result, bail, ensure};
 use histeq::frame::{Matrix, PixelFormat};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 
 /// The most of a file that is looked at for its kind: titles and comments come before it.
 const HEAD: u64 = 1 << 20;
 
 /// Pictures with more rows and without a matrix are taken for BT.709, as players take them.
 const SD_ROWS: usize = 576;
+
+/// The largest size of a table that FFmpeg takes, of curves.
+const MAX_SIZE: u64 = 65_536;
+
+/// The largest number of a table: times white of 16 bits, which FFmpeg multiplies it by, it is an integer of 32 bits.
+const MAX_NUMBER: f32 = 32_767.0;
 
 /// Which kind of table a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +38,10 @@ enum Kind {
 /// When the file is no table, FFmpeg lacks the filter for it or refuses it, or the pictures have alpha, which it would lose.
 pub fn looked_up(
     (source, input): (Box<dyn Source>, Input),
-    name: &str,
+    name: &Name,
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let kind = kind_of(Path::new(name)).with_context(|| format!("--lut {name}"))?;
+    let kind = kind_of(name)?;
     let filter = if kind == Kind::Curves { "lut1d" } else { "lut3d" };
     ensure!(FilterGraph::knows(filter), "--lut {name}: this FFmpeg lacks the filter {filter}");
     let format = delivered_format(input.picture.map_or(PixelFormat::Yuv420p.into(), |(format, _)| format));
@@ -45,38 +51,79 @@ pub fn looked_up(
     let is_hd = input.picture.is_none_or(|(_, (_, height))| height > SD_ROWS);
     let matrix = if !has_matrix && is_hd { Matrix::Bt709 } else { colour.matrix() };
     let chain = chain(kind, name, format, matrix, colour.is_full_range(format));
-    filtered_in((source, input), "--lut", &chain, Scope::Whole, notices)
+    filtered_in((source, input), "--lut", chain, Scope::Whole, notices)
 }
 
-/// The kind of table in a file.
-fn kind_of(path: &Path) -> Result<Kind> {
+/// The kind of table in the file `name`, whose numbers are looked at: FFmpeg takes any.
+fn kind_of(name: &Name) -> Result<Kind> {
+    let path = name.path();
     let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
-    ensure!(is_cube, "is no .cube file");
-    let file = File::open(path)?;
-    ensure!(file.metadata()?.is_file(), "is no regular file");
-    let mut lines = BufReader::new(file.take(HEAD)).split(b'\n');
-    while let Some(line) = lines.next().transpose()? {
-        let line = String::from_utf8_lossy(&line);
-        match line.split_ascii_whitespace().next() {
-            Some("LUT_1D_SIZE") => return Ok(Kind::Curves),
-            Some("LUT_3D_SIZE") => return Ok(Kind::Colours),
-            _ => {}
+    ensure!(is_cube, "--lut {name}: is no .cube file");
+    let of_system = |error| FailureKind::of_file(&Name::from(format!("--lut {name}")), &error);
+    let file = File::open(path).map_err(of_system)?;
+    ensure!(file.metadata().map_err(of_system)?.is_file(), "--lut {name}: is no regular file");
+    let (mut reader, mut line, mut read) = (BufReader::new(file), Vec::new(), 0);
+    let (mut found, mut left) = (None, u64::MAX);
+    for number in 1_u64.. {
+        line.clear();
+        let bytes = reader.by_ref().take(HEAD).read_until(b'\n', &mut line).map_err(of_system)?;
+        read += bytes as u64;
+        if bytes == 0 || left == 0 || found.is_none() && read > HEAD {
+            break;
+        }
+        let text = String::from_utf8_lossy(&line);
+        let mut words = text.split_ascii_whitespace();
+        let first = words.next().unwrap_or_default();
+        match (first, found) {
+            ("LUT_1D_SIZE" | "LUT_3D_SIZE", None) => {
+                let size = words.next().and_then(|word| word.parse::<u64>().ok()).filter(|&size| size <= MAX_SIZE);
+                let kind = if first == "LUT_1D_SIZE" { Kind::Curves } else { Kind::Colours };
+                left = size.unwrap_or(0).pow(if kind == Kind::Curves { 1 } else { 3 });
+                found = Some(kind);
+            }
+            ("DOMAIN_MIN" | "DOMAIN_MAX", _) => check(words, name, number)?,
+            ("" | "TITLE", _) | (_, None) => {}
+            _ if first.starts_with(['#', 'L', 'D']) => {}
+            (_, Some(_)) => {
+                check(text.split_ascii_whitespace(), name, number)?;
+                left -= 1;
+            }
         }
     }
-    bail!("has neither LUT_1D_SIZE nor LUT_3D_SIZE: it is no .cube file")
+    found.with_context(|| format!("--lut {name}: has neither LUT_1D_SIZE nor LUT_3D_SIZE: it is no .cube file"))
+}
+
+/// Checks the first three of these words to be numbers that FFmpeg can work with.
+fn check<'a>(words: impl Iterator<Item = &'a str>, name: &Name, line: u64) -> Result<()> {
+    let is_number = |word: &str| word.parse::<f32>().is_ok_and(|number| number.abs() <= MAX_NUMBER);
+    match words.take(3).find(|word| !is_number(word)) {
+        Some(word) => bail!("--lut {name}: line {line}: {word} is no number of a table, where black is 0 and white 1"),
+        None => Ok(()),
+    }
 }
 
 /// The filters that apply the table to pictures of `format`.
-fn chain(kind: Kind, name: &str, format: RawFormat, matrix: Matrix, is_full: bool) -> String {
-    // FFmpeg takes it apart twice: as an option, as a part of a chain.
-    let file = escaped(&escaped(name, "\\':"), "\\'[],;");
-    let lut = match kind {
-        Kind::Curves => format!("lut1d=file={file}:interp=linear"),
-        Kind::Colours => format!("lut3d=file={file}:interp=tetrahedral"),
+fn chain(kind: Kind, name: &Name, format: RawFormat, matrix: Matrix, is_full: bool) -> Name {
+    let (lut, interpolation) = match kind {
+        Kind::Curves => ("lut1d", "linear"),
+        Kind::Colours => ("lut3d", "tetrahedral"),
     };
+    let [before, behind] = around(format, matrix, is_full);
+    let mut chain = format!("{before}{lut}=interp={interpolation}:file=").into_bytes();
+    for chunk in name.bytes().utf8_chunks() {
+        // FFmpeg takes it apart twice: as an option, as a part of a chain.
+        chain.extend(escaped(&escaped(chunk.valid(), "\\':"), "\\'[],;").bytes());
+        chain.extend(chunk.invalid());
+    }
+    chain.extend(behind.bytes());
+    Name::of_bytes(chain)
+}
+
+/// The filters before and behind the table.
+fn around(format: RawFormat, matrix: Matrix, is_full: bool) -> [String; 2] {
     let own = format.name().replacen("yuvj", "yuv", 1);
     if format.is_rgb() {
-        return format!("format=gbrp16le,{lut},format={own}");
+        return ["format=gbrp16le,".to_owned(), format!(",format={own}")];
     }
     let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
     let (scaled, tagged) = match matrix {
@@ -85,11 +132,13 @@ fn chain(kind: Kind, name: &str, format: RawFormat, matrix: Matrix, is_full: boo
         Matrix::Bt2020 => ("bt2020", "bt2020nc"),
     };
     let range = if is_full { "pc" } else { "tv" };
-    format!(
-        "scale=in_color_matrix={scaled}:in_range={range}:{flags},format=gbrp16le,{lut},\
-         scale=out_color_matrix={scaled}:out_range={range}:{flags},format={own},\
-         setparams=colorspace={tagged}:range={range}"
-    )
+    [
+        format!("scale=in_color_matrix={scaled}:in_range={range}:{flags},format=gbrp16le,"),
+        format!(
+            ",scale=out_color_matrix={scaled}:out_range={range}:{flags},format={own},\
+             setparams=colorspace={tagged}:range={range}"
+        ),
+    ]
 }
 
 #[cfg(test)]
@@ -102,7 +151,7 @@ mod tests {
         let kind = |name: &str, text: &str| {
             let path = folder.path().join(name);
             std::fs::write(&path, text).expect("written");
-            kind_of(&path).map_err(|error| error.to_string())
+            kind_of(&(&*path).into()).map_err(|error| error.to_string())
         };
         assert_eq!(kind("a.cube", "# by hand\nTITLE \"a\"\r\nLUT_3D_SIZE 2\n"), Ok(Kind::Colours));
         assert_eq!(kind("b.CUBE", "LUT_1D_SIZE 16\n0 0 0\n"), Ok(Kind::Curves));
@@ -112,7 +161,7 @@ mod tests {
 
     #[test]
     fn names_are_escaped() {
-        let chain = chain(Kind::Colours, "a, b's [1].cube", PixelFormat::Gbrp.into(), Matrix::Bt709, true);
-        assert!(chain.contains(r"file=a\, b\\\'s \[1\].cube:"), "{chain}");
+        let chain = chain(Kind::Colours, &"a, b's [1].cube".into(), PixelFormat::Gbrp.into(), Matrix::Bt709, true);
+        assert!(chain.to_string().contains(r"file=a\, b\\\'s \[1\].cube,"), "{chain}");
     }
 }

@@ -6,6 +6,7 @@ use crate::ffmpeg::{
     Demuxer, Error, Interrupt, Packet, Rational, ReadFrom, Stream, last_message, microseconds, rescale,
 };
 use crate::pipeline::{Cancel, Delivery, FailureKind, Notices, Pauses, Source};
+use crate::sys::Name;
 use anyhow::{Result, anyhow, ensure};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -121,7 +122,7 @@ impl Source for MicrophoneSource {
 
 fn open(device: &Microphone, interrupt: &Interrupt) -> Result<Demuxer, Error> {
     interrupt.set_timeout(TIMEOUT);
-    let demuxer = Demuxer::open(&device.url, ReadFrom::Url, Some(&device.input), &[], interrupt.clone())?;
+    let demuxer = Demuxer::open(&Name::from(&device.url), ReadFrom::Url, Some(&device.input), &[], interrupt.clone())?;
     last_message();
     if demuxer.media().streams.is_empty() { Err(Error::StreamNotFound) } else { Ok(demuxer) }
 }

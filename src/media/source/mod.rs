@@ -52,7 +52,7 @@ pub use file::sequence_of;
 pub use filtered::{developed, filtered, shrunk};
 pub use live::open_live;
 pub use live_input::CameraOptions;
-pub use log::{LogChoice, LogCurve, NamedLog};
+pub use log::{Developed, LogChoice, LogCurve};
 pub use lut::looked_up;
 pub use microphone::MicrophoneSource;
 pub use open::open;

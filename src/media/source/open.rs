@@ -25,10 +25,13 @@ pub fn open(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let opened = open_by_kind(options, cancel, notices.clone(), progress).map_err(|error| {
+    let mut opened = open_by_kind(options, cancel, notices.clone(), progress).map_err(|error| {
         // An interrupted open fails with misleading errors: report the interrupt.
-        if cancel.is_cancelled() { Interrupted(name_of(options).to_owned()).into() } else { error }
+        if cancel.is_cancelled() { Interrupted(name_of(options).into()).into() } else { error }
     })?;
+    if options.url != "-" {
+        opened.1.name.clone_from(&options.url);
+    }
     if options.to_sdr { in_sdr(opened, &notices) } else { Ok(opened) }
 }
 
@@ -38,7 +41,7 @@ fn open_by_kind(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let name = name_of(options);
+    let name = &*name_of(options);
     let raw = |reader, video: RawVideo, framed| {
         check_size(name, video.size)?;
         ensure!(options.decode_on == DecodeOn::Cpu, "{name}: raw frames need no decoder (leave --decoder nvdec out)");
@@ -47,8 +50,8 @@ fn open_by_kind(
         Ok((Box::new(source) as Box<dyn Source>, input))
     };
     let format = options.format.as_deref();
-    let has_y4m_name = Path::new(name).extension().is_some_and(|extension| extension == "y4m");
-    let is_y4m_file = format.is_none() && (has_y4m_name || begins_with(Path::new(&options.url), [HEADER]));
+    let has_y4m_name = options.url.path().extension().is_some_and(|extension| extension == "y4m");
+    let is_y4m_file = format.is_none() && (has_y4m_name || begins_with(options.url.path(), [HEADER]));
     if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
         return open_file(options, name, None, cancel, notices, progress);
     }
@@ -98,7 +101,7 @@ fn open_file(
     };
     if options.isolation != Isolation::Off && isolated::is_ready() {
         let opened = isolated::open_file(options, name, from, cancel, notices, progress);
-        return opened.map_err(|error| match is_playlist(Path::new(&options.url)) {
+        return opened.map_err(|error| match is_playlist(options.url.path()) {
             true => error.context(
                 "the sandbox opens no file that a playlist names (say with -f that it is one, or use --sandbox off)",
             ),
@@ -129,8 +132,8 @@ fn begins_with<'a>(path: &Path, all: impl IntoIterator<Item = &'a [u8]>) -> bool
 }
 
 /// The name of the input in messages.
-fn name_of(options: &InputOptions) -> &str {
-    if options.url == "-" { "stdin" } else { &options.url }
+fn name_of(options: &InputOptions) -> String {
+    if options.url == "-" { "stdin".to_owned() } else { options.url.to_string() }
 }
 
 /// The properties of raw video from the options.
@@ -141,7 +144,10 @@ fn described(name: &str, options: &RawOptions) -> Result<RawVideo> {
         )));
     };
     let format = RawFormat::from_name(pixel_format).ok_or_else(|| {
-        FailureKind::Usage.error(format!("no pixel format {pixel_format} (`ffmpeg -pix_fmts` lists them)"))
+        let known = ["24", "p", "le"].map(|end| format!("{pixel_format}{end}"));
+        let known = known.iter().find(|name| RawFormat::from_name(name).is_some());
+        let remedy = known.map_or("`ffmpeg -pix_fmts` lists them".to_owned(), |name| format!("{name}?"));
+        FailureKind::Usage.error(format!("no pixel format {pixel_format} ({remedy})"))
     })?;
     let native = format.native().ok_or_else(|| {
         FailureKind::Usage.error(format!(

@@ -4,7 +4,7 @@ use super::packets::Reading;
 use super::part::Part;
 use crate::ffmpeg::{DecodeOn, Demuxer, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
-use crate::sys::{is_pipe, number_pattern, numbered, numbers_there};
+use crate::sys::{Name, is_pipe, number_pattern, numbered, numbers_there};
 use anyhow::Result;
 use histeq::frame::limits;
 use histeq::named;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct InputOptions {
     /// A file name or a URL.
-    pub url: String,
+    pub url: Name,
     /// FFmpeg's name of a demuxer, for inputs that cannot be probed.
     pub format: Option<String>,
     /// The properties of raw frames; the rate also applies to image sequences.
@@ -39,7 +39,7 @@ pub struct InputOptions {
     pub isolation: Isolation,
     /// The image that was named, where `url` is the pattern of the sequence that it begins.
     #[serde(skip)]
-    pub named: Option<String>,
+    pub named: Option<Name>,
 }
 
 named! {
@@ -77,15 +77,15 @@ impl InputOptions {
     pub fn check_there(&self) -> Result<()> {
         let name = &self.url;
         // A number may be in the name of a folder.
-        if self.format.is_some() || is_pipe(name) || is_url(name) || name.contains('%') {
+        if self.format.is_some() || is_pipe(name) || is_url(name) || name.bytes().contains(&b'%') {
             return Ok(());
         }
         let found = match std::fs::metadata(name) {
             Ok(found) if found.is_dir() => {
+                let images = Name::from(name.path().join("%05d.png"));
                 return Err(FailureKind::Usage.error(format!(
-                    "{name} is a folder (--output-dir DIR {name} equalizes the videos in it; {}/%05d.png is numbered \
-                     images)",
-                    name.trim_end_matches('/')
+                    "{name} is a folder (--output-dir DIR {name} equalizes the videos in it; {images} is numbered \
+                     images)"
                 )));
             }
             Ok(found) if found.is_file() => File::open(name).map(drop),
@@ -96,10 +96,10 @@ impl InputOptions {
 
     /// Why it cannot be opened and decoded in a process of its own, if it cannot.
     pub fn obstacle(&self) -> Option<&'static str> {
-        let folder = Path::new(&self.url).parent().map(|folder| folder.to_string_lossy());
-        let is_in_folder = folder.is_some_and(|folder| folder.contains('%'))
-            && number_pattern(&self.url).is_none()
-            && !Path::new(&self.url).exists();
+        let path = self.url.path();
+        let is_in_folder = path.parent().is_some_and(|folder| folder.as_os_str().as_encoded_bytes().contains(&b'%'))
+            && number_pattern(path).is_none()
+            && !path.exists();
         match self.format.as_deref() {
             _ if matches!(self.decode_on, DecodeOn::Nvdec(_)) => Some("NVDEC opens devices"),
             Some(format) if opens_more(format) => Some("an input in this format opens devices or other files"),
@@ -113,12 +113,12 @@ impl InputOptions {
     /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence
     /// lead to.
     pub fn readable(&self) -> Vec<PathBuf> {
-        let path = Path::new(&self.url);
-        if number_pattern(&self.url).is_none() || path.exists() {
+        let path = self.url.path();
+        if number_pattern(path).is_none() || path.exists() {
             return vec![path.to_owned()];
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let files = numbers_there(&self.url).into_iter().map(|number| PathBuf::from(numbered(&self.url, number)));
+        let files = numbers_there(path).into_iter().map(|number| numbered(path, number).path().to_owned());
         std::iter::once(folder.to_owned()).chain(files.filter(|file| file.is_symlink())).collect()
     }
 }
@@ -159,8 +159,8 @@ pub(super) mod rate {
 const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
 
 /// Whether a file of this name names other files. What comes from the network does not name files of this machine.
-pub(super) fn names_others(name: &str) -> bool {
-    let extension = Path::new(name).extension().map(|text| text.to_string_lossy().to_lowercase());
+pub(super) fn names_others(name: &Name) -> bool {
+    let extension = name.path().extension().map(|text| text.to_string_lossy().to_lowercase());
     !is_url(name) && extension.is_some_and(|extension| LISTS.contains(&extension.as_str()))
 }
 

@@ -6,7 +6,7 @@
 //! PlannedPart: chunks, times of the frames -> decoded from the first chunk on; each chunk and each time is checked
 //! ```
 
-use crate::sys::{Hash, at_most};
+use crate::sys::{Hash, Name, at_most};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
@@ -83,4 +83,4 @@ pub struct PlannedPart {
 /// The input is not the one that was planned.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: the input is not the one that was planned ({1}; plan again)")]
-pub struct InputChanged(pub String, pub Cow<'static, str>);
+pub struct InputChanged(pub Name, pub Cow<'static, str>);

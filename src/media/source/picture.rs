@@ -2,6 +2,7 @@
 
 use super::{InputOptions, Isolation, open};
 use crate::pipeline::{Cancel, Notices};
+use crate::sys::Name;
 use anyhow::{Context, Result};
 use histeq::frame::Frame;
 use std::sync::Arc;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// When it cannot be read, or has no picture; both name the file.
-pub fn first_picture(name: &str) -> Result<Frame> {
-    let mut options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
+pub fn first_picture(name: &Name) -> Result<Frame> {
+    let mut options = InputOptions { url: name.clone(), ..InputOptions::default() };
     if options.obstacle().is_none() {
         options.isolation = Isolation::Auto;
     }

@@ -77,7 +77,7 @@ impl RawSource {
                 length: part.duration,
                 frames,
                 duration: frames.map(|frames| rescale(frames as i64, time_base, microseconds())),
-                ..Input::of(name.to_owned(), Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio))
+                ..Input::of(name, Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio))
             },
             pool: Arc::new(HostPool::default()),
             attachment: Arc::new(properties),

@@ -1,20 +1,22 @@
 //! FIFOs and pipes: detects them, and opens them for writes that do not wait for the reader.
 
 use rustix::fs::{Mode, OFlags};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether it is stdin or a FIFO. FFmpeg cannot be interrupted while it waits for such an input, so it is read by
 /// [`super::Reader`].
-pub fn is_pipe(name: &str) -> bool {
-    name == "-" || is_fifo(name)
+pub fn is_pipe(name: impl AsRef<OsStr>) -> bool {
+    name.as_ref() == "-" || is_fifo(name)
 }
 
 /// Whether it is a FIFO.
-pub fn is_fifo(name: &str) -> bool {
-    std::fs::metadata(name).is_ok_and(|file| file.file_type().is_fifo())
+pub fn is_fifo(name: impl AsRef<OsStr>) -> bool {
+    std::fs::metadata(name.as_ref()).is_ok_and(|file| file.file_type().is_fifo())
 }
 
 /// Opens a FIFO for writing as soon as it has a reader; `None` when `interrupt` is set before. Writes do not wait for
@@ -22,7 +24,7 @@ pub fn is_fifo(name: &str) -> bool {
 ///
 /// # Errors
 /// When it cannot be opened.
-pub fn open_for_reader(name: &str, interrupt: &AtomicBool) -> io::Result<Option<File>> {
+pub fn open_for_reader(name: &Path, interrupt: &AtomicBool) -> io::Result<Option<File>> {
     while !interrupt.load(Ordering::Relaxed) {
         // Without NONBLOCK, the call waits for a reader, and signal handlers do not end it.
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;

@@ -1,6 +1,7 @@
 //! Which images in a folder are numbered, and by which patterns.
 
-use super::numbered::{number_pattern, numbered};
+use super::Name;
+use super::numbered::{number, number_pattern, numbered};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub fn is_image_name(name: &Path) -> bool {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ImageFolder {
     /// The patterns of numbered images, each of two or more, and the number of them; in the order of their names.
-    pub sequences: Vec<(String, usize)>,
+    pub sequences: Vec<(Name, usize)>,
     /// The other images.
     pub others: Vec<PathBuf>,
 }
@@ -34,57 +35,45 @@ impl ImageFolder {
     pub fn read(folder: &Path, counts: impl Fn(&Path) -> bool) -> std::io::Result<Self> {
         let mut names = Vec::new();
         for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            // A name that is no text has no pattern.
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let path = entry.path();
-            if !name.starts_with('.') && is_image_name(&path) && path.is_file() && counts(&path) {
+            let (name, path) = entry.map(|entry| (Name::from(entry.file_name()), entry.path()))?;
+            if !name.bytes().starts_with(b".") && is_image_name(&path) && path.is_file() && counts(&path) {
                 names.push(name);
             }
         }
         names.sort();
-        let of_all = ImageFolder::of_names(&names);
-        // Joined as text: a folder of images may be called `./`.
-        let folder = folder.to_string_lossy();
-        let within = |name: &str| match folder.as_ref() {
-            "" => name.to_owned(),
-            folder if folder.ends_with('/') => format!("{folder}{name}"),
-            folder => format!("{folder}/{name}"),
-        };
+        let ImageFolder { sequences, others } = ImageFolder::of_names(&names);
         Ok(ImageFolder {
-            sequences: of_all.sequences.into_iter().map(|(pattern, count)| (within(&pattern), count)).collect(),
-            others: of_all.others.iter().map(|name| within(&name.to_string_lossy()).into()).collect(),
+            sequences: sequences.into_iter().map(|(pattern, count)| (folder.join(pattern).into(), count)).collect(),
+            others: others.iter().map(|name| folder.join(name)).collect(),
         })
     }
 
     /// The pattern of the sequence that begins with the image `first`; `None` if no image has the next number.
-    pub fn begun_by(first: &Path) -> Option<String> {
+    pub fn begun_by(first: &Path) -> Option<Name> {
         let folder = first.parent()?;
         let in_folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let name = first.file_name()?.to_str()?;
         let all = ImageFolder::read(in_folder, |path| path.extension() == first.extension()).ok()?;
-        let before = first.to_str()?.strip_suffix(name)?;
         all.sequences.into_iter().find_map(|(pattern, _)| {
-            let file = pattern.rsplit('/').next()?;
+            let file = pattern.path().file_name()?;
             let numbers = super::numbers_there(&pattern);
-            let begins = numbered(file, *numbers.first()?) == name && numbers.get(1) == Some(&(numbers[0] + 1));
-            begins.then(|| format!("{before}{file}"))
+            let is_first = numbered(file, *numbers.first()?) == *first.file_name()?;
+            let begins = is_first && numbers.get(1) == Some(&(numbers[0] + 1));
+            begins.then(|| first.with_file_name(file).into())
         })
     }
 
     /// Sorts names of files into sequences: in each name, the number counts in which most others differ from it.
-    fn of_names(names: &[String]) -> Self {
+    fn of_names(names: &[Name]) -> Self {
         // Names that differ only in the number at this place.
-        let mut alike: HashMap<(&str, &str), usize> = HashMap::new();
-        for (name, digits) in names.iter().flat_map(|name| numbers_in(name).map(move |digits| (name, digits))) {
-            *alike.entry((&name[..digits.start], &name[digits.end..])).or_default() += 1;
+        let mut alike: HashMap<Around<'_>, usize> = HashMap::new();
+        for around in names.iter().flat_map(around_numbers) {
+            *alike.entry(around).or_default() += 1;
         }
-        let mut groups: Vec<((&str, &str), Vec<&String>)> = Vec::new();
+        let mut groups: Vec<(Around<'_>, Vec<&Name>)> = Vec::new();
         let mut others = Vec::new();
         for name in names {
-            let around = numbers_in(name).map(|digits| (&name[..digits.start], &name[digits.end..]));
             // Of equals, the last: versions come before numbers of frames.
-            match around.max_by_key(|around| alike[around]) {
+            match around_numbers(name).max_by_key(|around| alike[around]) {
                 None => others.push(name),
                 Some(around) => match groups.iter_mut().find(|(of, _)| *of == around) {
                     Some((_, group)) => group.push(name),
@@ -93,13 +82,11 @@ impl ImageFolder {
             }
         }
         let mut sequences = Vec::new();
-        for ((before, behind), group) in groups {
-            let pattern = pattern_of(before, behind, &group);
-            let is_of = |name: &&String| {
-                let number = name[before.len()..name.len() - behind.len()].parse();
-                number.is_ok_and(|number| numbered(&pattern, number) == **name)
-            };
-            let (mut of, mut rest): (Vec<&String>, Vec<&String>) = group.into_iter().partition(is_of);
+        for (around, group) in groups {
+            let pattern = pattern_of(around, &group);
+            let is_of =
+                |name: &&Name| number(digits(name, around)).is_some_and(|number| numbered(&pattern, number) == **name);
+            let (mut of, mut rest): (Vec<&Name>, Vec<&Name>) = group.into_iter().partition(is_of);
             if of.len() < 2 || number_pattern(&pattern).is_none() {
                 rest.append(&mut of);
             } else {
@@ -112,19 +99,33 @@ impl ImageFolder {
     }
 }
 
-/// The pattern of these names, which are alike `before` and `behind` a number.
-fn pattern_of(before: &str, behind: &str, names: &[&String]) -> String {
-    let digits = |name: &&&String| name[before.len()..name.len() - behind.len()].to_owned();
-    let is_filled = |digits: &String| digits.len() > 1 && digits.starts_with('0');
-    let width = names.iter().map(|name| digits(&name)).filter(is_filled).map(|digits| digits.len()).max();
+/// What is before and behind a number in a name.
+type Around<'a> = (&'a [u8], &'a [u8]);
+
+/// What is around each number in a name.
+fn around_numbers(name: &Name) -> impl Iterator<Item = Around<'_>> {
+    let name = name.bytes();
+    numbers_in(name).map(move |digits| (&name[..digits.start], &name[digits.end..]))
+}
+
+/// The number in a name.
+fn digits<'a>(name: &'a Name, (before, behind): Around<'_>) -> &'a [u8] {
+    &name.bytes()[before.len()..name.bytes().len() - behind.len()]
+}
+
+/// The pattern of these names, which are alike around a number.
+fn pattern_of(around: Around<'_>, names: &[&Name]) -> Name {
+    let all = names.iter().map(|name| digits(name, around));
+    let width = all.filter(|digits| digits.len() > 1 && digits.starts_with(b"0")).map(<[u8]>::len).max();
     let number = width.map_or("%d".to_owned(), |width| format!("%0{width}d"));
-    [&before.replace('%', "%%"), number.as_str(), &behind.replace('%', "%%")].concat()
+    let escaped = |part: &[u8]| part.split(|&byte| byte == b'%').collect::<Vec<_>>().join(&b"%%"[..]);
+    Name::of_bytes([&escaped(around.0)[..], number.as_bytes(), &escaped(around.1)].concat())
 }
 
 /// The places of the numbers in a name, ahead of its extension.
-fn numbers_in(name: &str) -> impl Iterator<Item = Range<usize>> {
-    let stem = name.rfind('.').unwrap_or(name.len());
-    let is_digit = |at: usize| name.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+fn numbers_in(name: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let stem = name.iter().rposition(|&byte| byte == b'.').unwrap_or(name.len());
+    let is_digit = |at: usize| name.get(at).is_some_and(u8::is_ascii_digit);
     let begins = (0..stem).filter(move |&at| is_digit(at) && (at == 0 || !is_digit(at - 1)));
     begins.map(move |begin| begin..(begin..stem).find(|&at| !is_digit(at)).unwrap_or(stem))
 }
@@ -134,9 +135,10 @@ mod tests {
     use super::*;
 
     fn sorted(names: &[&str]) -> (Vec<(String, usize)>, Vec<String>) {
-        let mut names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let mut names: Vec<Name> = names.iter().map(Name::from).collect();
         names.sort();
         let ImageFolder { sequences, others } = ImageFolder::of_names(&names);
+        let sequences = sequences.into_iter().map(|(pattern, count)| (pattern.to_string(), count)).collect();
         (sequences, others.into_iter().map(|path| path.to_string_lossy().into_owned()).collect())
     }
 

@@ -1,5 +1,5 @@
 //! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also
-//! names of numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of
+//! names, also of numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of
 //! formats.
 
 mod bounded;
@@ -10,6 +10,7 @@ mod give_up;
 mod hash;
 mod image_folder;
 mod limit;
+mod name;
 mod numbered;
 mod private_folder;
 mod read_ahead;
@@ -31,6 +32,7 @@ pub use give_up::{
 pub use hash::{Hash, Hasher};
 pub use image_folder::{ImageFolder, is_image_name};
 pub use limit::{limit_of, no_thread};
+pub use name::Name;
 pub use numbered::{number_pattern, numbered, numbers_there};
 pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling, read_at};

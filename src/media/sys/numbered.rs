@@ -1,48 +1,72 @@
 //! Patterns for names of numbered files (`in%05d.png`), in FFmpeg's syntax. Only the last part of a path is a pattern;
 //! per cent signs in folders have no meaning.
 
+use super::Name;
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 
 /// The largest width of a number.
 const MOST_DIGITS: usize = 99;
 
 /// The place of the number in a pattern (`%05d`), and its least number of digits.
-pub fn number_pattern(name: &str) -> Option<(Range<usize>, usize)> {
-    let file = name.rfind('/').map_or(0, |slash| slash + 1);
-    name[file..].match_indices('%').map(|(at, _)| file + at).find_map(|start| {
-        let digits = name[start + 1..].bytes().take_while(u8::is_ascii_digit).count();
+pub fn number_pattern(name: impl AsRef<OsStr>) -> Option<(Range<usize>, usize)> {
+    let name = name.as_ref().as_bytes();
+    let file = split(name).0.len();
+    (file..name.len()).filter(|&at| name[at] == b'%').find_map(|start| {
+        let digits = name[start + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let end = start + 1 + digits;
-        let width = name[start + 1..end].parse().unwrap_or(0);
-        (name[end..].starts_with('d') && width <= MOST_DIGITS).then_some((start..end + 1, width))
+        let width = number(&name[start + 1..end]).map_or(0, |width| usize::try_from(width).unwrap_or(usize::MAX));
+        (name.get(end) == Some(&b'd') && width <= MOST_DIGITS).then_some((start..end + 1, width))
     })
 }
 
+/// The number that these digits are.
+pub(super) fn number(digits: &[u8]) -> Option<u64> {
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
 /// A part of a pattern as in file names: the user may have doubled per cent signs, as FFmpeg requires it.
-fn unescaped(part: &str) -> String {
-    part.replace("%%", "%")
+fn unescaped(part: &[u8]) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::with_capacity(part.len()), part.iter().peekable());
+    while let Some(&byte) = rest.next() {
+        bytes.push(byte);
+        if byte == b'%' {
+            rest.next_if_eq(&&b'%');
+        }
+    }
+    bytes
 }
 
 /// The file name with this number.
-pub fn numbered(pattern: &str, number: u64) -> String {
-    let Some((place, width)) = number_pattern(pattern) else { return pattern.to_owned() };
-    format!("{}{number:0width$}{}", unescaped(&pattern[..place.start]), unescaped(&pattern[place.end..]))
+pub fn numbered(pattern: impl AsRef<OsStr>, number: u64) -> Name {
+    let pattern = pattern.as_ref();
+    let Some((place, width)) = number_pattern(pattern) else { return pattern.into() };
+    let bytes = pattern.as_bytes();
+    let (before, behind) = (unescaped(&bytes[..place.start]), unescaped(&bytes[place.end..]));
+    Name::of_bytes([&before[..], format!("{number:0width$}").as_bytes(), &behind].concat())
 }
 
 /// The numbers of existing files, in order.
-pub fn numbers_there(pattern: &str) -> Vec<u64> {
-    let (folder, pattern) = pattern.rsplit_once('/').map_or((".", pattern), |(folder, file)| (folder, file));
-    let folder = if folder.is_empty() { "/".to_owned() } else { unescaped(folder) };
-    let Some((place, _)) = number_pattern(pattern) else { return Vec::new() };
-    let (front, back) = (unescaped(&pattern[..place.start]), unescaped(&pattern[place.end..]));
-    let number = |name: &str| -> Option<u64> {
-        let number = name.strip_prefix(&front)?.strip_suffix(&back)?.parse().ok()?;
+pub fn numbers_there(pattern: impl AsRef<OsStr>) -> Vec<u64> {
+    let (folder, pattern) = split(pattern.as_ref().as_bytes());
+    let folder = if folder.is_empty() { b".".to_vec() } else { unescaped(folder) };
+    let Some((place, _)) = number_pattern(OsStr::from_bytes(pattern)) else { return Vec::new() };
+    let (before, behind) = (unescaped(&pattern[..place.start]), unescaped(&pattern[place.end..]));
+    let number = |name: &OsStr| -> Option<u64> {
+        let number = number(name.as_bytes().strip_prefix(&before[..])?.strip_suffix(&behind[..])?)?;
         // `7` does not match `%03d`.
-        (numbered(pattern, number) == name).then_some(number)
+        (numbered(OsStr::from_bytes(pattern), number) == *name).then_some(number)
     };
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut numbers: Vec<u64> = files.filter_map(|file| number(file.file_name().to_str()?)).collect();
+    let files = std::fs::read_dir(OsStr::from_bytes(&folder)).into_iter().flatten().flatten();
+    let mut numbers: Vec<u64> = files.filter_map(|file| number(&file.file_name())).collect();
     numbers.sort_unstable();
     numbers
+}
+
+/// A name as the folders, with the last slash, and the file.
+pub(super) fn split(name: &[u8]) -> (&[u8], &[u8]) {
+    name.split_at(name.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1))
 }
 
 #[cfg(test)]
@@ -70,6 +94,6 @@ mod tests {
         std::fs::write(folder.path().join("50%_3.png"), "").expect("a file");
         let pattern = folder.path().join("50%%_%d.png").display().to_string();
         assert_eq!(numbers_there(&pattern), [3]);
-        assert_eq!(numbered(&pattern, 3), folder.path().join("50%_3.png").display().to_string());
+        assert_eq!(numbered(&pattern, 3), *folder.path().join("50%_3.png").as_os_str());
     }
 }

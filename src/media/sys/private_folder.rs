@@ -101,7 +101,7 @@ impl PrivateFolder {
     }
 
     /// The name of one of its files, for messages.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.path.join(name)
     }
 
@@ -115,8 +115,8 @@ impl PrivateFolder {
     ///
     /// # Errors
     /// When it is no regular file, or cannot be opened.
-    pub fn read(&self, name: &str) -> io::Result<Option<File>> {
-        match open_at(&self.0.folder, Path::new(name), Links::Refused, OFlags::RDONLY) {
+    pub fn read(&self, name: impl AsRef<Path>) -> io::Result<Option<File>> {
+        match open_at(&self.0.folder, name.as_ref(), Links::Refused, OFlags::RDONLY) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some),
         }
@@ -127,31 +127,31 @@ impl PrivateFolder {
     ///
     /// # Errors
     /// As for [`read`](Self::read).
-    pub fn file_to_lock(&self, name: &str) -> io::Result<Option<File>> {
-        match open_at(&self.0.folder, Path::new(name), Links::Refused, OFlags::RDWR | OFlags::CREATE) {
+    pub fn file_to_lock(&self, name: impl AsRef<Path>) -> io::Result<Option<File>> {
+        match open_at(&self.0.folder, name.as_ref(), Links::Refused, OFlags::RDWR | OFlags::CREATE) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some),
         }
     }
 
     /// Whether this file still has this name here.
-    pub fn has(&self, name: &str, file: &File) -> bool {
-        let there = statat(&self.0.folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    pub fn has(&self, name: impl AsRef<Path>, file: &File) -> bool {
+        let there = statat(&self.0.folder, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW);
         let id = |stat: Stat| (stat.st_dev, stat.st_ino);
         there.is_ok_and(|there| fstat(file).is_ok_and(|file| id(file) == id(there)))
     }
 
     /// Whether there is anything of this name.
-    pub fn has_name(&self, name: &str) -> bool {
-        statat(&self.0.folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    pub fn has_name(&self, name: impl AsRef<Path>) -> bool {
+        statat(&self.0.folder, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Removes a file of it. A link is removed, and what it leads to stays.
     ///
     /// # Errors
     /// When it cannot be removed.
-    pub fn remove(&self, name: &str) -> io::Result<()> {
-        Ok(unlinkat(&self.0.folder, name, AtFlags::empty())?)
+    pub fn remove(&self, name: impl AsRef<Path>) -> io::Result<()> {
+        Ok(unlinkat(&self.0.folder, name.as_ref(), AtFlags::empty())?)
     }
 
     /// Removes the folder, if it is empty.

@@ -1,5 +1,6 @@
 //! Reads a file, a FIFO or stdin without a buffer in between.
 
+use super::Name;
 use super::read_ahead::{Filled, Filling, ReadAhead, fill};
 use anyhow::Result;
 use histeq::frame::{Pool, Sample};
@@ -9,6 +10,7 @@ use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,8 +29,8 @@ impl Reader {
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn open(name: &str, interrupt: Arc<AtomicBool>) -> io::Result<Self> {
-        let file = if name == "-" { stdin()? } else { open_at_once(name)? };
+    pub fn open(name: &Name, interrupt: Arc<AtomicBool>) -> io::Result<Self> {
+        let file = if *name == "-" { stdin()? } else { open_at_once(name.path())? };
         super::enlarge_pipe(&file);
         Ok(Reader { file, peeked: Vec::new(), interrupt, ahead: None })
     }
@@ -192,7 +194,7 @@ impl Read for Reader {
 
 /// Opens a file, or a FIFO that may not have a writer yet: `Reader::wait`, which can be interrupted, waits for one.
 #[cfg(target_os = "linux")]
-fn open_at_once(name: &str) -> io::Result<File> {
+fn open_at_once(name: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
     let file = File::from(rustix::fs::open(name, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?);
     // Reads come after `poll`, so they block only briefly; with NONBLOCK, they could fail.
@@ -202,7 +204,7 @@ fn open_at_once(name: &str) -> io::Result<File> {
 
 /// On other systems, a FIFO without a writer may look like one at its end.
 #[cfg(not(target_os = "linux"))]
-fn open_at_once(name: &str) -> io::Result<File> {
+fn open_at_once(name: &Path) -> io::Result<File> {
     File::open(name)
 }
 

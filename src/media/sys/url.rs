@@ -1,8 +1,12 @@
 //! Parts of URLs: the URL without passwords, for messages, and the host.
 
+use super::Name;
+use std::ffi::OsStr;
+
 /// The URL without its passwords.
-pub fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+pub fn without_password(url: impl AsRef<OsStr>) -> Name {
+    let parts = url.as_ref().to_str().and_then(|url| url.split_once("://"));
+    let Some((scheme, rest)) = parts else { return url.as_ref().into() };
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (host, path) = place.split_at(place.find('/').unwrap_or(place.len()));
     let host = match host.rsplit_once('@') {
@@ -11,7 +15,7 @@ pub fn without_password(url: &str) -> String {
     };
     let shown = query.split('&').filter(|option| !option.starts_with("passphrase=") && !option.is_empty());
     let query = shown.collect::<Vec<_>>().join("&");
-    format!("{scheme}://{host}{path}{}{query}", if query.is_empty() { "" } else { "?" })
+    format!("{scheme}://{host}{path}{}{query}", if query.is_empty() { "" } else { "?" }).into()
 }
 
 /// The host of a URL, if it has one.

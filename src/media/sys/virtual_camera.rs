@@ -5,6 +5,7 @@ use linuxvideo::{CapabilityFlags, Device};
 use rustix::ioctl::{Setter, ioctl, opcode};
 use std::fs::{File, OpenOptions};
 use std::io::Result;
+use std::path::Path;
 
 /// V4L2's number for the direction in which pictures are written.
 const OUTPUT: std::ffi::c_int = 2;
@@ -21,7 +22,7 @@ impl HeldVirtualCamera {
     ///
     /// # Errors
     /// When it cannot be opened, or is no such device.
-    pub fn hold(device: &str) -> Result<Self> {
+    pub fn hold(device: &Path) -> Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(device)?;
         // SAFETY: VIDIOC_STREAMON reads one int, which this is, and changes no memory of the program's.
         unsafe {
@@ -31,7 +32,7 @@ impl HeldVirtualCamera {
     }
 
     /// Frees a device that a former writer has left occupied.
-    pub fn free(device: &str) {
+    pub fn free(device: &Path) {
         let capabilities = Device::open(device).and_then(|device| device.capabilities());
         let either = CapabilityFlags::VIDEO_CAPTURE | CapabilityFlags::VIDEO_OUTPUT;
         if capabilities.is_ok_and(|found| !found.device_capabilities().intersects(either)) {

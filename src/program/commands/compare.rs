@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use histeq_media::pipeline::{self, Outcome, Progress};
 use histeq_media::sink::{self, OutputKind, Target};
 use histeq_media::source::{self, InputOptions};
+use histeq_media::sys::Name;
 use serde_json::Map;
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
 
     let a = session.open(a, notices)?;
     let b = source::open(b, cancel, notices.clone(), Arc::new(Progress::default()))?;
+    let file_name = |name: &Name| name.path().file_name().map_or_else(|| name.clone(), Name::from).to_string();
     let names = [&a.1, &b.1].map(|input| file_name(&input.name));
     let (source, of_a) = a;
     let [a_name, b_name] = [&of_a.name, &b.1.name].map(Clone::clone);
@@ -41,9 +43,4 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     }
     result.iter().for_each(|result| console.summary(compare_summary(result, progress)));
     Ok(result.map_or(Outcome::Complete, |result| result.outcome))
-}
-
-/// The text of a label.
-fn file_name(name: &str) -> String {
-    name.rsplit('/').next().unwrap_or(name).to_owned()
 }

@@ -1,10 +1,10 @@
 //! `histeq-video join`: joins the pieces of a plan to the files that one run gives.
 
-use crate::options::JoinJob;
+use crate::options::{EqualizeOptions, JoinJob};
 use crate::pieces::{
     ChildEnd, ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records,
 };
-use crate::report::{Console, counted, jobs_summary};
+use crate::report::{Console, counted, jobs_summary, with_size};
 use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;
 use anyhow::{Result, anyhow, bail};
@@ -12,6 +12,7 @@ use histeq_media::ffmpeg::{microseconds, rescale};
 use histeq_media::pipeline::{FailureKind, Notices, Outcome};
 use histeq_media::sink::{JoinedFile, Overwrite};
 use histeq_media::source::{InputChanged, PacketSurvey, Reading};
+use histeq_media::sys::Name;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -40,7 +41,7 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
         arguments.extend(given.iter().cloned().chain(as_strict_and_verbose(&job.stderr)));
         let name = format!("file {file}");
         ChildRun {
-            file: name.clone(),
+            file: name.clone().into(),
             name,
             arguments,
             frames: None,
@@ -89,15 +90,17 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let Prepared { mut source, input, settings, .. } =
         prepare(opened, &whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
     let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
-    let (video, options) = (joining.video.clone(), whole.output.options.clone());
+    let (video, mut options) = (joining.video.clone(), whole.output.options.clone());
     joining.check_times(input.shift)?;
     joining.check_records(cancel)?;
     let records = outputs.records.open(&input.name)?;
     // With `--jobs`, they are those of the whole command.
-    let is_whole_command = plan.arguments.iter().any(|word| word == "--one-of");
+    let is_whole_command = plan.arguments.iter().any(|word| *word == "--one-of");
     let program = ["histeq-video", "plan"].into_iter().take(if is_whole_command { 1 } else { 2 });
-    let words = program.map(str::to_owned).chain(plan.arguments.iter().cloned());
-    records.describe(words, whole.equalize.report(&settings));
+    let words = program.map(Name::from).chain(plan.arguments.iter().cloned());
+    let named_settings = whole.equalize.report(&settings, &input);
+    options.provenance = whole.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));
+    records.describe(words, named_settings);
     let mut joined = JoinedFile::create(input, outputs.target, options, &video, begin, notices.clone())?;
     // About a second of both in turns, so that few of them wait.
     let mut written = 0;
@@ -125,7 +128,8 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     records.finish(outcome, &Notices::silent())?;
     outputs.together.name()?;
     let frames = first + frames - file.first();
-    let line = format!("{frames} frames of {} -> {name}", counted(pieces as u64, "piece"));
+    let line = with_size(&format!("{frames} frames of {}", counted(pieces as u64, "piece")), &name);
+    let line = format!("{line} -> {name}");
     console.summary(jobs_summary(frames as u64, 0, Some(&name), begun.elapsed(), line));
     if is_whole && !job.keeps {
         folder.remove_all();

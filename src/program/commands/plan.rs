@@ -1,19 +1,19 @@
 //! `histeq-video plan`: reads the packets of files, divides their videos into pieces, and prints the plan.
 
-use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat, is_cube};
+use crate::options::{FileJob, Job, Jobs, ManyJob, PlanJob, StatsFormat, Unchanged, is_cube};
 use crate::pieces::{FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, hash_of, make_folder_of, most_jobs};
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::signals;
 use crate::stage_builder::StageBuilder;
 use crate::stdout;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use histeq::frame::limits;
 use histeq_media::pipeline::{ErrorWithRemedy, Outcome};
 use histeq_media::sink::{PieceEncoder, check_joined, piece_encoder};
 use histeq_media::source::{PacketSurvey, Reading};
-use histeq_media::sys::{is_pipe, open_regular};
-use std::path::{Path, PathBuf, absolute};
+use histeq_media::sys::{Name, is_pipe, open_regular};
+use std::path::absolute;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Plans one file, or many.
@@ -24,14 +24,14 @@ pub fn run(PlanJob { many, file, piece, jobs }: PlanJob, console: &Console) -> R
     }
 }
 
-fn not_in_pieces(name: &str, why: &str) -> anyhow::Error {
+fn not_in_pieces(name: &Name, why: &str) -> anyhow::Error {
     ErrorWithRemedy::not_in_pieces(format!("{name}: {why}")).into()
 }
 
 /// Checks that the input is a file, and that no option is for the whole video.
 fn check_options(job: &FileJob) -> Result<()> {
     let name = &job.input.url;
-    let obstacle = if is_pipe(name) || !Path::new(name).is_file() {
+    let obstacle = if is_pipe(name) || !name.path().is_file() {
         "only files can be cut into pieces"
     } else if job.filters.filter.is_some() {
         "--filter: filters can reach across pieces"
@@ -39,10 +39,12 @@ fn check_options(job: &FileJob) -> Result<()> {
         "--filter-after: filters can reach across pieces"
     } else if job.palette.palette.is_some() {
         "--palette colours pictures behind equalization, which pieces leave out"
-    } else if matches!(job.stats, Some((_, StatsFormat::Archive))) {
+    } else if job.stats.iter().any(|(_, format)| *format == StatsFormat::Archive) {
         "--stats NAME.npz: histograms are kept by one process"
-    } else if job.equalize.save_curves.as_deref().is_some_and(is_cube) {
+    } else if job.equalize.save_curves.as_ref().is_some_and(is_cube) {
         "--save-curves NAME.cube: a scene can lie in several pieces"
+    } else if job.unchanged != Unchanged::Encode {
+        "--unchanged looks at the whole video"
     } else if job.output.most_bytes.is_some() {
         "--target-size is shared out over the whole video"
     } else if job.equalize.options.has_whole_scenes() {
@@ -64,7 +66,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     let name = job.input.url.clone();
     let outputs = session.outputs(&job)?;
     let read = job.equalize.load_curves.iter().chain(&job.equalize.mask).chain(&job.filters.lut);
-    let hash = |name: &String| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));
+    let hash = |name: &Name| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));
     let read = read.map(|name| Ok((rooted(name)?, hash(name).with_context(|| name.clone())?)));
     let read = read.collect::<Result<_>>()?;
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
@@ -108,8 +110,8 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
         others: survey.others,
         can_seek: false,
         around: (0, 0),
-        measures_change: job.stats.is_some(),
-        draws_page: matches!(job.stats, Some((_, StatsFormat::Page))),
+        measures_change: !job.stats.is_empty(),
+        draws_page: job.stats.iter().any(|(_, format)| *format == StatsFormat::Page),
         saves_curves: job.equalize.save_curves.is_some(),
         pieces: Vec::new(),
     };
@@ -128,7 +130,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     {
         *threads = encoder_threads(limits::threads(), file.pieces.len(), threads);
     }
-    let mut plan = Plan::new(std::env::current_dir()?, options_of_plan()?);
+    let mut plan = Plan::new(std::env::current_dir()?.into(), options_of_plan()?);
     plan.files.push(file);
     print_plan(&plan)
 }
@@ -148,13 +150,13 @@ fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome
     pool.listen_for_signals(signals::GIVING_UP)?;
     let mut all: Option<Plan> = None;
     for (input, output) in &many.files {
-        if Path::new(output).exists() && !many.overwrites {
+        if output.path().exists() && !many.overwrites {
             continue;
         }
         make_folder_of(output)?;
         let mut arguments = Job::options()?;
-        arguments.extend(["--one-of".into(), input.into(), output.into()]);
-        let answer = pool.run_one(&arguments, input)?;
+        arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into()]);
+        let answer = pool.run_one(&arguments, &input.to_string())?;
         if pool.cancel.is_cancelled() || answer.outcome == Outcome::Interrupted {
             return Ok(Outcome::Interrupted);
         }
@@ -170,9 +172,8 @@ fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome
 }
 
 /// The words behind `plan`, with defaults.
-fn options_of_plan() -> Result<Vec<String>> {
-    let words = Job::words()?.into_iter().skip(2).map(|word| word.into_string());
-    words.collect::<Result<_, _>>().map_err(|word| anyhow!("{}: not text", word.display()))
+fn options_of_plan() -> Result<Vec<Name>> {
+    Ok(Job::words()?.into_iter().skip(2).map(Name::from).collect())
 }
 
 fn print_plan(plan: &Plan) -> Result<Outcome> {
@@ -183,13 +184,12 @@ fn print_plan(plan: &Plan) -> Result<Outcome> {
 }
 
 /// The name of a file from the root on.
-fn rooted(name: &str) -> Result<String> {
-    let path = absolute(name).with_context(|| name.to_owned())?;
-    path.into_os_string().into_string().map_err(|_| anyhow!("{name}: the names of its folders are not text"))
+fn rooted(name: &Name) -> Result<Name> {
+    Ok(absolute(name).with_context(|| name.clone())?.into())
 }
 
 /// The folder of the pieces of the file `output`.
-fn pieces_folder(output: &str) -> PathBuf {
-    let path = Path::new(output);
-    path.with_file_name(format!(".{}.pieces", path.file_name().unwrap_or_default().to_string_lossy()))
+fn pieces_folder(output: &Name) -> Name {
+    let file = output.path().file_name().unwrap_or_default();
+    output.path().with_file_name(Name::of_parts([&".", &file, &".pieces"])).into()
 }

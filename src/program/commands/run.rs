@@ -17,7 +17,7 @@ use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::pipeline::{self, Cancel, Delivery, Input, Notices, Outcome, Sink};
 use histeq_media::sink::{Overwrite, PieceEncoder, PieceOf, PieceSink, Target, piece_encoder};
 use histeq_media::source::{InputChanged, Reading};
-use histeq_media::sys::PrivateFolder;
+use histeq_media::sys::{Name, PrivateFolder};
 use std::sync::Arc;
 
 /// Bytes of the frames of a piece that are worth opening a GPU for: each process opens it for itself, while the encoders
@@ -80,7 +80,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let session = Session::new(job.stderr.clone(), whole.limits.with_threads(job.threads), console);
     file.check_inputs(&session.cancel)?;
     limit_to_piece(&mut whole, job, file, piece)?;
-    let folder = make_folder(&file.folder)?;
+    let folder = make_folder(file.folder.path())?;
     let target = Target::in_folder(&folder, &file_of_piece(piece))?;
     let records = RecordTargets::of_piece(&whole, &folder, &files_of_records(piece))?;
     let outputs = Outputs { records, folder: Some(folder.place()), ..target.into() };
@@ -143,11 +143,11 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
     if options.iter().find(threads).is_none() {
         options.extend(file.encoder_options.iter().find(threads).cloned());
     }
-    let [stats, curves] = files_of_records(piece);
-    whole.stats = whole.stats.take().map(|(_, format)| match format {
-        StatsFormat::Page => (stats, StatsFormat::PieceOfPage),
-        _ => (stats, StatsFormat::JsonLines),
-    });
+    let [stats, curves] = files_of_records(piece).map(Name::from);
+    if !whole.stats.is_empty() {
+        let of_page = whole.stats.iter().any(|(_, format)| *format == StatsFormat::Page);
+        whole.stats = vec![(stats, if of_page { StatsFormat::PieceOfPage } else { StatsFormat::JsonLines })];
+    }
     whole.equalize.save_curves = whole.equalize.save_curves.take().map(|_| curves);
     Ok(())
 }
@@ -185,7 +185,7 @@ impl Sink for RecordedPiece {
         self.sink.write(delivery)
     }
 
-    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
         let RecordedPiece { mut sink, records, of: (folder, piece), cancel } = *self;
         if outcome == Outcome::Complete {
             records.finish(outcome, &Notices::silent())?;

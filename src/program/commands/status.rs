@@ -6,7 +6,6 @@ use crate::stdout;
 use anyhow::Result;
 use histeq_media::sys::printable;
 use serde::Serialize;
-use std::path::Path;
 
 /// Which pieces of a plan are there.
 #[derive(Serialize)]
@@ -23,6 +22,8 @@ struct Status {
 #[derive(Serialize)]
 struct FileStatus {
     output: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_bytes: Option<String>,
     /// Whether it is there; of an earlier run, perhaps, while not all pieces are done.
     joined: bool,
     pieces: usize,
@@ -48,9 +49,9 @@ pub fn run(job: &StatusArgs) -> Result<()> {
             }
             number += 1;
         }
-        let (output, frames) = (file.output.clone(), file.frames());
-        let (joined, pieces, done) = (Path::new(&output).exists(), file.pieces.len(), status.done - before);
-        status.files.push(FileStatus { output, joined, pieces, done, frames });
+        let (output, output_bytes, frames) = (file.output.to_string(), file.output.encoded_bytes(), file.frames());
+        let (joined, pieces, done) = (file.output.path().exists(), file.pieces.len(), status.done - before);
+        status.files.push(FileStatus { output, output_bytes, joined, pieces, done, frames });
     }
     if job.json {
         stdout::print(format!("{}\n", serde_json::to_string(&status)?).as_bytes())?;

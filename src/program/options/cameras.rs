@@ -7,10 +7,12 @@ use super::values::{in_one_line, usage};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use histeq::options::OPTIONS;
-use histeq_media::sys::read_regular;
+use histeq_media::sys::{Name, read_regular};
 use jiff::civil::Time;
-use std::ffi::OsString;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::ops::Range;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
@@ -25,6 +27,9 @@ const SOURCE: &str = "source";
 /// What holds at some times of the day alone, which is no option of the command line either.
 const SCHEDULE: &str = "schedule";
 
+/// The option that counts all recordings for which it stands.
+const KEEP_SIZE: &str = "--keep-size";
+
 /// Options that are one for the whole process: those of the command line, or of all cameras.
 const OF_PROCESS: [&str; 11] =
     ["backend", "gpu", "log-level", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web"];
@@ -38,6 +43,46 @@ pub struct Camera {
     pub words: Vec<OsString>,
     /// What they ask for.
     pub job: LiveJob,
+    /// Where it is in the file, and where its options are.
+    place: String,
+    places: Vec<PlacedOption>,
+}
+
+/// An option of a camera, and its place in the file.
+#[derive(Clone, Debug)]
+struct PlacedOption {
+    name: String,
+    values: Vec<String>,
+    place: String,
+}
+
+impl Camera {
+    /// `error`, which this camera's options have caused, with the place of the one that it is about.
+    pub fn fault(&self, error: anyhow::Error) -> anyhow::Error {
+        let message = format!("{error:#}");
+        // Either it names the option, or what was given for it: the key of an option of an encoder says most.
+        let rank = |option: &PlacedOption| {
+            let name = [(1, format!("--{}", option.name))];
+            let given = option.values.iter().map(|value| match value.split_once('=') {
+                Some((key, _)) => (2, key.to_owned()),
+                None => (0, value.clone()),
+            });
+            let told = name.into_iter().chain(given).filter(|(_, word)| !word.is_empty() && message.contains(word));
+            told.map(|(kind, word)| (kind, word.len())).max()
+        };
+        let about = self.places.iter().filter(|option| rank(option).is_some()).max_by_key(|option| rank(option));
+        let place = about.map_or(&self.place, |option| &option.place);
+        error.context(format!("{place}: camera {}", self.name))
+    }
+}
+
+impl Camera {
+    /// The words that are one for the whole process.
+    pub fn of_process(&self) -> BTreeSet<&OsStr> {
+        let name = |word: &OsStr| Some(word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned());
+        let words = self.words.iter().map(OsString::as_os_str);
+        words.filter(|word| name(word).is_some_and(|name| OF_PROCESS.contains(&&*name))).collect()
+    }
 }
 
 /// A file of cameras, and the words of the command line that names it.
@@ -56,11 +101,10 @@ impl CameraFile {
         if words.get(1).is_none_or(|word| word != "live") {
             return None;
         }
-        let at = words
-            .iter()
-            .position(|word| word.to_str().is_some_and(|word| word == "--config" || word.starts_with("--config=")))?;
-        let (path, count) = match words[at].to_str()?.split_once('=') {
-            Some((_, path)) => (OsString::from(path), 1),
+        let named = |word: &OsString| word.as_bytes().strip_prefix(b"--config=").map(<[u8]>::to_vec);
+        let at = words.iter().position(|word| word == "--config" || named(word).is_some())?;
+        let (path, count) = match named(&words[at]) {
+            Some(path) => (OsString::from_vec(path), 1),
             None => (words.get(at + 1)?.clone(), 2),
         };
         let words = words[..at].iter().chain(&words[at + count..]).cloned().collect();
@@ -77,7 +121,14 @@ impl CameraFile {
     /// # Errors
     /// The first fault, with line and column.
     pub fn read(&self) -> Result<Vec<Camera>, clap::Error> {
-        let unread = |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", self.path.display()));
+        // The options of the command line are no fault of the file; what they lack may stand in it.
+        if let Err(error) = Args::try_parse_from(&self.words)
+            && error.kind() != ErrorKind::MissingRequiredArgument
+        {
+            return Err(error);
+        }
+        let unread =
+            |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", Name::from(&self.path)));
         let bytes = read_regular(&self.path, MOST_BYTES).map_err(|error| unread(&error))?;
         let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
         let text = Text { path: &self.path, text: &text };
@@ -146,7 +197,8 @@ impl CameraFile {
         let live = command.find_subcommand("live").expect("a command");
         for (option, place) in places.iter().filter(|(option, _)| option != SOURCE) {
             let is = |arg: &&clap::Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
-            let Some(arg) = live.get_arguments().find(is).filter(|_| option != "config") else {
+            let Some(arg) = live.get_arguments().find(is).filter(|_| !["config", "dry-run"].contains(&option.as_str()))
+            else {
                 return Err(text.error(place.clone(), &format!("there is no option {option} of `histeq-video live`")));
             };
             let values = own.get(option).or(defaults.get(option)).map_or(&[][..], Vec::as_slice);
@@ -188,6 +240,12 @@ impl CameraFile {
         };
         let mut words = words_of(None)?;
         let mut job = job_of(&words).map_err(faulty)?;
+        if let Some((_, retention)) = &mut job.segments {
+            // What does not stand in its own table is for all of them together.
+            let is_typed =
+                || self.words.iter().filter_map(|word| word.to_str()).any(|word| word.starts_with(KEEP_SIZE));
+            retention.is_shared = !own.contains_key(&KEEP_SIZE[2..]) || is_typed();
+        }
         for Entry { place, from, until, options: scheduled } in
             schedule.map_or(Ok(Vec::new()), |value| self::schedule(&value, text))?
         {
@@ -195,6 +253,10 @@ impl CameraFile {
             let of_schedule =
                 |error: clap::Error| text.error(place.clone(), &format!("camera {name}: {}", in_one_line(&error)));
             let equalize = job_of(&own_words).map_err(of_schedule)?.equalize;
+            if equalize.has_given_curves() != job.equalize.has_given_curves() {
+                let message = format!("camera {name}: its curves or its range are given, and no schedule changes them");
+                return Err(text.error(place, &message));
+            }
             let texts = scheduled.iter().map(|(option, values)| format!("{option} {}", values.join(" ")));
             let text = texts.collect::<Vec<_>>().join(", ");
             words.extend([from.to_string().into(), until.to_string().into()].into_iter().chain(own_words));
@@ -206,7 +268,13 @@ impl CameraFile {
             let message = format!("camera {name} goes nowhere (record = \"{name}-%Y%m%d-%H%M%S.mkv\", or output)");
             return Err(text.error(key.span(), &message));
         }
-        Ok(Camera { name, words, job })
+        let placed = |(option, place): &(String, Range<usize>)| PlacedOption {
+            name: option.clone(),
+            values: own.get(option).or(defaults.get(option)).cloned().unwrap_or_default(),
+            place: text.place(place),
+        };
+        let (place, places) = (text.place(&key.span()), places.iter().map(placed).collect());
+        Ok(Camera { name, words, job, place, places })
     }
 }
 

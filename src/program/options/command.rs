@@ -19,6 +19,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use histeq_media::sink::Overwrite;
 use histeq_media::source::Isolation;
+use histeq_media::sys::Name;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -289,7 +290,7 @@ impl Job {
     }
 
     /// The files that are read and written beside events.
-    pub fn files(&self) -> Vec<&String> {
+    pub fn files(&self) -> Vec<&Name> {
         match self {
             Job::File(job) => job.written_files().chain([&job.input.url]).chain(job.equalize.read_files()).collect(),
             Job::Live(jobs) => jobs.iter().flat_map(LiveJob::files).collect(),
@@ -333,7 +334,9 @@ impl Job {
 /// Refuses an input that is named like a command, or nearly so: clap reads a command after an option, and one that is
 /// misspelt, as an input.
 fn refuse_late_command(args: &FileArgs) -> Result<(), clap::Error> {
-    let Some(input) = args.input.as_ref().filter(|input| !Path::new(input).exists()) else { return Ok(()) };
+    let Some(input) = args.input.as_ref().and_then(Name::text).filter(|input| !Path::new(input).exists()) else {
+        return Ok(());
+    };
     let program = Args::command();
     if program.find_subcommand(input).is_some() {
         let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");

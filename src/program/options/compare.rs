@@ -9,6 +9,7 @@ use super::values::{input_name, output_name, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::source::{InputOptions, Part};
+use histeq_media::sys::Name;
 
 /// The options of `compare`, as typed.
 #[derive(Args, Debug)]
@@ -19,15 +20,15 @@ use histeq_media::source::{InputOptions, Part};
 pub struct CompareArgs {
     /// Video or image at the left, whose sound is kept, or - for stdin
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub a: String,
+    pub a: Name,
 
     /// Video or image at the right, or - for stdin
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub b: String,
+    pub b: Name,
 
     /// File to write, whose name decides the container, or - for stdout (y4m)
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub output: String,
+    pub output: Name,
 
     /// Show the left half of A and the right half of B, instead of both side by side
     #[arg(long)]

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use directories::ProjectDirs;
-use histeq_media::sys::read_regular;
+use histeq_media::sys::{Name, read_regular};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
@@ -35,10 +35,15 @@ pub(super) struct Text<'a> {
 impl Text<'_> {
     /// An error at this place, with its line and column.
     pub fn error(&self, place: Range<usize>, message: &str) -> clap::Error {
+        usage(ErrorKind::InvalidValue, &format!("{}: {message}", self.place(&place)))
+    }
+
+    /// The file with line and column of a place.
+    pub fn place(&self, place: &Range<usize>) -> String {
         let before = &self.text[..place.start.min(self.text.len())];
         let line = 1 + before.matches('\n').count();
         let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
-        usage(ErrorKind::InvalidValue, &format!("{}:{line}:{column}: {message}", self.path.display()))
+        format!("{}:{line}:{column}", Name::from(self.path))
     }
 }
 
@@ -120,7 +125,7 @@ pub(super) fn with_origins(
 fn origins(typed: &ArgMatches) -> Result<Vec<Origin>, clap::Error> {
     let mut origins = Vec::new();
     let (path, config) = config()?;
-    let path = path.display();
+    let path = Name::from(path);
     let preset = typed.try_get_one::<String>("preset_name").ok().flatten();
     if let Some(name) = preset {
         let options = section(&config, "preset").and_then(|presets| presets.get(name)).and_then(Value::as_table);
@@ -159,7 +164,7 @@ fn config() -> Result<(PathBuf, Table), clap::Error> {
     if [Path::new(""), Path::new("/dev/null")].contains(&&*path) || given.is_none() && !path.exists() {
         return Ok((path, Table::new()));
     }
-    let name = path.display();
+    let name = Name::from(&path);
     let unread = |error: &dyn std::fmt::Display| invalid(&format!("{name}: {error} ({CONFIG}= reads none)"));
     let text = read_regular(&path, MOST_BYTES).map_err(|error| unread(&error))?;
     let text = String::from_utf8(text).map_err(|error| unread(&error))?;

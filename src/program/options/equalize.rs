@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 use histeq::options::{OPTIONS, OptionValue, Options, Resolved, Video};
 use histeq::spec::{Chroma, Look, Method, Settings};
 use histeq_media::pipeline::{Input, Notices};
-use histeq_media::sys::is_pipe;
+use histeq_media::sys::{Name, is_pipe};
 use serde_json::{Map, Value, json};
 
 /// How to equalize, as typed.
@@ -36,7 +36,7 @@ pub struct EqualizeArgs<const PART: u8> {
     /// Within --roi, if both are given. Not with --method clahe.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
-    pub mask: Option<String>,
+    pub mask: Option<Name>,
 
     /// Write the curves of all frames to this file, as lines of JSON that can be edited; not with --method clahe
     ///
@@ -45,7 +45,7 @@ pub struct EqualizeArgs<const PART: u8> {
     /// each scene for grading programs. Neither can be loaded again.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
-    pub save_curves: Option<String>,
+    pub save_curves: Option<Name>,
 
     /// Apply the curves in this file instead of equalizing
     ///
@@ -54,7 +54,7 @@ pub struct EqualizeArgs<const PART: u8> {
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene-threshold", "max-gain", "plateau", "levels"])]
     #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi", "mask"])]
-    pub load_curves: Option<String>,
+    pub load_curves: Option<Name>,
 
     /// Show samples from LOW to HIGH, which become black and white along a straight line, instead of equalizing
     ///
@@ -78,11 +78,11 @@ pub struct EqualizeOptions {
     /// Whether it comes from cameras.
     is_live: bool,
     /// File of the picture by which pixels count.
-    pub mask: Option<String>,
+    pub mask: Option<Name>,
     /// File to write the curves to.
-    pub save_curves: Option<String>,
+    pub save_curves: Option<Name>,
     /// File of curves to apply in place of equalization.
-    pub load_curves: Option<String>,
+    pub load_curves: Option<Name>,
     /// The samples that become black and white in place of equalization.
     pub range: Option<(f64, f64)>,
 }
@@ -98,7 +98,7 @@ impl EqualizeOptions {
         let mut options = args.table.options;
         options.output_depth = output.options.output_depth;
         let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
-        if args.mask.as_deref().is_some_and(|name| name.is_empty() || is_pipe(name)) {
+        if args.mask.as_ref().is_some_and(|name| name.is_empty() || is_pipe(name)) {
             return Err(usage(ErrorKind::ValueValidation, "--mask takes a file's name"));
         }
         if let (Some(method), true) = (options.tiled_method(), args.mask.is_some()) {
@@ -123,10 +123,10 @@ impl EqualizeOptions {
                 "--save-curves does not go with --method {method}, which has a curve for each tile"
             ));
         }
-        if !is_stored && save_curves.as_deref().is_some_and(is_cube) {
+        if !is_stored && save_curves.as_ref().is_some_and(is_cube) {
             return conflict("--save-curves NAME.cube, a table of a scene, goes with files, not with pipes and live");
         }
-        if args.load_curves.as_deref().is_some_and(is_cube) {
+        if args.load_curves.as_ref().is_some_and(is_cube) {
             return conflict("--load-curves takes lines of JSON (.jsonl); --lut applies a .cube");
         }
         if options.has_whole_scenes() && !is_stored {
@@ -158,9 +158,9 @@ impl EqualizeOptions {
     pub(super) fn for_file(
         args: EqualizeArgs<FILES>,
         output: OptionArgs<OUTPUT>,
-        input: &str,
+        input: &Name,
     ) -> Result<Self, clap::Error> {
-        EqualizeOptions::from_args(args, output, !is_pipe(input) && !input.contains("://"))
+        EqualizeOptions::from_args(args, output, !is_pipe(input) && !input.to_string().contains("://"))
     }
 
     /// Checks and converts the options for live input.
@@ -189,7 +189,7 @@ impl EqualizeOptions {
     }
 
     /// The files that are read.
-    pub fn read_files(&self) -> impl Iterator<Item = &String> {
+    pub fn read_files(&self) -> impl Iterator<Item = &Name> {
         self.load_curves.iter().chain(&self.mask)
     }
 
@@ -234,19 +234,41 @@ impl EqualizeOptions {
         Ok(settings)
     }
 
-    /// The effective values by the names of their options; times are in frames. Options without effect are left out.
-    pub fn report(&self, settings: &Settings) -> Map<String, Value> {
-        let value = |value| match value {
+    /// The effective values for this input by the names of their options, as these take them. Options without effect are
+    /// left out.
+    pub fn report(&self, settings: &Settings, input: &Input) -> Map<String, Value> {
+        let rate = self.video(input).frames_a_second();
+        let seconds = |frames: u64| (frames as f64 / rate * 1e4).round() / 1e4;
+        let value = |(name, value)| match value {
             OptionValue::Text(text) => json!(text),
+            // A frame by itself.
+            OptionValue::Count(1) if name == "smooth" => json!(0.0),
+            OptionValue::Count(frames) if name == "smooth" => json!(seconds(frames)),
+            // Those that a frame waits for besides are not this option's.
+            OptionValue::Count(_) if name == "look-ahead" => json!(seconds(settings.smoothing.ahead().into())),
             OptionValue::Count(count) => json!(count),
             OptionValue::Number(number) => json!(number),
             OptionValue::Flag(is_set) => json!(is_set),
         };
         let own = OPTIONS.iter().filter(|option| option.name != "look" || !self.has_given_curves());
-        let own = own.filter_map(|option| Some((option.name, value(option.report(&self.options, settings)?))));
+        let own =
+            own.filter_map(|option| Some((option.name, value((option.name, option.report(&self.options, settings)?)))));
         let files = [("load-curves", &self.load_curves), ("mask", &self.mask)];
-        let files = files.into_iter().filter_map(|(name, file)| Some((name, json!(file.as_ref()?))));
+        let files = files.into_iter().filter_map(|(name, file)| Some((name, json!(file.as_ref()?.to_string()))));
         let range = self.range.map(|(low, high)| ("range", json!(format!("{low}:{high}"))));
         own.chain(files).chain(range).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// What made a file, and how, for its metadata: `settings` are those of a report. Names of files are left out.
+    pub fn provenance(settings: &Map<String, Value>) -> String {
+        let text = |(name, value): (&String, &Value)| match value.as_str() {
+            _ if ["load-curves", "mask"].contains(&name.as_str()) => Some(format!("--{name}")),
+            _ if *value == json!(false) || value.is_null() => None,
+            _ if *value == json!(true) => Some(format!("--{name}")),
+            Some(text) => Some(format!("--{name} {text}")),
+            None => Some(format!("--{name} {value}")),
+        };
+        let words: Vec<String> = settings.iter().filter_map(text).collect();
+        format!("histeq-video {} {}", env!("CARGO_PKG_VERSION"), words.join(" "))
     }
 }

@@ -5,7 +5,7 @@ use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::FilterOptions;
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
-use super::many::{Jobs, ManyArgs, ManyJob, listed};
+use super::many::{Jobs, ManyArgs, ManyJob, Unchanged, listed};
 use super::option_args::{FILES, OUTPUT, OptionArgs};
 use super::output::{OutputArgs, OutputFile};
 use super::palette::PaletteOptions;
@@ -16,14 +16,14 @@ use super::sequence;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{input_name, output_name, usage};
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
-use histeq_media::sink::{OutputKind, Overwrite};
+use histeq_media::sink::{OutputKind, Overwrite, is_sequence_name};
 use histeq_media::source::{InputOptions, Isolation, Reading};
-use histeq_media::sys::{is_pipe, number_pattern};
+use histeq_media::sys::{Name, is_pipe, number_pattern};
 use std::ffi::OsStr;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 
 /// How many decoders of a GPU work on a file: one more than the most that a GPU has.
 const DECODERS: u8 = 8;
@@ -34,13 +34,13 @@ pub struct FileArgs {
     /// Video, image, numbered images (%05d.png, the first of them, or their folder), URL that FFmpeg can read, or - for
     /// stdin
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
-    pub input: Option<String>,
+    pub input: Option<Name>,
 
     /// File to write; its name decides the container; - is stdout [default: NAME-equalized.EXT]
     ///
     /// Without --output-format, what goes to stdout is y4m. The default lies beside the input.
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub output: Option<String>,
+    pub output: Option<Name>,
 
     /// Many cores, and many files.
     #[command(flatten)]
@@ -106,10 +106,14 @@ pub struct FileArgs {
     pub equalized: OptionArgs<OUTPUT>,
 
     /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with
-    /// plots (.html), or histograms for NumPy (.npz)
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    /// plots (.html), or histograms for NumPy (.npz); may be repeated
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, action = ArgAction::Append)]
     #[arg(help_heading = "Output", hide_short_help = true)]
-    pub stats: Option<String>,
+    pub stats: Vec<Name>,
+
+    /// Leave out of the output's metadata that this program made it, and with which settings
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub no_provenance: bool,
 
     /// Say what would be read and written, with which settings, and about how large; write nothing
     ///
@@ -119,7 +123,7 @@ pub struct FileArgs {
     pub dry_run: bool,
 
     /// Print JSON: what --dry-run says, or, with --version, what this build and this machine have
-    #[arg(long, requires = "dry_run", help_heading = "Messages", hide_short_help = true)]
+    #[arg(long, help_heading = "Messages", hide_short_help = true)]
     pub json: bool,
 
     /// Recompute every frame with the reference and name the first difference
@@ -202,11 +206,11 @@ pub enum StatsFormat {
 
 impl StatsFormat {
     /// The format for the extension of a file name; lines of JSON for stdout.
-    pub fn of(name: &str) -> Option<Self> {
-        if name == "-" {
+    pub fn of(name: &Name) -> Option<Self> {
+        if *name == "-" {
             return Some(StatsFormat::JsonLines);
         }
-        let extension = Path::new(name).extension()?.to_ascii_lowercase();
+        let extension = name.path().extension()?.to_ascii_lowercase();
         match extension.to_str()? {
             "csv" => Some(StatsFormat::Csv),
             "jsonl" => Some(StatsFormat::JsonLines),
@@ -226,8 +230,8 @@ pub struct FileJob {
     pub output: OutputFile,
     /// What it is for.
     pub purpose: Option<Purpose>,
-    /// File and format of the statistics.
-    pub stats: Option<(String, StatsFormat)>,
+    /// Files of statistics, and their formats.
+    pub stats: Vec<(Name, StatsFormat)>,
     /// Filters ahead of equalization.
     pub filters: FilterOptions,
     /// Colours behind equalization.
@@ -240,6 +244,8 @@ pub struct FileJob {
     pub backend: BackendChoice,
     /// Whether to recompute each frame with the reference.
     pub verify: bool,
+    /// Whether the output tells what made it.
+    pub has_provenance: bool,
     /// Whether only to say what would be done, and whether in JSON.
     pub dry_run: Option<bool>,
     pub limits: Limits,
@@ -247,12 +253,18 @@ pub struct FileJob {
     pub stderr: StderrOptions,
     /// How many processes work on pieces of it, if it is to be cut.
     pub jobs: Option<Jobs>,
+    /// What becomes of it if it lacks nothing.
+    pub unchanged: Unchanged,
 }
 
 impl FileJob {
     /// Checks and converts `args`.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
-        let keeps_images = args.many.keep_images;
+        let (keeps_images, unchanged) = (args.many.keep_images, args.many.unchanged);
+        if args.json && !args.dry_run {
+            let message = "--json goes with --dry-run and with --version (--progress json tells of a run)";
+            return Err(usage(ErrorKind::MissingRequiredArgument, message));
+        }
         let (input, output, jobs, is_child) = match args.many {
             ManyArgs { one_of: Some(one), .. } => {
                 let mut names = one.into_iter();
@@ -274,16 +286,18 @@ impl FileJob {
         let Some(input) = input else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input is required"));
         };
-        if input.is_empty() || output.as_deref() == Some("") {
+        if input.is_empty() || output.as_ref().is_some_and(Name::is_empty) {
             return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
         }
         let input = input_name(input);
         let is_free = args.input_kind.format.is_none();
         let folder = if is_free { sequence::of_folder(&input)? } else { None };
+        let named_folder = folder.is_some().then(|| input.clone());
+        let makes_folder = named_folder.is_some() && output.is_none();
         let input = folder.unwrap_or(input);
         let output = match output {
             Some(output) => output_name(output),
-            None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,
+            None => beside(&input, named_folder, args.purpose.purpose, args.output_options.output_format.as_deref())?,
         };
         let from_stdin = input == "-";
         // A child process gets the name of each image.
@@ -301,6 +315,8 @@ impl FileJob {
         if keeps_images {
             output.overwrite = Overwrite::Keep;
         }
+        output.makes_folder = makes_folder;
+        let unchanged = unchanged_of(unchanged, &input, &output.name, jobs)?;
         args.purpose.apply(&mut output, &mut equalize.options.output_depth)?;
         // NVDEC needs the GPU first; --verify checks the frames of the GPU.
         let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
@@ -309,8 +325,8 @@ impl FileJob {
         }
         let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
         let stats = stats(args.stats, &output.name)?;
-        let other = [Some(&output.name), stats.as_ref().map(|(name, _)| name)];
-        if equalize.save_curves.is_some() && other.contains(&equalize.save_curves.as_ref()) {
+        let is_of_curves = |name: &Name| equalize.save_curves.as_ref() == Some(name);
+        if is_of_curves(&output.name) || stats.iter().any(|(name, _)| is_of_curves(name)) {
             let message = "--save-curves, --stats and the output are files of their own, with names of their own";
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
@@ -343,23 +359,25 @@ impl FileJob {
             equalize,
             backend,
             verify: args.verify,
+            has_provenance: !args.no_provenance,
             dry_run: args.dry_run.then_some(args.json),
             limits: args.limits.check()?,
             sandbox,
             stderr: StderrOptions { is_child, ..args.stderr.into() },
             jobs,
+            unchanged,
         })
     }
 
     /// Names of all files that the run writes.
-    pub fn written_files(&self) -> impl Iterator<Item = &String> {
-        let stats = self.stats.as_ref().map(|(name, _)| name);
-        [Some(&self.output.name), self.equalize.save_curves.as_ref(), stats].into_iter().flatten()
+    pub fn written_files(&self) -> impl Iterator<Item = &Name> {
+        let stats = self.stats.iter().map(|(name, _)| name);
+        [&self.output.name].into_iter().chain(&self.equalize.save_curves).chain(stats)
     }
 }
 
 /// Checks that an output can be brought to a size.
-fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Result<(), clap::Error> {
+fn check_size(output: &OutputFile, input: &Name, has_whole_scenes: bool) -> Result<(), clap::Error> {
     let name = &output.name;
     let why = if is_pipe(input) || is_url(input) {
         "an input that can be read twice: a file"
@@ -367,7 +385,7 @@ fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Resul
         "--smooth with a number of seconds"
     } else {
         match OutputKind::of(name, output.options.format.as_deref()) {
-            OutputKind::File if name != "-" && !is_url(name) => return Ok(()),
+            OutputKind::File if *name != "-" && !is_url(name) => return Ok(()),
             OutputKind::Segments if !is_url(name) => "an output that is one file",
             _ => "an output that is one file of encoded video",
         }
@@ -375,36 +393,92 @@ fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Resul
     Err(usage(ErrorKind::ArgumentConflict, &format!("--target-size needs {why}")))
 }
 
-/// The default name of an output: `clip-equalized.mp4` for `clip.mp4`, in its folder.
-fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result<String, clap::Error> {
+/// What becomes of an input that lacks nothing; numbered images are written in any case.
+fn unchanged_of(
+    unchanged: Unchanged,
+    input: &Name,
+    output: &Name,
+    jobs: Option<Jobs>,
+) -> Result<Unchanged, clap::Error> {
+    if unchanged == Unchanged::Encode || is_sequence_name(output) {
+        return Ok(Unchanged::Encode);
+    }
+    let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("--unchanged {unchanged} {why}")));
+    let end = |name: &Name| name.path().extension().map(|extension| extension.to_ascii_lowercase());
+    if jobs.is_some() {
+        return conflict("does not go with --jobs: a piece does not know the others");
+    }
+    if is_pipe(input) || is_url(input) || is_pipe(output) || is_url(output) {
+        return conflict("is for files");
+    }
+    if unchanged == Unchanged::Copy && end(input) != end(output) {
+        return conflict("needs an output whose name ends as that of the input: its bytes are the same");
+    }
+    Ok(unchanged)
+}
+
+/// The default name of an output: `clip-equalized.mp4` for `clip.mp4`, in its folder. Of a folder of images, it is
+/// beside the folder: `scans-equalized/%03d.tif`, or a film, `scans-equalized.mp4`.
+fn beside(
+    input: &Name,
+    folder: Option<Name>,
+    purpose: Option<Purpose>,
+    format: Option<&str>,
+) -> Result<Name, clap::Error> {
     if format == Some("null") {
-        return Ok("null".to_owned());
+        return Ok("null".into());
     }
     if is_pipe(input) || is_url(input) || format.is_some() {
         let message = "an output is required, unless the input is a file and decides its container";
         return Err(usage(ErrorKind::MissingRequiredArgument, message));
     }
-    let path = Path::new(input);
-    let has_container = |extension: &&str| Container::guess(None, &format!("a.{extension}")).is_some();
+    let path = input.path();
+    let has_container = |extension: &&str| Container::guess(None, format!("a.{extension}")).is_some();
     let own = path.extension().and_then(OsStr::to_str).filter(has_container);
     let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    if let Some(folder) = folder {
+        // `.` has a name, too.
+        let whole = if folder.path().file_name().is_some() {
+            folder.path().to_owned()
+        } else {
+            folder.path().canonicalize().map_err(|error| usage(ErrorKind::Io, &format!("{folder}: {error}")))?
+        };
+        let Some(name) = whole.file_name() else {
+            return Err(usage(
+                ErrorKind::MissingRequiredArgument,
+                "an output is required: nothing is beside this folder",
+            ));
+        };
+        return Ok(match purpose {
+            Some(_) => whole.with_file_name(Name::of_parts([&name, &"-equalized.", &extension])).into(),
+            None => {
+                let file = path.file_name().unwrap_or_default();
+                whole.with_file_name(Name::of_parts([&name, &"-equalized"])).join(file).into()
+            }
+        });
+    }
+    let mut stem = path.file_stem().unwrap_or_default().as_bytes().to_vec();
     // An existing file is one image, even with % in its name, and so is its output.
-    let is_one = path.is_file() && number_pattern(input).is_some();
-    let stem = if is_one { stem.replace('%', "_") } else { stem.into_owned() };
-    Ok(path.with_file_name(format!("{stem}-equalized.{extension}")).to_string_lossy().into_owned())
+    if path.is_file() && number_pattern(input).is_some() {
+        stem.iter_mut().filter(|byte| **byte == b'%').for_each(|byte| *byte = b'_');
+    }
+    Ok(path.with_file_name(Name::of_parts([&Name::of_bytes(stem), &"-equalized.", &extension])).into())
 }
 
-fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsFormat)>, clap::Error> {
-    let Some(name) = name else { return Ok(None) };
-    if name == output {
-        return Err(usage(ErrorKind::ArgumentConflict, "--stats and the output are two files, with two names"));
-    }
-    match StatsFormat::of(&name) {
-        Some(format) => Ok(Some((name, format))),
-        None => {
-            let message = format!("--stats is a file .csv, .jsonl, .html or .npz, or - for stdout, not {name}");
-            Err(usage(ErrorKind::ValueValidation, &message))
+fn stats(names: Vec<Name>, output: &Name) -> Result<Vec<(Name, StatsFormat)>, clap::Error> {
+    let mut stats: Vec<(Name, StatsFormat)> = Vec::new();
+    for name in names {
+        if name == *output {
+            return Err(usage(ErrorKind::ArgumentConflict, "--stats and the output are two files, with two names"));
         }
+        if stats.iter().any(|(other, _)| *other == name) {
+            return Err(usage(ErrorKind::ArgumentConflict, &format!("--stats names {name} twice")));
+        }
+        let Some(format) = StatsFormat::of(&name) else {
+            let message = format!("--stats is a file .csv, .jsonl, .html or .npz, or - for stdout, not {name}");
+            return Err(usage(ErrorKind::ValueValidation, &message));
+        };
+        stats.push((name, format));
     }
+    Ok(stats)
 }

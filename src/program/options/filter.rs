@@ -5,6 +5,7 @@ use super::values::AnyCase;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use histeq_media::source::{LogChoice, LogCurve};
+use histeq_media::sys::Name;
 
 /// Filters ahead of equalization.
 #[derive(Args, Clone, Debug, Default)]
@@ -25,7 +26,7 @@ pub struct FilterOptions {
     /// to the table).
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Filters", hide_short_help = true)]
-    pub lut: Option<String>,
+    pub lut: Option<Name>,
 
     /// Log footage, which becomes what displays show (BT.709) before all else: the curve, or auto where the file names
     /// it

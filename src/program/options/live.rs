@@ -19,8 +19,9 @@ use histeq::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, network_format};
 use histeq_media::source::CameraOptions;
-use histeq_media::sys::{number_pattern, numbered};
+use histeq_media::sys::{Name, number_pattern, numbered};
 use jiff::civil::Time;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ pub struct LiveArgs {
     /// Several are equalized at the same time, without a window, and on one GPU. Each has outputs of its own: %d in
     /// their names (--record 'cam-%d.mkv') is its number, from 1. All options hold for each. One that fails or ends
     /// leaves the others alone.
-    pub camera: Vec<String>,
+    pub camera: Vec<Name>,
 
     /// Equalize the cameras that this file describes, in TOML: [camera.NAME] with source = "URL" and these options
     ///
@@ -45,9 +46,15 @@ pub struct LiveArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "camera")]
     pub config: Option<String>,
 
+    /// Check the cameras' options, outputs and encoders, and open no camera
+    ///
+    /// With --config, all of the file is checked; a fault is told with its line.
+    #[arg(long)]
+    pub dry_run: bool,
+
     /// Also record into this file; mp4 and mkv stay playable even after a crash
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub record: Option<String>,
+    pub record: Option<Name>,
 
     /// Record in files of this length (10m, 1h), each whole by itself; the name has the time: cam-%Y%m%d-%H%M%S.mkv
     ///
@@ -73,11 +80,11 @@ pub struct LiveArgs {
     ///
     /// The stream goes on when a server that was away comes back; window and recording lose nothing meanwhile.
     #[arg(short = 'o', long, value_name = "URL")]
-    pub output: Option<String>,
+    pub output: Option<Name>,
 
     /// Also feed a virtual camera (v4l2loopback) like /dev/video10, for other programs to read
     #[arg(long, value_name = "DEV")]
-    pub loopback: Option<String>,
+    pub loopback: Option<Name>,
 
     /// Draw this text into the equalized picture, with the time as strftime has it: '%F %T gate'
     #[arg(long, value_name = "TEXT", help_heading = "Filters", hide_short_help = true)]
@@ -159,6 +166,10 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
+    /// Leave out of the metadata of recordings that this program made them, and with which settings
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub no_provenance: bool,
+
     /// What it may reach.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
@@ -205,7 +216,7 @@ pub struct LiveJob {
     /// The camera, and how to open it.
     pub camera: CameraOptions,
     /// A file to record into.
-    pub record: Option<String>,
+    pub record: Option<Name>,
     /// The length of its segments, and which of them are kept, if it is a pattern of their names.
     pub segments: Option<(Duration, Retention)>,
     /// What to do if an output exists.
@@ -217,15 +228,19 @@ pub struct LiveJob {
     /// Pixel format to encode.
     pub pixels: PixelChoice,
     /// A virtual camera to feed.
-    pub loopback: Option<String>,
+    pub loopback: Option<Name>,
     /// A pipe or a URL, and its container.
-    pub output: Option<(String, Option<String>)>,
+    pub output: Option<(Name, Option<String>)>,
     /// What holds at some times of the day alone.
     pub schedule: Vec<Scheduled>,
     /// Colours behind equalization.
     pub palette: PaletteOptions,
     /// A text to draw into the picture.
     pub osd: Option<String>,
+    /// Whether recordings tell what made them.
+    pub has_provenance: bool,
+    /// Whether only to check what would be done.
+    pub dry_run: bool,
     /// Whether to open a window.
     pub preview: bool,
     /// Where the view in a browser listens.
@@ -246,7 +261,7 @@ pub struct LiveJob {
 impl LiveJob {
     /// Checks and converts `args`: a job for each source, at least one.
     pub fn from_args(mut args: LiveArgs) -> Result<Vec<Self>, clap::Error> {
-        let cameras: Vec<String> = std::mem::take(&mut args.camera).into_iter().map(input_name).collect();
+        let cameras: Vec<Name> = std::mem::take(&mut args.camera).into_iter().map(input_name).collect();
         let mut job = LiveJob::without_camera(args)?;
         if cameras.len() < 2 {
             let camera = CameraOptions { camera: cameras.into_iter().next(), ..job.camera };
@@ -260,14 +275,15 @@ impl LiveJob {
     fn without_camera(mut args: LiveArgs) -> Result<Self, clap::Error> {
         let segments = segments(&mut args)?;
         let output = args.output.map(output_name).map(|url| {
-            let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
+            let format =
+                args.output_options.output_format.clone().or_else(|| network_format(url.text()?).map(str::to_owned));
             (url, format)
         });
         let mut equalize = EqualizeOptions::for_live(args.equalize, args.equalized)?;
         equalize.options.gray |= args.palette.palette.is_some();
         let backend = args.device.choice(&equalize, false)?;
         let ten_bits = equalize.options.output_depth == OutputDepth::Ten;
-        let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
+        let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| *url != "-");
         let microphone = args.audio.clone().filter(|name| name != "none" && keeps_sound);
         Ok(LiveJob {
             camera: CameraOptions {
@@ -298,6 +314,8 @@ impl LiveJob {
             palette: args.palette,
             osd: args.osd,
             output,
+            has_provenance: !args.no_provenance,
+            dry_run: args.dry_run,
             preview: !args.no_preview && args.web.is_none(),
             web: args.web,
             microphone,
@@ -310,10 +328,10 @@ impl LiveJob {
     }
 
     /// Checks that the options go with several sources.
-    fn check_several(&self, cameras: &[String]) -> Result<(), clap::Error> {
+    fn check_several(&self, cameras: &[Name]) -> Result<(), clap::Error> {
         let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
         let count = cameras.len();
-        if cameras.iter().filter(|camera| *camera == "-").count() > 1 {
+        if cameras.iter().filter(|camera| **camera == "-").count() > 1 {
             return conflict("- is stdin, which is one source: name it once");
         }
         if self.microphone.is_some() {
@@ -353,8 +371,8 @@ impl LiveJob {
     }
 
     /// The job of the source with this number, from 1, of several.
-    fn of_several(&self, number: usize, camera: String) -> Self {
-        let place = |name: &String| numbered(name, number as u64);
+    fn of_several(&self, number: usize, camera: Name) -> Self {
+        let place = |name: &Name| numbered(name, number as u64);
         let mut job = self.clone();
         job.record = self.record.as_ref().map(place);
         job.loopback = self.loopback.as_ref().map(place);
@@ -362,6 +380,19 @@ impl LiveJob {
         job.equalize.save_curves = self.equalize.save_curves.as_ref().map(place);
         job.preview = false;
         job.camera.camera = Some(camera);
+        job
+    }
+
+    /// The same job for a camera that begins again: files that are there and that this run has `written` stay as they
+    /// are, and the next number stands in their names.
+    pub fn with_new_names(&self, written: &BTreeSet<Name>) -> Self {
+        let mut job = self.clone();
+        let output = job.output.iter_mut().map(|(name, _)| name);
+        for name in job.record.iter_mut().chain(output).chain(&mut job.equalize.save_curves) {
+            if written.contains(name) && name.path().is_file() {
+                *name = next_name(name);
+            }
+        }
         job
     }
 
@@ -403,19 +434,29 @@ impl LiveJob {
     }
 
     /// Names of all files that it reads and writes.
-    pub fn files(&self) -> impl Iterator<Item = &String> {
+    pub fn files(&self) -> impl Iterator<Item = &Name> {
         self.written_files().chain(&self.camera.camera).chain(self.equalize.read_files())
     }
 
     /// Names of the recording and the output.
-    pub fn encoded_files(&self) -> impl Iterator<Item = &String> {
+    pub fn encoded_files(&self) -> impl Iterator<Item = &Name> {
         self.record.iter().chain(self.output.as_ref().map(|(url, _)| url))
     }
 
     /// Names of all files that the run writes.
-    pub fn written_files(&self) -> impl Iterator<Item = &String> {
+    pub fn written_files(&self) -> impl Iterator<Item = &Name> {
         self.encoded_files().chain(&self.equalize.save_curves)
     }
+}
+
+/// `NAME.2.EXT`, or with the first number from there on of which there is nothing yet.
+fn next_name(name: &Name) -> Name {
+    let path = name.path();
+    let numbered = |number: u32| match path.extension() {
+        Some(extension) => path.with_extension(Name::of_parts([&number.to_string(), &".", &extension])),
+        None => path.with_extension(number.to_string()),
+    };
+    (2..).map(numbered).find(|name| !name.exists()).unwrap_or_default().into()
 }
 
 /// The segments that are asked for.
@@ -426,7 +467,7 @@ fn segments(args: &mut LiveArgs) -> Result<Option<(Duration, Retention)>, clap::
         return Err(usage(ErrorKind::ArgumentConflict, &message));
     }
     let bytes = value("--keep-size", "a number of bytes like 500M or 200G", args.keep_size.take(), parse_count)?;
-    Ok(Some((length, Retention { time: args.keep, bytes })))
+    Ok(Some((length, Retention { time: args.keep, bytes, is_shared: false })))
 }
 
 /// How long to wait for a missing source: until it comes if no number is given, not at all with 0.

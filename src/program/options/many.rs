@@ -2,12 +2,14 @@
 
 use super::sequence::images_in;
 use super::stderr::StderrOptions;
-use super::values::usage;
+use super::values::{named, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::sink::{is_made_here, is_sequence_name};
-use histeq_media::sys::{is_image_name, number_pattern};
+use histeq_media::sys::{Name, is_image_name, number_pattern};
 use same_file::Handle;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// How to work on many cores and many files, as typed.
@@ -15,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub struct ManyArgs {
     /// Further inputs of --output-dir
     #[arg(hide = true, value_hint = clap::ValueHint::AnyPath)]
-    pub more: Vec<String>,
+    pub more: Vec<Name>,
 
     /// Cut the video into pieces that this many processes work on, with the same frames; auto: as many as pay here
     ///
@@ -34,13 +36,35 @@ pub struct ManyArgs {
     #[arg(help_heading = "Pieces", hide_short_help = true)]
     pub output_dir: Option<PathBuf>,
 
+    /// What becomes of what lacks nothing: encoded like all others, a copy of the file, or nothing
+    ///
+    /// That is known at the end: until then, it is equalized and encoded like any other. A copy has the bytes of the
+    /// input. Numbered images are written in any case. docs/files.md has more.
+    #[arg(long, value_parser = named::<Unchanged>(), default_value_t = Unchanged::Encode, value_name = "WHAT")]
+    #[arg(help_heading = "Pieces", hide_short_help = true)]
+    #[arg(conflicts_with_all = ["start", "duration", "frames", "filter", "lut", "filter_after", "palette", "gray"])]
+    #[arg(conflicts_with_all = ["output-depth", "purpose", "fit", "target_size", "streams", "output_format"])]
+    #[arg(conflicts_with_all = ["output_pixel_format"])]
+    pub unchanged: Unchanged,
+
     /// Take one input and output of the list, and end when stdin is closed, as by a parent that has ended
     #[arg(long, num_args = 2, hide = true, allow_hyphen_values = true)]
-    pub one_of: Option<Vec<String>>,
+    pub one_of: Option<Vec<Name>>,
 
     /// Keep the images of the output that are there
     #[arg(long, hide = true, requires = "one_of")]
     pub keep_images: bool,
+}
+
+histeq::named! {
+    /// What becomes of a video that lacks nothing.
+    #[derive(Default)]
+    pub enum Unchanged {
+        #[default]
+        Encode = "encode", "It is encoded like all others";
+        Copy = "copy", "The output is a copy of the input";
+        Skip = "skip", "Nothing is written";
+    }
 }
 
 /// How many processes work at once.
@@ -69,24 +93,24 @@ const VIDEOS: [&str; 33] = [
 
 /// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs.
 /// Outputs have this extension, or that of the input.
-pub fn listed(names: &[String], into: &Path, extension: Option<&str>) -> Result<Vec<(String, String)>, clap::Error> {
+pub fn listed(names: &[Name], into: &Path, extension: Option<&str>) -> Result<Vec<(Name, Name)>, clap::Error> {
     listed_but(names, into, extension, Handle::from_path(into).ok())
 }
 
 /// As `listed`, but `folder` is the one that holds no inputs, if there is one.
 pub fn listed_but(
-    names: &[String],
+    names: &[Name],
     into: &Path,
     extension: Option<&str>,
     folder: Option<Handle>,
-) -> Result<Vec<(String, String)>, clap::Error> {
+) -> Result<Vec<(Name, Name)>, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
     if into.exists() && !into.is_dir() {
-        return Err(invalid(format!("--output-dir {}: a file, and no folder (name a folder)", into.display())));
+        return Err(invalid(format!("--output-dir {}: a file, and no folder (name a folder)", Name::from(into))));
     }
     let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
     for name in names {
-        let path = Path::new(name);
+        let path = name.path();
         if path.is_dir() {
             let mut below = Vec::new();
             videos_below(path, folder.as_ref(), &mut below).map_err(|error| invalid(format!("{name}: {error}")))?;
@@ -100,7 +124,7 @@ pub fn listed_but(
             found.push((path.to_owned(), into.join(file)));
         }
     }
-    let same = names.iter().find(|name| is_same(Path::new(name), folder.as_ref()));
+    let same = names.iter().find(|name| is_same(name.path(), folder.as_ref()));
     if let (Some(name), true) = (same, found.is_empty()) {
         return Err(invalid(format!("{name} is the folder of the outputs, too (name another one with --output-dir)")));
     }
@@ -110,7 +134,8 @@ pub fn listed_but(
             // A video made of numbered images has no number in its name.
             let becomes_film = !input.exists() && !is_image_name(Path::new(&format!("a.{extension}")));
             if becomes_film && let Some(name) = without_number(output) {
-                output.set_file_name(if name.is_empty() { name_of_folder(input) } else { name } + ".");
+                let name = if name.is_empty() { name_of_folder(input) } else { name };
+                output.set_file_name(Name::of_parts([&name, &"."]));
             }
             output.set_extension(extension);
         }
@@ -118,28 +143,29 @@ pub fn listed_but(
     let mut outputs: Vec<&PathBuf> = found.iter().map(|(_, output)| output).collect();
     outputs.sort();
     if let Some(pair) = outputs.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(invalid(format!("two inputs would become {} (use two folders)", pair[0].display())));
+        return Err(invalid(format!("two inputs would become {} (use two folders)", Name::from(pair[0]))));
     }
-    let text = |path: PathBuf| {
-        path.into_os_string().into_string().map_err(|name| invalid(format!("{}: its name is not text", name.display())))
-    };
-    found.into_iter().map(|(input, output)| Ok((text(input)?, text(output)?))).collect()
+    Ok(found.into_iter().map(|(input, output)| (input.into(), output.into())).collect())
 }
 
 /// The name, without its extension, of a pattern for numbered images, without the number and its separator.
-fn without_number(pattern: &Path) -> Option<String> {
-    let name = pattern.file_name()?.to_str().filter(|name| is_sequence_name(name))?;
+fn without_number(pattern: &Path) -> Option<Name> {
+    let name = pattern.file_name().filter(|name| is_sequence_name(name))?;
     let (place, _) = number_pattern(name)?;
-    let behind = Path::new(&name[place.end..]).file_stem()?.to_str().filter(|behind| !behind.starts_with('.'));
-    let parts = |c: char| matches!(c, '_' | '-' | '.' | ' ');
-    Some(format!("{}{}", &name[..place.start], behind.unwrap_or_default()).trim_end_matches(parts).to_owned())
+    let (before, behind) = (&name.as_bytes()[..place.start], OsStr::from_bytes(&name.as_bytes()[place.end..]));
+    let behind = Path::new(behind).file_stem()?.as_bytes();
+    let mut name = [before, if behind.starts_with(b".") { b"" } else { behind }].concat();
+    while name.last().is_some_and(|byte| b"_-. ".contains(byte)) {
+        name.pop();
+    }
+    Some(Name::of_bytes(name))
 }
 
 /// The name of the folder that a file is in.
-fn name_of_folder(file: &Path) -> String {
+fn name_of_folder(file: &Path) -> Name {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
-    name.unwrap_or_else(|| "images".to_owned())
+    let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.into()));
+    name.unwrap_or_else(|| "images".into())
 }
 
 /// Whether it is the folder of the outputs, by whatever name.
@@ -158,7 +184,7 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();
-        if entry.file_name().to_string_lossy().starts_with('.') {
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
@@ -173,7 +199,7 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
     }
     if found.len() == before {
         let images = images_in(folder)?;
-        found.extend(images.sequences.into_iter().map(|(pattern, _)| PathBuf::from(pattern)).chain(images.others));
+        found.extend(images.sequences.into_iter().map(|(pattern, _)| pattern.path().to_owned()).chain(images.others));
     }
     folders.iter().try_for_each(|folder| videos_below(folder, outputs, found))
 }
@@ -181,7 +207,7 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
 /// The checked options of many files.
 pub struct ManyJob {
     /// Each input and its output.
-    pub files: Vec<(String, String)>,
+    pub files: Vec<(Name, Name)>,
     /// How many are worked on at once.
     pub jobs: Jobs,
     /// Whether files that are there are replaced.

@@ -4,6 +4,7 @@ use super::values::number;
 use clap::{ArgAction, Args};
 use histeq_media::ffmpeg::{RawFormat, parse_number};
 use histeq_media::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality, StreamChoice};
+use histeq_media::sys::Name;
 
 /// What to do if the output exists, as typed.
 #[derive(Args, Clone, Copy, Debug)]
@@ -120,13 +121,15 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 #[derive(Clone, Debug)]
 pub struct OutputFile {
     /// Its name; `-` is stdout.
-    pub name: String,
+    pub name: Name,
     /// How to encode and pack it.
     pub options: OutputOptions,
     /// What to do if it exists.
     pub overwrite: Overwrite,
     /// The most bytes that it may have.
     pub most_bytes: Option<u64>,
+    /// Whether its folder is made, if it is not there.
+    pub makes_folder: bool,
 }
 
 impl OutputArgs {
@@ -146,7 +149,7 @@ impl OutputArgs {
     }
 
     /// The file `name`, written with these options.
-    pub(super) fn file(self, name: String, from_stdin: bool) -> OutputFile {
+    pub(super) fn file(self, name: Name, from_stdin: bool) -> OutputFile {
         let (encoder, overwrite) = (self.encoder(), self.overwrite.choice(from_stdin));
         let pixels = self.output_pixel_format.unwrap_or_default();
         OutputFile {
@@ -161,6 +164,7 @@ impl OutputArgs {
             },
             overwrite,
             most_bytes: None,
+            makes_folder: false,
         }
     }
 }

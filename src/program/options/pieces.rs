@@ -9,6 +9,9 @@ use super::values::usage;
 use anyhow::{Result, anyhow, ensure};
 use clap::error::ErrorKind;
 use clap::{Args, Parser};
+use histeq_media::sys::Name;
+use std::ffi::OsStr;
+use std::iter;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -227,35 +230,31 @@ fn piece_range(text: &str) -> Result<RangeInclusive<usize>, String> {
 /// What a plan keeps of the job of one of its files.
 pub struct PlannedFile<'a> {
     /// The arguments of `plan`, and the folder in which it was called.
-    pub arguments: &'a [String],
+    pub arguments: &'a [Name],
     pub folder: &'a Path,
     /// The names of the file that is read, and of the one that is written.
-    pub input: &'a str,
-    pub output: &'a str,
+    pub input: &'a Name,
+    pub output: &'a Name,
 }
 
 impl PlannedFile<'_> {
     /// The job of equalizing this file, as it was planned.
     pub fn job(&self) -> Result<FileJob> {
-        let arguments = ["plan"].into_iter().chain(self.arguments.iter().map(String::as_str));
+        let arguments = iter::once(OsStr::new("plan")).chain(self.arguments.iter().map(Name::as_ref));
         let wrong =
             |error: clap::Error| anyhow!("not a plan: its arguments are not those of plan: {}", first_line(&error));
-        ensure!(!self.arguments.iter().any(|word| word.contains('\0')), "not a plan: {HAS_NUL}");
+        ensure!(!self.arguments.iter().any(|word| word.bytes().contains(&0)), "not a plan: {HAS_NUL}");
         let mut args = PlanCommand::try_parse_from(arguments).map_err(wrong)?.plan.file;
         (args.many.jobs, args.many.output_dir, args.many.one_of) = (None, None, None);
         args.many.more.clear();
-        (args.input, args.output) = (Some(self.input.to_owned()), Some(self.output.to_owned()));
+        (args.input, args.output) = (Some(self.input.clone()), Some(self.output.clone()));
         let (equalize, lut) = (&mut args.equalize, &mut args.filters.lut);
-        for name in [&mut args.stats, &mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves, lut] {
-            *name = name.take().map(|name| from_root(self.folder, &name));
+        args.stats.iter_mut().for_each(|name| *name = self.folder.join(&*name).into());
+        for name in [&mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves, lut] {
+            *name = name.take().map(|name| self.folder.join(name).into());
         }
         FileJob::from_args(args).map_err(wrong)
     }
-}
-
-/// The name of a file from the root on; `folder` is where it was named.
-fn from_root(folder: &Path, name: &str) -> String {
-    folder.join(name).to_string_lossy().into_owned()
 }
 
 fn first_line(error: &clap::Error) -> String {

@@ -16,7 +16,7 @@ use histeq::spec::{Look, Named, Strength};
 use histeq_media::ffmpeg::Container;
 use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions};
 use histeq_media::source::{InputOptions, Isolation};
-use histeq_media::sys::{host, number_pattern, without_password};
+use histeq_media::sys::{Name, host, number_pattern, without_password};
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -43,15 +43,15 @@ Examples:
 pub struct PreviewArgs {
     /// Video, image, numbered images (%05d.png), or a folder of videos; there may be several
     #[arg(value_hint = clap::ValueHint::AnyPath)]
-    pub input: String,
+    pub input: Name,
 
     /// Image to write: png, jpg, webp, or - for stdout (png) [default: INPUT-looks.png in this folder]
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub output: Option<String>,
+    pub output: Option<Name>,
 
     /// Further inputs
     #[arg(hide = true, value_hint = clap::ValueHint::AnyPath)]
-    pub more: Vec<String>,
+    pub more: Vec<Name>,
 
     /// Show these looks, in this order [default: all]
     #[arg(long, visible_alias = "look", value_name = "LOOK,...", value_delimiter = ',', value_parser = named::<Look>())]
@@ -152,21 +152,21 @@ impl LookRow {
 pub struct ReadyCommand {
     /// What the input is, and which part of it.
     options: Vec<String>,
-    input: String,
+    input: Name,
 }
 
 impl ReadyCommand {
     /// The last part of the name of the input.
-    pub fn input_name(&self) -> String {
-        last_part(&self.input).to_owned()
+    pub fn input_name(&self) -> Name {
+        last_part(&self.input)
     }
 
     /// The command for a look and its strength, for a shell. `with_place` says whether it tells where the input is, beside
     /// its name.
     pub fn with(&self, LookRow { look, strength }: &LookRow, with_place: bool) -> String {
-        if self.input.contains(char::is_control) {
-            return "# the name of the file has control characters: give it another one".to_owned();
-        }
+        let Some(name) = self.input.text().filter(|name| !name.contains(char::is_control)) else {
+            return "# the name of the file is no text: give it another one".to_owned();
+        };
         let mut words = vec!["histeq-video".to_owned()];
         words.extend(self.options.iter().cloned());
         if *look != Look::default() {
@@ -174,43 +174,42 @@ impl ReadyCommand {
         }
         words.extend(strength.iter().flat_map(|(share, _)| ["--strength", share].map(str::to_owned)));
         // What is behind the ? of a URL may be a password, too.
-        let input = match self.input.split_once('?') {
+        let input = match name.split_once('?') {
             Some((before, _)) if before.contains("://") => format!("{before}?..."),
-            _ => self.input.clone(),
+            _ => name.to_owned(),
         };
-        words.push(no_option(if with_place { without_password(&input) } else { self.input_name() }));
-        words.push(no_option(equalized_name(&self.input)));
+        words.push(no_option(&if with_place { without_password(&input) } else { self.input_name() }));
+        words.push(no_option(&equalized_name(&self.input)));
         let quoted = words.iter().map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
         quoted.collect::<Vec<String>>().join(" ")
     }
 }
 
 /// The name of a file that is not taken for an option.
-fn no_option(name: String) -> String {
-    if name.starts_with('-') { format!("./{name}") } else { name }
+fn no_option(name: &Name) -> String {
+    format!("{}{name}", if name.bytes().starts_with(b"-") { "./" } else { "" })
 }
 
 /// `NAME-equalized.mp4` in the current folder, for `folder/NAME.mp4`; a file of Matroska where the input's kind cannot be
 /// written.
-fn equalized_name(input: &str) -> String {
-    let path = Path::new(last_part(input));
-    let part = |part: Option<&OsStr>| part.map(|part| part.to_string_lossy().into_owned());
-    let stem = part(path.file_stem()).unwrap_or_default();
+fn equalized_name(input: &Name) -> Name {
+    let name = last_part(input);
     let is_written =
-        |name: &str| OutputKind::of(name, None) == OutputKind::Images || Container::guess(None, name).is_some();
-    let extension = part(path.extension()).filter(|extension| is_written(&format!("a.{extension}")));
-    format!("{stem}-equalized.{}", extension.unwrap_or_else(|| "mkv".to_owned()))
+        |name: &Name| OutputKind::of(name, None) == OutputKind::Images || Container::guess(None, name).is_some();
+    let extension = name.path().extension().filter(|extension| is_written(&Name::of_parts([&"a.", extension])));
+    let extension = extension.unwrap_or(OsStr::new("mkv"));
+    Name::of_parts([&name.path().file_stem().unwrap_or_default(), &"-equalized.", &extension])
 }
 
 /// The name of a file without its folders, or that of the file that a URL names.
-fn last_part(input: &str) -> &str {
+fn last_part(input: &Name) -> Name {
     // Query and fragment of a URL are no part of the name.
-    let Some((_, rest)) = input.split_once("://") else {
-        return input.rsplit('/').find(|part| !part.is_empty()).unwrap_or(input);
+    let Some((url, (_, rest))) = input.text().and_then(|url| Some((url, url.split_once("://")?))) else {
+        return input.path().file_name().map_or_else(|| input.clone(), Name::from);
     };
     let place = rest.split(['?', '#']).next().unwrap_or_default();
     let of_path = place.split_once('/').and_then(|(_, path)| path.rsplit('/').find(|part| !part.is_empty()));
-    of_path.or(host(input)).unwrap_or("stream")
+    of_path.or(host(url)).unwrap_or("stream").into()
 }
 
 fn strength(text: &str) -> Result<(String, Strength), String> {
@@ -223,15 +222,15 @@ impl PreviewJob {
     /// Checks and converts `args`.
     pub fn from_args(args: PreviewArgs) -> Result<Self, clap::Error> {
         let invalid = |message: &str| usage(ErrorKind::ValueValidation, message);
-        let names: Vec<String> = [args.input].into_iter().chain(args.output).chain(args.more).collect();
-        if names.iter().any(String::is_empty) {
+        let names: Vec<Name> = [args.input].into_iter().chain(args.output).chain(args.more).collect();
+        if names.iter().any(Name::is_empty) {
             return Err(invalid("the name of the input or the output is empty"));
         }
-        let is_image = |name: &String| name == "-" || OutputKind::of(name, None) == OutputKind::Images;
+        let is_image = |name: &Name| *name == "-" || OutputKind::of(name, None) == OutputKind::Images;
         let (folder, files) = match (args.output_dir, &names[..]) {
-            (None, [input]) if !Path::new(input).is_dir() => (None, vec![(input_name(input.clone()), None)]),
+            (None, [input]) if !input.path().is_dir() => (None, vec![(input_name(input.clone()), None)]),
             // An existing second video is an input, not the name of a sheet.
-            (None, [input, output]) if is_image(output) || !Path::new(output).exists() => {
+            (None, [input, output]) if is_image(output) || !output.path().exists() => {
                 let output = output_name(output.clone());
                 if !is_image(&output) {
                     return Err(invalid(&format!("{output}: the sheet is an image (give it a name like looks.png)")));
@@ -251,14 +250,14 @@ impl PreviewJob {
         let (format, raw) = args.input_kind.check()?;
         let part = PartArgs { start: args.start, duration: args.duration, frames: None }.part()?;
         let overwrite = args.overwrite.choice(false);
-        let sheet = |(input, output): (String, Option<String>)| {
+        let sheet = |(input, output): (Name, Option<Name>)| {
             let name = output.unwrap_or_else(|| default_output(&input));
             let to_stdout = |text: &str| (name == "-").then(|| text.to_owned());
             let encoder = EncoderChoice { encoder: to_stdout("png"), ..EncoderChoice::default() };
             let options = OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() };
             let (format, raw, part) = (format.clone(), raw.clone(), part);
             let input = InputOptions { url: input, format, raw, part, ..InputOptions::default() };
-            (input, OutputFile { options, name, most_bytes: None, overwrite })
+            (input, OutputFile { options, name, most_bytes: None, overwrite, makes_folder: false })
         };
         let mut sheets: Vec<_> = files.into_iter().map(sheet).collect();
         let Some((_, output)) = sheets.first() else {
@@ -309,13 +308,12 @@ impl PreviewJob {
 }
 
 /// Each input of `names`, of which some are folders, and its sheet in the folder `into`.
-fn sheets_of(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
+fn sheets_of(names: &[Name], into: &Path) -> Result<Vec<(Name, Name)>, clap::Error> {
     let mut files = listed_but(names, into, None, None)?;
     for (input, output) in &mut files {
-        let folder = Path::new(output.as_str()).parent().unwrap_or(into).to_owned();
-        *output = folder.join(default_output(input)).to_string_lossy().into_owned();
+        *output = output.path().parent().unwrap_or(into).join(default_output(input)).into();
     }
-    let mut sheets: Vec<&String> = files.iter().map(|(_, sheet)| sheet).collect();
+    let mut sheets: Vec<&Name> = files.iter().map(|(_, sheet)| sheet).collect();
     sheets.sort();
     match sheets.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => {
@@ -327,16 +325,18 @@ fn sheets_of(names: &[String], into: &Path) -> Result<Vec<(String, String)>, cla
 }
 
 /// `NAME-looks.png` in the current folder, for `folder/NAME.mp4`; without the number in the pattern of numbered images.
-fn default_output(input: &str) -> String {
+fn default_output(input: &Name) -> Name {
     let name = match number_pattern(input) {
-        Some((place, _)) => format!("{}{}", &input[..place.start], &input[place.end..]),
-        None => input.to_owned(),
+        Some((place, _)) => Name::of_bytes([&input.bytes()[..place.start], &input.bytes()[place.end..]].concat()),
+        None => input.clone(),
     };
-    let stem =
-        Path::new(last_part(&name)).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = last_part(&name);
+    let stem = name.path().file_stem().unwrap_or_default();
     // `%03d.png` leaves the stem `.png`.
-    let stem = if stem.is_empty() || stem.starts_with('.') { String::new() } else { format!("{stem}-") };
-    format!("{stem}looks.png")
+    match stem.is_empty() || stem.as_encoded_bytes().starts_with(b".") {
+        true => "looks.png".into(),
+        false => Name::of_parts([&stem, &"-looks.png"]),
+    }
 }
 
 #[cfg(test)]
@@ -353,7 +353,7 @@ mod tests {
             ("%03d.png", "looks.png"),
             ("https://host/clips/a.mp4?token=1", "a-looks.png"),
         ] {
-            assert_eq!(default_output(input), output);
+            assert_eq!(default_output(&input.into()), output);
         }
     }
 
@@ -361,7 +361,7 @@ mod tests {
     fn the_command_can_be_pasted_into_a_shell() {
         let command = |options: &[&str], input: &str| ReadyCommand {
             options: options.iter().map(|word| (*word).to_owned()).collect(),
-            input: input.to_owned(),
+            input: input.into(),
         };
         let night = command(&[], "clips/at night's.mov");
         let natural = LookRow::read(Look::Natural, None).expect("no strength");
@@ -377,7 +377,7 @@ mod tests {
             ("https://host/a/b.mp4?x=1", "histeq-video b.mp4 b-equalized.mp4"),
             ("http://me:hush@host:90/", "histeq-video host host-equalized.mkv"),
             ("./--stats=a.mp4", "histeq-video './--stats=a.mp4' './--stats=a-equalized.mp4'"),
-            ("a\u{3}b.mp4", "# the name of the file has control characters: give it another one"),
+            ("a\u{3}b.mp4", "# the name of the file is no text: give it another one"),
             ("clip.unknown", "histeq-video clip.unknown clip-equalized.mkv"),
         ] {
             assert_eq!(command(&[], input).with(&natural, false), output);

@@ -8,6 +8,7 @@ use super::values::{input_name, output_name};
 use clap::{Args, ValueEnum};
 use histeq::equalize::OutputDepth;
 use histeq_media::source::InputOptions;
+use histeq_media::sys::Name;
 
 /// The options of `restore`, as typed.
 #[derive(Args, Debug)]
@@ -19,15 +20,15 @@ taken.")]
 pub struct RestoreArgs {
     /// Equalized video or image, or - for stdin
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub input: String,
+    pub input: Name,
 
     /// File of its curves, as --save-curves wrote it
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub curves: String,
+    pub curves: Name,
 
     /// File to write, whose name decides the container, or - for stdout (y4m)
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub output: String,
+    pub output: Name,
 
     /// Bits of the original, if --output-depth 10 made 8 bits deeper
     #[arg(long, value_enum, ignore_case = true, default_value_t = OriginalDepth::Auto, value_name = "BITS")]
@@ -66,7 +67,7 @@ pub struct RestoreJob {
     /// What to read.
     pub input: InputOptions,
     /// The file of its curves.
-    pub curves: String,
+    pub curves: Name,
     /// What to write.
     pub output: OutputFile,
     /// The depth of that.

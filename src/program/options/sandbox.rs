@@ -9,6 +9,7 @@ use histeq::equalize::{Backend, BackendChoice};
 use histeq_media::ffmpeg::{Container, DecodeOn, Encoder, is_url, opens_more};
 use histeq_media::sandbox::{Places, ProcessWall};
 use histeq_media::source::{InputOptions, Isolation};
+use histeq_media::sys::Name;
 use std::path::PathBuf;
 
 /// The option, as typed.
@@ -44,7 +45,7 @@ impl SandboxArgs {
     ) -> Result<Sandbox, clap::Error> {
         let (when, encoder) = (self.sandbox, &output.options.encoder);
         let is_required = when == Isolation::Required;
-        let refuse = |name: &str, what: &str| {
+        let refuse = |name: &Name, what: &str| {
             let message = format!("--sandbox on: {name}: {what} (use --sandbox auto or off)");
             Err(usage(ErrorKind::ArgumentConflict, &message))
         };
@@ -99,7 +100,7 @@ impl Sandbox {
     pub fn around_process(
         self,
         inputs: &[&InputOptions],
-        output: &str,
+        output: &Name,
         written: impl IntoIterator<Item = PathBuf>,
         replaces: bool,
     ) -> Option<ProcessWall> {

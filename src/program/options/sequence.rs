@@ -3,7 +3,7 @@
 use super::values::usage;
 use clap::error::ErrorKind;
 use histeq_media::sink::{OutputKind, is_made_here, is_sequence_name};
-use histeq_media::sys::{ImageFolder, is_image_name};
+use histeq_media::sys::{ImageFolder, Name, is_image_name};
 use std::path::Path;
 
 /// The images in a folder: those that this program has not made, if there are any.
@@ -13,8 +13,8 @@ pub fn images_in(folder: &Path) -> std::io::Result<ImageFolder> {
 }
 
 /// The pattern of the images that the folder `name` is full of; `None` if it is no such folder.
-pub fn of_folder(name: &str) -> Result<Option<String>, clap::Error> {
-    let path = Path::new(name);
+pub fn of_folder(name: &Name) -> Result<Option<Name>, clap::Error> {
+    let path = name.path();
     if !path.is_dir() {
         return Ok(None);
     }
@@ -28,8 +28,8 @@ pub fn of_folder(name: &str) -> Result<Option<String>, clap::Error> {
     }
     let patterns = sequences.iter().map(|(pattern, count)| format!("{pattern} ({count} images)"));
     let other = others.first().map(|other| match others.len() {
-        1 => other.display().to_string(),
-        count => format!("{} and {} more", other.display(), count - 1),
+        1 => Name::from(other).to_string(),
+        count => format!("{} and {} more", Name::from(other), count - 1),
     });
     let all: Vec<String> = patterns.chain(other).collect();
     let remedy = format!("name one of them, or take all with --output-dir DIR {name}");
@@ -38,9 +38,9 @@ pub fn of_folder(name: &str) -> Result<Option<String>, clap::Error> {
 
 /// The pattern of the sequence that the image `name` begins, where a film or a sequence is to be written to `output`.
 /// Into one image goes one image.
-pub fn begun_by(name: &str, output: &str, format: Option<&str>) -> Option<String> {
-    let path = Path::new(name);
-    let is_one = is_image_name(Path::new(output)) || OutputKind::of(output, format) == OutputKind::Images;
+pub fn begun_by(name: &Name, output: &Name, format: Option<&str>) -> Option<Name> {
+    let path = name.path();
+    let is_one = is_image_name(output.path()) || OutputKind::of(output, format) == OutputKind::Images;
     let may_begin = path.is_file() && is_image_name(path) && (is_sequence_name(output) || !is_one);
     if may_begin { ImageFolder::begun_by(path) } else { None }
 }

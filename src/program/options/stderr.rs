@@ -1,12 +1,13 @@
 //! Options that choose what is printed on stderr, and what counts as an error.
 
 use clap::{Args, ValueEnum};
+use histeq_media::sys::Name;
 use std::io::IsTerminal;
 
 /// What is printed on stderr, and what counts as an error, as typed.
 #[derive(Args, Clone, Debug)]
 pub struct StderrArgs {
-    /// Print errors only
+    /// Print errors only, and what of the input is lost
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
@@ -29,7 +30,7 @@ pub struct StderrArgs {
     /// Stderr keeps the messages for people.
     #[arg(long, value_name = "FILE|FD", value_hint = clap::ValueHint::FilePath, overrides_with = "progress_file")]
     #[arg(help_heading = "Messages", hide_short_help = true)]
-    pub progress_file: Option<String>,
+    pub progress_file: Option<Name>,
 
     /// Treat warnings as errors: a stream that the container cannot hold, damaged frames, a pixel format narrowed
     #[arg(long, help_heading = "Messages", hide_short_help = true)]
@@ -104,7 +105,7 @@ pub enum EventsTo {
     /// Stderr.
     Stderr,
     /// This file, or the descriptor of this number.
-    File(String),
+    File(Name),
 }
 
 /// What a run prints on stderr.

@@ -4,10 +4,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::error::ErrorKind;
 use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
-use histeq_media::sys::without_middle;
+use histeq_media::sys::{Name, printable, without_middle, without_password};
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use std::ffi::OsStr;
-use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -21,10 +20,7 @@ pub fn in_one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::InvalidUtf8
         && let Some(name) = std::env::args_os().find(|name| name.to_str().is_none())
     {
-        return format!(
-            "{name:?} is not UTF-8, as names have to be (a link with another name, or `- < NAME` and `- > NAME`, \
-             read and write such files)"
-        );
+        return format!("{} is not UTF-8, as all have to be that are no names of files", Name::from(&name));
     }
     let text = error.render().to_string();
     let message = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
@@ -43,34 +39,48 @@ pub fn in_one_line(error: &clap::Error) -> String {
     if tips.is_empty() { message.into_owned() } else { format!("{message} ({})", tips.join("; ")) }
 }
 
+/// A command line as it can be typed, without passwords.
+pub fn shown_command(words: impl Iterator<Item = Name>) -> String {
+    // Behind this option are words that the parent process has added to the command line.
+    let words = words.skip(1).take_while(|word| *word != "--one-of").map(|word| {
+        let word = without_password(&word).to_string();
+        shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
+    });
+    let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
+    printable(&words.join(" ")).into_owned()
+}
+
 /// The name of an input: a `file:` URL (`file:a.mp4`, `file:///a.mp4`) becomes the name of the file, and FFmpeg's URL
 /// of a pipe (`pipe:0`, `pipe:3`) `-` or the name of the descriptor. A file that has such a name stays a file.
-pub fn input_name(name: String) -> String {
+pub fn input_name(name: Name) -> Name {
     stream_name(name, 0)
 }
 
 /// The name of an output, without such prefixes. The system's names of stdout become `-`: opening them would truncate
 /// a file that the shell appends to.
-pub fn output_name(name: String) -> String {
+pub fn output_name(name: Name) -> Name {
     match stream_name(name, 1) {
-        name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&name.as_str()) => "-".to_owned(),
+        name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|of_stdout| name == *of_stdout) => {
+            "-".into()
+        }
         name => name,
     }
 }
 
 /// A name without FFmpeg's prefixes of files and pipes. `-` is the descriptor `standard`.
-fn stream_name(name: String, standard: u32) -> String {
-    let is_there = Path::new(&name).exists();
-    if let Some(path) = name.strip_prefix("file:").filter(|_| !is_there) {
-        return path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path).to_owned();
+fn stream_name(name: Name, standard: u32) -> Name {
+    let is_there = name.path().exists();
+    if let Some(path) = name.bytes().strip_prefix(b"file:").filter(|_| !is_there) {
+        let path = path.strip_prefix(b"//").filter(|path| path.starts_with(b"/")).unwrap_or(path);
+        return Name::of_bytes(path.to_vec());
     }
-    match name.strip_prefix("pipe:").map(|number| (number, number.parse::<u32>())) {
+    match name.text().and_then(|name| name.strip_prefix("pipe:")).map(|number| (number, number.parse::<u32>())) {
         Some((number, _)) if !number.is_empty() && !number.bytes().all(|byte| byte.is_ascii_digit()) => name,
         // FFmpeg would read the pipe.
-        Some(_) if is_there => format!("./{name}"),
-        Some(("", _)) => "-".to_owned(),
-        Some((_, Ok(number))) if number == standard => "-".to_owned(),
-        Some((number, _)) => format!("/dev/fd/{number}"),
+        Some(_) if is_there => format!("./{name}").into(),
+        Some(("", _)) => "-".into(),
+        Some((_, Ok(number))) if number == standard => "-".into(),
+        Some((number, _)) => format!("/dev/fd/{number}").into(),
         None => name,
     }
 }
@@ -79,15 +89,17 @@ fn stream_name(name: String, standard: u32) -> String {
 const OTHERS: [&str; 11] = [".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".mat", ".xlsx"];
 
 /// Whether a name is that of a table for grading programs.
-pub fn is_cube(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"))
+pub fn is_cube(name: &Name) -> bool {
+    name.path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"))
 }
 
 /// Checks the name that `--save-curves` gives.
-pub fn curves_name(name: Option<String>) -> Result<Option<String>, clap::Error> {
-    match name.as_deref() {
-        Some("-" | "") => Err(usage(ErrorKind::ValueValidation, "--save-curves takes a file's name")),
-        Some(other) if OTHERS.iter().any(|end| other.to_lowercase().ends_with(end)) => {
+pub fn curves_name(name: Option<Name>) -> Result<Option<Name>, clap::Error> {
+    match &name {
+        Some(name) if name.is_empty() || *name == "-" => {
+            Err(usage(ErrorKind::ValueValidation, "--save-curves takes a file's name"))
+        }
+        Some(other) if OTHERS.iter().any(|end| other.to_string().to_lowercase().ends_with(end)) => {
             let message = format!(
                 "--save-curves writes lines of JSON (.jsonl), a table for grading programs (.cube) or an archive \
                          for NumPy (.npz), not {other}"

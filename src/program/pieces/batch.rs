@@ -10,9 +10,8 @@ use histeq::frame::limits;
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::is_sequence_name;
 use histeq_media::source::{self, InputOptions};
-use histeq_media::sys::numbers_there;
+use histeq_media::sys::{Name, numbers_there};
 use std::collections::HashSet;
-use std::path::Path;
 use std::time::Instant;
 
 /// Equalizes many files, with options as for `like`, if there are any.
@@ -32,8 +31,7 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         let there = if job.overwrites { Existing::Nothing } else { Existing::of(input, output, like) };
         if there == Existing::Whole {
             skipped += 1;
-            let (input, output) = (input.clone(), output.clone());
-            console.file(FileRecord { input, output, exit_code: SKIPPED, ..FileRecord::default() });
+            console.file(FileRecord::of(input, output, FileRecord { exit_code: SKIPPED, ..FileRecord::default() }));
             continue;
         }
         make_folder_of(output)?;
@@ -41,8 +39,8 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         if there == Existing::Begun {
             arguments.push("--keep-images".into());
         }
-        arguments.extend(["--one-of".into(), input.into(), output.into()]);
-        let (name, file, end) = (input.clone(), input.clone(), ChildEnd::File(output.clone()));
+        arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into()]);
+        let (name, file, end) = (input.to_string(), input.clone(), ChildEnd::File(output.clone()));
         runs.push(ChildRun { name, file, arguments, frames: None, takes_gpu: true, shares_cores: false, end });
     }
     pool.jobs = match job.jobs {
@@ -84,12 +82,12 @@ enum Existing {
 
 impl Existing {
     /// How much of `output` exists, with options as for `like`.
-    fn of(input: &str, output: &str, like: &FileJob) -> Self {
-        if Path::new(output).exists() {
+    fn of(input: &Name, output: &Name, like: &FileJob) -> Self {
+        if output.path().exists() {
             return Existing::Whole;
         }
         let written = if is_sequence_name(output) { numbers_there(output) } else { Vec::new() };
-        let options = InputOptions { url: input.to_owned(), ..like.input.clone() };
+        let options = InputOptions { url: input.clone(), ..like.input.clone() };
         // Its own run reports errors.
         let Ok(Some(sequence)) = source::sequence_of(&options, &Notices::silent()) else { return Existing::Nothing };
         let is_written = |place| written.binary_search(&sequence.number(place)).is_ok();
@@ -110,7 +108,7 @@ pub fn failure_of(failed: &[ChildError]) -> anyhow::Error {
 }
 
 /// Makes the folder of the file `output`.
-pub fn make_folder_of(output: &str) -> Result<()> {
-    let Some(folder) = Path::new(output).parent() else { return Ok(()) };
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())
+pub fn make_folder_of(output: &Name) -> Result<()> {
+    let Some(folder) = output.path().parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder).with_context(|| Name::from(folder))
 }

@@ -4,7 +4,7 @@ use super::{FilePlan, Plan};
 use anyhow::{Context, Result, ensure};
 use histeq_media::pipeline::Cancel;
 use histeq_media::sink::{PieceDescription, PieceFile};
-use histeq_media::sys::{Hash, Hasher, PrivateFolder, read_whole};
+use histeq_media::sys::{Hash, Hasher, Name, PrivateFolder, read_whole};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Read;
@@ -41,7 +41,7 @@ impl<'a> PieceFolder<'a> {
     /// # Errors
     /// When the folder is not one that only its owner writes in.
     pub fn open(plan: &'a FilePlan) -> Result<Self> {
-        Ok(PieceFolder { plan, id: plan.id(), folder: open_folder(&plan.folder)? })
+        Ok(PieceFolder { plan, id: plan.id(), folder: open_folder(plan.folder.path())? })
     }
 
     /// The pieces in this open folder.
@@ -51,7 +51,7 @@ impl<'a> PieceFolder<'a> {
 
     /// How messages name a file of the folder.
     pub fn name(&self, file: &str) -> String {
-        self.plan.folder.join(file).display().to_string()
+        Name::from(self.plan.folder.path().join(file)).to_string()
     }
 
     /// A path to it, if it is there, whatever its name leads to by now.
@@ -63,7 +63,7 @@ impl<'a> PieceFolder<'a> {
     /// file `plan`.
     pub fn is_joined(&self, plan: &Path) -> bool {
         let written = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified()).ok();
-        let output = written(Path::new(&self.plan.output));
+        let output = written(self.plan.output.path());
         self.folder.is_none() && output.is_some() && output >= written(plan)
     }
 
@@ -141,12 +141,12 @@ impl<'a> PieceFolder<'a> {
 
 /// Opens the folder of pieces of this name; `None` if there is none.
 pub fn open_folder(path: &Path) -> Result<Option<PrivateFolder>> {
-    PrivateFolder::open(path).with_context(|| path.display().to_string())
+    PrivateFolder::open(path).with_context(|| Name::from(path))
 }
 
 /// Opens it, and makes it if there is none.
 pub fn make_folder(path: &Path) -> Result<PrivateFolder> {
-    PrivateFolder::make(path).with_context(|| path.display().to_string())
+    PrivateFolder::make(path).with_context(|| Name::from(path))
 }
 
 /// The plan that lies in this folder, if there is one that can be read.
@@ -170,7 +170,7 @@ pub fn hashes_of_records(folder: &PrivateFolder, piece: usize, cancel: &Cancel) 
     let hash = |file: String| -> Result<Option<Hash>> {
         let hash =
             folder.read(&file).map_err(Into::into).and_then(|open| open.map(|open| hash_of(open, cancel)).transpose());
-        hash.with_context(|| folder.path(&file).display().to_string())
+        hash.with_context(|| Name::from(folder.path(&file)))
     };
     let [stats, curves] = files_of_records(piece).map(hash);
     Ok([stats?, curves?])

@@ -4,18 +4,16 @@ use super::folder::{PLAN, make_folder, open_folder, plan_within};
 use super::processes::{ChildError, ChildRun, PoolResult, ProcessPool, as_strict_and_verbose};
 use super::{FilePlan, PieceFolder, PieceState, Plan, file_of_piece};
 use crate::options::{FileJob, Job, Jobs};
-use crate::report::{Console, StartRecord, counted, jobs_summary, with_name};
+use crate::report::{Console, OutputRecord, ResultRecord, StartRecord, counted, jobs_summary, with_name, with_size};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use histeq::frame::limits;
 use histeq_media::pipeline::{Cancel, Outcome};
 use histeq_media::sink::{self, Overwrite, Target};
-use histeq_media::sys::{PrivateFolder, is_pipe};
-use serde_json::Map;
+use histeq_media::sys::{Name, PrivateFolder, is_pipe};
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
 
 /// Memory that a process takes at most at 1080p: frames of the look-ahead, of decoder and encoder, and itself.
@@ -38,7 +36,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     let (name, output) = (job.input.url.clone(), &mut job.output);
     // The question whether to overwrite is asked once, here.
     drop(sink::target(&output.name, output.options.format.as_deref(), &name, output.overwrite)?);
-    let was_asked = output.overwrite == Overwrite::Ask && Path::new(&output.name).exists();
+    let was_asked = output.overwrite == Overwrite::Ask && output.name.path().exists();
     if was_asked {
         output.overwrite = Overwrite::Yes;
     }
@@ -51,7 +49,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     arguments.extend(was_asked.then(|| "-y".into()));
     arguments.extend(["--one-of".into(), name.clone().into(), output.name.clone().into()]);
     let mut messages = Vec::new();
-    let planned = match pool.run_one_silently(&arguments, &name, &mut messages) {
+    let planned = match pool.run_one_silently(&arguments, &name.to_string(), &mut messages) {
         Ok(planned) if planned.outcome == Outcome::Complete => planned,
         Ok(_) => {
             console.info("interrupted while planning: nothing was written");
@@ -72,7 +70,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     };
     let mut plan = Plan::parse(&planned.stdout)?;
     let [file] = &mut plan.files[..] else { bail!("the plan has not one file") };
-    let there = open_folder(&file.folder)?;
+    let there = open_folder(file.folder.path())?;
     let old = there.as_ref().and_then(plan_within);
     let old = old.and_then(|old| old.files.into_iter().next()).filter(|old| old.folder == file.folder);
     // The boundaries of pieces may depend on the memory that was free: those of an interrupted run are used again.
@@ -93,13 +91,10 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     let (folder, _lock) = locked(file)?;
     pool.listen_for_signals(signals::FINISHING)?;
     console.start(StartRecord {
-        source: None,
-        input: name,
-        outputs: vec![job.output.name.clone()],
         frames: Some(file.frames() as u64),
         frame_rate: file.rate(),
         encoding: file.encoding(job.output.options.format.as_deref()).map(Box::new),
-        settings: Map::new(),
+        ..StartRecord::new(&name, std::slice::from_ref(&job.output.name))
     });
     let pieces = PieceFolder::within(file, folder.clone());
     if let Some(old) = &old {
@@ -111,7 +106,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     let _lock = write_locked(&plan, &folder)?;
     let pieces = FileInPieces { job, pieces, pool: &pool, console };
     let mut is_second_attempt = false;
-    let (worked, name) = loop {
+    let (worked, joined) = loop {
         let worked = pieces.run(is_second_attempt)?;
         let is_interrupted = worked.outcome == Outcome::Interrupted;
         if is_interrupted && pieces.pieces.state_of(0).0 != PieceState::Done {
@@ -119,19 +114,21 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
             return Ok(Some(Outcome::Interrupted));
         }
         match pieces.join(is_interrupted) {
-            Ok(name) => break (worked, name),
+            Ok(joined) => break (worked, joined),
             // Damage is found when the piece is read.
             Err(error) if is_second_attempt || !pieces.remove_damaged()? => return Err(without_name(error)),
             Err(_) => is_second_attempt = true,
         }
     };
-    let Some(name) = name else {
+    let Some(joined) = joined else {
         console.info("interrupted while joining: nothing was written (the same command goes on)");
         return Ok(Some(Outcome::Interrupted));
     };
     if worked.outcome == Outcome::Interrupted {
+        let name = &joined.name;
         let line = format!("interrupted, what there is before the first gap -> {name} (the same command goes on)");
-        console.summary(jobs_summary(worked.frames, worked.damaged, Some(&name), begin.elapsed(), line));
+        let summary = jobs_summary(worked.frames, worked.damaged, None, begin.elapsed(), line);
+        console.summary(ResultRecord { outputs: vec![OutputRecord { frames: worked.frames, ..joined }], ..summary });
         return Ok(Some(Outcome::Interrupted));
     }
     let (elapsed, jobs) = (begin.elapsed(), counted(pool.jobs as u64, "job"));
@@ -139,8 +136,8 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     let (now, name) = (worked.frames - worked.before, &job.output.name);
     let rate = now as f64 / seconds.max(1e-6);
     let now = if worked.before > 0 { format!(", {now} of them") } else { String::new() };
-    let line = format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} in {count} pieces -> ");
-    let line = with_name(&line, name);
+    let line = format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} in {count} pieces");
+    let line = with_name(&format!("{} -> ", with_size(&line, name)), name);
     console.summary(jobs_summary(frames as u64, worked.damaged, Some(name), elapsed, line));
     let _ = folder.remove(PLAN).and_then(|()| folder.remove_itself());
     Ok(Some(Outcome::Complete))
@@ -150,8 +147,8 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
 /// closed: this one, and the one that takes its place.
 fn locked(file: &FilePlan) -> Result<(PrivateFolder, File)> {
     loop {
-        let folder = make_folder(&file.folder)?;
-        let name = || folder.path(PLAN).display().to_string();
+        let folder = make_folder(file.folder.path())?;
+        let name = || Name::from(folder.path(PLAN));
         // Another process may have ended, and removed the folder.
         let Some(open) = folder.file_to_lock(PLAN).with_context(name)? else { continue };
         lock(&open, file)?;
@@ -202,7 +199,7 @@ impl FileInPieces<'_> {
             }
             match pieces.state_of(piece).0 {
                 PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
-                _ => runs.push(ChildRun::of_piece(&file.folder, piece, &job.input.url, frames, &job.stderr)),
+                _ => runs.push(ChildRun::of_piece(file.folder.path(), piece, &job.input.url, frames, &job.stderr)),
             }
         }
         if pool.done.1 > 0 && !is_second_attempt {
@@ -215,18 +212,18 @@ impl FileInPieces<'_> {
         }
     }
 
-    /// Joins the pieces, or those before the first gap. Returns the name of the file; `None` when it was interrupted.
-    fn join(&self, is_partial: bool) -> Result<Option<String>> {
+    /// Joins the pieces, or those before the first gap. Returns the file; `None` when it was interrupted.
+    fn join(&self, is_partial: bool) -> Result<Option<OutputRecord>> {
         let FileInPieces { job, ref pieces, pool, .. } = *self;
-        let mut arguments: Vec<OsString> = vec!["join".into(), (&pieces.plan.folder).into(), "--child".into()];
+        let mut arguments: Vec<OsString> = vec!["join".into(), pieces.plan.folder.clone().into(), "--child".into()];
         arguments.extend(as_strict_and_verbose(&job.stderr));
         arguments.extend((job.output.overwrite == Overwrite::Yes).then(|| "-y".into()));
         arguments.extend(is_partial.then(|| "--partial".into()));
         // The first signal does not end it: it takes no longer than copying.
         let mut pool = pool.clone();
         pool.cancel = Cancel::default();
-        let answer = pool.run_one(&arguments, &job.input.url)?;
-        Ok(answer.result.outputs.into_iter().next().map(|output| output.name))
+        let answer = pool.run_one(&arguments, &job.input.url.to_string())?;
+        Ok(answer.result.outputs.into_iter().next())
     }
 
     /// Removes pieces whose bytes have changed. Returns whether there were any.

@@ -7,10 +7,10 @@ use anyhow::{Context, Result, anyhow, ensure};
 use histeq_media::ffmpeg::{self, Container, Rational, microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Encoding, ErrorWithRemedy, FailureKind, Input};
 use histeq_media::source::{Chunk, InputChanged, PacketSurvey, PlannedPart};
-use histeq_media::sys::{Hash, Hasher, PrivateFolder, open_regular, read_regular, read_whole};
+use histeq_media::sys::{Hash, Hasher, Name, PrivateFolder, open_regular, read_regular, read_whole};
 use serde::{Deserialize, Serialize};
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -26,9 +26,9 @@ pub struct Plan {
     /// The version of libavcodec, which decodes and encodes.
     pub ffmpeg: String,
     /// The folder that it was planned in.
-    pub folder: PathBuf,
+    pub folder: Name,
     /// The arguments of `plan`.
-    pub arguments: Vec<String>,
+    pub arguments: Vec<Name>,
     pub files: Vec<FilePlan>,
 }
 
@@ -37,11 +37,11 @@ pub struct Plan {
 #[serde(deny_unknown_fields)]
 pub struct FilePlan {
     /// The file that is read, and that is written, from the root on.
-    pub input: String,
+    pub input: Name,
     /// The file that is written.
-    pub output: String,
+    pub output: Name,
     /// The folder of its pieces.
-    pub folder: PathBuf,
+    pub folder: Name,
     /// How long the input is, in bytes.
     pub bytes: u64,
     /// What the options of equalization come to for this input.
@@ -50,7 +50,7 @@ pub struct FilePlan {
     /// All its options.
     pub encoder_options: Vec<(String, String)>,
     /// Other files that are read, and their hashes.
-    pub read: Vec<(String, Hash)>,
+    pub read: Vec<(Name, Hash)>,
     /// The index of the video stream.
     pub stream: usize,
     /// Columns and rows of its pictures.
@@ -120,7 +120,7 @@ impl Plan {
     pub const MOST_BYTES: u64 = 1 << 30;
 
     /// An empty plan of this program, made in this folder with these arguments.
-    pub fn new(folder: PathBuf, arguments: Vec<String>) -> Self {
+    pub fn new(folder: Name, arguments: Vec<Name>) -> Self {
         Plan {
             histeq_plan: VERSION,
             program: program(),
@@ -137,8 +137,8 @@ impl Plan {
             true => Plan::text_within(path),
             false => read_regular(path, Plan::MOST_BYTES).map_err(Into::into),
         };
-        let text = text.with_context(|| path.display().to_string())?;
-        Plan::parse(&text).with_context(|| path.display().to_string())
+        let text = text.with_context(|| Name::from(path))?;
+        Plan::parse(&text).with_context(|| Name::from(path))
     }
 
     /// The text of the plan in this folder of pieces.
@@ -173,7 +173,7 @@ impl Plan {
 
     /// The job of equalizing a file of the plan, with all that was decided when it was planned.
     pub fn job(&self, file: &FilePlan) -> Result<FileJob> {
-        let (arguments, folder) = (&self.arguments, &self.folder);
+        let (arguments, folder) = (&self.arguments, self.folder.path());
         PlannedFile { arguments, folder, input: &file.input, output: &file.output }.job()
     }
 
@@ -284,8 +284,8 @@ impl FilePlan {
     /// # Errors
     /// When they are not, or the run was interrupted.
     pub fn check_inputs(&self, cancel: &Cancel) -> Result<()> {
-        let changed = |name: &str, how: &'static str| Err(InputChanged(name.to_owned(), how.into()).into());
-        let open = |name: &String| open_regular(name).with_context(|| name.clone());
+        let changed = |name: &Name, how: &'static str| Err(InputChanged(name.clone(), how.into()).into());
+        let open = |name: &Name| open_regular(name).with_context(|| name.clone());
         if open(&self.input)?.metadata()?.len() != self.bytes {
             return changed(&self.input, "it has another length");
         }

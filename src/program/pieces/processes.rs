@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use histeq::frame::limits;
 use histeq_media::pipeline::{Cancel, Outcome, Progress};
-use histeq_media::sys::{limit_of, no_thread};
+use histeq_media::sys::{Name, limit_of, no_thread};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -49,7 +49,7 @@ pub struct ChildRun {
     /// Its name in messages.
     pub name: String,
     /// The file that its own messages are about.
-    pub file: String,
+    pub file: Name,
     pub arguments: Vec<OsString>,
     /// How many frames it writes, if that is known.
     pub frames: Option<u64>,
@@ -68,16 +68,16 @@ pub enum ChildEnd {
     /// Its summary.
     Summary,
     /// That the file is done, or has failed; its output is this one.
-    File(String),
+    File(Name),
 }
 
 impl ChildRun {
     /// Works on a piece of this many frames of `file`, by the plan in this file, or in this folder of pieces.
-    pub fn of_piece(plan: &Path, piece: usize, file: &str, frames: u64, stderr: &StderrOptions) -> Self {
+    pub fn of_piece(plan: &Path, piece: usize, file: &Name, frames: u64, stderr: &StderrOptions) -> Self {
         let arguments = ["run".into(), plan.into(), "--piece".into(), piece.to_string().into(), "--child".into()];
         ChildRun {
             name: format!("piece {piece}"),
-            file: file.to_owned(),
+            file: file.clone(),
             arguments: arguments.into_iter().chain(as_strict_and_verbose(stderr)).collect(),
             frames: Some(frames),
             takes_gpu: true,
@@ -169,6 +169,7 @@ struct Reported {
 }
 
 /// What comes out of a process.
+#[allow(clippy::large_enum_variant, reason = "almost all of them are events")]
 pub enum Output {
     Event(Event),
     /// A line that is no event.
@@ -180,7 +181,7 @@ pub enum Output {
 impl Output {
     /// Puts the name of the file that it is about in front of a message that lacks it.
     fn of(mut self, file: &str) -> Self {
-        if let Output::Event(Event::Detail { message } | Event::Note { message } | Event::Warning { message })
+        if let Output::Event(Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. })
         | Output::Line(message) = &mut self
             && !is_named(message, file)
         {
@@ -335,7 +336,7 @@ impl Reported {
             Output::Event(Event::Start { run, .. }) => self.rate = run.frame_rate,
             Output::Event(Event::Progress(progress)) => self.progress = progress,
             Output::Event(Event::Error(error)) => self.error = Some(error),
-            Output::Event(Event::Result(result)) => self.result = result,
+            Output::Event(Event::Result(result)) => self.result = *result,
             message => return Some(message),
         }
         None
@@ -401,10 +402,10 @@ impl ActivePool<'_> {
                 working.open -= 1;
             }
             let Some(message) = working.reported.receive(output) else { continue };
-            let message = message.of(&self.runs[run].file);
+            let message = message.of(&self.runs[run].file.to_string());
             let key = match &message {
                 Output::Event(
-                    event @ (Event::Detail { message } | Event::Note { message } | Event::Warning { message }),
+                    event @ (Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. }),
                 ) => (Some(discriminant(event)), message.clone()),
                 Output::Line(line) => (None, line.clone()),
                 _ => continue,
@@ -435,11 +436,9 @@ impl ActivePool<'_> {
                 match end {
                     ChildEnd::Nothing => {}
                     ChildEnd::Summary => self.pool.console.info(&reported.result.summary),
-                    ChildEnd::File(output) => self.pool.console.file(FileRecord {
-                        input: file.clone(),
-                        output: output.clone(),
-                        ..FileRecord::from(reported.result)
-                    }),
+                    ChildEnd::File(output) => {
+                        self.pool.console.file(FileRecord::of(file, output, FileRecord::from(reported.result)));
+                    }
                 }
                 continue;
             }
@@ -458,9 +457,9 @@ impl ActivePool<'_> {
             if let ChildEnd::File(output) = end
                 && !self.pool.cancel.is_cancelled()
             {
-                let (input, output, error) = (file.clone(), output.clone(), Some(failed.error.clone()));
-                let exit_code = failed.code;
-                self.pool.console.file(FileRecord { input, output, exit_code, error, ..FileRecord::default() });
+                let (error, exit_code) = (Some(failed.error.clone()), failed.code);
+                let record = FileRecord { exit_code, error, ..FileRecord::default() };
+                self.pool.console.file(FileRecord::of(file, output, record));
             }
             self.done.failed.push(failed);
         }
@@ -529,9 +528,13 @@ impl ActivePool<'_> {
         if partial.is_none() && exit_code != 0 {
             return;
         }
-        let (input, output, name) =
-            (file.clone(), output.clone(), partial.as_ref().map(|partial| partial.name.clone()));
-        self.pool.console.file(FileRecord { input, output, exit_code, partial: name, ..FileRecord::from(result) });
+        let record = FileRecord {
+            exit_code,
+            partial: partial.as_ref().map(|partial| partial.name.clone()),
+            partial_bytes: partial.as_ref().and_then(|partial| partial.name_bytes.clone()),
+            ..FileRecord::from(result)
+        };
+        self.pool.console.file(FileRecord::of(file, output, record));
         self.done.partial.extend(partial);
     }
 }
@@ -568,7 +571,9 @@ fn own_program() -> Result<Command> {
 fn read_lines<R: Read + Send + 'static>(pipe: Option<R>, run: usize, sender: Sender<(usize, Output)>) -> Result<bool> {
     let Some(pipe) = pipe else { return Ok(false) };
     let read = move || {
-        for line in BufReader::new(pipe).lines().map_while(|line| line.ok()) {
+        // Messages of libraries may have names that are no text.
+        for line in BufReader::new(pipe).split(b'\n').map_while(|line| line.ok()) {
+            let line = String::from_utf8_lossy(&line).into_owned();
             let output = serde_json::from_str(&line).map_or_else(|_| Output::Line(line), Output::Event);
             let _ = sender.send((run, output));
         }

@@ -2,9 +2,9 @@
 
 use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, SegmentRecord, StartRecord};
 use super::summary::{counted, with_strength};
-use crate::options::Verbosity;
+use crate::options::{Verbosity, shown_command};
 use histeq_media::pipeline::{FailureKind, Level, Notices};
-use histeq_media::sys::{one_line, print_line, without_middle};
+use histeq_media::sys::{Name, one_line, print_line, without_middle};
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -83,7 +83,9 @@ impl Console {
             | Event::Waiting { message }
             | Event::Back { message }
             | Event::Change { message } => (Verbosity::Normal, "", message),
-            Event::Warning { message } => (Verbosity::Warnings, "warning: ", message),
+            // What of the input is lost is told in any case.
+            Event::Warning { message, kind: Some(_) } => (Verbosity::Quiet, "warning: ", message),
+            Event::Warning { message, kind: None } => (Verbosity::Warnings, "warning: ", message),
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
             Event::Start { .. } | Event::Progress(_) | Event::Segment(_) | Event::File(_) | Event::Result(_) => return,
         };
@@ -102,14 +104,16 @@ impl Console {
                 Level::Waiting => Event::Waiting { message },
                 Level::Back => Event::Back { message },
                 Level::Change => Event::Change { message },
-                Level::Warning => Event::Warning { message },
+                Level::Warning => Event::Warning { message, kind: None },
+                Level::Loss => Event::Warning { message, kind: Some(FailureKind::Damage) },
             });
         })
     }
 
     /// Sends what is read and written, as the first event of a run.
     pub fn start(&self, run: StartRecord) {
-        self.send(&Event::Start { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned(), run });
+        let command = shown_command(std::env::args_os().map(Name::from));
+        self.send(&Event::Start { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned(), command, run });
     }
 
     /// Sends that a segment of a recording has ended.
@@ -119,7 +123,7 @@ impl Console {
 
     /// Prints how one of many files has ended; not of one that was there.
     pub fn file(&self, file: FileRecord) {
-        let FileRecord { input, frames, seconds, found, strength, partial, error, .. } = &file;
+        let FileRecord { input, frames, seconds, found_text: found, strength, unchanged, partial, error, .. } = &file;
         let frames = counted(*frames, "frame");
         match (error, partial) {
             (Some(error), _) => {
@@ -133,18 +137,19 @@ impl Console {
             (None, None) if file.exit_code == 0 => {
                 let found =
                     found.clone().map(|found| format!(", {}", with_strength(found, *strength))).unwrap_or_default();
-                self.print(Verbosity::Normal, &format!("{input}: {frames} in {seconds:.2} s{found}"));
+                let unchanged = unchanged.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
+                self.print(Verbosity::Normal, &format!("{input}: {frames} in {seconds:.2} s{found}{unchanged}"));
             }
             (None, None) => {}
         }
-        self.send(&Event::File(file));
+        self.send(&Event::File(file.into()));
     }
 
     /// Prints the result of the run, or of one of several sources.
     pub fn summary(&self, result: ResultRecord) {
         self.print(Verbosity::Normal, &result.summary);
         match result.source {
-            Some(_) => self.send(&Event::Result(result)),
+            Some(_) => self.send(&Event::Result(result.into())),
             None => *locked(&self.result) = result,
         }
     }
@@ -153,7 +158,7 @@ impl Console {
     /// `--strict`.
     pub fn end(&self, code: u8) -> u8 {
         let result = ResultRecord { exit_code: Some(code), ..locked(&self.result).clone() };
-        self.send(&Event::Result(result));
+        self.send(&Event::Result(result.into()));
         let has_failed = code == 0 && self.events.as_ref().is_some_and(Events::have_failed);
         if has_failed { FailureKind::Disk.exit_code() } else { code }
     }

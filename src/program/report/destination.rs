@@ -5,6 +5,7 @@ use crate::options::{EventsTo, Job};
 use anyhow::{Context, Result};
 use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::{Files, Overwrite, Target, TargetError};
+use histeq_media::sys::Name;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
 
@@ -15,13 +16,13 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
         EventsTo::Stderr => return Ok(Some(Events::on_stderr())),
         EventsTo::File(name) => name,
     };
-    let file = match name.parse::<u32>() {
-        Ok(number) => {
+    let file = match name.text().and_then(|number| number.parse::<u32>().ok()) {
+        Some(number) => {
             let opened = File::options().append(true).open(format!("/dev/fd/{number}"));
             let message = format!("--progress-file {number}: no open descriptor has this number");
             opened.map_err(|_| FailureKind::Usage.error(message))?
         }
-        Err(_) => {
+        None => {
             job.files().into_iter().try_for_each(|other| Target::differs(name, other))?;
             match with_events(name) {
                 Some(file) if job.replaces_events() => {
@@ -46,7 +47,7 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
 }
 
 /// The file of this name, open to be continued, if events of an earlier run are all that it has.
-fn with_events(name: &str) -> Option<File> {
+fn with_events(name: &Name) -> Option<File> {
     std::fs::metadata(name).ok().filter(Metadata::is_file)?;
     let mut file = File::options().read(true).append(true).open(name).ok()?;
     let (mut begin, expected) = (Vec::new(), b"{\"event\":");

@@ -1,8 +1,9 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
 use super::failure::kind_of;
+use histeq::spec::natural::Found;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
-use histeq_media::sys::{give_up_with_an_event, print_line, without_middle};
+use histeq_media::sys::{Name, give_up_with_an_event, print_line, without_middle};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,7 +12,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the protocol. Fields and events may be added to a version, but none is changed or taken away.
-pub(super) const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A line of the protocol.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -21,6 +22,7 @@ pub enum Event {
     Start {
         protocol: u32,
         version: String,
+        command: String,
         #[serde(flatten)]
         run: StartRecord,
     },
@@ -34,6 +36,9 @@ pub enum Event {
     },
     Warning {
         message: String,
+        /// The kind of failure that it is with `--strict`, if that is damage: something of the input is lost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<FailureKind>,
     },
     /// Waiting for a live input.
     Waiting {
@@ -51,9 +56,9 @@ pub enum Event {
     /// A segment of a recording has ended.
     Segment(SegmentRecord),
     /// One of many files is done, or has failed.
-    File(FileRecord),
+    File(Box<FileRecord>),
     /// The last line, or that of one of several sources.
-    Result(ResultRecord),
+    Result(Box<ResultRecord>),
 }
 
 /// Why a run has failed.
@@ -97,10 +102,14 @@ pub struct StartRecord {
     /// Number of the source, from 1, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<usize>,
-    /// The input's name.
+    /// The input's name, and its bytes where they are no text.
     pub input: String,
-    /// The outputs' names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_bytes: Option<String>,
+    /// The outputs' names, and their bytes where those of one are no text.
     pub outputs: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs_bytes: Option<Vec<Option<String>>>,
     /// Number of frames, if known.
     pub frames: Option<u64>,
     /// Frames a second of the video, if known.
@@ -121,6 +130,8 @@ pub struct SegmentRecord {
     pub source: Option<usize>,
     /// The name of its file.
     pub file: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<String>,
     /// When it began, by the clock on the wall.
     pub begin: Timestamp,
     /// How long it is.
@@ -194,12 +205,18 @@ pub struct ResultRecord {
     pub equalize_seconds: f64,
     /// The time that encoding took of it.
     pub encode_seconds: f64,
-    /// What the video lacked and how much of it, in words; none with other methods than natural, but for log.
+    /// What the video lacked and how much of it; none with other methods than natural.
     #[serde(default)]
-    pub found: Option<String>,
+    pub found: Option<FoundRecord>,
+    /// The same in words, and whether the video was log, or stayed as it was.
+    #[serde(default)]
+    pub found_text: Option<String>,
     /// The share of it that was corrected, 0 to 1.
     #[serde(default)]
     pub strength: Option<f64>,
+    /// What has become of a video that lacks nothing, where it was not encoded: `copied` or `skipped`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<String>,
     /// The line that people get.
     pub summary: String,
 }
@@ -208,7 +225,11 @@ pub struct ResultRecord {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FileRecord {
     pub input: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_bytes: Option<String>,
     pub output: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<String>,
     /// What it alone would have ended with: 0 where it is done, 3 where it was there, 130 where it was interrupted.
     pub exit_code: u8,
     /// Frames written.
@@ -219,21 +240,59 @@ pub struct FileRecord {
     pub seconds: f64,
     /// What the video lacked, and the share of it that was corrected, as in the result of a run.
     #[serde(default)]
-    pub found: Option<String>,
+    pub found: Option<FoundRecord>,
+    #[serde(default)]
+    pub found_text: Option<String>,
     #[serde(default)]
     pub strength: Option<f64>,
+    /// As in the result of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<String>,
     /// The file that is left of it, where it was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_bytes: Option<String>,
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
 }
 
+impl FileRecord {
+    /// The record of these files, with the other fields of `record`.
+    pub fn of(input: &Name, output: &Name, record: FileRecord) -> Self {
+        let (input_bytes, output_bytes) = (input.encoded_bytes(), output.encoded_bytes());
+        FileRecord { input: input.to_string(), input_bytes, output: output.to_string(), output_bytes, ..record }
+    }
+}
+
 impl From<ResultRecord> for FileRecord {
     /// The numbers of the run of a file.
-    fn from(ResultRecord { frames, damaged, seconds, found, strength, .. }: ResultRecord) -> Self {
-        FileRecord { frames, damaged, seconds, found, strength, ..FileRecord::default() }
+    fn from(
+        ResultRecord { frames, damaged, seconds, found, found_text, strength, unchanged, .. }: ResultRecord,
+    ) -> Self {
+        FileRecord { frames, damaged, seconds, found, found_text, strength, unchanged, ..FileRecord::default() }
+    }
+}
+
+/// What a video lacked, as numbers: of light and contrast how many times more it needed, of the rest the share of what
+/// can be told, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct FoundRecord {
+    /// How sure it is that it is too dark.
+    pub dark: f64,
+    pub exposure: f64,
+    pub contrast: f64,
+    pub haze: f64,
+    pub cast: f64,
+    pub noise: f64,
+}
+
+impl From<Found> for FoundRecord {
+    fn from(Found { dark, cast, unused: _, veil, exposure, contrast, noise, log: _ }: Found) -> Self {
+        let [dark, exposure, contrast, haze, cast, noise] =
+            [dark, exposure, contrast, veil, cast, noise].map(|value| (f64::from(value) / 40.96).round() / 100.0);
+        FoundRecord { dark, exposure, contrast, haze, cast, noise }
     }
 }
 
@@ -241,8 +300,43 @@ impl From<ResultRecord> for FileRecord {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct OutputRecord {
     pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name_bytes: Option<String>,
     /// Frames written.
     pub frames: u64,
+    /// Size of its file, if it is one.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+}
+
+/// The size of a file; `None` of what is no file.
+pub(super) fn bytes_of(name: &Name) -> Option<u64> {
+    std::fs::metadata(name).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
+}
+
+impl OutputRecord {
+    /// The record of the output of this name.
+    pub fn new(name: &Name, frames: u64) -> Self {
+        OutputRecord { name: name.to_string(), name_bytes: name.encoded_bytes(), frames, bytes: bytes_of(name) }
+    }
+}
+
+impl StartRecord {
+    /// The record of what is read from `input` and written to `outputs`; no more is known.
+    pub fn new(input: &Name, outputs: &[Name]) -> Self {
+        let bytes: Vec<Option<String>> = outputs.iter().map(Name::encoded_bytes).collect();
+        StartRecord {
+            source: None,
+            input: input.to_string(),
+            input_bytes: input.encoded_bytes(),
+            outputs: outputs.iter().map(Name::to_string).collect(),
+            outputs_bytes: bytes.iter().any(Option::is_some).then_some(bytes),
+            frames: None,
+            frame_rate: None,
+            encoding: None,
+            settings: Map::new(),
+        }
+    }
 }
 
 /// Where the lines go; clones share it.
@@ -255,7 +349,7 @@ pub struct Events {
 /// A file or pipe of events.
 struct EventFile {
     file: File,
-    name: String,
+    name: Name,
     /// Whether lines that cannot be written are an error.
     is_strict: bool,
     /// The error after which no lines are written.
@@ -277,8 +371,8 @@ impl Events {
     }
 
     /// Lines in this file or pipe, which is called `name`.
-    pub fn in_file(file: File, name: &str, is_strict: bool) -> Self {
-        let file = EventFile { file, name: name.to_owned(), is_strict, failure: None, is_reported: false };
+    pub fn in_file(file: File, name: &Name, is_strict: bool) -> Self {
+        let file = EventFile { file, name: name.clone(), is_strict, failure: None, is_reported: false };
         Events { file: Some(Arc::new(Mutex::new(file))) }
     }
 
@@ -325,7 +419,7 @@ impl Events {
     pub fn refuse(&self, message: &str, code: u8) {
         let (kind, message) = (FailureKind::Usage, message.to_owned());
         self.send(&Event::Error(ErrorRecord { kind, message, ..ErrorRecord::default() }));
-        self.send(&Event::Result(ResultRecord { exit_code: Some(code), ..ResultRecord::default() }));
+        self.send(&Event::Result(ResultRecord { exit_code: Some(code), ..ResultRecord::default() }.into()));
     }
 }
 
@@ -336,22 +430,19 @@ mod tests {
     #[test]
     fn events_are_read_as_they_were_written() {
         let run = StartRecord {
-            source: None,
-            input: "in\n.mkv".to_owned(),
-            outputs: vec!["out \u{1b}.mkv".to_owned()],
-            frames: None,
             frame_rate: Some(12.5),
             encoding: Some(Encoding { container: "mp4".to_owned(), ..Encoding::default() }.into()),
             settings: Map::from_iter([("smooth".to_owned(), Value::from("scene"))]),
+            ..StartRecord::new(&"in\n.mkv".into(), &["out \u{1b}.mkv".into(), Name::of_bytes(vec![0xfc])])
         };
         let error = ErrorWithRemedy::not_in_pieces("in.mkv: cannot be cut".to_owned()).into();
-        let outputs = vec![OutputRecord { name: "out.mkv".to_owned(), frames: 5 }];
+        let outputs = vec![OutputRecord { bytes: Some(812), ..OutputRecord::new(&"out.mkv".into(), 5) }];
         for event in [
-            Event::Start { protocol: PROTOCOL, version: "1".to_owned(), run },
+            Event::Start { protocol: PROTOCOL, version: "1".to_owned(), command: "histeq-video".to_owned(), run },
             Event::Progress(ProgressRecord { frame: 7, position: 0.28, ..ProgressRecord::default() }),
-            Event::Warning { message: "\"quoted\"".to_owned() },
+            Event::Warning { message: "\"quoted\"".to_owned(), kind: Some(FailureKind::Damage) },
             Event::Error(ErrorRecord::of(&error)),
-            Event::Result(ResultRecord { exit_code: Some(130), outputs, ..ResultRecord::default() }),
+            Event::Result(ResultRecord { exit_code: Some(130), outputs, ..ResultRecord::default() }.into()),
         ] {
             let line = serde_json::to_string(&event).expect("a line");
             assert!(!line.contains('\n'), "{line}");

@@ -44,7 +44,7 @@ fn of_target(error: &TargetError) -> FailureKind {
         | TargetError::Appeared { .. } => FailureKind::Exists,
         TargetError::NoFolder(..) => FailureKind::Missing,
         TargetError::NotWritable(..) => FailureKind::Refused,
-        TargetError::NotWritten(..) | TargetError::Kept { .. } => FailureKind::Disk,
+        TargetError::NotWritten(..) | TargetError::Kept { .. } | TargetError::Cut { .. } => FailureKind::Disk,
         TargetError::NoReader(_) => FailureKind::Failed,
     }
 }

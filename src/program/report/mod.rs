@@ -23,9 +23,13 @@ mod width;
 pub use console::Console;
 pub use destination::{events_are_asked_for, open_events};
 pub use events::{
-    ErrorRecord, Event, Events, FileRecord, OutputRecord, ProgressRecord, ResultRecord, SegmentRecord, StartRecord,
+    ErrorRecord, Event, Events, FileRecord, FoundRecord, OutputRecord, PROTOCOL, ProgressRecord, ResultRecord,
+    SegmentRecord, StartRecord,
 };
 pub use failure::{SKIPPED, kind_of};
 pub use meter::{Meter, Metered};
-pub use summary::{compare_summary, counted, jobs_summary, live_summary, restore_summary, summary};
+pub use summary::{
+    compare_summary, counted, in_bytes, jobs_summary, live_summary, restore_summary, summary, unchanged_summary,
+    with_size,
+};
 pub use width::with_name;

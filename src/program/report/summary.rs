@@ -1,10 +1,11 @@
 //! The result of a run: frames, time, backend, and the time of each stage.
 
-use super::events::{OutputRecord, ResultRecord};
+use super::events::{OutputRecord, ResultRecord, bytes_of};
 use super::width::{in_a_line_or_two, with_name, wrapped};
+use crate::options::Unchanged;
 use histeq_media::pipeline::live::{LiveSummary, Written};
-use histeq_media::pipeline::{Outcome, Progress, Stage, Summary, UNCHANGED};
-use histeq_media::sys::one_line;
+use histeq_media::pipeline::{NOT_CORRECTED, Outcome, Progress, Stage, Summary, UNCHANGED};
+use histeq_media::sys::{Name, one_line};
 use std::time::Duration;
 
 /// The end of equalizing a file.
@@ -27,6 +28,19 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
+/// The end of equalizing a file that lacks nothing, of which a copy or nothing is left.
+pub fn unchanged_summary(result: &Summary, progress: &Progress, unchanged: Unchanged) -> ResultRecord {
+    let line = frames_in_time(progress, "", result.elapsed);
+    let copied = matches!(unchanged, Unchanged::Copy);
+    let (line, done) = match (&result.output, copied) {
+        (Some(name), true) => (with_name(&format!("{line}; a copy of the input -> "), name), "copied"),
+        _ => (format!("{line}; nothing was written (--unchanged skip)"), "skipped"),
+    };
+    let outputs = if copied { outputs(result, progress) } else { Vec::new() };
+    let line = format!("{}{line}", found(progress));
+    ResultRecord { outputs, unchanged: Some(done.to_owned()), ..record(progress, result.elapsed, line) }
+}
+
 /// What natural finds in video that lacks nothing.
 const NOTHING: &str = "nothing to correct";
 
@@ -47,7 +61,7 @@ fn found(progress: &Progress) -> String {
 
 /// What was found, and how much of it was corrected, if that is not all of it.
 pub(super) fn with_strength(found: String, strength: Option<f64>) -> String {
-    match strength.filter(|&strength| strength < 1.0 && found != NOTHING) {
+    match strength.filter(|&strength| strength < 1.0 && found != NOTHING && !found.ends_with(NOT_CORRECTED)) {
         Some(strength) => format!("{found}; corrected with strength {strength}"),
         None => found,
     }
@@ -61,8 +75,8 @@ pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
 
 /// The end of equalizing `frames` frames, `damaged` of them damaged, by several processes, with its line; `name` is the
 /// output, if there is one.
-pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&str>, elapsed: Duration, line: String) -> ResultRecord {
-    let outputs = name.map(|name| OutputRecord { name: name.to_owned(), frames }).into_iter().collect();
+pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&Name>, elapsed: Duration, line: String) -> ResultRecord {
+    let outputs = name.map(|name| OutputRecord::new(name, frames)).into_iter().collect();
     ResultRecord { frames, damaged, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
 }
 
@@ -90,7 +104,8 @@ fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultReco
         equalize_seconds: busy(Stage::Equalize),
         encode_seconds: busy(Stage::Sink),
         summary,
-        found: progress.found_in_words(),
+        found: progress.found().map(Into::into),
+        found_text: progress.found_in_words(),
         strength: progress.strength(),
         ..ResultRecord::default()
     }
@@ -102,7 +117,7 @@ fn rounded(time: Duration) -> f64 {
 }
 
 fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
-    let output = |name: &String| OutputRecord { name: name.clone(), frames: progress.written() };
+    let output = |name: &Name| OutputRecord::new(name, progress.written());
     summary.output.iter().map(output).collect()
 }
 
@@ -131,7 +146,8 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
     }
     let mut text = wrapped(&text);
     for output in &summary.outputs {
-        text += &format!("\n{} -> {}", counted(output.frames, "frame"), one_line(&output.name));
+        let line = with_size(&counted(output.frames, "frame"), &output.name);
+        text += &format!("\n{line} -> {}", one_line(&output.name.to_string()));
         match (output.missed, output.dropped) {
             (0, 0) => {}
             (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
@@ -140,7 +156,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
             (missed, dropped) => text += &format!(", {} dropped because it was away or too slow", missed + dropped),
         }
     }
-    let output = |output: &Written| OutputRecord { name: output.name.clone(), frames: output.frames };
+    let output = |output: &Written| OutputRecord::new(&output.name, output.frames);
     ResultRecord {
         source,
         dropped: summary.dropped,
@@ -160,12 +176,27 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `line`, and the name of the output.
+/// `line` with the size of the file of this name, if there is one.
+pub fn with_size(line: &str, name: &Name) -> String {
+    bytes_of(name).map_or(line.to_owned(), |bytes| format!("{line}, {}", in_bytes(bytes)))
+}
+
+/// A number of bytes in words: `1.4 MB`, `230 kB`.
+pub fn in_bytes(bytes: u64) -> String {
+    match bytes {
+        0..1000 => counted(bytes, "byte"),
+        1000..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// `line`, the size of the output, and its name.
 fn with_destination(line: &str, summary: &Summary) -> String {
     match (summary.outcome, &summary.output) {
-        (Outcome::Complete, Some(name)) => with_name(&format!("{line} -> "), &one_line(name)),
+        (Outcome::Complete, Some(name)) => with_name(&format!("{} -> ", with_size(line, name)), name),
         (Outcome::Interrupted, Some(name)) => {
-            with_name(&format!("{line}; interrupted, what there is -> "), &one_line(name))
+            let line = with_size(&format!("{line}; interrupted, what there is"), name);
+            with_name(&format!("{line} -> "), name)
         }
         (_, None) => format!("{line}; interrupted before the first frame"),
     }

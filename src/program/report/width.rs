@@ -1,5 +1,6 @@
 //! What fits on a line of the terminal: text in lines, and names cut in the middle.
 
+use histeq_media::sys::{Name, one_line};
 use rustix::termios::tcgetwinsize;
 use std::io::{IsTerminal, stderr};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -44,9 +45,9 @@ pub fn in_a_line_or_two(first: &str, second: &str) -> String {
 }
 
 /// `before` and a name behind it; on a terminal, of which it would take a second line, the name is cut in its middle.
-pub fn with_name(before: &str, name: &str) -> String {
+pub fn with_name(before: &str, name: &Name) -> String {
     let room = if stderr().is_terminal() { columns().saturating_sub(before.width()) } else { usize::MAX };
-    format!("{before}{}", cut(name, room))
+    format!("{before}{}", cut(&one_line(&name.to_string()), room))
 }
 
 /// The shortest that a name is cut to.

@@ -10,6 +10,7 @@ use anyhow::Result;
 use histeq_media::ffmpeg::is_url;
 use histeq_media::sink::{self, Leftover, Target, Together};
 use histeq_media::source::{InputOptions, Isolation, isolated};
+use histeq_media::sys::Name;
 use std::path::PathBuf;
 
 /// What a run writes.
@@ -32,7 +33,7 @@ impl From<Target> for Outputs {
 
 impl Session<'_> {
     /// Where `output` is written; not to the file `input`.
-    pub fn target(&self, output: &OutputFile, input: &str) -> Result<Target> {
+    pub fn target(&self, output: &OutputFile, input: &Name) -> Result<Target> {
         stdout::check(&output.name)?;
         let format = output.options.format.as_deref();
         Ok(sink::target(&output.name, format, input, output.overwrite)?.interruptible(&self.cancel))

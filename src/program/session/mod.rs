@@ -19,9 +19,9 @@ use crate::watch::ProcessMemory;
 use anyhow::Result;
 use histeq_media::ffmpeg;
 use histeq_media::pipeline::{Cancel, Encoding, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
-use histeq_media::sink::Segment;
+use histeq_media::sink::{Segment, Shelf};
 use histeq_media::source::{self, InputOptions};
-use histeq_media::sys::without_password;
+use histeq_media::sys::{Name, without_password};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +48,8 @@ pub struct Session<'a> {
     pub source: Option<usize>,
     /// The name of its source, then.
     pub name: Option<String>,
+    /// What all of its sources have recorded in segments.
+    pub shelf: Shelf,
     /// Whether it is several sources together, each of which sends events of its own.
     is_sum: bool,
     /// Whether its `start` event has been sent.
@@ -75,6 +77,7 @@ impl<'a> Session<'a> {
             pass: None,
             source: None,
             name: None,
+            shelf: Shelf::default(),
             is_sum: false,
             has_started: false,
         }
@@ -142,7 +145,7 @@ impl<'a> Session<'a> {
     pub fn start<'b>(
         &self,
         input: &Input,
-        outputs: impl Iterator<Item = &'b String>,
+        outputs: impl Iterator<Item = &'b Name>,
         encoding: Option<Encoding>,
         settings: Map<String, Value>,
     ) {
@@ -151,12 +154,11 @@ impl<'a> Session<'a> {
         }
         self.console.start(StartRecord {
             source: self.source,
-            input: input.name.clone(),
-            outputs: outputs.map(|name| without_password(name)).collect(),
             frames: input.frames,
             frame_rate: input.rate(),
             encoding: encoding.map(Box::new),
             settings,
+            ..StartRecord::new(&input.name, &outputs.map(without_password).collect::<Vec<_>>())
         });
     }
 
@@ -164,8 +166,16 @@ impl<'a> Session<'a> {
     pub fn segment_ended(&self) -> impl Fn(Segment) + Send + Sync + 'static {
         let (console, source) = (self.console.clone(), self.source);
         move |Segment { file, begin, seconds, frames, bytes }| {
-            let (file, begin) = (file.display().to_string(), begin.timestamp());
-            console.segment(SegmentRecord { source, file, begin, seconds, frames, bytes });
+            let (file, begin) = (Name::from(file), begin.timestamp());
+            let (file, file_bytes) = (file.to_string(), file.encoded_bytes());
+            console.segment(SegmentRecord { source, file, file_bytes, begin, seconds, frames, bytes });
+        }
+    }
+
+    /// Removes recordings that are to go, whether frames come or not. To be called now and then.
+    pub fn look_at_recordings(&self) {
+        for file in self.shelf.tick() {
+            self.notices.detail(&format!("{}: removed", file.display()));
         }
     }
 

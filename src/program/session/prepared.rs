@@ -7,9 +7,9 @@ use crate::stage_builder::StageBuilder;
 use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Verifier};
 use histeq::frame::limits;
-use histeq::spec::Settings;
+use histeq::spec::{Look, Settings, Stretch};
 use histeq_media::pipeline::{Input, Notices, Progress, Source};
-use histeq_media::source::{self, NamedLog};
+use histeq_media::source::{self, Developed};
 use std::sync::Arc;
 
 /// Which frames around the requested part are read.
@@ -28,8 +28,10 @@ pub struct Prepared {
     pub source: Box<dyn Source>,
     pub input: Input,
     pub settings: Settings,
-    /// What named its log curve, if it has one.
-    pub log: Option<NamedLog>,
+    /// Whether the look is thermal, though that is not what was asked for.
+    pub is_thermal: bool,
+    /// How it was log, if it was.
+    pub log: Option<Developed>,
 }
 
 /// Makes an input ready to be equalized. Without `builder`, which has the mask, no mask is checked. The first of
@@ -46,7 +48,7 @@ pub fn prepare(
     [notices, on_settings]: [&Notices; 2],
 ) -> Result<Prepared> {
     let (source, input, log) = source::developed(opened, filters.log(equalize), notices)?;
-    let (source, input) = match filters.lut.as_deref() {
+    let (source, input) = match &filters.lut {
         Some(name) => source::looked_up((source, input), name, notices)?,
         None => (source, input),
     };
@@ -62,7 +64,10 @@ pub fn prepare(
         Around::Nothing => source.look_around(0, 0),
         Around::BySource => {}
     }
-    Ok(Prepared { source, input, settings, log })
+    let options = &equalize.options;
+    let is_thermal = options.look == Look::Natural && options.levels.is_none();
+    let is_thermal = is_thermal && matches!(settings.stretch, Stretch::Full { .. }) && equalize.load_curves.is_none();
+    Ok(Prepared { source, input, settings, is_thermal, log })
 }
 
 impl Prepared {
@@ -75,8 +80,12 @@ impl Prepared {
         progress: &Arc<Progress>,
         verify: bool,
     ) -> EqualizeStage {
-        self.log.iter().for_each(|log| progress.set_log(log.to_string()));
-        let mut stage = records.observe(stage, &self.input, progress);
+        match self.log {
+            Some(log) => progress.set_about(log.named.to_string()),
+            None if self.is_thermal => progress.set_about("gray of more than 8 bits gets the look thermal".to_owned()),
+            None => {}
+        }
+        let mut stage = records.observe(stage, (&self.input, self.log.as_ref()), progress);
         if verify {
             stage = stage.observed_by(Box::new(Verifier::default()));
         }

@@ -1,20 +1,21 @@
 //! Files written beside the video: measurements of each frame (`--stats`), and curves (`--save-curves`).
 
-use crate::options::{FileJob, LiveJob, StatsFormat};
+use crate::options::{FileJob, LiveJob, StatsFormat, shown_command};
 use crate::sidecar::curves::CurveWriter;
 use crate::sidecar::statistics::{CurveSaver, Recorder, Recording};
 use anyhow::Result;
 use histeq::equalize::EqualizeStage;
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_media::sink::{Files, Leftover, Overwrite, Target, Together};
-use histeq_media::sys::{PrivateFolder, printable, without_password};
+use histeq_media::source::Developed;
+use histeq_media::sys::{Name, PrivateFolder};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Targets of the records, checked before the input is opened.
 pub struct RecordTargets {
-    stats: Option<(Target, StatsFormat)>,
+    stats: Vec<(Target, StatsFormat)>,
     curves: Option<Target>,
 }
 
@@ -22,7 +23,7 @@ impl RecordTargets {
     /// From now on, they get their names with the others of `together`.
     pub fn named_with(self, together: &Together) -> Self {
         RecordTargets {
-            stats: self.stats.map(|(target, format)| (target.named_with(together), format)),
+            stats: self.stats.into_iter().map(|(target, format)| (target.named_with(together), format)).collect(),
             curves: self.curves.map(|target| target.named_with(together)),
         }
     }
@@ -30,34 +31,34 @@ impl RecordTargets {
     /// The targets of equalizing a file. `cancel` ends the wait for the readers of FIFOs.
     pub fn of_file(job: &FileJob, cancel: &Cancel) -> Result<Self> {
         let overwrite = beside(job.output.overwrite);
-        let target = |name: &String| {
+        let target = |name: &Name| {
             Target::new(name, &job.input.url, Files::One, overwrite).map(|target| target.interruptible(cancel))
         };
-        let stats = job.stats.as_ref().map(|(name, format)| target(name).map(|target| (target, *format)));
+        let stats = job.stats.iter().map(|(name, format)| target(name).map(|target| (target, *format)));
         Ok(RecordTargets {
-            stats: stats.transpose()?,
+            stats: stats.collect::<Result<_, _>>()?,
             curves: job.equalize.save_curves.as_ref().map(target).transpose()?,
         })
     }
 
     /// The targets of a piece of a file, in the folder of pieces under these names.
     pub fn of_piece(job: &FileJob, folder: &PrivateFolder, [stats, curves]: &[String; 2]) -> Result<Self> {
-        let stats =
-            job.stats.as_ref().map(|(_, format)| Target::in_folder(folder, stats).map(|stats| (stats, *format)));
+        let stats = job.stats.iter().map(|(_, format)| Target::in_folder(folder, stats).map(|stats| (stats, *format)));
+        let stats = stats.collect::<Result<_, _>>()?;
         let curves = job.equalize.save_curves.as_ref().map(|_| Target::in_folder(folder, curves));
-        Ok(RecordTargets { stats: stats.transpose()?, curves: curves.transpose()? })
+        Ok(RecordTargets { stats, curves: curves.transpose()? })
     }
 
     /// No targets.
     pub fn none() -> Self {
-        RecordTargets { stats: None, curves: None }
+        RecordTargets { stats: Vec::new(), curves: None }
     }
 
     /// The target of `live`, written directly like a recording.
     pub fn of_live(job: &LiveJob, cancel: &Cancel) -> Result<Self> {
-        let curves = job.equalize.save_curves.as_deref();
+        let curves = job.equalize.save_curves.as_ref();
         let curves = curves.map(|name| Target::direct(name, Files::One, beside(job.overwrite))).transpose()?;
-        Ok(RecordTargets { stats: None, curves: curves.map(|target| target.interruptible(cancel)) })
+        Ok(RecordTargets { stats: Vec::new(), curves: curves.map(|target| target.interruptible(cancel)) })
     }
 
     fn targets(&self) -> impl Iterator<Item = &Target> {
@@ -80,8 +81,9 @@ impl RecordTargets {
     }
 
     /// Opens the records. `title` is the video's name in a page of statistics.
-    pub fn open(self, title: &str) -> Result<Records> {
-        let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
+    pub fn open(self, title: &Name) -> Result<Records> {
+        let recording =
+            if self.stats.is_empty() { None } else { Some(Recording::create(self.stats, &title.to_string())?) };
         Ok(Records { recording, curves: self.curves.map(CurveWriter::new) })
     }
 }
@@ -103,22 +105,22 @@ pub struct Records {
 
 impl Records {
     /// Describes in a page of statistics how the video is made: by this command line, with these settings.
-    pub fn describe(&self, command_line: impl Iterator<Item = String>, settings: Map<String, Value>) {
+    pub fn describe(&self, command_line: impl Iterator<Item = Name>, settings: Map<String, Value>) {
         if let Some(recording) = &self.recording {
-            // Behind this option are words that the parent process has added to the command line.
-            let words = command_line.skip(1).take_while(|word| word != "--one-of").map(|word| {
-                let word = without_password(&word);
-                shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
-            });
-            let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
-            recording.describe(printable(&words.join(" ")).into_owned(), settings);
+            recording.describe(shown_command(command_line), settings);
         }
     }
 
-    /// `stage` with observers that write the records.
-    pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
+    /// `stage` with observers that write the records. The frames of `input` were log before, if `log` says how.
+    pub fn observe(
+        &self,
+        mut stage: EqualizeStage,
+        (input, log): (&Input, Option<&Developed>),
+        progress: &Arc<Progress>,
+    ) -> EqualizeStage {
         let Records { recording, curves } = self.clone();
         if let Some(curves) = curves {
+            log.iter().for_each(|log| curves.follow(log));
             stage = stage.observed_by(Box::new(CurveSaver::new(curves, input)));
         }
         match recording {

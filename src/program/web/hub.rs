@@ -2,13 +2,14 @@
 
 use super::viewed_file::ViewedFile;
 use crate::options::EqualizeOptions;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use histeq::Named;
-use histeq::spec::{Look, Strength};
+use histeq::spec::{Look, Method, Settings, Strength, Stretch};
 use histeq_media::pipeline::live::{DropOldestQueue, SharedSettings, Shown};
 use histeq_media::pipeline::{Input, Notices, Progress};
 use histeq_media::sink::recordings;
+use histeq_media::sys::Name;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -158,7 +159,18 @@ struct Chosen {
     /// What settings are made for.
     input: Input,
     equalize: EqualizeOptions,
-    strength: Option<f64>,
+}
+
+impl Chosen {
+    /// The share that `settings` are applied with, by the scale of `--strength`.
+    fn strength(&self, settings: &Settings) -> f64 {
+        let options = &self.equalize.options;
+        // Equalization blended with levels that fill the range has a strength of its own, of which all counts as 1.
+        let is_blend = matches!((settings.method, settings.stretch), (Method::Global, Stretch::Full { .. }));
+        let own = if is_blend && options.levels.is_none() { Strength::FULL } else { settings.strength };
+        let of_256 = options.strength.unwrap_or(own).of_256();
+        (f64::from(of_256) / 2.56).round() / 100.0
+    }
 }
 
 /// A source that is viewed.
@@ -173,7 +185,7 @@ pub struct Viewed {
     notices: Notices,
     progress: Arc<Progress>,
     /// Where it is recorded, and whether that is a pattern of names.
-    record: Option<(String, bool)>,
+    record: Option<(Name, bool)>,
     /// Frames for the thread that encodes.
     pub(super) frames: DropOldestQueue<Shown>,
     pub(super) last: Mutex<Option<Shown>>,
@@ -202,13 +214,13 @@ impl Viewed {
         input: &Input,
         equalize: &EqualizeOptions,
         (settings, notices, progress): (&SharedSettings, &Notices, &Arc<Progress>),
-        record: Option<(String, bool)>,
+        record: Option<(Name, bool)>,
     ) -> Self {
         Viewed {
             number,
             name,
             size: input.picture.map_or((0, 0), |(_, size)| size),
-            chosen: Mutex::new(Chosen { input: input.clone(), equalize: equalize.clone(), strength: None }),
+            chosen: Mutex::new(Chosen { input: input.clone(), equalize: equalize.clone() }),
             settings: settings.clone(),
             notices: notices.clone(),
             progress: progress.clone(),
@@ -239,8 +251,9 @@ impl Viewed {
 
     /// Its state.
     pub fn state(&self) -> State {
-        let settings = self.settings.get();
-        let strength = f64::from(settings.strength.of_256()) / 256.0;
+        let chosen = lock(&self.chosen);
+        let (look, strength) = (chosen.equalize.options.look.to_string(), chosen.strength(&self.settings.get()));
+        drop(chosen);
         let (width, height) = self.size;
         let no_signal = self.progress.no_signal();
         let times = lock(&self.times);
@@ -252,8 +265,8 @@ impl Viewed {
             name: self.name.clone(),
             width,
             height,
-            look: lock(&self.chosen).equalize.options.look.to_string(),
-            strength: (strength * 100.0).round() / 100.0,
+            look,
+            strength,
             frames: self.progress.written(),
             dropped: self.progress.dropped(),
             damaged: self.progress.damaged(),
@@ -267,36 +280,34 @@ impl Viewed {
         }
     }
 
-    /// It is equalized otherwise from now on, and no strength is chosen by hand any more.
+    /// It is equalized otherwise from now on, and nothing is chosen by hand any more.
     pub fn set(&self, equalize: &EqualizeOptions) {
-        let mut chosen = lock(&self.chosen);
-        (chosen.equalize, chosen.strength) = (equalize.clone(), None);
+        lock(&self.chosen).equalize = equalize.clone();
     }
 
     /// Changes it from the next frame on.
     ///
     /// # Errors
-    /// When there is no such look, the look does not go with its options, the strength is out of range, or it is not
-    /// recorded.
+    /// When there is no such look, look or strength change nothing of it or do not go with its options, the strength is
+    /// out of range, or it is not recorded.
     pub fn change(&self, change: &Change) -> Result<()> {
         let mut chosen = lock(&self.chosen);
-        let strength = change.strength.or(chosen.strength);
-        if let Some(share) = strength {
-            ensure!((0.0..=1.0).contains(&share), "strength is a number from 0 to 1");
-        }
-        ensure!(change.recording.is_none() || self.record.is_some(), "this source is not recorded");
-        let mut settings = self.settings.get();
         let mut equalize = chosen.equalize.clone();
         if let Some(name) = &change.look {
-            let look = Look::ALL.iter().find(|look| look.to_string() == *name);
-            equalize.options.look = *look.ok_or_else(|| anyhow::anyhow!("there is no look {name:?}"))?;
-            settings = equalize.resolve(&chosen.input, &Notices::silent())?;
+            let look = Look::from_name(name).with_context(|| format!("there is no look {name:?}"))?;
+            ensure!(!equalize.has_given_curves(), "this source has curves that are given, and no look");
+            equalize.options.look = look;
         }
-        if let Some(share) = strength {
-            settings.strength = Strength::from_share(share).unwrap_or_default();
+        if let Some(share) = change.strength {
+            ensure!((0.0..=1.0).contains(&share), "strength is a number from 0 to 1");
+            ensure!(equalize.range.is_none(), "this source has a range that is given, and no strength");
+            equalize.options.strength = Strength::from_share(share);
         }
-        self.settings.set(settings);
-        (chosen.equalize, chosen.strength) = (equalize, strength);
+        ensure!(change.recording.is_none() || self.record.is_some(), "this source is not recorded");
+        if change.look.is_some() || change.strength.is_some() {
+            self.settings.set(equalize.resolve(&chosen.input, &Notices::silent())?);
+        }
+        chosen.equalize = equalize;
         drop(chosen);
         if let Some(name) = &change.look {
             self.notices.changed(&format!("the view in the browser says look {name}"));
@@ -323,10 +334,10 @@ impl Viewed {
         }
     }
 
-    /// The file of the recording with this name.
+    /// The file of the recording that is shown under this name.
     pub fn recording(&self, name: &str) -> Option<PathBuf> {
-        let is_it = |file: &Path| file.file_name().is_some_and(|file| file == name);
-        self.recordings().into_iter().map(|(file, ..)| file).find(|file| is_it(file))
+        let shown = |file: &Path| file.file_name().map(|file| Name::from(file).to_string());
+        self.recordings().into_iter().map(|(file, ..)| file).find(|file| shown(file).as_deref() == Some(name))
     }
 
     /// How many watch it.

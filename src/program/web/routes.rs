@@ -8,6 +8,7 @@ use super::viewed_file::{Asked, ViewedFile};
 use bytes::Bytes;
 use histeq::Named;
 use histeq::spec::Look;
+use histeq_media::sys::Name;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
@@ -163,7 +164,7 @@ async fn of_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>,
             None => refuse(TOO_MANY),
         },
         "recordings" if is_get => {
-            let name = |file: &std::path::Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = |file: &std::path::Path| Name::from(file.file_name().unwrap_or_default()).to_string();
             let all = source.recordings();
             let all =
                 all.iter().map(|(file, begin, bytes)| json!({ "name": name(file), "begin": begin, "bytes": bytes }));

@@ -121,7 +121,7 @@ impl ViewedFile {
         looks.dedup();
         let (rate, is_image) = (input.rate().unwrap_or(DEFAULT_RATE), input.is_image());
         let (width, height) = input.picture.map_or((0, 0), |(_, size)| size);
-        let facts = Facts { name: command.input_name(), duration, rate, width, height, is_image, looks };
+        let facts = Facts { name: command.input_name().to_string(), duration, rate, width, height, is_image, looks };
         let last = Mutex::new(Last { input, full: None, small: None, pair: None });
         ViewedFile { facts, options, rows, command, cancel, notices, last, waiting: AtomicUsize::new(0) }
     }

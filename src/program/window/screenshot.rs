@@ -5,6 +5,7 @@ use crossbeam_channel::Sender;
 use histeq::frame::Frame;
 use histeq_media::pipeline::Notices;
 use histeq_media::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};
+use histeq_media::sys::Name;
 use std::thread::Builder;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -27,8 +28,8 @@ fn report(text: &str, notices: &Notices, window: &Sender<String>) {
 
 fn write(frame: Frame) -> Result<String> {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let name = format!("histeq-video-{}.png", time.as_millis());
-    let target = Target::new(&name, "", Files::One, Overwrite::No)?;
+    let name = Name::from(format!("histeq-video-{}.png", time.as_millis()));
+    let target = Target::new(&name, &Name::default(), Files::One, Overwrite::No)?;
     write_drawn(frame, "screenshot", target, OutputOptions::default())?;
     Ok(format!("screenshot -> {name}"))
 }

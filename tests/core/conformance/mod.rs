@@ -1,7 +1,9 @@
 //! Conformance vectors: small inputs, options, and hashes of what comes out, which every backend has to give through the
 //! library's front. Others can show with them that a port of the specification is right: `docs/porting.md`.
 
+// Pictures and options.
 mod cases;
+// The rule that makes the input.
 mod clip;
 
 use crate::backends::available;

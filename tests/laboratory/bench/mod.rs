@@ -1,9 +1,13 @@
 //! `bench`: every suite on small pictures. How long anything takes is not tested, only that it is measured, verified and
 //! written down.
 
+// Arguments.
 mod command_line;
+// The publications' figures beside ours.
 mod figures;
+// What is measured, with and without a GPU.
 mod suites;
+// Markdown, CSV, JSON, SVG.
 mod written;
 
 use crate::support::program::Dir;

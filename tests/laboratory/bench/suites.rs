@@ -78,7 +78,7 @@ fn without_a_gpu_its_own_suites_say_so_and_end_well() {
 #[test]
 fn a_suite_of_the_gpu_needs_one() {
     if gpu().is_some() {
-        skip("a machine without a GPU", "there is one");
+        skip("no-gpu", "there is one");
         return;
     }
     let dir = Dir::new();

@@ -125,7 +125,8 @@ fn packets_outlive_a_camera_that_was_opened_by_its_name_alone() {
         assert!(run.status.success() && said.contains("1 passed"), "{said}");
         return;
     };
-    let mut demuxer = Demuxer::open(&camera, ReadFrom::Url, None, &[], Arc::<AtomicBool>::default()).expect("a camera");
+    let mut demuxer =
+        Demuxer::open(&camera.into(), ReadFrom::Url, None, &[], Arc::<AtomicBool>::default()).expect("a camera");
     let packets: Vec<Packet> = (0..3).map(|_| demuxer.read().expect("a packet").expect("no end")).collect();
     let bytes: Vec<Vec<u8>> = packets.iter().map(|packet| packet.data().to_vec()).collect();
     drop(demuxer);

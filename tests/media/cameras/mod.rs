@@ -1,14 +1,23 @@
 //! Real drivers: cameras that deliver, fail, disappear and come back, and virtual ones. `tests/media/cameras.sh` has a machine
 //! with all of them; elsewhere, those that are missing are skipped.
 
+// The list of cameras.
 mod devices;
+// Faults that a driver injects.
 mod faults;
+// Helper: what is in a recording.
 mod film;
+// Pixel formats, sizes, rates.
 mod formats;
+// Virtual cameras.
 mod loopback;
+// How recordings end.
 mod recording;
+// Microphones.
 mod sound;
+// A webcam that is pulled out.
 mod usb;
+// Helper: such a webcam.
 mod usb_webcam;
 
 use crate::support::program::{Dir, Run, told};

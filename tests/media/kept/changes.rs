@@ -44,7 +44,7 @@ fn progressive_pictures_among_interlaced_ones_leave_the_order_of_fields_as_it_is
         let coded = format!("-vf setfield={order} -flags +ilme+ildct");
         for (extension, codec) in [("h264", X264), ("m2v", MPEG2)] {
             let (input, frames) = (format!("in.{extension}"), format!("{codec} {coded}"));
-            joined(&dir, &input, &[(SOURCE, 30, &frames), (SOURCE, 5, codec), (SOURCE, 65, &frames)]);
+            joined(&dir, &input, &[(SOURCE, 20, &frames), (SOURCE, 5, codec), (SOURCE, 25, &frames)]);
             let before = fields(&dir, &input);
             assert!(before.iter().filter(|of| !of.0).count() == 5 && before[0] == (true, is_top), "the clip is mixed");
             for (encoder, output) in
@@ -148,4 +148,41 @@ fn another_matrix_is_converted_and_other_colours_are_named() {
     let same = ["color_trc=bt709", "color_trc=smpte170m"].map(|more| tagged("bt709", "bt709", more));
     joined(&dir, "same.h264", &[(bars, 5, &same[0]), (bars, 5, &same[1])]);
     dir.succeeds("--backend cpu --strict -y same.h264 out.mkv");
+}
+
+/// Notes on how pictures are converted, and the pictures.
+#[test]
+fn what_is_said_of_the_format_is_what_is_written() {
+    let dir = Dir::new();
+    let clip = |file: &str, filter: &str, options: &str| {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -vf {filter} {options} {file}"));
+    };
+    clip("alpha.mkv", "format=rgba,colorchannelmixer=aa=0.5,format=yuva420p", "-c:v ffv1");
+    clip("deep.mkv", "format=yuv422p10le", "-c:v ffv1");
+    clip("fields.mkv", "setfield=tff,format=yuv420p", "-c:v ffv1 -flags +ildct -field_order tt");
+    for (encoder, line, said, format) in [
+        (
+            "mpeg4",
+            "alpha.mkv out.mp4",
+            "does not take the alpha of yuva420p: the video becomes yuv420p, which is opaque",
+            "yuv420p",
+        ),
+        ("mpeg4", "deep.mkv out.mp4", "does not take yuv422p10le: the video is narrowed to yuv420p", "yuv420p"),
+        ("libvpx-vp9", "fields.mkv out.mkv", "cannot code fields: interlaced video becomes frames", "yuv420p"),
+    ] {
+        if !encoder_is_here("formats", encoder) {
+            continue;
+        }
+        let run = dir.succeeds(&format!("-y --backend cpu --strength 0 --levels 1 --encoder {encoder} {line}"));
+        run.says(&[said]);
+        let output = line.split(' ').next_back().expect("an output");
+        let stream = &dir.streams(output)[0];
+        assert_eq!(stream["pix_fmt"], format, "{line}");
+        assert!(dir.frames(output).iter().all(|frame| frame["interlaced_frame"] == 0), "{line}");
+        let input = line.split(' ').next().expect("an input");
+        // In the range that the file says.
+        let [before, after] = [input, output].map(|file| dir.raw(file, "gray"));
+        let apart = crate::support::pictures::apart(&before, &after);
+        assert!(apart < 6.0, "{line}: {apart} apart");
+    }
 }

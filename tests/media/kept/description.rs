@@ -218,3 +218,43 @@ fn timecode_counts_by_the_nominal_rate_where_the_rate_varies() {
         assert!(told.contains("01:02:04"), "{rate} {timecode}: {told}");
     }
 }
+
+/// The metadata of a file, by the names of its entries in small letters.
+fn tags(dir: &Dir, file: &str) -> std::collections::BTreeMap<String, String> {
+    let tags = dir.probe("-show_format", file)["format"]["tags"].clone();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    tags.as_object().map_or_else(Default::default, |tags| {
+        tags.iter().map(|(key, value)| (key.to_lowercase(), text(value))).collect()
+    })
+}
+
+#[test]
+fn an_output_tells_what_made_it_and_how() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "");
+    film(&dir, "told.mkv", "-c:v mpeg4 -q:v 3", "-metadata comment='Said so'");
+    let ours = format!("histeq-video {} --", env!("CARGO_PKG_VERSION"));
+    for output in ["out.mkv", "out.mp4", "out.mov", "out.avi"] {
+        dir.succeeds(&format!("--backend cpu --look haze --smooth 2 in.mkv {output}"));
+        let comment = tags(&dir, output).remove("comment").unwrap_or_default();
+        assert!(comment.starts_with(&ours) && comment.contains(" --look haze "), "{output}: {comment}");
+        assert!(comment.contains(" --smooth 2"), "{output}: {comment}");
+        // What is there can be typed, and gives the same.
+        let options = comment.split_once("--").map_or("", |(_, options)| options);
+        dir.succeeds(&format!("--backend cpu -y --{options} in.mkv again-{output}"));
+        assert_eq!(tags(&dir, &format!("again-{output}")).remove("comment"), Some(comment), "{output}");
+        dir.succeeds(&format!("--backend cpu -y --look haze --no-provenance in.mkv {output}"));
+        assert_eq!(tags(&dir, output).remove("comment"), None, "{output}");
+    }
+    // The comment of the input stays; Matroska has another place.
+    for output in ["kept.mkv", "kept.mp4"] {
+        dir.succeeds(&format!("--backend cpu --look haze told.mkv {output}"));
+        let mut kept = tags(&dir, output);
+        assert_eq!(kept.remove("comment").as_deref(), Some("Said so"), "{output}");
+        let settings = kept.remove("encoder_settings");
+        assert_eq!(settings.is_some_and(|settings| settings.starts_with(&ours)), output == "kept.mkv", "{output}");
+    }
+    // Nothing of it in raw frames, and nothing in the plain y4m of a pipe.
+    let raw = dir.succeeds("--backend cpu in.mkv --output-format yuv4mpegpipe -").stdout;
+    assert!(raw.starts_with(b"YUV4MPEG2") && !raw.windows(7).any(|bytes| bytes == b"histeq-"));
+}

@@ -1,16 +1,30 @@
 //! What a file keeps: everything about it but the luma of one of its video streams.
 
+// Transparency.
 mod alpha;
+// Captions inside of pictures.
 mod captions;
+// Fields, shapes and colours that change in the middle.
 mod changes;
+// Chapters, titles, timecode.
 mod description;
+// Clocks that jump.
 mod jumps;
+// Codecs and samples without loss, and what is said where they cannot stay so.
+mod lossless;
+// The table of what each container keeps; EXIF, ICC, Dolby Vision.
+mod metadata;
+// Pixel shape, rotation, fields, colours, light.
 mod picture;
+// Limited and full range.
 mod range;
-mod says;
+// Sound, subtitles, data, attachments.
 mod streams;
+// PCR and SCR.
 mod system_clock;
+// Time stamps.
 mod times;
+// Pictures that are turned because the output cannot say so.
 mod upright;
 
 use crate::support::program::Dir;

@@ -382,3 +382,55 @@ fn mpeg_2_stays_in_the_containers_made_for_it() {
         assert!(dir.frames(output).iter().all(|frame| frame["interlaced_frame"] == 1), "{output}");
     }
 }
+
+/// A film with sound in two streams of AAC, and the same without the header of the first one, as of a camera: `cbSize` of
+/// the sound's format in its AVI is 0.
+fn with_and_without_header(dir: &Dir) {
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=10:duration=2 -f lavfi -i sine=duration=2 -f lavfi -i \
+         sine=frequency=900:duration=2 -map 0 -map 1 -map 2 -c:v mpeg4 -g 5 -c:a aac whole.avi",
+    );
+    let mut bytes = dir.read("whole.avi");
+    let at = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).position(|window| window == part).expect("a part");
+    let sound = at(&bytes, b"auds");
+    let size = sound + at(&bytes[sound..], b"strf") + 8 + 16;
+    assert_eq!(bytes[size - 16], 0xff, "AAC");
+    assert_ne!(bytes[size], 0);
+    bytes[size] = 0;
+    dir.write("in.avi", &bytes);
+}
+
+#[test]
+fn a_stream_that_the_muxer_refuses_is_left_out_by_its_name() {
+    let dir = Dir::new();
+    with_and_without_header(&dir);
+    let refused = |line: &str, stream: usize, output: &str, why: &str| {
+        let run = dir.succeeds(&format!("--backend cpu {line} {output}"));
+        run.says(&[
+            &format!("stream #{stream} (audio, aac) is left out: "),
+            why,
+            &format!("(--streams -{stream} says"),
+        ]);
+        let found = dir.streams(output);
+        let count = |kind: &str| found.iter().filter(|stream| stream["codec_type"] == kind).count();
+        assert_eq!((found.len(), count("video"), count("audio")), (2, 1, 1), "{output}");
+        assert_eq!(dir.packet_times("v:0", output).len(), 20);
+    };
+    // At its first packet.
+    refused("--encoder mpeg4 in.avi", 1, "out.mkv", "matroska does not take it: Error parsing AAC extradata");
+    assert_eq!(dir.payload("0:a:0", "out.mkv"), dir.payload("0:a:1", "whole.avi"));
+    // At the header.
+    refused(
+        "--encoder flv whole.avi",
+        2,
+        "out.flv",
+        "flv does not take it: cannot begin a flv file (at most one audio",
+    );
+    assert_eq!(dir.payload("0:a:0", "out.flv"), dir.payload("0:a:0", "whole.avi"));
+    // Who says so is not told.
+    dir.succeeds("--backend cpu --encoder mpeg4 --streams -1 -y in.avi out.mkv").never_says("warning");
+    dir.run("--backend cpu --encoder mpeg4 --strict in.avi strict.mkv").fails().says(&["is left out", "--strict"]);
+    assert!(!dir.path("strict.mkv").exists());
+    dir.succeeds("--backend cpu --encoder mpeg4 whole.avi whole.mkv").never_says("is left out");
+    assert_eq!(dir.streams("whole.mkv").len(), 3);
+}

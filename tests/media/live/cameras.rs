@@ -93,6 +93,56 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
 }
 
 #[test]
+fn a_dry_run_checks_the_file_with_its_encoders_and_opens_no_camera() {
+    let dir = Dir::new();
+    let cameras = |gate: &str, yard: &str| {
+        let camera = |name: &str, lines: &str| {
+            // A run would wait for it.
+            format!(
+                "[camera.{name}]\nsource = \"none-{name}\"\nrecord = \"{name}-%s.mkv\"\nsegment = \"1h\"\n{lines}\n"
+            )
+        };
+        format!("# Line 1.\n{}{}", camera("gate", gate), camera("yard", yard))
+    };
+    dir.write("c.toml", cameras("encoder = \"ffv1\"", "encoder = \"mpeg4\"").as_bytes());
+    let before = dir.names();
+    let run = dir.succeeds("live --config c.toml --dry-run");
+    let told = String::from_utf8(run.stdout).expect("text");
+    for said in
+        ["gate: none-gate", "gate-%s.mkv: ffv1 in matroska", "yard-%s.mkv: mpeg4 in matroska", "2 cameras, no fault"]
+    {
+        assert!(told.contains(said), "{said} in:\n{told}");
+    }
+    for (yard, code, said) in [
+        ("encoder = \"abacus\"", 1, "c.toml:11:1: camera yard: no encoder abacus here"),
+        (
+            "encoder = \"mpeg4\"\nencoder-option = \"bogus=1\"",
+            1,
+            "c.toml:12:1: camera yard: encoder mpeg4 has no option bogus",
+        ),
+        ("encoder = \"mpeg4\"\ncrf = 77", 2, "c.toml:12:1: camera yard: --crf is a number from 0 to 31"),
+        (
+            "encoder = \"mpeg4\"\noutput-option = \"bogus=1\"",
+            1,
+            "c.toml:12:1: camera yard: yard-%s.mkv: container matroska has no option bogus",
+        ),
+        ("encoder = \"ffv1\"\nmask = \"none.png\"", 4, "c.toml:12:1: camera yard: --mask: none.png"),
+        ("lok = 1", 2, "c.toml:11:1: there is no option lok"),
+    ] {
+        dir.write("c.toml", cameras("encoder = \"ffv1\"", yard).as_bytes());
+        dir.run("live --config c.toml --dry-run").exits_with(code).says(&[said]);
+    }
+    // An option of the command line is no fault of the file.
+    dir.run("live --config c.toml --bogus")
+        .exits_with(2)
+        .says(&["unexpected argument '--bogus'"])
+        .never_says("c.toml:");
+    dir.succeeds("live --dry-run --encoder ffv1 --record one.mkv none-gate");
+    dir.run("live --dry-run --encoder mpeg4 --record one.webm none-gate").fails().says(&["one.webm"]);
+    assert_eq!(dir.names(), before);
+}
+
+#[test]
 fn what_does_not_change_goes_on_when_the_file_is_read_again() {
     let dir = Dir::new();
     dir.write("c.toml", file(&[("gate", ""), ("yard", "")]).as_bytes());
@@ -146,20 +196,229 @@ fn what_does_not_change_goes_on_when_the_file_is_read_again() {
     assert_eq!(said.matches("yard, testsrc2").count(), 2, "{said}");
 }
 
+/// The time of the day now, as `date` moves it.
+fn time_of_day(dir: &Dir, moved: &str) -> String {
+    let run = Run::of(&mut dir.other_command("date", &format!("+%T -d '{moved}'")), moved).exits_with(0);
+    String::from_utf8_lossy(&run.stdout).trim().to_owned()
+}
+
+/// A schedule that holds from one moved time of the day to another.
+fn scheduled(dir: &Dir, (from, until): (&str, &str), options: &str) -> String {
+    let [from, until] = [from, until].map(|moved| time_of_day(dir, moved));
+    format!("schedule = [{{ from = \"{from}\", to = \"{until}\", {options} }}]")
+}
+
+/// A time that holds now, and for half a day.
+const NOW: (&str, &str) = ("-12 hours", "+11 hours");
+
+/// A dark ramp that stands still, which look natural makes brighter.
+const RAMP: &str = "source = \"nullsrc=s=64x48:r=10,geq=lum=16+X:cb=128:cr=128,realtime\"\nformat = \"lavfi\"\n\
+                    encoder = \"ffv1\"\n";
+
+/// The mean luma of each frame of a recording of these cameras.
+fn lumas(dir: &Dir, file: &str) -> Vec<f64> {
+    let frames = dir.raw(file, "gray");
+    frames
+        .chunks(64 * 48)
+        .map(|frame| frame.iter().map(|&level| f64::from(level)).sum::<f64>() / (64.0 * 48.0))
+        .collect()
+}
+
+#[test]
+fn what_a_schedule_says_at_the_start_is_on_the_pictures_and_in_the_events() {
+    let dir = Dir::new();
+    // One that look natural leaves alone, and one that it makes brighter and more colourful.
+    let sources = [
+        "testsrc2=s=64x48:r=4:d=1.5,lutyuv=y=16+val/4,realtime",
+        "nullsrc=s=64x48:r=4:d=1.5,geq=lum=16+X:cb=110+Y/4:cr=140,realtime",
+    ];
+    let asked = [
+        ("look = \"night\"", 0),
+        ("look = \"thermal\"", 0),
+        ("look = \"exact\"", 0),
+        ("strength = 0", 1),
+        ("method = \"global\"", 1),
+        ("chroma = \"keep\"", 1),
+    ];
+    let mut cameras = "format = \"lavfi\"\nencoder = \"ffv1\"\n".to_owned();
+    let mut add = |name: &str, source: usize, line: &str| {
+        let source = sources[source];
+        cameras += &format!("[camera.{name}]\nsource = \"{source}\"\nrecord = \"{name}.mkv\"\n{line}\n");
+    };
+    [0, 1].into_iter().for_each(|source| add(&format!("plain-{source}"), source, ""));
+    for (number, (option, source)) in asked.into_iter().enumerate() {
+        add(&format!("asked-{number}"), source, option);
+        add(&format!("told-{number}"), source, &scheduled(&dir, NOW, option));
+    }
+    dir.write("c.toml", cameras.as_bytes());
+    dir.succeeds("live --backend cpu --config c.toml --progress-file run.jsonl");
+    let plain = [0, 1].map(|source| dir.raw(&format!("plain-{source}.mkv"), "yuv420p"));
+    let events = String::from_utf8(dir.read("run.jsonl")).expect("a text");
+    let events: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let settings = |file: &str| {
+        let starts = || events.iter().filter(|event| event["event"] == "start");
+        starts().find(|event| event["outputs"][0] == file).expect("a start")["settings"].clone()
+    };
+    for (number, (asked, source)) in asked.into_iter().enumerate() {
+        let [asked_file, told_file] = ["asked", "told"].map(|name| format!("{name}-{number}.mkv"));
+        let pictures = dir.raw(&told_file, "yuv420p");
+        assert_eq!(pictures.len(), 6 * 64 * 48 * 3 / 2, "{asked}");
+        assert!(pictures != plain[source], "{asked}: what was announced was not done");
+        assert!(pictures == dir.raw(&asked_file, "yuv420p"), "{asked}: other pictures than by the option");
+        assert_eq!(settings(&told_file), settings(&asked_file), "{asked}");
+    }
+}
+
+#[test]
+fn a_schedule_holds_for_a_camera_that_begins_again_and_begins_and_ends_while_one_films() {
+    let dir = Dir::new();
+    let gate = |schedule: &str, more: &str| {
+        let camera = format!("[camera.gate]\n{RAMP}record = \"gate-%s.mkv\"\nsegment = \"1s\"\n");
+        dir.write("c.toml", format!("{camera}{schedule}\n{more}\n").as_bytes());
+    };
+    let segments = || -> Vec<String> {
+        dir.names().into_iter().filter(|name| name.starts_with("gate-") && name.ends_with(".mkv")).collect()
+    };
+    // In full range.
+    let dark = 63.0 / 2.0 * 255.0 / 219.0;
+    let is_dark = |luma: &f64| (luma - dark).abs() < 1.0;
+    gate(&scheduled(&dir, NOW, "strength = 0"), "");
+    let live = Beside::live(&dir, "--config c.toml");
+    live.until_more_frames(5);
+    gate(&scheduled(&dir, NOW, "strength = 0"), "smooth = 3");
+    let before = segments().len();
+    live.signal(Signal::HUP);
+    live.until("another recording", |_| segments().len() > before);
+    live.until_it_says("gate, nullsrc");
+    live.until_more_frames(5);
+    // From now on, it begins and ends while the camera films.
+    gate(&scheduled(&dir, ("+6 seconds", "+12 seconds"), "strength = 0"), "");
+    let before = segments();
+    live.signal(Signal::HUP);
+    live.until("the file is read again", |heard| heard.text.matches("1 changed").count() == 2);
+    live.until("it begins again", |heard| heard.text.matches("gate, nullsrc").count() == 2);
+    live.until("the schedule holds", |heard| heard.text.matches("the schedule says strength 0").count() == 3);
+    live.until_it_says("the schedule says nothing else from now on");
+    live.until_more_frames(10);
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    let (old, new): (Vec<String>, Vec<String>) = segments().into_iter().partition(|name| before.contains(name));
+    let all = |files: &[String]| files.iter().flat_map(|file| lumas(&dir, file)).collect::<Vec<f64>>();
+    let (old, new) = (all(&old), all(&new));
+    assert!(old.len() >= 10 && old.iter().all(is_dark), "{old:?}: {said}");
+    let count = new.iter().filter(|luma| is_dark(luma)).count();
+    let (first, last) = (new[0], new[new.len() - 1]);
+    assert!(count >= 30 && !is_dark(&last) && last > dark + 10.0, "{first} to {last}, {count} dark: {said}");
+}
+
+#[test]
+fn a_schedule_that_could_change_nothing_is_a_fault() {
+    let dir = Dir::new();
+    let camera = format!("[camera.gate]\n{RAMP}record = \"a.mkv\"\nrange = \"16:80\"\n");
+    dir.write("c.toml", format!("{camera}{}\n", scheduled(&dir, NOW, "look = \"night\"")).as_bytes());
+    dir.run("live --config c.toml")
+        .exits_with(2)
+        .says(&["c.toml:7:13: camera gate: its curves or its range are given"]);
+}
+
+#[test]
+fn a_camera_that_begins_again_records_under_the_next_free_name() {
+    for overwrite in ["", "-y "] {
+        let dir = Dir::new();
+        dir.write("b.2.mkv", b"precious");
+        dir.write("there.mkv", b"precious");
+        let gate = |more: &str| {
+            let camera = format!("[camera.gate]\n{RAMP}record = \"b.mkv\"\nsave-curves = \"b.jsonl\"\n");
+            dir.write("c.toml", format!("{camera}{more}\n").as_bytes());
+        };
+        gate("");
+        let live = Beside::live(&dir, &format!("{overwrite}--config c.toml"));
+        live.until_more_frames(5);
+        gate("strength = 0");
+        live.signal(Signal::HUP);
+        live.until_it_says("gate, nullsrc");
+        live.until("it begins again", |_| dir.path("b.3.mkv").exists());
+        live.until_more_frames(5);
+        if overwrite.is_empty() {
+            gate("strength = 0\n[camera.door]\nsource = \"nullsrc\"\nrecord = \"there.mkv\"");
+            live.signal(Signal::HUP);
+            live.until_it_says("c.toml: camera door: there.mkv exists (use -y to overwrite it) (all goes on as it was");
+        }
+        live.signal(Signal::TERM);
+        let (code, said) = live.end();
+        assert_eq!(code, Some(0), "{said}");
+        let (first, second) = (lumas(&dir, "b.mkv"), lumas(&dir, "b.3.mkv"));
+        assert!(first.len() >= 5 && second.len() >= 5, "{} and {} frames: {said}", first.len(), second.len());
+        assert!(first[first.len() - 1] > second[0] + 10.0, "{first:?} and {second:?}");
+        // Strength 0 is a curve that changes nothing.
+        let curves = ["b.jsonl", "b.2.jsonl"].map(|file| String::from_utf8(dir.read(file)).expect("a text"));
+        let changes = curves.each_ref().map(|lines| !lines.contains("32,33,34,35,36,37"));
+        assert!(changes == [true, false] && curves[1].contains("\"frame\":0"), "{curves:?}");
+        assert_eq!([dir.read("b.2.mkv"), dir.read("there.mkv")], [b"precious", b"precious"]);
+    }
+}
+
+#[test]
+fn a_camera_that_never_records_is_told_by_the_exit_code() {
+    let dir = Dir::new();
+    let door = "[camera.door]\nsource = \"testsrc2=s=64x48:r=10,realtime\"\nformat = \"lavfi\"\nrecord = \"door.mkv\"\n\
+                encoder = \"abacus\"\n";
+    dir.write("c.toml", format!("[camera.gate]\n{RAMP}record = \"gate.mkv\"\n{door}").as_bytes());
+    let live = Beside::live(&dir, "--config c.toml");
+    live.until_it_says("door: begins again in 60 s");
+    live.until("frames of the other", |heard| heard.frames.get(&1).is_some_and(|frames| *frames > 5));
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert!(code.is_some_and(|code| code != 0) && said.contains("1 of 2 cameras failed: door"), "{code:?}: {said}");
+    assert!(lumas(&dir, "gate.mkv").len() > 5 && !dir.path("door.mkv").exists());
+}
+
+#[test]
+fn a_camera_that_has_failed_begins_again_after_a_minute() {
+    let dir = Dir::new();
+    let camera = "source = \"testsrc2=s=64x48:r=10:d=0.5,realtime\"\nformat = \"lavfi\"\nrecord = \"gate.mkv\"";
+    dir.write("c.toml", format!("[camera.gate]\n{camera}\nencoder = \"ffv1\"\nlut = \"x.cube\"\n").as_bytes());
+    let live = Beside::live(&dir, "--config c.toml");
+    live.until_it_says("gate: begins again in 60 s");
+    assert!(!dir.path("gate.mkv").exists());
+    dir.write("x.cube", b"LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n");
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(dir.frame_times("gate.mkv").len(), 5, "{said}");
+}
+
+#[test]
+fn what_is_one_for_the_program_is_not_said_to_be_changed() {
+    let dir = Dir::new();
+    let gate = |head: &str| {
+        dir.write("c.toml", format!("{head}[camera.gate]\n{RAMP}record = \"gate.mkv\"\n").as_bytes());
+    };
+    gate("");
+    let live = Beside::live(&dir, "--config c.toml");
+    live.until_more_frames(3);
+    gate("web = \"127.0.0.1:0\"\n");
+    live.signal(Signal::HUP);
+    live.until_it_says(
+        "c.toml: --web is one for the whole program (start it again to change that) (all goes on as it was",
+    );
+    live.until_more_frames(3);
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert!(code == Some(0) && said.matches("gate, nullsrc").count() == 1, "{said}");
+}
+
 #[test]
 fn a_schedule_and_pictures_that_turn_gray_are_told() {
     let dir = Dir::new();
-    // All of the day but for an hour that is half a day away.
-    let hour = Run::of(&mut dir.other_command("date", "+%H"), "+%H").stdout;
-    let hour: u32 = String::from_utf8_lossy(&hour).trim().parse().expect("an hour");
-    let (until, from) = ((hour + 12) % 24, (hour + 13) % 24);
     let camera = format!(
         "[camera.gate]\nformat = \"lavfi\"\nsource = \"testsrc2=s=64x48:r=10,hue=s='lt(t,5)',realtime\"\n\
-         record = \"gate.mkv\"\nschedule = [{{ from = \"{from:02}:00\", to = \"{until:02}:00\", look = \"night\" }}]\n"
+         record = \"gate.mkv\"\n{}\n",
+        scheduled(&dir, NOW, "look = \"night\"")
     );
     dir.write("c.toml", camera.as_bytes());
     let live = Beside::live(&dir, "--config c.toml");
-    live.until_it_says(&format!("gate: the schedule says look night until {until:02}:00:00"));
+    live.until_it_says("gate: the schedule says look night until ");
     live.until_it_says("gate: the picture is gray");
     live.signal(Signal::TERM);
     let (code, said) = live.end();

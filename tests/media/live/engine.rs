@@ -11,6 +11,7 @@ use histeq_media::pipeline::live::{
     DropOldestQueue, Latency, LiveParts, LiveSummary, Output, QueuePolicy, SharedSettings, WarmUp, run,
 };
 use histeq_media::pipeline::{Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
+use histeq_media::sys::Name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -59,7 +60,7 @@ impl Sink for Slow {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, _outcome: Outcome) -> Result<Option<Name>> {
         Ok(None)
     }
 }
@@ -111,7 +112,7 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let interval = Duration::from_millis(15);
     let source = Paced { left: film.frames, interval, token: Arc::new(()), most_alive: most_alive.clone() };
     let sink = Box::new(Slow { time: film.write, fault: film.fault, written: written.clone() });
-    let output = Output { name: "slow".to_owned(), sink, queue_policy: film.queue_policy };
+    let output = Output { name: "slow".into(), sink, queue_policy: film.queue_policy };
     let lazy = Lazy(Reference::default(), [film.first; 3], film.equalize);
     let cast = LiveParts {
         microphone: None,

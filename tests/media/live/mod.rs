@@ -1,20 +1,36 @@
 //! Live: modes of cameras, the engine that drops what is late, recordings, a camera or a server that goes away, the window.
 
+// `--config`: a file of cameras, its changes, schedules.
 mod cameras;
+// Times of frames.
 mod clock;
+// Frames that are dropped.
 mod engine;
+// The mode that is chosen of a camera.
 mod modes;
+// A camera in the network that is lost.
 mod network;
+// `--output`: servers that go away or stall.
 mod outputs;
+// `--segment`, `--keep`: recordings in segments.
 mod recorder;
+// `--record`.
 mod recording;
+// Cameras that speak RTSP.
 mod rtsp;
+// Helper: such a camera.
 mod rtsp_server;
+// Helper: RTMP, RTSP and SRT servers.
 mod servers;
+// Several sources in one process.
 mod several;
+// Sound in step with pictures.
 mod sound;
+// Messages about cameras.
 mod trouble;
+// `--web`: addresses, tokens, control.
 mod web;
+// The window.
 mod window;
 
 use crate::support::program::{Dir, told};

@@ -3,6 +3,7 @@
 use super::Beside;
 use crate::support::program::{Dir, usage_error};
 use crate::support::skip::skip;
+use crate::support::tiny_disk::TinyDisk;
 use histeq_media::ffmpeg::FilterGraph;
 use rustix::process::Signal;
 use std::fs;
@@ -66,6 +67,106 @@ fn only_recordings_of_this_pattern_go_in_this_run_and_in_later_ones() {
     assert!(left.contains(&"s-1000000000.mkv".to_owned()), "{left:?}");
     assert!(dir.names().contains(&"evidence.mkv".to_owned()));
     assert!(first.iter().all(|name| !left.contains(name)), "{left:?} of {first:?}");
+}
+
+/// 46 kB a second of FFV1.
+const NOISE: &str = "testsrc2=s=64x48:r=10,noise=alls=100:allf=t,realtime";
+
+/// The bytes of all recordings whose names begin so.
+fn bytes(dir: &Dir, begin: &str) -> u64 {
+    let names = dir.names().into_iter().filter(|name| name.starts_with(begin) && name.ends_with(".mkv"));
+    names.map(|name| fs::metadata(dir.path(name)).expect("a file").len()).sum()
+}
+
+#[test]
+fn no_run_ends_with_more_than_may_be_kept() {
+    let dir = Dir::new();
+    let line = "live --encoder ffv1 --segment 1s --record s-%s.mkv --duration 4.5";
+    let run = dir.succeeds(&format!("{line} {AS_IS} -f lavfi '{NOISE}'"));
+    assert!(bytes(&dir, "s-") > 150_000, "{} bytes: {}", bytes(&dir, "s-"), run.stderr);
+    let run = dir.succeeds(&format!("{line} --keep-size 110k {AS_IS} -f lavfi '{NOISE}'"));
+    let left = bytes(&dir, "s-");
+    assert!((30_000..=110_000).contains(&left), "{left} bytes: {}", run.stderr);
+}
+
+#[test]
+fn what_stands_above_all_cameras_is_kept_of_all_together() {
+    let dir = Dir::new();
+    // What the roof has recorded before counts while its camera is away.
+    dir.succeeds(&format!(
+        "live {AS_IS} --encoder ffv1 --segment 1s --record roof-%s.mkv --duration 3.5 -f lavfi '{NOISE}'"
+    ));
+    let before = bytes(&dir, "roof-");
+    let head = "keep-size = \"200k\"\nsegment = \"1s\"\nencoder = \"ffv1\"\nlevels = 1\nstrength = 0\ndenoise = 0\n";
+    let camera = |name: &str, more: &str| {
+        format!("[camera.{name}]\nsource = \"{NOISE}\"\nformat = \"lavfi\"\nrecord = \"{name}-%s.mkv\"\n{more}\n")
+    };
+    let roof = "[camera.roof]\nsource = \"tcp://127.0.0.1:9\"\nrecord = \"roof-%s.mkv\"\n";
+    let cameras = [camera("gate", ""), camera("yard", ""), camera("door", "keep-size = \"90k\"")].concat();
+    dir.write("c.toml", format!("{head}{cameras}{roof}").as_bytes());
+    let live = Beside::live(&dir, "--config c.toml");
+    let frames = |heard: &super::Heard| [1, 2, 3].map(|source| heard.frames.get(&source).copied().unwrap_or(0));
+    live.until("frames of three", |heard| frames(heard).iter().all(|frames| *frames > 45));
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    let [gate, yard, roof, door] = ["gate-", "yard-", "roof-", "door-"].map(|name| bytes(&dir, name));
+    assert!(gate + yard + roof <= 200_000, "{gate} + {yard} + {roof} bytes: {said}");
+    assert!(
+        gate > 0 && yard > 0 && (1..before / 2).contains(&roof),
+        "{gate}, {yard}, {roof} of {before} bytes: {said}"
+    );
+    assert!((1..=90_000).contains(&door), "{door} bytes: {said}");
+}
+
+#[test]
+fn a_full_disk_takes_the_oldest_recording_or_is_waited_for() {
+    let dir = Dir::new();
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "800k") else {
+        return skip("a full disk", "a small file system cannot be mounted");
+    };
+    let fill = || dir.write("disk/filler", &[0; 500_000]);
+    fill();
+    let line = format!("{AS_IS} --encoder ffv1 --segment 1s --record disk/s-%s.mkv -f lavfi '{NOISE}'");
+    let here = || -> Vec<String> { dir.names().into_iter().filter(|name| name.ends_with(".mkv")).collect() };
+    let live = Beside::live(&dir, &line);
+    live.until_it_says("s-%s.mkv: No space left on device; waiting until the disk takes recordings again");
+    let before = here();
+    live.until_more_frames(10);
+    assert_eq!(here(), before, "{}", live.said());
+    fs::remove_file(dir.path("disk/filler")).expect("the filler");
+    live.until_it_says(": recording again after ");
+    live.until("two more", |_| here().len() > before.len() + 2);
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    let frames: usize = here().iter().map(|name| dir.frame_times(name).len()).sum();
+    assert!(
+        said.contains(&format!("{frames} frames -> disk/s-%s.mkv, ")) && said.contains("because it was away"),
+        "{said}"
+    );
+
+    here().iter().for_each(|name| fs::remove_file(dir.path(name)).expect("a recording"));
+    fill();
+    let live = Beside::live(&dir, &format!("--keep 1h {line}"));
+    live.until(": removed", |heard| {
+        heard.text.contains(": removed, because the disk is full") || heard.text.contains("keeps no attributes")
+    });
+    if live.said().contains("keeps no attributes") {
+        return skip("kernel", "a file system in memory keeps no attributes here");
+    }
+    let oldest = here()[0].clone();
+    live.until("the next one goes, too", |_| !dir.path(&oldest).exists());
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    let removed: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("histeq-video: ")?.strip_suffix(": removed, because the disk is full"))
+        .collect();
+    assert!(removed.len() > 1 && removed.is_sorted(), "{said}");
+    let (left, newest) = (here(), removed[removed.len() - 1]);
+    assert!(!left.is_empty() && left.iter().all(|name| name.as_str() > newest), "{left:?}: {said}");
 }
 
 #[test]

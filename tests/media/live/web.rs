@@ -5,8 +5,10 @@ use crate::support::http::{Answer, exchange};
 use crate::support::pictures::apart;
 use crate::support::random::Random;
 use crate::support::running::under_load;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::net::TcpStream;
+use std::os::unix::ffi::OsStrExt;
 
 /// A run with a view, and where that is.
 struct Served {
@@ -133,6 +135,76 @@ fn a_source_is_told_and_changed_while_it_runs() {
     served.live.signal(Signal::TERM);
     let (code, said) = served.live.end();
     assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn what_the_page_changes_is_done() {
+    let dir = Dir::new();
+    let ramp = "-f lavfi 'nullsrc=s=160x120:r=10,geq=lum=16+X/2:cb=128:cr=128,realtime'";
+    let served = Served::of(Beside::live(&dir, &format!("--web=0 --encoder ffv1 --record cam.mkv {ramp}")));
+    served.live.until_more_frames(3);
+    let picture = |of: &str| {
+        dir.write("shown.jpg", &served.get(&format!("/api/sources/1/picture.jpg?of={of}")).body);
+        dir.raw("shown.jpg", "rgb24")
+    };
+    // What the options make of it, in a file.
+    let made = |options: &str| {
+        dir.succeeds(&format!(
+            "live -y --backend cpu --no-preview {options} --encoder ffv1 --frames 3 --record made.mkv {ramp}"
+        ));
+        dir.raw("made.mkv", "rgb24").split_off(2 * 3 * 160 * 120)
+    };
+    let original = picture("original");
+    assert!(apart(&picture("equalized"), &original) > 10.0);
+    for (change, options) in [
+        (r#"{"strength": 0}"#, "--strength 0"),
+        (r#"{"look": "thermal", "strength": 1}"#, "--look thermal"),
+        (r#"{"strength": 0.5}"#, "--look thermal --strength 0.5"),
+        (r#"{"look": "night"}"#, "--look night --strength 0.5"),
+        (r#"{"look": "exact", "strength": 1}"#, "--look exact"),
+    ] {
+        assert_eq!(served.change(change).status, 200, "{change}");
+        let made = made(options);
+        served.live.until(change, |_| apart(&picture("equalized"), &made) < 1.5);
+    }
+    let made = made("--look exact");
+
+    // A recording that is paused does not grow.
+    let length = || std::fs::metadata(dir.path("cam.mkv")).expect("a recording").len();
+    served.change(r#"{"recording": false}"#);
+    served.live.until_it_says("recording is paused");
+    served.live.until_more_frames(20);
+    let paused = length();
+    served.live.until_more_frames(20);
+    assert_eq!(length(), paused);
+    served.change(r#"{"recording": true}"#);
+    served.live.until("it goes on", |_| length() > paused);
+    served.live.until_more_frames(10);
+    served.live.signal(Signal::TERM);
+    let (code, said) = served.live.end();
+    assert_eq!(code, Some(0), "{said}");
+    // What was chosen is on the recording, too, and the pause is in its times.
+    let times = dir.frame_times("cam.mkv");
+    assert!(times.windows(2).any(|pair| pair[1] - pair[0] > 3.0), "{times:?}");
+    let recorded = dir.raw("cam.mkv", "rgb24");
+    assert!(apart(&recorded[recorded.len() - 3 * 160 * 120..], &made) < 0.1);
+}
+
+#[test]
+fn what_the_page_cannot_change_is_refused() {
+    let dir = Dir::new();
+    let served = Served::begin(&dir, "--web=0 --range 20:200");
+    for (change, said) in [
+        (r#"{"look": "night"}"#, "this source has curves that are given, and no look"),
+        (r#"{"strength": 0.5}"#, "this source has a range that is given, and no strength"),
+        (r#"{"recording": false}"#, "this source is not recorded"),
+    ] {
+        let answer = served.change(change);
+        assert_eq!((answer.status, answer.json()["error"].as_str()), (400, Some(said)));
+    }
+    let said = served.live.said();
+    assert!(!said.contains("the view in the browser says"), "{said}");
+    served.live.terminate();
 }
 
 #[test]
@@ -281,6 +353,24 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     let (code, said) = served.live.end();
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(dir.names(), ["clips/in.mkv", "film.mp4", "frame.png", "in-equalized.mkv", "shown.jpg"]);
+}
+
+#[test]
+fn a_file_whose_name_is_no_text_is_shown() {
+    let dir = Dir::new();
+    dark_clip(&dir, "in.mkv");
+    let name = OsStr::from_bytes(b"\xfc.mkv");
+    std::fs::rename(dir.path("in.mkv"), dir.path(name)).expect("a name");
+    let mut command = dir.command("preview --web=0");
+    let served = Served::of(Beside::start(command.arg(name).stderr(Stdio::piped())).expect("the program runs"));
+    assert_eq!(served.get("/api/file").json()["name"], "\\xfc.mkv");
+    dir.write("shown.jpg", &served.get("/api/file/frame.jpg?at=0.4&look=night").body);
+    assert_eq!(dir.streams("shown.jpg")[0]["width"], 320);
+    assert_eq!(
+        served.get("/api/file/command").json()["command"],
+        "# the name of the file is no text: give it another one"
+    );
+    served.live.terminate();
 }
 
 #[test]

@@ -1,10 +1,16 @@
 //! Pipes: frames come in through stdin and go out through stdout, to the byte as the specification has them.
 
-mod ends;
+// Pipes that are closed early or late, FIFOs, Ctrl-C.
+mod closing;
+// FFmpeg, x264 and mpv at the other end.
 mod peers;
+// Containers through stdin.
 mod probed;
+// Raw frames.
 mod raw;
+// Helper: y4m.
 mod stream;
+// y4m and its header.
 mod y4m;
 
 use crate::support::pictures::Random;

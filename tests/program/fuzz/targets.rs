@@ -88,12 +88,12 @@ fn values(data: &[u8]) {
 /// Names of numbered files and URLs, and text for a terminal.
 fn names(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    if let Some((place, _)) = number_pattern(&text) {
+    if let Some((place, _)) = number_pattern(&*text) {
         assert!(text[place].starts_with('%'));
-        assert!(!numbered(&text, 7).is_empty());
+        assert!(!numbered(&*text, 7).is_empty());
     }
     assert!(host(&text).is_none_or(|host| text.contains(host)));
-    let _ = without_password(&text);
+    let _ = without_password(&*text);
     assert!(!printable(&text).contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')));
 }
 

@@ -128,7 +128,7 @@ fn whoever_is_taken_over_reaches_nothing() {
     let before = untouched(&dir);
     let have_spaces = dir.other_command("unshare", "--user true").output().is_ok_and(|run| run.status.success());
     if !have_spaces {
-        skip("looking at files", "no process can have name spaces of its own here (unshare --user)");
+        skip("kernel", "no process can have name spaces of its own here (unshare --user)");
     }
     for when in ["on", "auto"] {
         let mut victims = Victims::new(&dir);
@@ -157,7 +157,7 @@ fn whoever_is_taken_over_reaches_nothing() {
         for action in ACTIONS.iter().flat_map(|(_, actions)| *actions) {
             if !done.iter().any(|done| done == action) {
                 assert!(MAY_LACK.contains(action), "{who} could not {action} without walls");
-                skip(&format!("{action} by {who}"), "this system does not let it work without walls either");
+                skip("kernel", &format!("{action} by {who} does not work without walls either"));
             }
         }
     }
@@ -212,7 +212,7 @@ fn nothing_is_typed_into_the_terminal() {
         is_said
     };
     if !typed("encode", "off") {
-        return skip("typing into the terminal", "this system does not let it work without walls either");
+        return skip("kernel", "typing into the terminal does not work without walls either");
     }
     for who in super::sandbox::WHO {
         for when in ["on", "auto"] {
@@ -278,7 +278,7 @@ fn named_descriptors_are_read_and_written() {
 fn a_call_of_another_architecture_ends_the_program() {
     let Some(dir) = attacked() else { return };
     if cfg!(not(target_arch = "x86_64")) {
-        return skip("calls of i386", "this is no x86-64");
+        return skip("kernel", "calls of i386: this is no x86-64");
     }
     let run = |who: &str, when: &str| {
         let line = format!("-q -y --backend cpu --sandbox {when} in.mkv out/out.mkv");
@@ -286,7 +286,7 @@ fn a_call_of_another_architecture_ends_the_program() {
         command.output().expect("a run")
     };
     if !String::from_utf8_lossy(&run("encode", "off").stderr).contains("call-i386 1") {
-        return skip("calls of i386", "this kernel has none");
+        return skip("kernel", "it has no calls of i386");
     }
     for who in super::sandbox::WHO {
         let ended = run(who, "on");

@@ -1,15 +1,25 @@
 //! What video becomes by default and by a look, through the whole program. The numbers of the looks are free to change:
 //! these tests hold what they are chosen for, or compare runs with each other.
 
+// What stands still looks so.
 mod calm;
+// 10 bits and HDR tags.
 mod colours;
+// `--method deflicker`.
 mod film;
+// Thermal cameras.
 mod gray;
+// PQ and HLG.
 mod hdr;
+// The default, by kind of footage.
 mod kinds;
+// `--max-gain auto`.
 mod noise;
+// Options that do not go together.
 mod options;
+// `--roi`.
 mod region;
+// Cuts and flashes.
 mod scenes;
 
 use crate::support::pictures::Random;

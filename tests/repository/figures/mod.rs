@@ -5,8 +5,11 @@
 //! digits, and everything else, with the numbers that are conditions and not figures, stands as on the page. So a wrong
 //! figure does not follow from its cell, and any other changed number does not match the pattern.
 
+// Which figure comes from which result.
 mod bindings;
+// The tables of results.
 mod cells;
+// Patterns of lines.
 mod pattern;
 
 use bindings::{Binding, bindings};

@@ -9,7 +9,7 @@ use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE, WORTH_IT};
 use super::veil::{Regions, Veil};
-use super::{Assumed, Found, dark, middle};
+use super::{Assumed, Found, dark, log, middle};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
@@ -64,7 +64,7 @@ impl Correction {
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths.
     /// Colours stay as they are unless `takes_cast`.
     pub fn of(points: Points, assumed: Assumed, takes_cast: bool, most: i32) -> Self {
-        let there = points.presence();
+        let (there, looks_log) = (points.presence(), log::likeness(&points));
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
         let is_told = assumed != Assumed::Nothing || points.transfer.is_hdr();
         let believed = if is_told { Belief::FULL } else { Belief::of(&points.without_letters()) };
@@ -164,6 +164,7 @@ impl Correction {
                 exposure: times(exposure, 4096 + lift),
                 contrast: line.gain,
                 noise: 0,
+                log: looks_log,
             },
             transfer,
             peak: [balanced, peak],
@@ -302,7 +303,7 @@ impl Correction {
     fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
         let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found, .. } = self;
         let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());
-        let Found { dark, cast, unused, veil, exposure, contrast, noise: _ } = found;
+        let Found { dark, cast, unused, veil, exposure, contrast, noise: _, log: _ } = found;
         let all = gains.iter_mut().chain(offsets).chain(regions).chain(curve.points_mut());
         let found = [dark, cast, unused, veil, exposure, contrast];
         all.chain(found).chain(&mut self.peak).chain([&mut self.middle]).for_each(&mut see);

@@ -19,9 +19,16 @@ pub struct Found {
     pub contrast: i32,
     /// How much of the noise goes.
     pub noise: i32,
+    /// How often it looks like log.
+    pub log: i32,
 }
 
 impl Found {
+    /// Whether most of it looks like log footage.
+    pub fn looks_log(&self) -> bool {
+        self.log > 3072
+    }
+
     /// Whether a scene lacks nothing.
     pub fn is_nothing(&self) -> bool {
         let parts = [self.dark, self.veil, self.cast, self.noise, self.contrast - 4096];
@@ -32,15 +39,15 @@ impl Found {
 /// The mean over frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeanFound {
-    sums: [i64; 7],
+    sums: [i64; 8],
     frames: i64,
 }
 
 impl MeanFound {
     /// Adds a frame.
     pub fn add(&mut self, found: &Found) {
-        let Found { dark, cast, unused, veil, exposure, contrast, noise } = *found;
-        let values = [dark, cast, unused, veil, exposure, contrast, noise];
+        let Found { dark, cast, unused, veil, exposure, contrast, noise, log } = *found;
+        let values = [dark, cast, unused, veil, exposure, contrast, noise, log];
         self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(value));
         self.frames += 1;
     }
@@ -48,9 +55,9 @@ impl MeanFound {
     /// The mean; `None` of no frames.
     pub fn get(&self) -> Option<Found> {
         let mean = |sum: i64| sum.checked_div(self.frames).map(|mean| mean as i32);
-        let [dark, cast, unused, veil, exposure, contrast, noise] = self.sums.map(mean);
-        let (exposure, contrast, noise) = (exposure?, contrast?, noise?);
-        Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure, contrast, noise })
+        let [dark, cast, unused, veil, exposure, contrast, noise, log] = self.sums.map(mean);
+        let (exposure, contrast, noise, log) = (exposure?, contrast?, noise?, log?);
+        Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure, contrast, noise, log })
     }
 }
 

@@ -37,6 +37,7 @@ mod in_light;
 mod letters;
 pub mod light;
 mod line;
+mod log;
 mod middle;
 mod points;
 mod tone_curve;

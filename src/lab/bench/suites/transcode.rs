@@ -8,6 +8,8 @@ use crate::bench::{Row, Setup, Table, TranscodeBackend, Unit, Value};
 use anyhow::{Context, Result, anyhow, ensure};
 use histeq_media::ffmpeg::{Demuxer, ReadFrom};
 use histeq_media::pipeline::FailureKind;
+use histeq_media::sys::Name;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ struct Contender {
     name: String,
     /// The command line without the output file.
     program: PathBuf,
-    arguments: Vec<String>,
+    arguments: Vec<OsString>,
     /// Whether it runs in every round; else only in the first counted one.
     every_round: bool,
     runs: Vec<ResourceUsage>,
@@ -54,7 +56,7 @@ pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
         }
     }
     let pictures = pictures.unwrap_or(0);
-    let name = file.file_name().map_or_else(|| file.to_string_lossy(), |name| name.to_string_lossy());
+    let name = Name::from(file.file_name().unwrap_or(file.as_os_str()));
     Ok(vec![table(&contenders, format!("{name}, {pictures} pictures, to H.264 (x264 {}, CRF {CRF})", setup.preset))])
 }
 
@@ -146,25 +148,24 @@ impl Contender {
     fn ours(program: &Path, file: &Path, preset: &str, backend: &str, more: &[&str]) -> Self {
         let given = ["-y", "--progress", "none", "--strength", "0.004", "--backend", backend];
         let encoding = ["--encoder", "libx264", "--preset", preset, "--crf", CRF];
-        let arguments = given.iter().chain(more).chain(&encoding).map(|word| (*word).to_owned());
+        let arguments = given.iter().chain(more).chain(&encoding).map(OsString::from);
         Contender {
             name: ["histeq-video --backend", backend].iter().chain(more).copied().collect::<Vec<_>>().join(" "),
             program: program.to_owned(),
-            arguments: arguments.chain([file.to_string_lossy().into_owned()]).collect(),
+            arguments: arguments.chain([file.into()]).collect(),
             every_round: true,
             runs: Vec::new(),
         }
     }
 
     fn theirs(name: &str, file: &Path, preset: &str, filter: &[&str]) -> Self {
-        let input = file.to_string_lossy();
-        let read = ["-nostdin", "-v", "error", "-y", "-i", &input];
+        let read = ["-nostdin", "-v", "error", "-y", "-i"].map(OsString::from).into_iter().chain([file.into()]);
         let encoding = ["-c:v", "libx264", "-preset", preset, "-crf", CRF, "-c:a", "copy"];
-        let arguments = read.iter().chain(filter).chain(&encoding);
+        let arguments = read.chain(filter.iter().chain(&encoding).map(OsString::from));
         Contender {
             name: name.to_owned(),
             program: "ffmpeg".into(),
-            arguments: arguments.map(|word| (*word).to_owned()).collect(),
+            arguments: arguments.collect(),
             every_round: true,
             runs: Vec::new(),
         }
@@ -183,9 +184,9 @@ impl Contender {
 
 /// The number of pictures in the video of a file.
 fn count_pictures(file: &Path) -> Result<u64> {
-    let name = file.to_string_lossy();
+    let name = Name::from(file);
     let mut demuxer = Demuxer::open(&name, ReadFrom::Url, None, &[], Arc::new(AtomicBool::new(false)))
-        .with_context(|| name.to_string())?;
+        .with_context(|| name.clone())?;
     let video = demuxer.best_video();
     let mut pictures = 0;
     while let Some(packet) = demuxer.read()? {

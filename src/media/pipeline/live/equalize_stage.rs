@@ -31,7 +31,6 @@ impl LiveEqualizer<'_> {
     /// Equalizes until the queue of captured frames is closed. Another frame is submitted before the oldest is
     /// collected only if it has been captured already.
     pub(super) fn run(mut self) -> Result<(String, Latency)> {
-        let mut settings = self.shared_settings.get();
         let mut under_way: VecDeque<Captured> = VecDeque::new();
         let mut latency = Latency::default();
         loop {
@@ -39,7 +38,7 @@ impl LiveEqualizer<'_> {
                 0 => match self.captured.pop() {
                     Some(captured) => Some(captured),
                     None => {
-                        self.progress.set_found(self.stage.found(), self.stage.strength());
+                        self.progress.set_done(&self.stage);
                         return Ok((self.stage.name(), latency));
                     }
                 },
@@ -47,10 +46,8 @@ impl LiveEqualizer<'_> {
                 _ => None,
             };
             if let Some(captured) = next {
-                if self.shared_settings.get() != settings {
-                    settings = self.shared_settings.get();
-                    self.stage.set(settings);
-                }
+                // Whatever it was built with: what is shared is what people are told.
+                self.stage.set(self.shared_settings.get());
                 self.progress
                     .measure(Stage::Equalize, || self.stage.submit(captured.frame.clone()))
                     .map_err(from_stage)?;

@@ -3,6 +3,7 @@
 use super::{Output, QueuePolicy};
 use crate::ffmpeg::Packet;
 use crate::pipeline::Delivery;
+use crate::sys::Name;
 use histeq::frame::Frame;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,7 +19,7 @@ const SOUND_WAITING: usize = 4096;
 
 /// A queue before an output.
 pub(super) struct OutputQueue {
-    pub(super) name: String,
+    pub(super) name: Name,
     /// Whether it is before a recording, which the user can pause.
     pub(super) is_recording: bool,
     state: Mutex<QueueState>,

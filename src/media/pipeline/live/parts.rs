@@ -2,6 +2,7 @@
 
 use super::{FrameFilter, Latency, SharedSettings, WarmingUp};
 use crate::pipeline::{Notices, Sink, Source};
+use crate::sys::Name;
 use anyhow::Result;
 use histeq::equalize::{Applied, EqualizeStage};
 use histeq::frame::Frame;
@@ -78,7 +79,7 @@ pub enum QueuePolicy {
 /// An output for frames.
 pub struct Output {
     /// Its name in messages.
-    pub name: String,
+    pub name: Name,
     /// Its sink.
     pub sink: Box<dyn Sink>,
     /// The capacity of its queue.
@@ -89,7 +90,7 @@ pub struct Output {
 #[derive(Clone, Debug)]
 pub struct Written {
     /// Its name in messages.
-    pub name: String,
+    pub name: Name,
     /// Number of frames written.
     pub frames: u64,
     /// Number of frames dropped from its queue.
@@ -122,9 +123,9 @@ pub struct LiveParts<'a> {
     pub source: Box<dyn Source>,
     /// A second source for sound, without frames.
     pub microphone: Option<Box<dyn Source>>,
-    /// The equalizer, started with the settings of `shared_settings`.
+    /// The equalizer, which gets the settings of `shared_settings` with each frame.
     pub stage: EqualizeStage,
-    /// The settings, which the user can change during the run.
+    /// The settings, which can be changed before the run and during it.
     pub shared_settings: &'a SharedSettings,
     /// What equalized frames pass.
     pub filter: Option<FrameFilter>,

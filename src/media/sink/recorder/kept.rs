@@ -1,25 +1,35 @@
 //! Which recordings are kept, and which are removed. The program knows its recordings by an extended attribute of the
 //! file, which has the name that the program gave it. So it never removes another file, even one with the name of a
 //! recording, nor a recording that the user has renamed to keep it.
+//!
+//! Ages of recordings of this run are counted by a clock that nobody sets.
 
 use super::names::NamePattern;
 use super::room::Room;
 use crate::pipeline::FailureKind;
+use crate::sys::Name;
 use anyhow::{Result, ensure};
 use jiff::Timestamp;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The attribute of recordings.
 const RECORDING: &str = "user.histeq-video.recording";
 
 /// The longest value of that attribute, in bytes.
 const LONGEST: usize = 4096;
+
+/// The time between two looks at what is kept.
+pub(super) const LOOK: Duration = Duration::from_secs(1);
+
+/// For this long after a start, no recording of an earlier run goes by its age: a clock that was wrong is set meanwhile.
+const GRACE: Duration = Duration::from_secs(60 * 60);
 
 /// How long and how many recordings are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,12 +38,14 @@ pub struct Retention {
     pub time: Option<Duration>,
     /// As many as take this many bytes together.
     pub bytes: Option<u64>,
+    /// Whether all recordings on the [`Shelf`] of which this is so share those bytes.
+    pub is_shared: bool,
 }
 
 impl Retention {
     /// Whether recordings go at all.
     pub fn removes(self) -> bool {
-        self != Retention::default()
+        self.time.is_some() || self.bytes.is_some()
     }
 }
 
@@ -41,9 +53,9 @@ impl Retention {
 #[derive(Deserialize, Serialize)]
 struct Mark {
     /// The file's name when it was recorded.
-    name: String,
+    name: Name,
     /// The last part of the pattern that it was named by.
-    pattern: String,
+    pattern: Name,
     /// When it began.
     begin: Timestamp,
     /// The bytes that it has without a frame.
@@ -62,7 +74,7 @@ pub struct Recorded {
 
 /// The recordings of the pattern `name`, of this run and of earlier ones, in the order of their begins. Those of a folder
 /// without attributes of files are not known.
-pub fn recordings(name: &str) -> Vec<Recorded> {
+pub fn recordings(name: &Name) -> Vec<Recorded> {
     let Ok(pattern) = NamePattern::new(name) else { return Vec::new() };
     let Ok(entries) = std::fs::read_dir(pattern.folder()) else { return Vec::new() };
     let recorded = |entry: DirEntry| {
@@ -76,33 +88,36 @@ pub fn recordings(name: &str) -> Vec<Recorded> {
 }
 
 /// A recording.
+#[derive(Debug)]
 struct Recording {
     file: PathBuf,
     begin: Timestamp,
+    /// When it began, if that was in this run.
+    begun: Option<Instant>,
     bytes: u64,
+    /// Whether it is being written.
+    is_open: bool,
 }
 
-/// The recordings of one pattern, in the order of their begins. The last one is being written.
-pub(super) struct Recordings {
+/// The time by the clock on the wall, which can be set, and by one that goes on.
+pub(super) type Now = (Timestamp, Instant);
+
+/// The recordings of one pattern, in the order of their begins.
+#[derive(Debug)]
+struct List {
     pattern: NamePattern,
     rule: Retention,
     all: VecDeque<Recording>,
+    /// When those of earlier runs were found.
+    found: Now,
 }
 
-impl Recordings {
-    /// Finds the recordings of earlier runs. Of one that was killed, the last may have no frame yet: it is removed, and
-    /// room that is set aside behind another is given back.
-    ///
-    /// # Errors
-    /// When the folder cannot be read, or its file system keeps no attributes.
-    pub fn find(pattern: &NamePattern, rule: Retention) -> Result<Self> {
-        if rule.removes() {
-            check_attributes(pattern.folder())?;
-        }
-        let name = pattern.folder().display().to_string();
-        let entries = std::fs::read_dir(pattern.folder()).map_err(|error| FailureKind::of_file(&name, &error))?;
-        let mut found = Vec::new();
-        for entry in entries.flatten() {
+impl List {
+    /// Finds the recordings of earlier runs, and of this one. Of one that was killed, the last may have no frame yet: it
+    /// is removed, and room that is set aside behind another is given back.
+    fn read(pattern: &NamePattern, rule: Retention, now: Now) -> std::io::Result<Self> {
+        let mut all = Vec::new();
+        for entry in std::fs::read_dir(pattern.folder())?.flatten() {
             let file = pattern.place_of(&entry.file_name());
             let Some(Mark { begin, header, .. }) = mark_of(&file, pattern) else { continue };
             let Ok(metadata) = entry.metadata() else { continue };
@@ -113,55 +128,48 @@ impl Recordings {
                     continue;
                 }
             }
-            found.push(Recording { bytes: metadata.len(), file, begin });
+            all.push(Recording { bytes: metadata.len(), file, begin, begun: None, is_open: false });
         }
-        found.sort_by_key(|recording| recording.begin);
-        Ok(Recordings { pattern: pattern.clone(), rule, all: found.into() })
+        all.sort_by_key(|recording| recording.begin);
+        Ok(List { pattern: pattern.clone(), rule, all: all.into(), found: now })
     }
 
-    /// Adds a file that is new, and has `header` bytes without a frame.
-    pub fn begin(&mut self, file: &Path, begin: Timestamp, header: u64) {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mark = Mark { name, pattern: self.pattern.file.clone(), begin, header };
-        // Without it, the file is kept.
-        if let Ok(value) = serde_json::to_vec(&mark) {
-            let _ = rustix::fs::lsetxattr(file, RECORDING, &value, XattrFlags::empty());
+    /// Takes over what is known of recordings of this run.
+    fn after(mut self, before: &List) -> Self {
+        for recording in &mut self.all {
+            let known = before.all.iter().find(|known| known.file == recording.file && known.begin == recording.begin);
+            recording.begun = known.and_then(|known| known.begun);
         }
-        if self.rule.removes() {
-            self.all.push_back(Recording { file: file.to_owned(), begin, bytes: 0 });
-        }
+        // As they were seen: a clock that is set meanwhile changes no order.
+        self.all.make_contiguous().sort_by_key(|recording| recording.begun);
+        List { found: before.found, ..self }
     }
 
-    /// Notes how large the file of a recording is now.
-    pub fn set_bytes(&mut self, file: &Path, bytes: u64) {
-        let recording = self.all.iter_mut().rev().find(|recording| recording.file == file);
-        recording.into_iter().for_each(|recording| recording.bytes = bytes);
-    }
-
-    /// Removes those that are too old at the time `now`, and the oldest ones while all together are too large. Returns their
-    /// names.
-    pub fn remove_old(&mut self, now: Timestamp) -> Vec<PathBuf> {
-        let mut removed = Vec::new();
-        loop {
-            // One ends when the next begins.
-            let end = self.all.get(1).map(|next| next.begin);
-            let age = end.and_then(|end| Duration::try_from(now.duration_since(end)).ok());
-            let is_old = age.zip(self.rule.time).is_some_and(|(age, most)| age >= most);
-            let all: u64 = self.all.iter().map(|recording| recording.bytes).sum();
-            let is_too_much = self.rule.bytes.is_some_and(|most| all > most);
-            if !(is_old || is_too_much) {
-                return removed;
-            }
-            match self.remove_oldest() {
-                Some(file) => removed.push(file),
-                None => return removed,
-            }
+    /// The age of the oldest one: a recording ends when the next begins. `None` if it may be wrong.
+    fn age(&self, (wall, now): Now) -> Option<Duration> {
+        let next = self.all.get(1)?;
+        if let Some(begun) = next.begun {
+            return Some(now.saturating_duration_since(begun));
         }
+        // A clock that is set ahead makes nothing old, and one that is set back young again.
+        let since = |wall: Timestamp| Duration::try_from(wall.duration_since(next.begin)).unwrap_or_default();
+        let seen = now.saturating_duration_since(self.found.1);
+        let grace = self.rule.time.map_or(GRACE, |most| most.min(GRACE));
+        (seen >= grace).then(|| since(wall).min(since(self.found.0) + seen))
     }
 
-    /// Removes the oldest one, but never the last, which is being written. Returns its name; `None` if there is no other.
-    pub fn remove_oldest(&mut self) -> Option<PathBuf> {
-        while self.all.len() > 1 {
+    fn bytes(&self) -> u64 {
+        self.all.iter().map(|recording| recording.bytes).sum()
+    }
+
+    /// Whether the oldest one may go: never the newest, nor one that is being written.
+    fn has_old(&self) -> bool {
+        self.all.len() > 1 && !self.all[0].is_open
+    }
+
+    /// Removes the oldest one that may go. Returns its name; `None` if there is none.
+    fn remove_oldest(&mut self) -> Option<PathBuf> {
+        while self.has_old() {
             let Recording { file, .. } = self.all.pop_front()?;
             // It may be another file by now.
             if mark_of(&file, &self.pattern).is_some() && std::fs::remove_file(&file).is_ok() {
@@ -170,6 +178,143 @@ impl Recordings {
         }
         None
     }
+
+    /// Removes those that are too old, and the oldest ones while they are too large.
+    fn remove_old(&mut self, now: Now) -> Vec<PathBuf> {
+        let mut removed = Vec::new();
+        loop {
+            let is_old = self.age(now).zip(self.rule.time).is_some_and(|(age, most)| age >= most);
+            let is_too_much = !self.rule.is_shared && self.rule.bytes.is_some_and(|most| self.bytes() > most);
+            match (is_old || is_too_much).then(|| self.remove_oldest()).flatten() {
+                Some(file) => removed.push(file),
+                None => return removed,
+            }
+        }
+    }
+}
+
+/// The recordings of a run, by their patterns. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Shelf(Arc<Mutex<Lists>>);
+
+#[derive(Debug, Default)]
+struct Lists {
+    by_pattern: BTreeMap<PathBuf, List>,
+    next_look: Option<Instant>,
+}
+
+impl Shelf {
+    /// From now on, the recordings of these patterns are kept by these rules, whether they are written or not; others are
+    /// left alone.
+    pub fn hold<'a>(&self, rules: impl Iterator<Item = (&'a Name, Retention)>) {
+        let (mut lists, now) = (self.lock(), (Timestamp::now(), Instant::now()));
+        let mut before = std::mem::take(&mut lists.by_pattern);
+        for (name, rule) in rules.filter(|(_, rule)| rule.removes()) {
+            let Ok(pattern) = NamePattern::new(name) else { continue };
+            let list = match before.remove(&pattern.path()) {
+                Some(list) => Ok(List { rule, ..list }),
+                None => List::read(&pattern, rule, now),
+            };
+            // A folder that cannot be read is an error when it is recorded into.
+            list.into_iter().for_each(|list| drop(lists.by_pattern.insert(pattern.path(), list)));
+        }
+    }
+
+    /// Removes what is to go, if it is time to look. Returns the names.
+    pub fn tick(&self) -> Vec<PathBuf> {
+        let (mut lists, now) = (self.lock(), Instant::now());
+        if lists.next_look.is_some_and(|next| now < next) {
+            return Vec::new();
+        }
+        lists.next_look = Some(now + LOOK);
+        drop(lists);
+        self.remove_old((Timestamp::now(), now))
+    }
+
+    /// Removes what is to go. Returns the names.
+    fn remove_old(&self, now: Now) -> Vec<PathBuf> {
+        let lists = &mut self.lock().by_pattern;
+        let mut removed: Vec<PathBuf> = lists.values_mut().flat_map(|list| list.remove_old(now)).collect();
+        let is_shared = |list: &List| list.rule.is_shared && list.rule.bytes.is_some();
+        loop {
+            let shared = || lists.values().filter(|list| is_shared(list));
+            let most = shared().filter_map(|list| list.rule.bytes).min();
+            if most.is_none_or(|most| shared().map(List::bytes).sum::<u64>() <= most) {
+                return removed;
+            }
+            let with_old = lists.values_mut().filter(|list| is_shared(list) && list.has_old());
+            let Some(oldest) = with_old.min_by_key(|list| list.all[0].begin) else { return removed };
+            removed.extend(oldest.remove_oldest());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lists> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The recordings of one recorder.
+pub(super) struct Recordings {
+    pattern: NamePattern,
+    shelf: Shelf,
+}
+
+impl Recordings {
+    /// Finds the recordings of earlier runs.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or its file system keeps no attributes.
+    pub fn find(pattern: &NamePattern, rule: Retention, shelf: Shelf, now: Now) -> Result<Self> {
+        if rule.removes() {
+            check_attributes(pattern.folder())?;
+        }
+        let name = pattern.folder().display().to_string();
+        let list = List::read(pattern, rule, now).map_err(|error| FailureKind::of_file(&name, &error))?;
+        let lists = &mut shelf.lock().by_pattern;
+        let list = match lists.remove(&pattern.path()) {
+            Some(before) => list.after(&before),
+            None => list,
+        };
+        if rule.removes() {
+            lists.insert(pattern.path(), list);
+        }
+        Ok(Recordings { pattern: pattern.clone(), shelf: shelf.clone() })
+    }
+
+    /// Adds a file that is new, and has `header` bytes without a frame.
+    pub fn begin(&self, file: &Path, (begin, now): Now, header: u64) {
+        let name = file.file_name().unwrap_or_default().into();
+        let mark = Mark { name, pattern: self.pattern.file.clone(), begin, header };
+        // Without it, the file is kept.
+        if let Ok(value) = serde_json::to_vec(&mark) {
+            let _ = rustix::fs::lsetxattr(file, RECORDING, &value, XattrFlags::empty());
+        }
+        let recording = Recording { file: file.to_owned(), begin, begun: Some(now), bytes: 0, is_open: true };
+        self.change(|list| list.all.push_back(recording));
+    }
+
+    /// Notes how large the file of a recording is now, and whether it is still being written.
+    pub fn set_bytes(&self, file: &Path, bytes: u64, is_open: bool) {
+        self.change(|list| {
+            let recording = list.all.iter_mut().rev().find(|recording| recording.file == file);
+            recording.into_iter().for_each(|recording| (recording.bytes, recording.is_open) = (bytes, is_open));
+        });
+    }
+
+    /// Removes those that are too old at the time `now`, and the oldest ones while all together are too large. Returns
+    /// their names.
+    pub fn remove_old(&self, now: Now) -> Vec<PathBuf> {
+        self.shelf.remove_old(now)
+    }
+
+    /// Removes the oldest one, but never the newest. Returns its name; `None` if there is no other.
+    pub fn remove_oldest(&self) -> Option<PathBuf> {
+        self.change(List::remove_oldest).flatten()
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut List) -> T) -> Option<T> {
+        self.shelf.lock().by_pattern.get_mut(&self.pattern.path()).map(change)
+    }
 }
 
 /// The mark of the recording `file`; `None` if it is none of this pattern, or has another name by now.
@@ -177,7 +322,7 @@ fn mark_of(file: &Path, pattern: &NamePattern) -> Option<Mark> {
     let mut value = vec![0; LONGEST];
     let length = rustix::fs::lgetxattr(file, RECORDING, &mut value[..]).ok()?;
     let mark: Mark = serde_json::from_slice(&value[..length]).ok()?;
-    let is_this = file.file_name().is_some_and(|name| name == mark.name.as_str()) && mark.pattern == pattern.file;
+    let is_this = file.file_name().is_some_and(|name| mark.name == *name) && mark.pattern == pattern.file;
     is_this.then_some(mark)
 }
 
@@ -190,7 +335,7 @@ fn check_attributes(folder: &Path) -> Result<()> {
         is_kept,
         "{}: its file system keeps no attributes, by which recordings are told from other files (leave out --keep and \
          --keep-size, or record to another disk)",
-        folder.display()
+        Name::from(folder)
     );
     Ok(())
 }
@@ -198,6 +343,8 @@ fn check_attributes(folder: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DAY: u64 = 24 * 60 * 60;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).expect("a time")
@@ -210,59 +357,136 @@ mod tests {
         names
     }
 
+    fn pattern(folder: &Path, file: &str) -> NamePattern {
+        NamePattern::new(&folder.join(file).into()).expect("a pattern")
+    }
+
+    /// A file of 100 bytes that is recorded now.
+    fn record(pattern: &NamePattern, recordings: &Recordings, (wall, now): Now) -> PathBuf {
+        let begin = wall.to_zoned_datetime(jiff::tz::TimeZone::UTC);
+        let file = pattern.names(&begin).expect("names").next().expect("a name");
+        std::fs::write(&file, [0; 100]).expect("a file");
+        recordings.begin(&file, (wall, now), 0);
+        recordings.set_bytes(&file, 100, false);
+        file
+    }
+
+    fn find(pattern: &NamePattern, rule: Retention, now: Now) -> Recordings {
+        Recordings::find(pattern, rule, Shelf::default(), now).expect("the folder")
+    }
+
+    /// Six recordings of an earlier run, 100 seconds apart, from 1970 on.
+    fn earlier(pattern: &NamePattern) -> Vec<PathBuf> {
+        let recordings = find(pattern, Retention::default(), (at(0), Instant::now()));
+        (0..6).map(|number| record(pattern, &recordings, (at(number * 100), Instant::now()))).collect()
+    }
+
     #[test]
     fn the_oldest_recordings_go_and_no_other_file_ever_does() {
         let folder = tempfile::tempdir().expect("a folder");
-        let pattern =
-            |text: &str| NamePattern::new(folder.path().join(text).to_str().expect("UTF-8")).expect("a pattern");
-        let ours = pattern("a-%s.mkv");
-        let record = |pattern: &NamePattern, second: i64| {
-            let mut recordings = Recordings::find(pattern, Retention::default()).expect("the folder");
-            let begin = at(second).to_zoned_datetime(jiff::tz::TimeZone::UTC);
-            let file = pattern.names(&begin).expect("names").next().expect("a name");
-            std::fs::write(&file, [0; 100]).expect("a file");
-            recordings.begin(&file, at(second), 0);
-            file
-        };
-        let files: Vec<PathBuf> = (0..6).map(|number| record(&ours, number * 100)).collect();
+        let ours = pattern(folder.path(), "a-%s.mkv");
+        let files = earlier(&ours);
         // Not to be removed: one of another pattern, a file of another program, a recording with a new name, a file that
         // replaced a recording, and a link to one.
-        record(&pattern("b-%s.mkv"), 0);
+        let others = pattern(folder.path(), "b-%s.mkv");
+        record(&others, &find(&others, Retention::default(), (at(0), Instant::now())), (at(0), Instant::now()));
         std::fs::write(folder.path().join("a--100.mkv"), "x").expect("a file");
         std::fs::rename(&files[1], folder.path().join("evidence.mkv")).expect("a name");
         std::fs::remove_file(&files[2]).expect("removed");
         std::fs::write(&files[2], "not a recording").expect("a file");
         std::os::unix::fs::symlink(&files[5], folder.path().join("a-7.mkv")).expect("a link");
 
-        let rule = Retention { time: Some(Duration::from_secs(150)), bytes: None };
-        let mut after_restart = Recordings::find(&ours, rule).expect("the folder");
-        assert!(after_restart.remove_old(at(449)).is_empty());
-        assert_eq!(after_restart.remove_old(at(450)), [files[0].clone()]);
+        let rule = Retention { time: Some(Duration::from_secs(150)), ..Retention::default() };
+        let begin = Instant::now();
+        let later = |seconds: u64| (at(300 + seconds as i64), begin + Duration::from_secs(seconds));
+        let after_restart = find(&ours, rule, later(0));
+        assert!(after_restart.remove_old(later(149)).is_empty(), "the oldest has ended 149 seconds ago");
+        assert_eq!(after_restart.remove_old(later(150)), [files[0].clone()]);
         let left =
             ["a--100.mkv", "a-200.mkv", "a-300.mkv", "a-400.mkv", "a-500.mkv", "a-7.mkv", "b-0.mkv", "evidence.mkv"];
         assert_eq!(names(folder.path()), left);
 
-        let rule = Retention { time: None, bytes: Some(250) };
-        let mut by_size = Recordings::find(&ours, rule).expect("the folder");
-        assert_eq!(by_size.remove_old(at(0)), [files[3].clone()]);
-        by_size.set_bytes(&files[5], 150);
-        assert!(by_size.remove_old(at(0)).is_empty(), "250 bytes are kept");
-        by_size.set_bytes(&files[4], 101);
-        assert_eq!(by_size.remove_old(at(0)), [files[4].clone()]);
-        by_size.set_bytes(&files[5], 1000);
-        assert!(by_size.remove_old(at(0)).is_empty(), "the one that is being written stays");
+        let rule = Retention { bytes: Some(250), ..Retention::default() };
+        let by_size = find(&ours, rule, later(0));
+        assert_eq!(by_size.remove_old(later(0)), [files[3].clone()]);
+        by_size.set_bytes(&files[5], 150, true);
+        assert!(by_size.remove_old(later(0)).is_empty(), "250 bytes are kept");
+        by_size.set_bytes(&files[4], 101, false);
+        assert_eq!(by_size.remove_old(later(0)), [files[4].clone()]);
+        by_size.set_bytes(&files[5], 1000, false);
+        assert!(by_size.remove_old(later(0)).is_empty(), "the newest one stays");
         assert!(files[5].exists());
+    }
+
+    #[test]
+    fn patterns_that_share_bytes_lose_the_oldest_of_all_and_none_its_newest() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (shelf, now) = (Shelf::default(), Instant::now());
+        let rule = Retention { bytes: Some(450), is_shared: true, ..Retention::default() };
+        let [a, b] = ["a-%s.mkv", "b-%s.mkv"].map(|file| pattern(folder.path(), file));
+        let find = |pattern| Recordings::find(pattern, rule, shelf.clone(), (at(0), now)).expect("the folder");
+        let (of_a, of_b) = (find(&a), find(&b));
+        for second in [1, 4, 5] {
+            record(&a, &of_a, (at(second), now));
+        }
+        for second in [2, 3, 6] {
+            record(&b, &of_b, (at(second), now));
+        }
+        // One that sound still comes for.
+        of_b.set_bytes(&folder.path().join("b-2.mkv"), 100, true);
+        assert_eq!(of_a.remove_old((at(7), now)), ["a-1.mkv", "a-4.mkv"].map(|file| folder.path().join(file)));
+        of_b.set_bytes(&folder.path().join("b-2.mkv"), 100, false);
+        of_b.set_bytes(&folder.path().join("b-6.mkv"), 10_000, true);
+        of_a.remove_old((at(7), now));
+        assert_eq!(names(folder.path()), ["a-5.mkv", "b-6.mkv"]);
+        // One that is not held any more does not count.
+        of_a.set_bytes(&folder.path().join("a-5.mkv"), 100, false);
+        record(&a, &of_a, (at(8), now));
+        shelf.hold([(&a.path().into(), rule)].into_iter());
+        assert!(of_a.remove_old((at(9), now)).is_empty(), "200 bytes are kept");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_ahead_makes_no_recording_old() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ours = pattern(folder.path(), "a-%s.mkv");
+        let files = earlier(&ours);
+        let week = Duration::from_secs(7 * DAY);
+        let rule = Retention { time: Some(week), ..Retention::default() };
+        let begin = Instant::now();
+        let recordings = find(&ours, rule, (at(600), begin));
+        let ours_now = [0, 100, 200]
+            .map(|second| record(&ours, &recordings, (at(600 + second as i64), begin + Duration::from_secs(second))));
+        // Ten years in a day.
+        let wrong = |hours: u64| (at(315_000_000), begin + Duration::from_secs(hours * 3600));
+        assert!(recordings.remove_old(wrong(1)).is_empty());
+        assert!(recordings.remove_old(wrong(24)).is_empty());
+        // The camera begins again.
+        let again = Recordings::find(&ours, rule, recordings.shelf.clone(), wrong(25)).expect("the folder");
+        assert!(again.remove_old(wrong(48)).is_empty());
+        record(&ours, &again, wrong(48));
+        // What is a week old goes all the same.
+        assert_eq!(again.remove_old((at(315_000_000), begin + week - Duration::from_secs(100))), files[..5]);
+        let removed = again.remove_old((at(315_000_000), begin + week + Duration::from_secs(100)));
+        assert_eq!(removed, [&files[5..], &ours_now[..1]].concat());
+
+        // A start under such a clock removes nothing before there was time to set it.
+        let start = find(&ours, rule, (at(630_000_000), begin));
+        assert!(start.remove_old((at(630_003_000), begin + Duration::from_secs(3000))).is_empty());
+        assert!(start.remove_old((at(1000), begin + Duration::from_secs(3700))).is_empty(), "it was set");
+        assert_eq!(start.remove_old((at(630_003_700), begin + Duration::from_secs(3700))), ours_now[1..]);
     }
 
     #[test]
     fn a_recording_without_a_frame_is_removed_unless_another_process_is_writing_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let pattern = NamePattern::new(folder.path().join("a-%s.mkv").to_str().expect("UTF-8")).expect("a pattern");
+        let pattern = pattern(folder.path(), "a-%s.mkv");
         let file = folder.path().join("a-0.mkv");
         std::fs::write(&file, [0; 100]).expect("a file");
         let room = Room::of(&file, 0.0).expect("a file");
-        let find = || Recordings::find(&pattern, Retention::default()).expect("the folder");
-        find().begin(&file, at(0), 100);
+        let now = (at(0), Instant::now());
+        let find = || find(&pattern, Retention::default(), now);
+        find().begin(&file, now, 100);
         find();
         assert!(file.exists(), "it is being written");
         drop(room);

@@ -16,15 +16,16 @@ mod names;
 mod room;
 mod schedule;
 
-pub use kept::{Recorded, Retention, recordings};
+pub use kept::{Recorded, Retention, Shelf, recordings};
+pub(super) use room::Room;
 
-use self::kept::Recordings;
+use self::kept::{LOOK, Recordings};
 use self::names::NamePattern;
-use self::room::Room;
 use super::file::{FileSink, OutputOptions};
 use super::target::{Files, Overwrite, Target, TargetError, reason};
 use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, Encoding, Input, Notices, Outcome, Pauses, Sink};
+use crate::sys::Name;
 use anyhow::{Result, ensure};
 use histeq::frame::Frame;
 use jiff::{Timestamp, ZonedDateTime};
@@ -35,9 +36,6 @@ use std::time::{Duration, Instant};
 
 /// Microseconds of sound that wait for their picture, or come later than it.
 const SOUND_APART: i64 = 1_000_000;
-
-/// The time between two looks at what is kept.
-const LOOK: Duration = Duration::from_secs(10);
 
 /// What a pixel takes, in bytes, as much as an encoder for cameras needs at most.
 const BYTES_OF_PIXEL: f64 = 0.1;
@@ -52,6 +50,8 @@ pub struct Segmentation {
     pub length: Duration,
     /// Which recordings go.
     pub retention: Retention,
+    /// Where all recordings of this run are counted.
+    pub shelf: Shelf,
     /// Gets each segment that has ended.
     pub ended: Arc<dyn Fn(Segment) + Send + Sync>,
 }
@@ -101,8 +101,8 @@ pub struct Recorder {
     time: i64,
     /// How often segments were begun.
     begun: u64,
-    /// The clock on the wall.
-    clock: Box<dyn Fn() -> ZonedDateTime + Send>,
+    /// The clock on the wall, and the one that goes on.
+    clock: Box<dyn Fn() -> (ZonedDateTime, Instant) + Send>,
     lost_at: Option<Instant>,
     pauses: Pauses,
     /// When the next attempt is due.
@@ -129,7 +129,7 @@ struct Open {
 ///
 /// # Errors
 /// When it has no time in it, or its folder is not there.
-pub fn check_segment_names(name: &str) -> Result<()> {
+pub fn check_segment_names(name: &Name) -> Result<()> {
     NamePattern::new(name).map(drop)
 }
 
@@ -141,7 +141,7 @@ impl Recorder {
     /// encoder are not here or do not go together.
     pub fn create(
         input: Input,
-        (name, cancel): (&str, Cancel),
+        (name, cancel): (&Name, Cancel),
         (options, segmentation): (OutputOptions, Segmentation),
         on_gpu: bool,
         notices: Notices,
@@ -160,7 +160,12 @@ impl Recorder {
         Ok(Recorder {
             encoding: checked.encoding(),
             has_sound: input.media.streams.iter().any(|stream| stream.kind == MediaType::Audio),
-            recordings: Recordings::find(&pattern, segmentation.retention)?,
+            recordings: Recordings::find(
+                &pattern,
+                segmentation.retention,
+                segmentation.shelf.clone(),
+                (Timestamp::now(), now),
+            )?,
             input,
             options,
             on_gpu,
@@ -174,7 +179,7 @@ impl Recorder {
             guess: 0.0,
             time: 0,
             begun: 0,
-            clock: Box::new(ZonedDateTime::now),
+            clock: Box::new(|| (ZonedDateTime::now(), Instant::now())),
             lost_at: None,
             pauses: Pauses::default(),
             next: now,
@@ -210,7 +215,7 @@ impl Recorder {
     fn target(&self, now: &ZonedDateTime) -> Result<(PathBuf, Target)> {
         for file in self.pattern.names(now)? {
             // Its room locks it.
-            match Target::direct(&file.to_string_lossy(), Files::One, Overwrite::No).map(Target::locked_elsewhere) {
+            match Target::direct(&file.clone().into(), Files::One, Overwrite::No).map(Target::locked_elsewhere) {
                 Err(TargetError::Exists(_)) => {}
                 target => return Ok((file, target?.interruptible(&self.cancel))),
             }
@@ -234,7 +239,7 @@ impl Recorder {
                 self.missed += 1;
                 return Ok(());
             }
-            self.current = Some(self.open((self.clock)(), self.time)?);
+            self.current = Some(self.open((self.clock)().0, self.time)?);
         }
         let Some(open) = &mut self.current else { return Ok(()) };
         open.frames += 1;
@@ -250,10 +255,10 @@ impl Recorder {
     /// Notes that the current segment is there: its first frame is written.
     fn begin_recording(&mut self) {
         let Some(open) = &mut self.current else { return };
-        let name = open.file.display();
+        let name = Name::from(&open.file);
         open.room = Room::of(&open.file, self.guess).ok();
         let header = open.room.as_ref().filter(|_| open.sink.encoded() == Some(0)).map_or(0, Room::bytes);
-        self.recordings.begin(&open.file, open.begin.timestamp(), header);
+        self.recordings.begin(&open.file, (open.begin.timestamp(), (self.clock)().1), header);
         self.begun += 1;
         match self.lost_at.take() {
             Some(lost_at) => {
@@ -297,7 +302,7 @@ impl Recorder {
 
     /// Ends the current segment before the frame of this time, if it is over.
     fn turn(&mut self, time: i64) {
-        let now = (self.clock)().timestamp();
+        let now = (self.clock)().0.timestamp();
         let Some(mut open) = self.current.take_if(|open| now >= open.ends || time - open.first >= open.most) else {
             return;
         };
@@ -344,29 +349,35 @@ impl Recorder {
     fn end(&mut self, open: Open, until: i64) {
         let Open { sink, file, room, begin, first, frames, .. } = open;
         if let Err(error) = sink.finish(Outcome::Complete) {
-            self.notices.note(&format!("{}: its last second may be missing ({error:#})", file.display()));
+            self.notices.note(&format!("{}: its last second may be missing ({error:#})", Name::from(&file)));
         }
         // Only now: the end of a file is written into this room, too.
         drop(room);
+        let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+        self.recordings.set_bytes(&file, bytes, false);
         if frames > 0 {
-            let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
-            self.recordings.set_bytes(&file, bytes);
             let seconds = (until - first) as f64 / 1e6;
             (self.segmentation.ended)(Segment { file, begin, seconds, frames, bytes });
+        }
+        self.remove_old();
+    }
+
+    /// Removes what is to go, if it is time to look.
+    fn look(&mut self) {
+        if Instant::now() >= self.next_look {
+            self.next_look = Instant::now() + LOOK;
+            self.remove_old();
         }
     }
 
     /// Removes what is to go.
-    fn look(&mut self) {
-        if !self.segmentation.retention.removes() || Instant::now() < self.next_look {
-            return;
-        }
-        self.next_look = Instant::now() + LOOK;
+    fn remove_old(&self) {
         if let Some(Open { file, room: Some(room), .. }) = &self.current {
-            self.recordings.set_bytes(file, room.bytes());
+            self.recordings.set_bytes(file, room.bytes(), true);
         }
-        for file in self.recordings.remove_old((self.clock)().timestamp()) {
-            self.notices.detail(&format!("{}: removed", file.display()));
+        let (wall, now) = (self.clock)();
+        for file in self.recordings.remove_old((wall.timestamp(), now)) {
+            self.notices.detail(&format!("{}: removed", Name::from(&file)));
         }
     }
 
@@ -374,7 +385,7 @@ impl Recorder {
     fn free(&mut self) -> bool {
         let removed = self.segmentation.retention.removes().then(|| self.recordings.remove_oldest()).flatten();
         if let Some(file) = &removed {
-            self.notices.note(&format!("{}: removed, because the disk is full", file.display()));
+            self.notices.note(&format!("{}: removed, because the disk is full", Name::from(file)));
         }
         removed.is_some()
     }
@@ -436,7 +447,7 @@ impl Sink for Recorder {
         self.missed
     }
 
-    fn finish(mut self: Box<Self>, _: Outcome) -> Result<Option<String>> {
+    fn finish(mut self: Box<Self>, _: Outcome) -> Result<Option<Name>> {
         self.end_ending();
         let sound = self.sound_until(i64::MAX);
         if let Some(open) = &mut self.current {
@@ -485,7 +496,7 @@ mod tests {
     #[test]
     fn a_thousand_seams_under_a_clock_that_is_set_lose_no_frame_and_no_name() {
         let folder = tempfile::tempdir().expect("a folder");
-        let name = folder.path().join("cam-%Y%m%d-%H%M%S.mkv").to_str().expect("UTF-8").to_owned();
+        let name = Name::from(folder.path().join("cam-%Y%m%d-%H%M%S.mkv"));
         // Six weeks, in which summer time ends. Between two frames, the clock is set back by two hours.
         let begin: ZonedDateTime = "2026-10-24T22:10:00+02:00[Europe/Berlin]".parse().expect("a time");
         let (frames, set_back) = (5050, 2000);
@@ -495,17 +506,18 @@ mod tests {
             let segments = segments.clone();
             Arc::new(move |segment| segments.lock().expect("a list").push(segment))
         };
-        let segmentation = Segmentation { length: Duration::from_secs(3600), retention: Retention::default(), ended };
+        let (length, retention) = (Duration::from_secs(3600), Retention::default());
+        let segmentation = Segmentation { length, retention, shelf: Shelf::default(), ended };
         let choice = crate::sink::EncoderChoice { encoder: Some("ffv1".to_owned()), ..Default::default() };
         let options = OutputOptions { encoder: choice, live: true, ..OutputOptions::default() };
         // In seconds.
         let input = Input::of("a camera".to_owned(), Media::of_raw_video("rawvideo", Rational::new(1, 1), None));
         let cancel = Cancel::default();
-        let place = (name.as_str(), cancel.clone());
+        let place = (&name, cancel.clone());
         let mut recorder =
             Recorder::create(input, place, (options, segmentation), false, Notices::silent()).expect("a sink");
         let clock = now.clone();
-        recorder.clock = Box::new(move || clock.lock().expect("a time").clone());
+        recorder.clock = Box::new(move || (clock.lock().expect("a time").clone(), Instant::now()));
         let pool = HostPool::default();
         for number in 0..frames {
             let passed = SignedDuration::from_mins(12 * number)

@@ -2,6 +2,7 @@
 
 use crate::pipeline::FailureKind;
 use crate::sink::TargetError;
+use crate::sys::Name;
 use anyhow::{Context, Result, ensure};
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
@@ -16,7 +17,7 @@ pub(super) struct NamePattern {
     /// Where the segments lie; empty for the current folder.
     place: PathBuf,
     /// The last part.
-    pub file: String,
+    pub file: Name,
 }
 
 impl NamePattern {
@@ -24,18 +25,18 @@ impl NamePattern {
     ///
     /// # Errors
     /// When no time is in it, `strftime` does not know what is, or there is no such folder.
-    pub fn new(name: &str) -> Result<Self> {
-        let place = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
-        let file = Path::new(name).file_name().and_then(|file| file.to_str()).context("a segment needs a file name")?;
-        let pattern = NamePattern { place, file: file.to_owned() };
+    pub fn new(name: &Name) -> Result<Self> {
+        let place = name.path().parent().unwrap_or(Path::new("")).to_owned();
+        let file = name.path().file_name().context("a segment needs a file name")?;
+        let pattern = NamePattern { place, file: file.into() };
         let at = |second| pattern.formatted(&Timestamp::from_second(second)?.to_zoned_datetime(TimeZone::UTC));
         let (first, way_out) = (at(0)?, "(as in cam-%Y%m%d-%H%M%S.mkv)");
         // In each of its fields, this time is another one.
         let fault = |what: &str| FailureKind::Usage.error(format!("{name}: {what} {way_out}"));
         ensure!(first != at(1_795_780_799)?, fault("segments need the time in their names"));
-        ensure!(!first.contains('/'), fault("a time in the name must have no slash"));
+        ensure!(!first.bytes().contains(&b'/'), fault("a time in the name must have no slash"));
         let folder = pattern.folder();
-        ensure!(folder.is_dir(), TargetError::NoFolder(name.to_owned(), folder.display().to_string()));
+        ensure!(folder.is_dir(), TargetError::NoFolder(name.clone(), folder.into()));
         Ok(pattern)
     }
 
@@ -49,22 +50,32 @@ impl NamePattern {
         self.place.join(file)
     }
 
-    fn formatted(&self, time: &ZonedDateTime) -> Result<String> {
-        strtime::format(&self.file, time).with_context(|| format!("{}: no pattern of a time", self.file))
+    /// All of it, which no other pattern has.
+    pub fn path(&self) -> PathBuf {
+        self.place.join(&self.file)
+    }
+
+    fn formatted(&self, time: &ZonedDateTime) -> Result<Name> {
+        let mut name = Vec::new();
+        for chunk in self.file.bytes().utf8_chunks() {
+            let text = strtime::format(chunk.valid(), time);
+            name.extend(text.with_context(|| format!("{}: no pattern of a time", self.file))?.bytes());
+            name.extend(chunk.invalid());
+        }
+        Ok(Name::of_bytes(name))
     }
 
     /// The names of a segment that begins at `begin`, of which the first that is free is taken: the clock shows an hour
     /// twice when summer time ends, and a name may be there already.
     pub fn names(&self, begin: &ZonedDateTime) -> Result<impl Iterator<Item = PathBuf>> {
-        let name = self.formatted(begin)?;
-        let (stem, extension) = match name.rsplit_once('.') {
-            Some((stem, extension)) => (stem.to_owned(), format!(".{extension}")),
-            None => (name, String::new()),
-        };
-        let place = self.place.clone();
-        Ok((1_u32..).map(move |number| match number {
-            1 => place.join(format!("{stem}{extension}")),
-            _ => place.join(format!("{stem}.{number}{extension}")),
+        let first = self.place.join(self.formatted(begin)?);
+        Ok((1_u32..).map(move |number| {
+            if number == 1 {
+                return first.clone();
+            }
+            let number = number.to_string();
+            let end = first.extension().map(|extension| Name::of_parts([&number, &".", &extension]));
+            first.with_extension(end.unwrap_or_else(|| number.into()))
         }))
     }
 }
@@ -75,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_name_has_the_time_and_a_number_where_it_is_taken() {
-        let pattern = NamePattern::new("/tmp/cam 1-%Y%m%d-%H%M%S.mkv").expect("a pattern");
+        let pattern = NamePattern::new(&"/tmp/cam 1-%Y%m%d-%H%M%S.mkv".into()).expect("a pattern");
         let begin: ZonedDateTime = "2026-10-25T02:00:00+01:00[Europe/Berlin]".parse().expect("a time");
         let names: Vec<PathBuf> = pattern.names(&begin).expect("names").take(2).collect();
         assert_eq!(names, ["/tmp/cam 1-20261025-020000.mkv", "/tmp/cam 1-20261025-020000.2.mkv"].map(PathBuf::from));
@@ -90,7 +101,7 @@ mod tests {
             ("/tmp/cam-%D.mkv", "must have no slash"),
             ("/nowhere/cam-%s.mkv", "there is no folder /nowhere"),
         ] {
-            let error = NamePattern::new(name).expect_err(name).to_string();
+            let error = NamePattern::new(&name.into()).expect_err(name).to_string();
             assert!(error.contains(said), "{name}: {error}");
         }
     }

@@ -12,11 +12,14 @@ const LEAST: u64 = 64 << 10;
 /// The room ahead is what is written in this many seconds. A muxer holds back one of them.
 const SECONDS: f64 = 4.0;
 
+/// What is set aside at once, at best, for a file that grows as it can.
+const AHEAD: [u64; 2] = [16 << 20, 1 << 20];
+
 /// The rate of a file is measured once it has this many seconds. Before, it is guessed.
 const TOO_FEW: f64 = 2.0;
 
 /// The room ahead of the end of a file that grows.
-pub(super) struct Room {
+pub struct Room {
     file: File,
     /// Up to this byte.
     until: u64,
@@ -51,6 +54,24 @@ impl Room {
         Some(room)
     }
 
+    /// Room for an open file.
+    pub fn of_open(file: &File) -> std::io::Result<Self> {
+        Ok(Room { file: file.try_clone()?, until: 0, guess: 0.0 })
+    }
+
+    /// Makes sure that there is room up to this byte, and sets some more aside where there is.
+    ///
+    /// # Errors
+    /// When the disk, or the share of it that the user may have, is full.
+    pub fn reach(&mut self, byte: u64) -> Result<(), Errno> {
+        if byte <= self.until {
+            return Ok(());
+        }
+        let until = self.until;
+        let more = AHEAD.iter().any(|more| self.set_aside(until, byte + more - until).is_ok());
+        if more { Ok(()) } else { self.set_aside(until, byte - until) }
+    }
+
     /// Bytes in the file so far.
     pub fn bytes(&self) -> u64 {
         self.file.metadata().map_or(0, |metadata| metadata.len())
@@ -67,13 +88,17 @@ impl Room {
         if bytes + ahead / 2 <= self.until {
             return Ok(());
         }
-        match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, bytes, ahead) {
-            Ok(()) => self.until = bytes + ahead,
+        self.set_aside(bytes, ahead)
+    }
+
+    fn set_aside(&mut self, begin: u64, length: u64) -> Result<(), Errno> {
+        match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, begin, length) {
+            Ok(()) => self.until = begin + length,
             Err(error @ (Errno::NOSPC | Errno::DQUOT)) => return Err(error),
             // A file system that sets nothing aside still says what it has left.
             Err(_) => {
                 let left = rustix::fs::fstatvfs(&self.file).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize);
-                if left < ahead {
+                if left < length {
                     return Err(Errno::NOSPC);
                 }
             }

@@ -16,8 +16,9 @@ use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
 use crate::source::stack::{Positioned, Stack};
 use crate::source::video_reader::VideoReader;
-use crate::sys::{Reader, limit_of, numbered};
+use crate::sys::{Name, Reader, limit_of, numbered};
 use anyhow::{Result, anyhow};
+use std::fmt::Display;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub enum FileInput {
 
 impl FileInput {
     /// Bytes of the file that the input `url` is; `None` if it is something else.
-    fn file_size(&self, url: &str) -> Option<u64> {
+    fn file_size(&self, url: &Name) -> Option<u64> {
         let found = match self {
             FileInput::Url => std::fs::metadata(url).ok()?,
             FileInput::File(file) => file.metadata().ok()?,
@@ -149,7 +150,7 @@ fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<Vid
 }
 
 /// The error that the video `stream` of the input `name` cannot be decoded there, with a remedy.
-pub(in crate::source) fn no_decoder(error: Error, name: &str, stream: &Stream, on: DecodeOn) -> anyhow::Error {
+pub(in crate::source) fn no_decoder(error: Error, name: impl Display, stream: &Stream, on: DecodeOn) -> anyhow::Error {
     match on {
         DecodeOn::Cpu | DecodeOn::Threads(_) => {
             let stream = stream.describe();
@@ -199,7 +200,7 @@ fn open_demuxer(
     let rate = options.raw.rate.or(stack.as_ref().and_then(|stack| stack.found.rate));
     let rate = rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
     // An existing file is not a pattern, even if its folders have a per cent sign.
-    let is_plain = size.is_some() && options.url.contains('%');
+    let is_plain = size.is_some() && options.url.bytes().contains(&b'%');
     let plain = is_plain.then(|| ("pattern_type".to_owned(), "none".to_owned()));
     let frames = stack.as_ref().map(|of| {
         let size = format!("{}x{}", of.size.0, of.size.1);

@@ -3,9 +3,8 @@
 use crate::ffmpeg::{OpenImage, Sequence};
 use crate::pipeline::{FailureKind, Notices};
 use crate::source::options::{Gaps, InputOptions};
-use crate::sys::{number_pattern, numbered, numbers_there, open_regular};
+use crate::sys::{Name, number_pattern, numbered, numbers_there, open_regular};
 use anyhow::Result;
-use std::path::Path;
 
 /// From this many images on, the distance of their numbers is known. Two have one, whatever is missing between them.
 const FEW: usize = 3;
@@ -18,7 +17,7 @@ pub fn sequence_of(options: &InputOptions, notices: &Notices) -> Result<Option<S
     let pattern = &options.url;
     let is_sequence = options.format.as_deref().is_none_or(|format| format == "image2")
         && number_pattern(pattern).is_some()
-        && !Path::new(pattern).exists();
+        && !pattern.path().exists();
     let numbers = if is_sequence { numbers_there(pattern) } else { Vec::new() };
     let step = step_of(&numbers);
     if let (Some(named), count @ 2..) = (&options.named, numbers.len()) {
@@ -63,7 +62,7 @@ fn divisor(a: u64, b: u64) -> u64 {
 }
 
 /// Opens images of this pattern by their names.
-pub fn images_by_name(pattern: &str) -> OpenImage {
-    let pattern = pattern.to_owned();
-    Box::new(move |number| open_regular(Path::new(&numbered(&pattern, number))))
+pub fn images_by_name(pattern: &Name) -> OpenImage {
+    let pattern = pattern.clone();
+    Box::new(move |number| open_regular(numbered(&pattern, number)))
 }

@@ -142,7 +142,7 @@ impl Several {
             on,
             stream: stream.clone(),
             picture_bytes: planes.map(|plane| native.row_bytes(plane, width) * native.rows(plane, height)).sum(),
-            name: input.name.clone(),
+            name: input.name.to_string(),
             notices: notices.clone(),
             pool: Arc::new(HostPool::that_keeps_all()),
             plane_buffers: HostPool::that_keeps_all(),

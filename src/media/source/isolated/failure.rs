@@ -4,7 +4,7 @@ use super::said::about;
 use crate::pipeline::{Failure, FailureKind};
 use crate::source::failure::kind_of_cause;
 use crate::source::packets::InputChanged;
-use crate::sys::without_middle;
+use crate::sys::{Name, without_middle};
 use serde::{Deserialize, Serialize};
 
 /// An error.
@@ -13,7 +13,7 @@ pub enum WireError {
     /// The kind, and the text.
     Failure(FailureKind, String),
     /// [`InputChanged`].
-    Changed(String, String),
+    Changed(Name, String),
 }
 
 /// What reading an input can fail of, beside damage and limits.
@@ -50,7 +50,7 @@ impl WireError {
                 Failure { kind, message: about(name, &message) }.into()
             }
             WireError::Changed(_, how) if may.of_change => {
-                InputChanged(name.to_owned(), without_middle(&how).into_owned().into()).into()
+                InputChanged(name.into(), without_middle(&how).into_owned().into()).into()
             }
             WireError::Changed(_, how) => FailureKind::Damage.error(about(name, &how)),
         }

@@ -58,7 +58,7 @@ struct Truth {
 impl Truth {
     fn new() -> Self {
         let name = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/lies.mkv");
-        let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
+        let options = InputOptions { url: name.into(), ..InputOptions::default() };
         let (cancel, notices) = (Cancel::default(), Notices::silent());
         let source = FileSource::open(options, name, FileInput::Url, &cancel, notices, Arc::default());
         let (mut source, pieces) = (source.expect("a video"), Pieces::default());
@@ -221,7 +221,7 @@ fn converted(sent: &[Vec<u8>], sound: &Stream, to: &TranscodeTo) -> bool {
 #[test]
 fn the_program_goes_on_whatever_a_process_with_transcoders_sends() {
     let name = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/lies.mkv");
-    let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
+    let options = InputOptions { url: name.into(), ..InputOptions::default() };
     let source = FileSource::open(options, name, FileInput::Url, &Cancel::default(), Notices::silent(), Arc::default());
     let source = source.expect("a video");
     let streams = &source.input().media.streams;

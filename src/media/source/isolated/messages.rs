@@ -230,7 +230,7 @@ impl WireInput {
             length: self.length,
             frames: self.frames,
             duration: self.duration,
-            ..Input::of(name.to_owned(), media)
+            ..Input::of(name, media)
         })
     }
 }

@@ -23,6 +23,7 @@ use crate::sys::{Reader, no_thread, one_line, print_line, stderr_has_events};
 use anyhow::{Context, Error, Result, ensure};
 use histeq::frame::{Pool, host_room};
 use rustix::pipe::{PipeFlags, pipe_with};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -278,7 +279,7 @@ pub(super) fn begin_process(
     match send(&mut process, &start, &descriptors, cancel, Patience::of_order()) {
         // If the process is gone, reading the next message shows that.
         Ok(()) | Err(Lost::Gone) => Ok(process),
-        Err(Lost::Cancelled) => Err(Interrupted(name.to_owned()).into()),
+        Err(Lost::Cancelled) => Err(Interrupted(name.into()).into()),
         Err(lost) => Err(FailureKind::Failed.error(format!("{name}: {}", lost.describe(&mut process)))),
     }
 }
@@ -307,7 +308,7 @@ pub(super) fn opened(
             Ok(Event::Works) => process.counts(name)?,
             Ok(Event::Failed(error)) => return Err(error.checked(name, may_fail)),
             Ok(_) => return Err(attacked(name, &Lie("an order"))),
-            Err(Lost::Cancelled) => return Err(Interrupted(name.to_owned()).into()),
+            Err(Lost::Cancelled) => return Err(Interrupted(name.into()).into()),
             Err(lost) => {
                 let why = lost.describe(process);
                 return Err(FailureKind::Damage.error(format!("{name}: {why} while it was opened")));
@@ -365,7 +366,7 @@ pub(super) fn most_time(base: Rational) -> i64 {
 }
 
 /// The error of a message that cannot be true.
-pub(super) fn attacked(name: &str, lie: &Lie) -> Error {
+pub(super) fn attacked(name: impl Display, lie: &Lie) -> Error {
     FailureKind::Damage.error(format!("{name}: {lie}: it may be under attack by the input"))
 }
 
@@ -549,7 +550,7 @@ impl Source for IsolatedSource {
             match event {
                 Ok(Event::Delivery(delivery)) => {
                     match delivery.frame.is_none() && delivery.packets.is_empty() {
-                        true => process.counts(&self.input.name)?,
+                        true => process.counts(&self.input.name.to_string())?,
                         false => process.messages = 0,
                     }
                     let taken = self.take(*delivery);
@@ -561,8 +562,10 @@ impl Source for IsolatedSource {
                         Ok(delivery) => Ok(Some(delivery)),
                     };
                 }
-                Ok(Event::Message(level, text)) => process.print(&self.input.name, &self.notices, level, &text)?,
-                Ok(Event::Works) => process.counts(&self.input.name)?,
+                Ok(Event::Message(level, text)) => {
+                    process.print(&self.input.name.to_string(), &self.notices, level, &text)?
+                }
+                Ok(Event::Works) => process.counts(&self.input.name.to_string())?,
                 Ok(Event::End(found)) => {
                     self.process = None;
                     self.check_end()?;
@@ -581,7 +584,7 @@ impl Source for IsolatedSource {
                     if self.cancel.is_cancelled() && self.frames == 0 {
                         break;
                     }
-                    return Err(error.checked(&self.input.name, self.may_fail));
+                    return Err(error.checked(&self.input.name.to_string(), self.may_fail));
                 }
                 Ok(Event::Opened(_) | Event::Transcoders(_) | Event::Transcoded(..)) => {
                     return Err(attacked(&self.input.name, &Lie("an order")));

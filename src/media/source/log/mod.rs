@@ -14,7 +14,7 @@ mod rendering;
 
 pub use curves::LogCurve;
 pub use names::{NamedBy, forget, named_in};
-pub use rendering::cube;
+pub use rendering::{SIDE, colours, cube};
 
 use crate::ffmpeg::RawFormat;
 use histeq::frame::Frame;
@@ -40,6 +40,23 @@ pub struct NamedLog {
     pub curve: LogCurve,
     /// Who named it.
     pub by: NamedBy,
+}
+
+/// Log footage that is brought to BT.709.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Developed {
+    /// Its curve.
+    pub named: NamedLog,
+    /// Whether its pictures have full range.
+    pub is_full: bool,
+}
+
+impl Developed {
+    /// What becomes of this many levels of red by as many of green and of blue, 0 to 1; red changes from one to the
+    /// next. Between them, FFmpeg interpolates within tetrahedra.
+    pub fn colours(&self) -> (usize, Vec<[f64; 3]>) {
+        (SIDE, colours(self.named.curve, self.is_full).collect())
+    }
 }
 
 impl fmt::Display for NamedLog {

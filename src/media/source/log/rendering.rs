@@ -15,7 +15,7 @@ const EDGE: f64 = 0.9;
 
 /// The cube has this many steps in each direction, plus one for each end: HALD pictures of level 8.
 const LEVEL: usize = 8;
-const SIDE: usize = LEVEL * LEVEL;
+pub const SIDE: usize = LEVEL * LEVEL;
 const WIDTH: usize = SIDE * LEVEL;
 
 type Matrix3 = [[f64; 3]; 3];
@@ -79,23 +79,27 @@ fn light_of(signal: f64) -> f64 {
     if signal <= 0.040_45 { signal / 12.92 } else { ((signal + 0.055) / 1.055).powf(2.4) }
 }
 
+/// What becomes of [`SIDE`] levels of red by as many of green and of blue, 0 to 1; red changes from one to the next.
+/// `full` if the pictures have full range.
+pub fn colours(curve: LogCurve, full: bool) -> impl Iterator<Item = [f64; 3]> {
+    let rendering = Rendering::of(curve);
+    let light: Vec<f64> =
+        (0..SIDE).map(|step| curve.light(code(curve, full, step as f64 / (SIDE - 1) as f64))).collect();
+    (0..SIDE * SIDE * SIDE).map(move |colour| {
+        rendering.signal([colour % SIDE, colour / SIDE % SIDE, colour / SIDE / SIDE].map(|step| light[step]))
+    })
+}
+
 /// The pictures that FFmpeg's `haldclut` takes for `curve`: that of all colours, rendered. `full` if the pictures have
 /// full range.
 ///
 /// # Errors
 /// None in practice.
 pub fn cube(curve: LogCurve, full: bool) -> Result<Frame, FrameError> {
-    let rendering = Rendering::of(curve);
-    let light: Vec<f64> =
-        (0..SIDE).map(|step| curve.light(code(curve, full, step as f64 / (SIDE - 1) as f64))).collect();
     // Packed: of planes, haldclut takes each for another.
     let mut samples = Vec::with_capacity(3 * 2 * WIDTH * WIDTH);
-    for colour in 0..SIDE * SIDE * SIDE {
-        // Red changes from point to point.
-        let of_camera = [colour % SIDE, colour / SIDE % SIDE, colour / SIDE / SIDE].map(|step| light[step]);
-        samples.extend(
-            rendering.signal(of_camera).map(|signal| ((signal * 65535.0).round() as u16).to_le_bytes()).concat(),
-        );
+    for colour in colours(curve, full) {
+        samples.extend(colour.map(|signal| ((signal * 65535.0).round() as u16).to_le_bytes()).concat());
     }
     let plane = HostPool::default().plane_from(&samples, 3 * 2 * WIDTH, WIDTH);
     Frame::new(PixelFormat::Rgb48le, (WIDTH, WIDTH), Range::Full, Matrix::Bt709, vec![plane])

@@ -1,18 +1,20 @@
 //! The cameras of a file: `live --config FILE`. The file is read again on SIGHUP; a camera that fails begins again.
 
 use super::several::report;
-use super::{PlannedCamera, ShownBy, film, start_web};
+use super::{PlannedCamera, ShownBy, dry_run, film, start_web};
 use crate::options::{Camera, CameraFile, in_one_line};
 use crate::report::{Console, Event, Metered, ResultRecord};
 use crate::service::Service;
 use crate::session::Session;
 use crate::signals;
 use crate::web::Web;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
+use histeq_media::sys::Name;
 use histeq_media::sys::without_password;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +26,8 @@ struct Slot<'a> {
     camera: Camera,
     session: Session<'a>,
     state: State,
+    /// Whether it failed when it ended last.
+    has_failed: bool,
 }
 
 /// What a camera does.
@@ -46,6 +50,8 @@ struct Cameras<'a> {
     backend: SharedBackend,
     warm_up: WarmUp,
     web: Option<Web>,
+    /// The files that cameras which have begun were to write: what this run has written, it does not replace.
+    written: BTreeSet<Name>,
     /// The number of a camera is its place here, from 1. Those that are gone keep theirs.
     slots: Vec<Option<Slot<'a>>>,
 }
@@ -53,24 +59,30 @@ struct Cameras<'a> {
 /// Equalizes the cameras of a file until all have ended, or the user ends them.
 ///
 /// # Errors
-/// When an output cannot be written, or the backend is missing: then none has begun.
+/// When an output cannot be written, or the backend is missing: then none has begun. After all have ended, when a camera
+/// has failed and did not run again.
 pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result<Outcome> {
     let first = &cameras[0].job;
     let mut session = Session::new(first.stderr.clone(), first.limits, console);
+    if first.dry_run {
+        return dry_run::run_cameras(file, &cameras, &session);
+    }
     session.begin_several(cameras.len());
     let session = &session;
     // Before anything starts. Each is checked again when it begins, which may be days later.
     let check = |camera: &Camera| {
         let planned = PlannedCamera::check(Arc::new(camera.job.clone()), session);
-        planned.map(drop).with_context(|| format!("{}: camera {}", file.path().display(), camera.name))
+        planned.map(drop).with_context(|| format!("{}: camera {}", Name::from(file.path()), camera.name))
     };
     session.watching(|| cameras.iter().try_for_each(check))?;
     session.listen_for_signals(Vec::new(), "finishing")?;
     signals::keep_hangups();
     let backend = BackendStartup::begin(first.backend.clone()).open(&session.notices.for_core())?;
     let web = start_web(first.web, &session.notices)?;
-    let mut all = Cameras { file, session, console, backend, warm_up: WarmUp::default(), web, slots: Vec::new() };
+    let (warm_up, written, slots) = (WarmUp::default(), BTreeSet::new(), Vec::new());
+    let mut all = Cameras { file, session, console, backend, warm_up, web, written, slots };
     cameras.into_iter().for_each(|camera| all.add(camera));
+    all.hold_recordings();
     let mut service = Service::ready();
     session.metered(
         Metered { is_live: true, ..Metered::default() },
@@ -78,6 +90,7 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
             run_several(|happened, works| {
                 service.alive();
                 all.web.iter().for_each(Web::tick);
+                session.look_at_recordings();
                 match happened {
                     Happened::Ended(number, result) => all.ended(number, result),
                     Happened::Nothing => tick(&Progress::sum(all.slots().map(|slot| &*slot.session.progress))),
@@ -91,6 +104,10 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
         },
         |()| true,
     )?;
+    let failed: Vec<&str> = all.slots().filter(|slot| slot.has_failed).map(|slot| slot.camera.name.as_str()).collect();
+    if !failed.is_empty() {
+        bail!("{} of {} cameras failed: {}", failed.len(), all.slots().count(), failed.join(", "));
+    }
     Ok(Outcome::Complete)
 }
 
@@ -102,7 +119,17 @@ impl<'a> Cameras<'a> {
     /// Adds a camera, which begins at once.
     fn add(&mut self, camera: Camera) {
         let session = self.session.of_source(self.slots.len() + 1, &camera.name);
-        self.slots.push(Some(Slot { camera, session, state: State::Due(Instant::now()) }));
+        self.slots.push(Some(Slot { camera, session, state: State::Due(Instant::now()), has_failed: false }));
+    }
+
+    /// The recordings of the cameras that the file has are kept as it says, whether they film or not.
+    fn hold_recordings(&self) {
+        let jobs = self.slots().map(|slot| match &slot.state {
+            State::Ending(Some(next)) => &next.job,
+            _ => &slot.camera.job,
+        });
+        let rules = jobs.filter_map(|job| Some((job.record.as_ref()?, job.segments?.1)));
+        self.session.shelf.hold(rules);
     }
 
     /// Begins what is due. Returns whether any camera is to begin later.
@@ -113,13 +140,19 @@ impl<'a> Cameras<'a> {
         let (now, is_over) = (Instant::now(), self.session.cancel.is_cancelled());
         let mut goes_on = false;
         for (number, slot) in (1..).zip(&mut self.slots) {
-            let Some(Slot { camera, session, state }) = slot else { continue };
+            let Some(Slot { camera, session, state, .. }) = slot else { continue };
             match state {
                 State::Due(_) if is_over => {}
                 State::Due(at) if *at <= now => {
                     *session = self.session.of_source(number, &camera.name);
                     *state = State::Running;
-                    let (job, session) = (Arc::new(camera.job.clone()), session.clone());
+                    let (job, session) = (Arc::new(camera.job.with_new_names(&self.written)), session.clone());
+                    for (old, new) in
+                        camera.job.written_files().zip(job.written_files()).filter(|(old, new)| old != new)
+                    {
+                        session.notices.note(&format!("{old} is of this run, too: it goes on in {new}"));
+                    }
+                    self.written.extend(camera.job.written_files().cloned());
                     let (backend, warming_up, web) = (self.backend.clone(), self.warm_up.begin(), self.web.clone());
                     works.begin(number, move || {
                         let planned = PlannedCamera::check(job, &session)?;
@@ -137,8 +170,9 @@ impl<'a> Cameras<'a> {
     /// What comes after the end of a camera.
     fn ended(&mut self, number: usize, result: Result<ResultRecord>) {
         let Some(slot) = &mut self.slots[number - 1] else { return };
-        let source = slot.camera.job.camera.camera.as_deref().map(without_password).unwrap_or_default();
-        let is_well = report(&slot.camera.name, &source, result, self.console);
+        let source = slot.camera.job.camera.camera.as_ref().map(without_password).unwrap_or_default();
+        let is_well = report(&slot.camera.name, &source.to_string(), result, self.console);
+        slot.has_failed = !is_well;
         let now = Instant::now();
         match std::mem::replace(&mut slot.state, State::Over) {
             State::Ending(Some(camera)) => (slot.camera, slot.state) = (*camera, State::Due(now)),
@@ -149,23 +183,45 @@ impl<'a> Cameras<'a> {
                 self.session.notices.note(&format!("{}: begins again in {} s", slot.camera.name, AGAIN.as_secs()));
             }
         }
+        self.hold_recordings();
+    }
+
+    /// Checks what is new in `cameras`.
+    fn check(&self, cameras: &[Camera]) -> Result<()> {
+        let old = self.slots().next().map(|slot| slot.camera.of_process()).unwrap_or_default();
+        let new = cameras.first().map(Camera::of_process).unwrap_or_default();
+        if let Some(word) = old.symmetric_difference(&new).next() {
+            let option = word.to_string_lossy().split('=').next().unwrap_or_default().to_owned();
+            bail!("{option} is one for the whole program (start it again to change that)");
+        }
+        let is_new = |camera: &&Camera| !self.slots().any(|slot| slot.camera.words == camera.words);
+        for camera in cameras.iter().filter(is_new) {
+            let job = Arc::new(camera.job.with_new_names(&self.written));
+            PlannedCamera::check(job, self.session).with_context(|| format!("camera {}", camera.name))?;
+        }
+        Ok(())
     }
 
     /// Reads the file again: begins cameras that are new, ends those that are gone, does both with those that it describes
     /// otherwise, and leaves the others alone. If it has a fault, all goes on as before.
     fn read_again(&mut self) {
-        let name = self.file.path().display();
-        let mut new = match self.file.read() {
+        let name = Name::from(self.file.path());
+        let cameras = self.file.read().map_err(|error| in_one_line(&error));
+        let cameras = cameras.and_then(|cameras| match self.check(&cameras) {
+            Ok(()) => Ok(cameras),
+            Err(error) => Err(format!("{name}: {error:#}")),
+        });
+        let mut new = match cameras {
             Ok(cameras) => cameras,
             Err(error) => {
-                let message = format!("{} (all goes on as it was before)", in_one_line(&error));
-                return self.console.report(Event::Warning { message });
+                let message = format!("{error} (all goes on as it was before)");
+                return self.console.report(Event::Warning { message, kind: None });
             }
         };
         let count = new.len();
         let (mut kept, mut changed, mut gone) = (0, 0, 0);
         for slot in &mut self.slots {
-            let Some(Slot { camera, session, state }) = slot else { continue };
+            let Some(Slot { camera, session, state, .. }) = slot else { continue };
             let place = new.iter().position(|new| new.name == camera.name);
             let new = place.map(|place| new.remove(place));
             match new {
@@ -188,6 +244,7 @@ impl<'a> Cameras<'a> {
         }
         let added = new.len();
         new.into_iter().for_each(|camera| self.add(camera));
+        self.hold_recordings();
         self.session.sources_are(count);
         self.session.notices.note(&format!(
             "{name}: read again; cameras: {kept} as before, {changed} changed, {added} new, {gone} gone"

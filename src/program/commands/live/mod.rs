@@ -5,9 +5,11 @@
 //! | `mod.rs` | one camera |
 //! | `several.rs` | several at the same time |
 //! | `cameras.rs` | those of a file, which may change while they run |
+//! | `dry_run.rs` | `--dry-run`: checks what can be checked without a camera |
 //! | `timetable.rs` | what holds at some times of the day alone |
 
 mod cameras;
+mod dry_run;
 mod several;
 mod timetable;
 
@@ -15,7 +17,7 @@ pub use cameras::run as run_cameras;
 
 use self::timetable::Timetable;
 use crate::colouring::{self, Colouring};
-use crate::options::LiveJob;
+use crate::options::{EqualizeOptions, LiveJob};
 use crate::report::{Console, Metered, ResultRecord, live_summary};
 use crate::samples::SampleScale;
 use crate::service::Service;
@@ -40,13 +42,15 @@ use histeq_media::sink::{
 use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
 use histeq_media::sys::host;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
 pub fn run(jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     let mut session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
     let jobs: Vec<Arc<LiveJob>> = jobs.into_iter().map(Arc::new).collect();
+    if jobs[0].dry_run {
+        return dry_run::run(&jobs, &session);
+    }
     let [job] = &jobs[..] else { return several::run(&jobs, &mut session, console) };
     let planned = session.watching(|| PlannedCamera::check(job.clone(), &session))?;
     let shared_settings = SharedSettings::default();
@@ -113,13 +117,14 @@ fn film<'a>(
     let mut prepared =
         prepare((source, input), &job.equalize, &job.filters, Some(&builder), Around::BySource, [notices; 2])?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut prepared.input.media.streams));
-    let (input, settings) = (prepared.input.clone(), prepared.settings);
+    let (input, settings) = (prepared.input.clone(), builder.sparing(prepared.settings));
     shared_settings.set(settings);
+    let mut timetable = Timetable::new(&job, (&input, &builder), settings, notices)?;
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
     let scale = SampleScale::of(&input);
     let colouring = Colouring::new(job.palette, job.pixels, (&job.equalize, &settings), &input)?;
-    let (filter, input) = if colouring.is_some() || job.osd.is_some() {
+    let (filter, coloured) = if colouring.is_some() || job.osd.is_some() {
         let build = |equalized| {
             let equalized = Colouring::behind(colouring.as_ref(), (equalized, input.clone()));
             match &job.osd {
@@ -127,35 +132,42 @@ fn film<'a>(
                 None => Ok(equalized),
             }
         };
-        let (filter, input) = FrameFilter::new(build)?;
-        (Some(filter), input)
+        let (filter, coloured) = FrameFilter::new(build)?;
+        (Some(filter), coloured)
     } else {
-        (None, input)
+        (None, input.clone())
     };
-    let outputs = open_outputs(&job, outputs, &input, shared_backend.has_gpu(), notices)?;
+    timetable.apply(shared_settings, notices);
+    let (equalize, settings) = timetable.holding();
+    let named_settings = equalize.report(&settings, &input);
+    let mut outputs = outputs;
+    for output in
+        outputs.iter_mut().filter(|output| job.has_provenance && output.queue_policy == QueuePolicy::Recording)
+    {
+        output.options.provenance = Some(EqualizeOptions::provenance(&named_settings));
+    }
+    let outputs = open_outputs(&job, outputs, &coloured, shared_backend.has_gpu(), notices)?;
     let encoding = outputs.first().and_then(|output| output.sink.encoding());
-    session.start(&input, job.written_files().chain(&job.loopback), encoding, job.equalize.report(&settings));
+    session.start(&coloured, job.written_files().chain(&job.loopback), encoding, named_settings);
     let records = records.open(&input.name)?;
     let stage = builder.stage(backend, settings, scale).denoising_on(denoising_threads());
     let stage = Colouring::observe(colouring.as_ref(), stage);
     let stage = prepared.observe(stage, &records, progress, false);
 
-    let mut timetable = Timetable::new(&job, &input, settings, notices)?;
     // Of several sources, all together are a service.
     let mut service = session.source.is_none().then(Service::ready);
     let view = web.map(|web| {
         let record = job.record.clone().map(|name| (name, job.segments.is_some()));
         let number = session.source.unwrap_or(1);
         let of_file = session.name.clone().filter(|name| *name != several::source(number));
-        let named = (number, of_file.unwrap_or_else(|| place(&input.name)));
-        web.show(Viewed::new(named, &input, &job.equalize, (shared_settings, notices, progress), record))
+        let named = (number, of_file.unwrap_or_else(|| place(&input.name.to_string())));
+        web.show(Viewed::new(named, &input, equalize, (shared_settings, notices, progress), record))
     });
     let view = view.transpose()?;
     let apply = |timetable: &mut Timetable<'_>| {
         let changed = timetable.apply(shared_settings, notices);
         view.iter().zip(changed).for_each(|(view, equalize)| view.viewed().set(equalize));
     };
-    apply(&mut timetable);
     let onlooker = view.as_ref().map(|view| {
         let viewed = view.viewed().clone();
         Box::new(move |shown: &Shown| viewed.show(shown)) as Onlooker
@@ -179,6 +191,7 @@ fn film<'a>(
                 service.iter_mut().for_each(Service::alive);
                 web.iter().filter(|_| session.source.is_none()).for_each(|web| web.tick());
                 apply(&mut timetable);
+                session.look_at_recordings();
                 tick(progress);
             })
         },
@@ -240,7 +253,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
         pixels: job.pixels,
         ..OutputOptions::default()
     };
-    job.encoded_files().try_for_each(|name| stdout::check(name))?;
+    job.encoded_files().try_for_each(stdout::check)?;
     check_files_differ(&job.equalize, job.written_files())?;
     // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {
@@ -249,7 +262,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
     if let Some(file) = &job.record {
         let segments = job.segments.map(|(length, retention)| {
             let ended = Arc::new(session.segment_ended());
-            Segmentation { length, retention, ended }
+            Segmentation { length, retention, shelf: session.shelf.clone(), ended }
         });
         let target = match &segments {
             Some(_) => {
@@ -262,7 +275,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
         planned.push(PlannedOutput { target, options, queue_policy: QueuePolicy::Recording });
     }
     if let Some(device) = &job.loopback {
-        if !Path::new(device).exists() {
+        if !device.path().exists() {
             return Err(FailureKind::Device.error(format!(
                 "{device}: no virtual camera there (sudo modprobe v4l2loopback video_nr=10 exclusive_caps=1 makes one)"
             )));
@@ -295,7 +308,7 @@ fn open_outputs(
     notices: &Notices,
 ) -> Result<Vec<Output>> {
     let open = |PlannedOutput { target, options, queue_policy }: PlannedOutput| {
-        let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
+        let name = if *target.name() == "-" { "stdout".into() } else { target.name().clone() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
         let mut input = input.clone();
         if !OutputKind::of(target.name(), options.format.as_deref()).takes_other_streams() {

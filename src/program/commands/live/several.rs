@@ -46,9 +46,9 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
                 web.iter().for_each(|web| web.tick());
                 match happened {
                     Happened::Ended(number, result) => {
-                        let name = jobs[number - 1].camera.camera.as_deref().map(without_password).unwrap_or_default();
+                        let name = jobs[number - 1].camera.camera.as_ref().map(without_password).unwrap_or_default();
                         filmed |= result.is_ok();
-                        if !report(&source(number), &name, result, console) {
+                        if !report(&source(number), &name.to_string(), result, console) {
                             failed.push(source(number));
                         }
                     }

@@ -1,6 +1,7 @@
 //! What holds at some times of the day alone.
 
 use crate::options::{EqualizeOptions, LiveJob, Scheduled};
+use crate::stage_builder::StageBuilder;
 use anyhow::Result;
 use histeq::spec::Settings;
 use histeq_media::pipeline::live::SharedSettings;
@@ -19,11 +20,26 @@ impl<'a> Timetable<'a> {
     /// That of `job`, whose settings are `otherwise` where no entry holds.
     ///
     /// # Errors
-    /// When the options of an entry do not go with this input.
-    pub fn new(job: &'a LiveJob, input: &Input, otherwise: Settings, notices: &Notices) -> Result<Self> {
-        let entry = |scheduled: &'a Scheduled| Ok((scheduled, scheduled.equalize.resolve(input, notices)?));
+    /// When the options of an entry do not go with this input, or with the mask of `builder`.
+    pub fn new(
+        job: &'a LiveJob,
+        (input, builder): (&Input, &StageBuilder),
+        otherwise: Settings,
+        notices: &Notices,
+    ) -> Result<Self> {
+        let entry = |scheduled: &'a Scheduled| {
+            let settings = scheduled.equalize.resolve(input, notices)?;
+            builder.check(input, &settings)?;
+            Ok((scheduled, settings))
+        };
         let entries = job.schedule.iter().map(entry).collect::<Result<_>>()?;
         Ok(Timetable { entries, otherwise: (&job.equalize, otherwise), holds: None })
+    }
+
+    /// The options that hold since [`apply`](Self::apply), and their settings.
+    pub fn holding(&self) -> (&'a EqualizeOptions, Settings) {
+        let entry = |index: usize| (&self.entries[index].0.equalize, self.entries[index].1);
+        self.holds.map_or(self.otherwise, entry)
     }
 
     /// Sets what holds now, if that is something else than before, and returns its options; `None` if nothing changes.
@@ -37,17 +53,12 @@ impl<'a> Timetable<'a> {
             return None;
         }
         self.holds = holds;
-        match holds.map(|index| &self.entries[index]) {
-            Some((scheduled, new)) => {
-                settings.set(*new);
-                notices.changed(&format!("the schedule says {} until {}", scheduled.text, scheduled.until));
-                Some(&scheduled.equalize)
-            }
-            None => {
-                settings.set(self.otherwise.1);
-                notices.changed("the schedule says nothing else from now on");
-                Some(self.otherwise.0)
-            }
-        }
+        let (equalize, new) = self.holding();
+        settings.set(new);
+        notices.changed(&match holds.map(|index| self.entries[index].0) {
+            Some(scheduled) => format!("the schedule says {} until {}", scheduled.text, scheduled.until),
+            None => "the schedule says nothing else from now on".to_owned(),
+        });
+        Some(equalize)
     }
 }

@@ -16,7 +16,6 @@ use histeq_media::sink::{Overwrite, write_drawn};
 use histeq_media::source::{InputOptions, Part};
 use histeq_media::sys::is_pipe;
 use std::collections::HashSet;
-use std::path::Path;
 use std::time::Instant;
 
 /// Draws the sheets, and writes them.
@@ -28,7 +27,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     }
     let (sheets, there): (Vec<_>, Vec<_>) = job.sheets.iter().partition(|(_, output)| {
         let is_skipped = job.folder.is_some() && output.overwrite != Overwrite::Yes;
-        !(is_skipped && Path::new(&output.name).exists())
+        !(is_skipped && output.name.path().exists())
     });
     let were_there = match there.len() {
         0 => String::new(),
@@ -51,7 +50,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
             Err(_) if session.cancel.is_cancelled() => return Ok(Outcome::Interrupted),
             Err(error) => {
                 console.error(&error);
-                failed.push(input.url.as_str());
+                failed.push(input.url.to_string());
             }
         }
     }
@@ -120,7 +119,7 @@ fn draw_sheet(
 
 /// Checks that the input is there, and is no pipe.
 fn check_is_there(options: &InputOptions) -> Result<()> {
-    let name = if options.url == "-" { "stdin" } else { &options.url };
+    let name = if options.url == "-" { &"stdin".into() } else { &options.url };
     ensure!(
         !is_pipe(&options.url),
         "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
@@ -132,7 +131,7 @@ fn check_is_there(options: &InputOptions) -> Result<()> {
 fn check_can_be_read_again(options: &InputOptions, input: &Input) -> Result<()> {
     let name = &options.url;
     ensure!(
-        input.is_image() || input.duration.is_some() || Path::new(name).is_file(),
+        input.is_image() || input.duration.is_some() || name.path().is_file(),
         "{name}: the input of preview is read several times, which a live stream does not allow (record some of it \
          first: histeq-video --duration 10 {name} part.mkv)"
     );

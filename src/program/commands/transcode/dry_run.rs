@@ -1,9 +1,9 @@
 //! `--dry-run`: what would be read, done and written, estimated from a few frames that are encoded and discarded.
 
-use super::{scene_survey, transcode};
-use crate::options::{FileJob, Job, ManyJob, MeterStyle, StderrOptions};
+use super::{outputs, scene_survey, target_size, transcode};
+use crate::options::{FileJob, Job, ManyJob, MeterStyle, StderrOptions, Unchanged, shown_command};
 use crate::pieces::{ChildError, ProcessPool, failure_of};
-use crate::report::{Console, counted};
+use crate::report::{Console, FoundRecord, PROTOCOL, counted, in_bytes};
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ};
@@ -12,12 +12,13 @@ use anyhow::{Result, ensure};
 use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::{Container, parse_number};
 use histeq_media::pipeline::{Failure, FailureKind, Notices, Outcome};
-use histeq_media::sink::{Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target};
+use histeq_media::sink::{
+    Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target, check_two_passes,
+};
 use histeq_media::source::Part;
-use histeq_media::sys::{is_pipe, printable};
+use histeq_media::sys::{Name, is_pipe, printable};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::path::Path;
 use std::sync::Arc;
 
 /// How many frames are looked at in each place, and the places, as shares of the part.
@@ -27,16 +28,22 @@ const PLACES: [f64; 3] = [1.0 / 6.0, 0.5, 5.0 / 6.0];
 /// What a run would do: the JSON of `--dry-run --json`.
 #[derive(Deserialize, Serialize)]
 struct DryRun {
+    /// Those of the events of a run.
+    protocol: u32,
+    version: String,
+    command: String,
     input: InputRecord,
     output: OutputRecord,
     /// The settings that would hold, by the names of their options.
     settings: Map<String, Value>,
-    found: Vec<FoundRecord>,
+    found: Vec<PlaceRecord>,
 }
 
 #[derive(Deserialize, Serialize)]
 struct InputRecord {
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name_bytes: Option<String>,
     /// Names of FFmpeg's.
     container: String,
     codec: String,
@@ -50,6 +57,8 @@ struct InputRecord {
 #[derive(Deserialize, Serialize)]
 struct OutputRecord {
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name_bytes: Option<String>,
     exists: bool,
     container: Option<String>,
     encoder: Option<String>,
@@ -58,15 +67,19 @@ struct OutputRecord {
     fps: Option<f64>,
     /// About how large it would be.
     bytes: Option<u64>,
+    /// How much room there is.
+    free_bytes: Option<u64>,
 }
 
 /// What the look found in a few frames.
 #[derive(Deserialize, Serialize)]
-struct FoundRecord {
+struct PlaceRecord {
     seconds: f64,
     frames: u64,
-    /// In words; null with other methods than natural.
-    found: Option<String>,
+    /// Null with other methods than natural.
+    found: Option<FoundRecord>,
+    /// In words.
+    found_text: Option<String>,
 }
 
 /// Looks at the input of `job`, and prints what a run would do, on stdout.
@@ -77,16 +90,20 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     // This command sends no events of a run.
     let quiet = Console::new(job.stderr.verbosity, None);
     let mut session = Session::new(stderr, job.limits, &quiet);
-    session.notices = console.notices(job.stderr.strict);
-    // The checks of a run; but an existing output is only reported.
+    // The input is opened several times.
+    session.notices = console.notices(job.stderr.strict).without_repeats();
     check_files_differ(&job.equalize, job.written_files())?;
-    let mut replacing = job.clone();
-    replacing.output.overwrite = Overwrite::Yes;
-    // The folder of many is made by the run.
-    if !job.stderr.is_child {
-        drop(session.outputs(&replacing)?);
+    let mut own = job.clone();
+    if own.output.overwrite.asks() {
+        // The answer is for the run.
+        own.output.overwrite = Overwrite::Yes;
     }
-    let nowhere = || Target::new("/dev/null", "", Files::One, Overwrite::Yes);
+    // The folder of many, and that beside a folder of images, are made by the run.
+    if !(job.stderr.is_child || job.output.makes_folder) {
+        drop(outputs(&session, &own)?);
+    }
+    let free_bytes = Target::free_bytes(&job.output.name);
+    let nowhere = || Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes);
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &nowhere()?.into(), signals::GIVING_UP)?;
 
@@ -97,7 +114,10 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     drop(source);
     let kind = OutputKind::of(&job.output.name, job.output.options.format.as_deref());
     let container = Container::guess(job.output.options.format.as_deref(), &job.output.name).map(Container::name);
-    let is_measured = kind == OutputKind::File && container.is_some();
+    let is_measured = !kind.takes_only_pictures();
+    if job.output.most_bytes.is_some() {
+        check_two_passes(&input, &job.output.name, &job.output.options)?;
+    }
 
     let notices = std::mem::replace(&mut session.notices, Notices::silent());
     let length = input.duration.unwrap_or(0);
@@ -108,17 +128,20 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     for (at, place) in places.iter().enumerate() {
         let before = (length as f64 * place) as i64;
         let mut part_job = job.clone();
+        part_job.unchanged = Unchanged::Encode;
         let start = job.input.part.start.unwrap_or(0) + before;
         let is_part = start > 0;
         part_job.input.part = Part {
             start: is_part.then_some(start),
             duration: job.input.part.duration.map(|duration| (duration - before).max(1)),
-            frames: Some(job.input.part.frames.unwrap_or(u64::MAX).min(frames)),
+            frames: match input.is_image() {
+                true => job.input.part.frames,
+                false => Some(job.input.part.frames.unwrap_or(u64::MAX).min(frames)),
+            },
         };
         let measured = Arc::default();
-        let format = if is_measured { container.clone() } else { Some("null".to_owned()) };
         let size = is_measured.then(|| SizeRule::Measure(Arc::clone(&measured)));
-        let options = OutputOptions { format, size, ..job.output.options.clone() };
+        let options = OutputOptions { size, ..job.output.options.clone() };
         let mut run = session.first_pass();
         // Messages are printed for the first place only.
         run.notices = if at == 0 { notices.clone() } else { Notices::silent() };
@@ -128,7 +151,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         };
         session.cancel.begin_again();
         let backend = BackendStartup::begin(job.backend.clone());
-        let result = match transcode(&run, &part_job, &builder, scenes, backend, (nowhere()?.into(), options)) {
+        let result = match transcode(&run, &part_job, &builder, scenes, backend, (discarding(job)?.into(), options)) {
             // The pictures end before the file does.
             Err(error) if at > 0 && error.downcast_ref().is_some_and(|of: &Failure| of.kind == FailureKind::Usage) => {
                 break;
@@ -140,7 +163,8 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         }
         let taken = run.progress.written();
         let seconds = start as f64 / 1e6;
-        found.push(FoundRecord { seconds, frames: taken, found: run.progress.found_in_words() });
+        let (numbers, found_text) = (run.progress.found().map(Into::into), run.progress.found_in_words());
+        found.push(PlaceRecord { seconds, frames: taken, found: numbers, found_text });
         if let Some(measured) = measured.get() {
             sizes.push((measured.clone(), taken));
         }
@@ -154,9 +178,21 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         _ => None,
     };
     let estimate = input.frames.and_then(|all| estimated(&sizes, all, aim));
+    let bytes = estimate.map(|(video, beside)| video + beside);
+    if let (Some((video, beside)), Some(most), Some(length)) = (estimate, job.output.most_bytes, input.duration)
+        && let Some(measured) = measured
+        && video + beside > most
+    {
+        let (all, seconds) = (video + beside, length as f64 / 1e6);
+        target_size::rate(&Measured { all, video, seconds, ..measured.clone() }, most)?;
+    }
     let dry_run = DryRun {
+        protocol: PROTOCOL,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: shown_command(std::env::args_os().map(Name::from)),
         input: InputRecord {
-            name: input.name.clone(),
+            name: input.name.to_string(),
+            name_bytes: input.name.encoded_bytes(),
             container: input.media.demuxer.clone(),
             codec: stream.codec.clone(),
             pixel_format: input.picture.map(|(format, _)| format.to_string()),
@@ -166,21 +202,40 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
             frames: input.frames,
         },
         output: OutputRecord {
-            name: job.output.name.clone(),
-            exists: Path::new(&job.output.name).exists(),
+            name: job.output.name.to_string(),
+            name_bytes: job.output.name.encoded_bytes(),
+            exists: job.output.name.path().exists(),
             container,
             encoder: measured.map(|measured| measured.encoder.clone()),
             pixel_format: measured.map(|measured| measured.format.clone()),
             size: measured.map(|measured| measured.size),
             fps: measured.and_then(|measured| measured.rate),
-            bytes: job.output.most_bytes.map(|most| estimate.unwrap_or(most).min(most)).or(estimate),
+            bytes: job.output.most_bytes.map(|most| bytes.unwrap_or(most).min(most)).or(bytes),
+            free_bytes,
         },
-        settings: job.equalize.report(&settings),
+        settings: job.equalize.report(&settings, &input),
         found,
     };
     let text = if as_json { serde_json::to_string(&dry_run)? + "\n" } else { in_words(&dry_run) + NOTHING_WRITTEN };
     stdout::print(printable(&text).as_bytes())?;
+    check_room(&job.output.name, dry_run.output.bytes.unwrap_or(0), free_bytes)?;
     Ok(Outcome::Complete)
+}
+
+/// An output as that of `job`, of which nothing is written.
+fn discarding(job: &FileJob) -> Result<Target> {
+    Ok(Target::discarding(&job.output.name)?)
+}
+
+/// Checks that about so many bytes fit where `name` is written.
+fn check_room(name: &Name, bytes: u64, free: Option<u64>) -> Result<()> {
+    let free = free.unwrap_or(u64::MAX);
+    let message = || {
+        let (bytes, free) = (in_bytes(bytes), in_bytes(free));
+        format!("{name}: about {bytes} do not fit there: {free} are free (another output, or --target-size)")
+    };
+    ensure!(bytes <= free, FailureKind::Disk.error(message()));
+    Ok(())
 }
 
 /// Looks at many files, each in a process of its own, and prints what a run would do: a line of JSON for each, or
@@ -190,9 +245,13 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
     pool.listen_for_signals(signals::GIVING_UP)?;
     let (mut failed, mut bytes) = (Vec::new(), 0);
     for (input, output) in &many.files {
-        let exists = Path::new(output).exists();
+        let exists = output.path().exists();
         let entry = |key: &str, value: Value| {
-            let (input, output) = (json!({ "name": input }), json!({ "name": output, "exists": exists }));
+            let [input, mut output] = [input, output].map(|name| match name.encoded_bytes() {
+                Some(bytes) => json!({ "name": name.to_string(), "name_bytes": bytes }),
+                None => json!({ "name": name }),
+            });
+            output["exists"] = exists.into();
             format!("{}\n", json!({ "input": input, "output": output, key: value }))
         };
         let text = if exists && !many.overwrites {
@@ -203,8 +262,8 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
         } else {
             let mut arguments = Job::options()?;
             arguments.extend((!as_json).then(|| "--json".into()));
-            arguments.extend(["--one-of".into(), input.into(), output.into()]);
-            let answer = pool.run_one(&arguments, input);
+            arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into()]);
+            let answer = pool.run_one(&arguments, &input.to_string());
             if pool.cancel.is_cancelled() {
                 return Ok(Outcome::Interrupted);
             }
@@ -228,13 +287,16 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
         stdout::print(printable(&text).as_bytes())?;
     }
     if !as_json {
-        let (files, megabytes) = (counted(many.files.len() as u64, "file"), bytes as f64 / 1e6);
-        stdout::print(format!("{files}, about {megabytes:.1} MB in all. {NOTHING_WRITTEN}").as_bytes())?;
+        let (files, bytes) = (counted(many.files.len() as u64, "file"), in_bytes(bytes));
+        stdout::print(format!("{files}, about {bytes} in all. {NOTHING_WRITTEN}").as_bytes())?;
     }
-    match failed.len() {
-        0 => Ok(Outcome::Complete),
-        _ => Err(failure_of(&failed)),
+    if !failed.is_empty() {
+        return Err(failure_of(&failed));
     }
+    if let Some((_, place)) = many.files.first() {
+        check_room(place, bytes, Target::free_bytes(place))?;
+    }
+    Ok(Outcome::Complete)
 }
 
 /// The end of the text.
@@ -243,10 +305,10 @@ const NOTHING_WRITTEN: &str = "Nothing was written.\n";
 /// Frames from one key frame to the next, where an encoder sets none itself: that of x264 and x265.
 const KEY_DISTANCE: f64 = 250.0;
 
-/// About how many bytes `all` frames take, by what some places took, with their numbers of frames. A place begins with
+/// About how many bytes the video of `all` frames takes, and what is beside it, by what some places took, with their numbers of frames. A place begins with
 /// a key frame, as the whole does not at every 16th frame. `aim`: the bytes of video that a bit rate asks for, which an
 /// encoder meets in the long run only.
-fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<u64> {
+fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<(u64, u64)> {
     let sum = |of: fn(&Measured) -> u64| places.iter().map(|(place, _)| of(place)).sum::<u64>() as f64;
     let seen = places.iter().map(|(_, frames)| frames).sum::<u64>() as f64;
     let (all, keys, count) = (all as f64, sum(|place| place.key_frames), places.len() as f64);
@@ -263,10 +325,10 @@ fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<u
     let beside = if all > seen { beside / seen * all } else { beside };
     let of_video = keys_of_all * of_key + (all - keys_of_all).max(0.0) * of_other;
     let of_video = aim.filter(|_| all > seen).unwrap_or(of_video);
-    Some((of_video + beside) as u64)
+    Some((of_video as u64, beside as u64))
 }
 
-fn in_words(DryRun { input, output, settings, found }: &DryRun) -> String {
+fn in_words(DryRun { input, output, settings, found, .. }: &DryRun) -> String {
     let known = |text: Option<String>| text.unwrap_or_else(|| "?".to_owned());
     let mut text = format!(
         "reads   {}: {}, {}, {}, {} fps, {} s, {} frames\n",
@@ -285,12 +347,12 @@ fn in_words(DryRun { input, output, settings, found }: &DryRun) -> String {
     let strength = strength.map(|strength| format!(", strength {strength:.2}")).unwrap_or_default();
     text += &format!("look    {}, method {}{strength}\n", named("look"), named("method"));
     for place in found {
-        let words = place.found.as_deref().unwrap_or("the method is applied as it is");
+        let words = place.found_text.as_deref().unwrap_or("the method is applied as it is");
         text += &format!("        at {:.1} s, {} frames: {words}\n", place.seconds, place.frames);
     }
     let how = [output.encoder.clone(), output.container.clone()];
     let how = how.into_iter().flatten().collect::<Vec<_>>().join(" in ");
-    let size = output.bytes.map(|bytes| format!(", about {:.1} MB", bytes as f64 / 1e6)).unwrap_or_default();
+    let size = output.bytes.map(|bytes| format!(", about {}", in_bytes(bytes))).unwrap_or_default();
     let exists = if output.exists { ", which exists" } else { "" };
     let picture = output.size.zip(output.pixel_format.as_ref()).map(|((width, height), format)| {
         let rate = output.fps.map(|fps| format!(", {fps:.2} fps")).unwrap_or_default();

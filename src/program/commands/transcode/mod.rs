@@ -16,28 +16,36 @@ mod target_size;
 pub use dry_run::run_many as dry_run_many;
 
 use crate::colouring::Colouring;
-use crate::options::FileJob;
+use crate::options::{EqualizeOptions, FileJob, Unchanged};
 use crate::pieces;
-use crate::report::{Console, summary};
+use crate::report::{Console, summary, unchanged_summary};
 use crate::samples::SampleScale;
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads, measuring_threads};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use histeq::equalize::BackendStartup;
 use histeq::equalize::SceneMappings;
 use histeq::spec::MappedScenes;
-use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Summary};
+use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Progress, Summary};
 use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Target};
-use histeq_media::source;
-use std::path::Path;
+use histeq_media::source::{self, LogChoice};
+use histeq_media::sys::{Name, open_regular};
 use std::sync::Arc;
+use std::time::Instant;
+
+/// Of footage that looks like log, whose curve nothing names.
+const LOOKS_LOG: &str = "this looks like log footage, but nothing names its curve (--log s-log3, v-log, ... brings it \
+                         to BT.709 first; --log off says that it is none)";
 
 /// Equalizes a file, in pieces if it is asked for.
 pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     job.input.check_there()?;
     if let Some(as_json) = job.dry_run {
         return dry_run::run(&job, as_json, console);
+    }
+    if job.output.makes_folder {
+        pieces::make_folder_of(&job.output.name)?;
     }
     if let Some(jobs) = job.jobs
         && let Some(outcome) = pieces::run_jobs(&mut job, jobs, console)?
@@ -46,15 +54,19 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     }
     let mut session = Session::new(job.stderr.clone(), job.limits, console);
     check_files_differ(&job.equalize, job.written_files())?;
-    let outputs = session.outputs(&job).or_else(|error| Err(fault_of_input(&session, &job)?.unwrap_or(error)))?;
+    let outputs = outputs(&session, &job)?;
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
+    let begin = Instant::now();
+    let has_two_passes = job.equalize.options.has_whole_scenes() || job.output.most_bytes.is_some();
     let mut backend = BackendStartup::begin(job.backend.clone());
     let mut scenes = None;
     if job.equalize.options.has_whole_scenes() {
         backend.check()?;
-        scenes = scene_survey::find_scenes(&session.first_pass(), &job, &builder)?;
+        let first = session.first_pass();
+        scenes = scene_survey::find_scenes(&first, &job, &builder)?;
+        session.progress.add_work(&first.progress);
         if scenes.is_none() {
             console.info("interrupted in the first pass: nothing was written");
             return Ok(Outcome::Interrupted);
@@ -69,9 +81,17 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
         None => (transcode(&session, &job, &builder, scenes, backend, (outputs, options))?, session),
         Some(most) => target_size::transcode_to_size(session, &job, &builder, backend, outputs, most)?,
     };
-    let Some(result) = result else { return Ok(Outcome::Complete) };
-    console.summary(summary(&result, &session.progress));
+    let Some(mut result) = result else { return Ok(Outcome::Complete) };
+    if has_two_passes {
+        result.elapsed = begin.elapsed();
+    }
+    let unchanged = unchanged(&job, &result, &session.progress);
+    console.summary(match unchanged {
+        Unchanged::Encode => summary(&result, &session.progress),
+        Unchanged::Copy | Unchanged::Skip => unchanged_summary(&result, &session.progress, unchanged),
+    });
     if result.outcome == Outcome::Complete
+        && unchanged == Unchanged::Encode
         && may_be_smaller
         && let Some(written) = &result.output
     {
@@ -81,15 +101,29 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     Ok(result.outcome)
 }
 
+/// Where `job` writes.
+///
+/// # Errors
+/// When it must not or cannot write there, or its input has a fault.
+fn outputs(session: &Session<'_>, job: &FileJob) -> Result<Outputs> {
+    session.outputs(job).or_else(|error| Err(fault_of_input(session, job)?.unwrap_or(error)))
+}
+
 /// The fault of the input of `job`, whose output cannot be written: it is reported in place of that error. `None` if
 /// the output is to be left alone, or the input can be read only once.
 fn fault_of_input(session: &Session<'_>, job: &FileJob) -> Result<Option<anyhow::Error>> {
-    if job.output.overwrite == Overwrite::Skip || !Path::new(&job.input.url).is_file() {
+    if job.output.overwrite == Overwrite::Skip || !job.input.url.path().is_file() {
         return Ok(None);
     }
-    let nowhere = Target::new("/dev/null", "", Files::One, Overwrite::Yes)?;
+    let nowhere = Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes)?;
     session.guard(job.sandbox, &[&job.input], &nowhere.into(), signals::GIVING_UP)?;
     Ok(session.open(&job.input, &Notices::silent()).err())
+}
+
+/// What becomes of a video that was equalized with this result.
+fn unchanged(job: &FileJob, result: &Summary, progress: &Progress) -> Unchanged {
+    let is_whole = result.outcome == Outcome::Complete && result.output.is_some();
+    if is_whole && progress.corrected_nothing() { job.unchanged } else { Unchanged::Encode }
 }
 
 /// Equalizes the input of `job` once, from its source to its outputs; with these curves, if its scenes have been found
@@ -100,7 +134,7 @@ fn transcode(
     builder: &StageBuilder,
     scenes: Option<Arc<MappedScenes>>,
     mut backend: BackendStartup,
-    (Outputs { target, records, together, .. }, options): (Outputs, OutputOptions),
+    (Outputs { target, records, together, .. }, mut options): (Outputs, OutputOptions),
 ) -> Result<Option<Summary>> {
     let Session { cancel, notices, progress, .. } = session;
     // The first pass has reported on the input.
@@ -108,14 +142,16 @@ fn transcode(
         Some(_) => (&Notices::silent(), Around::Nothing),
         None => (notices, Around::AsSettings),
     };
+    let copy = (job.unchanged == Unchanged::Copy).then(|| target.beside(&job.output.name)).transpose()?;
     let opened = session.open(&job.input, of_input)?;
     let mut prepared = prepare(opened, &job.equalize, &job.filters, Some(builder), around, [of_input; 2])?;
     backend.check()?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     let records = records.open(&input.name)?;
-    let mut named_settings = job.equalize.report(&settings);
+    let mut named_settings = job.equalize.report(&settings, &input);
     named_settings.extend(job.palette.report());
-    let command_line = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    options.provenance = job.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));
+    let command_line = std::env::args_os().map(Name::from);
     records.describe(command_line, named_settings.clone());
     let read = input.clone();
     let colouring = Colouring::new(job.palette, job.output.options.pixels, (&job.equalize, &settings), &input)?;
@@ -145,13 +181,31 @@ fn transcode(
         progress,
         job.verify,
     );
-    let source = prepared.source;
+    let (source, prepared_log) = (prepared.source, prepared.log);
     let result =
         session.to_output(&filtered, |tick| pipeline::run(source, stage, filtering, sink, cancel, progress, tick))?;
+    let is_deep = read.picture.is_some_and(|(format, _)| format.depth() >= 10);
+    let is_asked = job.filters.log == LogChoice::Auto && prepared_log.is_none();
+    if is_deep && is_asked && progress.found().is_some_and(|found| found.looks_log()) {
+        notices.note(LOOKS_LOG);
+    }
     // Without a frame there are no records.
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
         records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome), notices)?;
+        if result.as_ref().is_some_and(|result| unchanged(job, result, progress) != Unchanged::Encode) {
+            together.forget(&job.output.name);
+            copy.map_or(Ok(()), |copy| copy_into(copy, &job.input.url))?;
+        }
         together.name()?;
     }
     Ok(result)
+}
+
+/// Writes the bytes of the input there.
+fn copy_into(mut target: Target, input: &Name) -> Result<()> {
+    let mut read = open_regular(input).with_context(|| input.clone())?;
+    std::io::copy(&mut read, &mut target.patient_writer()?)
+        .with_context(|| format!("{}: cannot be written", target.name()))?;
+    target.end(Outcome::Complete)?;
+    Ok(())
 }

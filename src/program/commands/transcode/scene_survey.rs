@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use crossbeam_channel::{Receiver, Sender};
 use histeq::spec::MappedScenes;
 use histeq_media::pipeline::{self, Delivery, Message, Outcome, PartPosition, Sink};
-use std::path::Path;
+use histeq_media::sys::Name;
 use std::sync::Arc;
 
 /// Finds the scenes of the part that `job` requests, in a pass of its own; `None` if that was interrupted.
@@ -19,7 +19,7 @@ pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder)
     let Session { cancel, notices, progress, .. } = session;
     let opened = session.open(&job.input, notices)?;
     let input = &opened.1;
-    let is_stored = input.is_image() || input.duration.is_some() || Path::new(&job.input.url).is_file();
+    let is_stored = input.is_image() || input.duration.is_some() || job.input.url.path().is_file();
     ensure!(
         is_stored,
         "{}: --smooth scene reads the input twice, which a live stream does not allow (record it first)",
@@ -65,7 +65,7 @@ impl Sink for Nowhere {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _outcome: Outcome) -> Result<Option<String>> {
+    fn finish(self: Box<Self>, _outcome: Outcome) -> Result<Option<Name>> {
         Ok(None)
     }
 }

@@ -4,6 +4,7 @@ use crate::options::{FileJob, Purpose};
 use histeq_media::ffmpeg::Encoder;
 use histeq_media::pipeline::{Notices, Progress, Stage};
 use histeq_media::sink::OutputKind;
+use histeq_media::sys::Name;
 use std::time::Duration;
 
 /// How much larger an output is, in bytes, before that is noted.
@@ -18,8 +19,8 @@ pub fn may_be_smaller(job: &FileJob) -> bool {
 }
 
 /// Notes that the output is more than twice as large as the input, and what helps.
-pub fn compare(input: &str, output: &str, notices: &Notices) {
-    let bytes = |name: &str| std::fs::metadata(name).ok().filter(|file| file.is_file()).map(|file| file.len());
+pub fn compare(input: &Name, output: &Name, notices: &Notices) {
+    let bytes = |name: &Name| std::fs::metadata(name).ok().filter(|file| file.is_file()).map(|file| file.len());
     let (Some(before), Some(after)) = (bytes(input), bytes(output)) else { return };
     if after > 2 * before && after - before > NOTICED {
         let (times, megabytes) = (after as f64 / before as f64, |bytes: u64| bytes as f64 / 1e6);

@@ -9,6 +9,7 @@ use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::Container;
 use histeq_media::pipeline::{Notices, Outcome, Summary};
 use histeq_media::sink::{Files, Measured, OutputOptions, Overwrite, Pass, SizeRule, Target, TooLarge};
+use histeq_media::sys::Name;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,8 @@ pub fn transcode_to_size<'a>(
     let mut first = usual.clone();
     first.size = Some(SizeRule::Measure(Arc::clone(&measured)));
     first.encoder.pass = Some(Pass { stats: stats.clone(), bit_rate: None });
-    let nowhere = Target::new("/dev/null", "", Files::One, Overwrite::Yes)?.interruptible(&session.cancel);
+    let nowhere =
+        Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes)?.interruptible(&session.cancel);
     let first_session = session.first_pass();
     let result = transcode(&first_session, job, builder, None, backend, (nowhere.into(), first))?;
     if result.as_ref().is_none_or(|result| result.outcome == Outcome::Interrupted) {
@@ -56,8 +58,14 @@ pub fn transcode_to_size<'a>(
     }
     // The first pass has reported on input and output.
     let notices = std::mem::replace(&mut session.notices, Notices::silent());
+    session.progress.add_work(&first_session.progress);
     let mut outputs = outputs;
     let measured = measured.get().context("the first pass has measured nothing")?;
+    notices.detail(&format!(
+        "first pass: {} bytes at the usual quality ({:.2} s)",
+        measured.all,
+        result.map_or(0.0, |result| result.elapsed.as_secs_f64())
+    ));
     // The usual quality, if it takes no more.
     let mut bit_rate = if measured.all <= (most as f64 * AIM) as u64 { None } else { Some(rate(measured, most)?) };
     for attempt in 1.. {
@@ -83,7 +91,9 @@ pub fn transcode_to_size<'a>(
                 let bytes = error.downcast_ref().map_or(most, |TooLarge(bytes)| *bytes);
                 let lower = |rate: f64| rate * most as f64 / bytes as f64 * AIM;
                 bit_rate = Some(bit_rate.map_or_else(|| rate(measured, most), |rate| Ok(lower(rate)))?);
+                let work = session.progress.clone();
                 session = session.again();
+                session.progress.add_work(&work);
                 outputs = session.outputs(job)?;
             }
             result => return Ok((result?, session)),
@@ -93,7 +103,7 @@ pub fn transcode_to_size<'a>(
 }
 
 /// Bits a second of video with which the output has `most` bytes.
-fn rate(measured: &Measured, most: u64) -> Result<f64> {
+pub(super) fn rate(measured: &Measured, most: u64) -> Result<f64> {
     let others = measured.all.saturating_sub(measured.video);
     let rate = (most as f64 * AIM - others as f64) * 8.0 / measured.seconds.max(1e-3);
     ensure!(
@@ -106,9 +116,9 @@ fn rate(measured: &Measured, most: u64) -> Result<f64> {
 }
 
 /// A folder beside the output, which goes away with the value, for the statistics of the first pass.
-fn stats_folder(output: &str) -> Result<TempDir> {
-    let folder = Path::new(output).parent().filter(|folder| !folder.as_os_str().is_empty());
+fn stats_folder(output: &Name) -> Result<TempDir> {
+    let folder = output.path().parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
     let made = tempfile::Builder::new().prefix(".histeq-video-").tempdir_in(&folder);
-    made.with_context(|| format!("{}: no folder can be made there for the first pass", folder.display()))
+    made.with_context(|| format!("{}: no folder can be made there for the first pass", Name::from(&folder)))
 }

@@ -7,7 +7,11 @@
 //! of 255 off at most for 999 colours in 1,000.
 //!
 //! In and out are R, G and B from black to white as 0 to 1. What comes out may lie outside of that: programs clip it
-//! after they have interpolated.
+//! after they have interpolated. The table of log footage takes log.
+//!
+//! Of YUV of limited range, white is what FFmpeg makes of it in RGB of as many bits, 1020 of 1023 in 10: a table that
+//! is stretched from mid-gray would be a level off there, if it took it for 1. Programs with a white of 1 get up to a
+//! 256th more or less than they should.
 
 use super::{CurveFormat, Place};
 use anyhow::{Context, Result};
@@ -17,12 +21,13 @@ use histeq::spec::tone::{Balance, Veil};
 use histeq::spec::{Curve, Levels, Mapping};
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::Target;
+use histeq_media::source::Developed;
+use histeq_media::sys::Name;
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::Path;
 
 /// The grids that are tried, coarse to fine.
-const SIZES: [usize; 3] = [17, 33, 65];
+const SIZES: [usize; 4] = [17, 33, 65, 129];
 
 /// One colour in this many may be off by more than half a level.
 const ONE_IN: usize = 1000;
@@ -39,6 +44,8 @@ const MOST_SCENES: usize = 999;
 /// What is applied to the scenes of a video.
 #[derive(Default)]
 pub struct Cubes {
+    /// What log becomes before all else.
+    log: Option<Table>,
     scenes: Vec<SceneLook>,
     /// Whether scenes were left out.
     has_more: bool,
@@ -54,6 +61,12 @@ struct SceneLook {
 }
 
 impl Cubes {
+    /// The tables begin with what `log` became.
+    pub fn follow(&mut self, log: &Developed) {
+        let (size, points) = log.colours();
+        self.log = Some(Table { size, points });
+    }
+
     /// Adds what is applied to the next frame.
     ///
     /// # Errors
@@ -92,7 +105,7 @@ impl Cubes {
         let (mut next, mut means) = (Some(target), 0);
         for (index, scene) in self.scenes.iter().enumerate() {
             let look = Look::of(&scene.mapping, format, scene.first.matrix);
-            let look = look.with_context(|| format!("{name}: {NO_TABLE}"))?;
+            let look = Look { log: self.log.as_ref(), ..look.with_context(|| format!("{name}: {NO_TABLE}"))? };
             means += usize::from(look.is_mean);
             let Some(mut target) = next.take() else { break };
             next = (index + 1 < count).then(|| target.beside(&numbered(&name, index + 2))).transpose()?;
@@ -107,6 +120,9 @@ impl Cubes {
                 ),
                 "R, G and B from black to white; red changes first".to_owned(),
             ];
+            if look.log.is_some() {
+                comments.push("It takes log, which it brings to BT.709 first".to_owned());
+            }
             if look.is_mean {
                 comments.push("The mean of regions, which the video is corrected by".to_owned());
             }
@@ -130,11 +146,10 @@ impl Cubes {
 }
 
 /// The name of the table of a scene behind the first.
-fn numbered(name: &str, number: usize) -> String {
-    let path = Path::new(name);
-    let [stem, extension] =
-        [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
-    path.with_file_name(format!("{stem}-{number}.{extension}")).to_string_lossy().into_owned()
+fn numbered(name: &Name, number: usize) -> Name {
+    let path = name.path();
+    let [stem, extension] = [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default());
+    path.with_file_name(Name::of_parts([&stem, &format!("-{number}."), &extension])).into()
 }
 
 /// A time as hours, minutes, seconds and thousandths.
@@ -145,7 +160,11 @@ fn time_code(seconds: f64) -> String {
 }
 
 /// What is applied to a colour, the same everywhere in the picture.
-pub struct Look {
+pub struct Look<'a> {
+    /// What log becomes before all else.
+    log: Option<&'a Table>,
+    /// White in the RGB that the table is for.
+    white: f64,
     balance: Option<[(f64, f64); 3]>,
     /// The outputs for levels from black to white, and the gain of chroma.
     curve: Option<(Vec<f64>, f64)>,
@@ -157,12 +176,19 @@ pub struct Look {
     pub is_mean: bool,
 }
 
-impl Look {
+impl Look<'_> {
     /// Of a mapping for frames of this format; `None` of curves of tiles and of HDR that is corrected in light.
     pub fn of(mapping: &Mapping, format: CurveFormat, matrix: Option<Matrix>) -> Option<Self> {
         let levels = format.levels();
-        let plain =
-            Look { balance: None, curve: None, weights: matrix.map(weights), levels: levels.count(), is_mean: false };
+        let plain = Look {
+            log: None,
+            white: matrix.map_or(1.0, |_| white(levels)),
+            balance: None,
+            curve: None,
+            weights: matrix.map(weights),
+            levels: levels.count(),
+            is_mean: false,
+        };
         Some(match mapping {
             Mapping::Curve { curve, chroma_gain } => {
                 Look { curve: Some((outputs(curve, levels), gain(*chroma_gain))), ..plain }
@@ -183,6 +209,12 @@ impl Look {
 
     /// What becomes of a colour.
     fn apply(&self, rgb: [f64; 3]) -> [f64; 3] {
+        let rgb = self.log.map_or(rgb, |log| log.at(rgb));
+        self.corrected(rgb.map(|level| level / self.white)).map(|level| level * self.white)
+    }
+
+    /// What becomes of it where white is 1 and nothing is log.
+    fn corrected(&self, rgb: [f64; 3]) -> [f64; 3] {
         let rgb = match &self.balance {
             Some(lines) => std::array::from_fn(|channel| lines[channel].0 * rgb[channel] + lines[channel].1),
             None => rgb,
@@ -220,9 +252,11 @@ impl Look {
 
     /// The coarsest table that is fine enough, or the finest.
     fn colours(&self) -> Table {
-        let [.., finest] = SIZES;
-        let fine = SIZES.into_iter().map(|size| Table::of(self, size));
-        fine.into_iter().find(|table| table.size == finest || table.is_fine(self)).expect("the finest is one of them")
+        // The points of the conversion from log are points of the table.
+        let sizes = self.log.map_or(SIZES.to_vec(), |log| vec![log.size, 2 * log.size - 1]);
+        let finest = sizes[sizes.len() - 1];
+        let mut fine = sizes.into_iter().map(|size| Table::of(self, size));
+        fine.find(|table| table.size == finest || table.is_fine(self)).expect("the finest is one of them")
     }
 }
 
@@ -233,27 +267,29 @@ struct Table {
 }
 
 impl Table {
-    fn of(look: &Look, size: usize) -> Self {
+    fn of(look: &Look<'_>, size: usize) -> Self {
         let place = |step: usize| step as f64 / (size - 1) as f64;
         let colour = |index: usize| [index % size, index / size % size, index / size / size].map(place);
         Table { size, points: (0..size * size * size).map(|index| look.apply(colour(index))).collect() }
     }
 
     /// Whether as few colours as may be are more than half a level off: of a grid that lies between the points of all
-    /// tables, and of gray.
-    fn is_fine(&self, look: &Look) -> bool {
+    /// tables, and of gray. Of what is clipped, as most is where levels are stretched, all tables make the same.
+    fn is_fine(&self, look: &Look<'_>) -> bool {
         const STEPS: usize = 41;
         let place = |step: usize| (step as f64 + 0.37) / STEPS as f64;
         let colours = (0..STEPS * STEPS * STEPS)
             .map(|index| [index % STEPS, index / STEPS % STEPS, index / STEPS / STEPS].map(place));
         let grays = (0..4000).map(|step| [f64::from(step) / 4000.0; 3]);
         let off = |rgb: [f64; 3]| {
-            let shown = |level: f64| level.clamp(0.0, 1.0);
-            let pairs = look.apply(rgb).into_iter().zip(self.at(rgb));
-            pairs.map(|(a, b)| (shown(a) - shown(b)).abs()).fold(0.0, f64::max) > HALF
+            let becomes = look.apply(rgb);
+            let is_clipped = becomes.iter().any(|level| !(0.0..=1.0).contains(level));
+            let apart = becomes.into_iter().zip(self.at(rgb)).map(|(a, b)| (a - b.clamp(0.0, 1.0)).abs());
+            (!is_clipped).then(|| apart.fold(0.0, f64::max) > HALF)
         };
         let few = |colours: &mut dyn Iterator<Item = [f64; 3]>| {
-            let (count, off) = colours.fold((0, 0), |(count, wrong), rgb| (count + 1, wrong + usize::from(off(rgb))));
+            let shown = colours.filter_map(off);
+            let (count, off) = shown.fold((0, 0), |(count, wrong), off| (count + 1, wrong + usize::from(off)));
             off * ONE_IN <= count
         };
         few(&mut { grays }) && few(&mut { colours })
@@ -276,6 +312,14 @@ impl Table {
             at = std::array::from_fn(|of| at[of] + part[channel] * (after[of] - before[of]));
         }
         at
+    }
+}
+
+/// White in the RGB that FFmpeg makes of YUV with these levels, with as many bits.
+fn white(levels: Levels) -> f64 {
+    match levels.lo() {
+        0 => 1.0,
+        _ => f64::from(255 << (levels.depth() - 8)) / (levels.codes() - 1) as f64,
     }
 }
 

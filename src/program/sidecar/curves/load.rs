@@ -5,7 +5,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::limits;
 use histeq::spec::Mapping;
 use histeq::spec::chroma::UNIT_GAIN;
-use histeq_media::sys::{is_fifo, open_regular};
+use histeq_media::sys::{Name, is_fifo, open_regular};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -29,10 +29,10 @@ impl CurveFile {
     ///
     /// # Errors
     /// When it cannot be read, or a line is invalid.
-    pub fn read(name: &str) -> Result<Self> {
+    pub fn read(name: &Name) -> Result<Self> {
         // A FIFO is waited for before signals are listened for, so that they still end the program.
         let file = if is_fifo(name) { File::open(name) } else { open_regular(name) };
-        CurveFile::of(file.with_context(|| format!("{name}: cannot be read"))?, name)
+        CurveFile::of(file.with_context(|| format!("{name}: cannot be read"))?, &name.to_string())
     }
 
     /// Reads this open file; `name` is its name in messages.

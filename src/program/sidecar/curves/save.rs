@@ -9,10 +9,10 @@ use histeq::frame::Matrix;
 use histeq::spec::Mapping;
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::Target;
+use histeq_media::source::Developed;
 use histeq_media::sys::PlaneWriter;
 use serde::Serialize;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A writer of a curve file, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is
@@ -52,13 +52,22 @@ impl CurveWriter {
     /// A writer of `target`: of an archive if its name ends in `.npz`, of tables if it ends in `.cube`, else of lines,
     /// and then it is created with the first curve.
     pub fn new(target: Target) -> Self {
-        let extension = Path::new(target.name()).extension().map(|extension| extension.to_ascii_lowercase());
+        let extension = target.name().path().extension().map(|extension| extension.to_ascii_lowercase());
         let kind = match extension.as_ref().and_then(|extension| extension.to_str()) {
             Some("npz") => Kind::Archive(Archive::default()),
             Some("cube") => Kind::Cubes(Cubes::default()),
             _ => Kind::Lines(None),
         };
         CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, kind, last: None }))))
+    }
+
+    /// The frames were log and have been brought to BT.709. A table for grading programs begins with that.
+    pub fn follow(&self, log: &Developed) {
+        if let Some(UnfinishedFile { kind: Kind::Cubes(cubes), .. }) =
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        {
+            cubes.follow(log);
+        }
     }
 
     /// Writes what is applied to the next frame: anything but curves of tiles.

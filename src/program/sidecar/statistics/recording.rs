@@ -12,12 +12,13 @@ use histeq_media::pipeline::Outcome;
 use histeq_media::sink::Target;
 use histeq_media::sys::PlaneWriter;
 use serde_json::{Map, Value};
+use std::cell::LazyCell;
 use std::io::{LineWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A file of records, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is left.
+/// Files of records, shared by its clones, one of which finishes them. If it is dropped unfinished, no file is left.
 #[derive(Clone)]
-pub struct Recording(Arc<Mutex<Option<UnfinishedRecording>>>);
+pub struct Recording(Arc<Mutex<Vec<UnfinishedRecording>>>);
 
 struct UnfinishedRecording {
     target: Target,
@@ -33,20 +34,23 @@ enum RecordWriter {
 }
 
 impl Recording {
-    /// Opens `target` for writing. `title` is the title of a page.
+    /// Opens `targets` for writing. `title` is the title of a page.
     ///
     /// # Errors
-    /// When the file cannot be opened.
-    pub fn create(mut target: Target, format: StatsFormat, title: &str) -> Result<Self> {
-        let file = target.patient_writer()?;
-        let writer = match format {
-            StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
-            StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
-            StatsFormat::Archive => RecordWriter::Archive(Box::default(), file),
-            StatsFormat::Page => RecordWriter::Page(Box::new(Page::new(title)), file),
-            StatsFormat::PieceOfPage => RecordWriter::PieceOfPage(LineWriter::new(file), SceneFrames::default()),
+    /// When a file cannot be opened.
+    pub fn create(targets: Vec<(Target, StatsFormat)>, title: &str) -> Result<Self> {
+        let open = |(mut target, format): (Target, StatsFormat)| -> Result<UnfinishedRecording> {
+            let file = target.patient_writer()?;
+            let writer = match format {
+                StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
+                StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
+                StatsFormat::Archive => RecordWriter::Archive(Box::default(), file),
+                StatsFormat::Page => RecordWriter::Page(Box::new(Page::new(title)), file),
+                StatsFormat::PieceOfPage => RecordWriter::PieceOfPage(LineWriter::new(file), SceneFrames::default()),
+            };
+            Ok(UnfinishedRecording { target, writer })
         };
-        Ok(Recording(Arc::new(Mutex::new(Some(UnfinishedRecording { target, writer })))))
+        Ok(Recording(Arc::new(Mutex::new(targets.into_iter().map(open).collect::<Result<_>>()?))))
     }
 
     /// Writes the record of the next frame, whose histograms before and after are these, if they are known. Where a
@@ -62,30 +66,34 @@ impl Recording {
         levels: impl FnOnce() -> FrameLevels,
         pictures: impl FnOnce() -> [Vec<u8>; 2],
     ) -> Result<()> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(UnfinishedRecording { target, writer }) = open.as_mut() else { return Ok(()) };
-        writer
-            .write(record, histograms, levels, pictures)
-            .with_context(|| format!("{}: cannot be written", target.name()))
+        let (levels, pictures) = (LazyCell::new(levels), LazyCell::new(pictures));
+        for UnfinishedRecording { target, writer } in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            writer
+                .write(record, histograms, || levels.clone(), || pictures.clone())
+                .with_context(|| format!("{}: cannot be written", target.name()))?;
+        }
+        Ok(())
     }
 
     /// Adds to a page how the video was made: the command line, and the settings by the names of their options.
     pub fn describe(&self, command: String, settings: Map<String, Value>) {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(UnfinishedRecording { writer: RecordWriter::Page(page, _), .. }) = open.as_mut() {
-            page.describe(command, settings);
+        for recording in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            if let RecordWriter::Page(page, _) = &mut recording.writer {
+                page.describe(command.clone(), settings.clone());
+            }
         }
     }
 
-    /// Completes the file and renames it to its final name ([`Target::end`]).
+    /// Completes the files and renames them to their final names ([`Target::end`]).
     ///
     /// # Errors
-    /// When it cannot be written or renamed.
+    /// When one cannot be written or renamed.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
-        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(UnfinishedRecording { target, writer }) = open else { return Ok(()) };
-        writer.finish().with_context(|| format!("{}: cannot be written", target.name()))?;
-        target.end(outcome)?;
+        let open = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for UnfinishedRecording { target, writer } in open {
+            writer.finish().with_context(|| format!("{}: cannot be written", target.name()))?;
+            target.end(outcome)?;
+        }
         Ok(())
     }
 }

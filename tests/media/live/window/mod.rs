@@ -1,8 +1,12 @@
 //! The window, on a display that exists in memory alone, with keys that are really pressed.
 
+// Helper: a display in memory.
 mod desktop;
+// Keys.
 mod keys;
+// Sizes, the whole screen.
 mod shape;
+// Helper: screenshots.
 mod shot;
 
 use crate::support::program::Dir;

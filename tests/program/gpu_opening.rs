@@ -10,6 +10,7 @@ use histeq::spec::{Settings, Smoothing};
 use histeq_media::pipeline::{Cancel, Input, Notices, Progress, Source, run};
 use histeq_media::sink::{self, EncoderChoice, Files, OutputOptions, Overwrite, Target};
 use histeq_media::source::{self, InputOptions};
+use histeq_media::sys::Name;
 use std::sync::Arc;
 
 fn quiet() -> Notices {
@@ -17,7 +18,7 @@ fn quiet() -> Notices {
 }
 
 fn open(dir: &Dir, name: &str) -> (Box<dyn Source>, Input) {
-    let options = InputOptions { url: dir.path(name).display().to_string(), ..InputOptions::default() };
+    let options = InputOptions { url: dir.path(name).into(), ..InputOptions::default() };
     source::open(&options, &Cancel::default(), quiet(), Arc::default()).unwrap()
 }
 
@@ -27,8 +28,8 @@ fn a_gpu_that_turns_out_to_be_missing_leaves_no_output_where_it_was_insisted_on(
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v ffv1 in.mkv");
     for after in [0, 10, NEVER] {
         let (source, input) = open(&dir, "in.mkv");
-        let output = dir.path("out.mkv").display().to_string();
-        let target = Target::new(&output, "in.mkv", Files::One, Overwrite::No).unwrap();
+        let output = Name::from(dir.path("out.mkv"));
+        let target = Target::new(&output, &"in.mkv".into(), Files::One, Overwrite::No).unwrap();
         let sink = sink::open(input, target, OutputOptions::default(), &mut || false, quiet()).unwrap();
         let first = Box::new(Cpu::new(2));
         let opening = Due::new(after, || Err(histeq::Error::Worker("no such GPU".to_owned())));
@@ -48,7 +49,7 @@ fn a_gpu_is_waited_for_only_where_it_may_encode() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v ffv1 ffv1.mkv");
     let asked = |input: &str, output: &str, encoder: Option<&str>| {
         let (_, input) = open(&dir, input);
-        let target = Target::new(&dir.path(output).display().to_string(), "", Files::One, Overwrite::Yes).unwrap();
+        let target = Target::new(&dir.path(output).into(), &Name::default(), Files::One, Overwrite::Yes).unwrap();
         let encoder = EncoderChoice { encoder: encoder.map(str::to_owned), ..EncoderChoice::default() };
         let mut asked = false;
         let mut on_gpu = || {

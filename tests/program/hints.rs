@@ -222,7 +222,7 @@ fn an_image_for_a_video_is_one_line() {
 #[test]
 fn nvenc_without_a_gpu_says_what_is_missing() {
     if histeq::cuda::find_driver().is_ok() {
-        skip("a machine without a driver", "there is one");
+        skip("no-gpu", "there is one");
         return;
     }
     if !encoder_is_here("NVENC", "h264_nvenc") {
@@ -241,7 +241,9 @@ fn web_video_says_what_it_scales_down() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=2560x1440:rate=25 -frames:v 2 -c:v ffv1 in.mkv");
     dir.succeeds("--for web in.mkv out.mp4").says(&["scaled down from 2560x1440 to 1920x1080 (--fit off"]);
+    assert_eq!(dir.streams("out.mp4")[0]["width"], 1920);
     dir.succeeds("--for web --fit off -y in.mkv out.mp4").never_says("scaled down");
+    assert_eq!(dir.streams("out.mp4")[0]["width"], 2560);
 }
 
 #[test]

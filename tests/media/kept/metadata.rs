@@ -112,7 +112,8 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
 const PAGE: &str = "docs/files.md";
 /// One test at a time writes the page.
 static ALONE: Mutex<()> = Mutex::new(());
-const BEGIN: &str = "<!-- Generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video --test suite -- kept::says -->\n";
+const BEGIN: &str =
+    "<!-- Generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video --test suite -- kept::metadata -->\n";
 const END: &str = "<!-- End of what is generated -->\n";
 
 /// `HISTEQ_REGENERATE=1` writes the table again.
@@ -344,7 +345,7 @@ fn a_png_keeps_gamma_resolution_and_texts() {
 }
 
 const IMAGES_BEGIN: &str =
-    "<!-- Images, generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video --test suite -- kept::says -->\n";
+    "<!-- Images, generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video --test suite -- kept::metadata -->\n";
 
 /// The encoders of images in the table, and what users call their files.
 const IMAGES: [(&str, &str); 6] =

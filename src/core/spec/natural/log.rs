@@ -1,0 +1,31 @@
+//! Whether a picture looks like log footage: neither black nor white, bright in the middle, flat and pale. Haze lifts
+//! black further, and so do cameras that put black high in log: of those, nothing is said.
+
+use super::points::{Occurrences, Points, WHITE, of_255};
+
+/// Between these levels is the darkest that there is.
+const BLACK: [i32; 2] = [WHITE * 20 / 1000, WHITE * 125 / 1000];
+
+/// Between these levels is the brightest.
+const BRIGHTEST: [i32; 2] = [WHITE * 450 / 1000, WHITE * 760 / 1000];
+
+/// The least in the middle.
+const MIDDLE: i32 = WHITE * 220 / 1000;
+
+/// Between these differences of components are the strong colours: gray pictures have none.
+const COLOUR: [i32; 2] = [of_255(2), WHITE * 180 / 1000];
+
+/// Whether these points look like log: 4096, or 0.
+pub fn likeness(points: &Points) -> i32 {
+    let is_within = |level: i32, [least, most]: [i32; 2]| (least..=most).contains(&level);
+    let black = points.channels().iter().map(|levels| levels.at(1_000)).min().unwrap_or(0);
+    if points.is_hdr() || !is_within(black, BLACK) {
+        return 0;
+    }
+    let lumas = Occurrences::of(points.luma());
+    let colours = Occurrences::of(points.rgb().map(|[r, g, b]| r.max(g).max(b) - r.min(g).min(b)));
+    let is_log = is_within(lumas.at(998_000), BRIGHTEST)
+        && lumas.at(500_000) >= MIDDLE
+        && is_within(colours.at(900_000), COLOUR);
+    if is_log { 4096 } else { 0 }
+}

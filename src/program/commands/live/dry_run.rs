@@ -1,0 +1,62 @@
+//! `live --dry-run`: checks what can be checked without a camera, and tries each encoder.
+
+use super::PlannedCamera;
+use crate::options::{Camera, CameraFile, LiveJob};
+use crate::report::counted;
+use crate::session::Session;
+use crate::stdout;
+use anyhow::Result;
+use histeq_media::ffmpeg::Rational;
+use histeq_media::pipeline::Outcome;
+use histeq_media::sink::{Overwrite, try_out};
+use histeq_media::sys::{printable, without_password};
+use std::sync::Arc;
+
+/// The size and the rate that cameras are asked for by default.
+const SIZE: (usize, usize) = (1280, 720);
+const RATE: i32 = 30;
+
+/// The end of the text.
+const NOTHING_OPENED: &str = "No camera was opened, and nothing was written.\n";
+
+/// Checks these cameras, and prints what they would be written to.
+pub fn run(jobs: &[Arc<LiveJob>], session: &Session<'_>) -> Result<Outcome> {
+    let text: String = jobs.iter().map(|job| check(job, session)).collect::<Result<_>>()?;
+    stdout::print(printable(&(text + NOTHING_OPENED)).as_bytes())?;
+    Ok(Outcome::Complete)
+}
+
+/// The same for the cameras of a file. A fault has its place in the file.
+pub fn run_cameras(file: &CameraFile, cameras: &[Camera], session: &Session<'_>) -> Result<Outcome> {
+    let checked = |camera: &Camera| {
+        let text = check(&camera.job, session);
+        text.map(|text| format!("{}: {text}", camera.name)).map_err(|error| camera.fault(error))
+    };
+    let text: String = cameras.iter().map(checked).collect::<Result<_>>()?;
+    let (path, count) = (file.path().display(), counted(cameras.len() as u64, "camera"));
+    stdout::print(printable(&format!("{text}{path}: {count}, no fault. {NOTHING_OPENED}")).as_bytes())?;
+    Ok(Outcome::Complete)
+}
+
+/// Checks a camera. Returns what it would be written to, in words.
+fn check(job: &LiveJob, session: &Session<'_>) -> Result<String> {
+    let mut job = job.clone();
+    if job.overwrite.asks() {
+        // The answer is for the run.
+        job.overwrite = Overwrite::Yes;
+    }
+    let source = job.camera.camera.as_ref().map_or("the first camera".into(), without_password);
+    let picture = (job.camera.size.unwrap_or(SIZE), job.camera.rate.unwrap_or(Rational::new(RATE, 1)));
+    let loopback = job.loopback.clone();
+    let planned = session.watching(|| PlannedCamera::check(Arc::new(job), session))?;
+    let mut text = format!("{source}\n");
+    for output in planned.outputs {
+        let name = output.target.name().to_owned();
+        // The camera that a driver makes takes one format.
+        let encoding = if loopback.as_ref() == Some(&name) { None } else { try_out(&name, output.options, picture)? };
+        let how = encoding.map(|of| [of.encoder, Some(of.container)].into_iter().flatten().collect::<Vec<_>>());
+        let how = how.map_or_else(String::new, |how| format!(": {}", how.join(" in ")));
+        text += &format!("  -> {name}{how}\n");
+    }
+    Ok(text)
+}
