@@ -11,6 +11,7 @@ const NUMBER_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8, 4];
 /// Types of numbers.
 const SHORT: u16 = 3;
 const LONG: u16 = 4;
+const ASCII: u16 = 2;
 const RATIONAL: u16 = 5;
 
 /// Tags that lead to other lists, with what these are for.
@@ -32,6 +33,7 @@ const OF_SAMPLES: [u16; 45] = [
 
 /// Tags whose bytes are kept elsewhere: XMP, the ICC profile.
 pub const XMP: u16 = 700;
+const SOFTWARE: u16 = 305;
 pub const ICC: u16 = 34675;
 
 /// Tags with a meaning here.
@@ -217,6 +219,14 @@ impl Exif {
             if self.find(Part::Exif, kind).is_some() {
                 self.set(Part::Exif, kind, LONG, 1, self.order.bytes(pixels as u32, 4));
             }
+        }
+    }
+
+    /// Sets the program that made the image, unless another one is named.
+    pub fn set_software(&mut self, name: &str) {
+        if self.bytes_of(SOFTWARE).is_none_or(|made| made.starts_with(b"histeq-video ")) {
+            let text = [name.as_bytes(), &[0]].concat();
+            self.set(Part::Main, SOFTWARE, ASCII, text.len() as u32, text);
         }
     }
 

@@ -39,6 +39,9 @@ const XMP_OF_PNG: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
 const COLOURS: [[u8; 4]; 3] = [*b"gAMA", *b"cHRM", *b"sBIT"];
 const TEXTS: [[u8; 4]; 4] = [*b"tEXt", *b"zTXt", *b"iTXt", *b"tIME"];
 
+/// What the text of an earlier run of this program begins with.
+const OURS: &[u8] = b"Software\0histeq-video ";
+
 /// The gamma of sRGB, in 1/100000, which is the default.
 const USUAL_GAMMA: [u8; 4] = 45_455_u32.to_be_bytes();
 
@@ -61,6 +64,8 @@ pub struct About {
     chunks: Vec<([u8; 4], Vec<u8>)>,
     /// There was more than is carried.
     is_too_large: bool,
+    /// What made the new file, and how.
+    provenance: Option<String>,
 }
 
 /// A kind of metadata of an image.
@@ -122,6 +127,8 @@ impl About {
                 about.set_resolution(dots.map(|dots| (f64::from(dots) * METRES_PER_INCH * 100.0).round() / 100.0));
             } else if let Some(xmp) = bytes.strip_prefix(XMP_OF_PNG).filter(|_| kind == *b"iTXt") {
                 about.xmp = xmp.to_vec();
+            } else if kind == *b"tEXt" && bytes.starts_with(OURS) {
+                // What an earlier run has done to it, which holds no more.
             } else if COLOURS.contains(&kind) || TEXTS.contains(&kind) {
                 about.chunks.push((kind, bytes.to_vec()));
             }
@@ -190,6 +197,11 @@ impl About {
         }
     }
 
+    /// With what made the new file, and how, beside what the input says.
+    pub fn made_by(self, provenance: Option<&str>) -> Self {
+        About { provenance: provenance.map(str::to_owned), ..self }
+    }
+
     /// As text, for the metadata of a picture.
     pub fn to_text(&self) -> String {
         BASE64_STANDARD_NO_PAD.encode(postcard::to_stdvec(self).unwrap_or_default())
@@ -211,6 +223,11 @@ impl About {
         if let Some(dots) = self.resolution.filter(|_| is_webp) {
             // There is no other place for it.
             tags.get_or_insert_default().set_resolution(dots);
+        }
+        if let Some(provenance) =
+            self.provenance.as_deref().filter(|_| is_webp || file.starts_with(b"II") || file.starts_with(b"MM"))
+        {
+            tags.get_or_insert_default().set_software(provenance);
         }
         if let Some(tags) = &mut tags {
             tags.set_size(size);
@@ -260,6 +277,11 @@ impl About {
         if exif.is_some() {
             jpeg.set_exif(exif);
         }
+        if let Some(provenance) = &self.provenance {
+            let comment = JpegSegment::new_with_contents(markers::COM, provenance.clone().into());
+            let behind_others = jpeg.segments().len().min(1);
+            jpeg.segments_mut().insert(behind_others, comment);
+        }
         Some(jpeg.encoder().bytes().to_vec())
     }
 
@@ -288,6 +310,9 @@ impl About {
             if *kind != *b"sBIT" {
                 put_ahead(&mut png, PngChunk::new(*kind, Bytes::copy_from_slice(bytes)));
             }
+        }
+        if let Some(provenance) = &self.provenance {
+            put_ahead(&mut png, PngChunk::new(*b"tEXt", [b"Software\0", provenance.as_bytes()].concat().into()));
         }
         if !self.xmp.is_empty() {
             put_ahead(&mut png, PngChunk::new(*b"iTXt", [XMP_OF_PNG, &self.xmp].concat().into()));

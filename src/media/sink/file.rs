@@ -489,7 +489,8 @@ impl FileSink {
         // An animation is one packet at the end, with the metadata of its first image.
         if keeps::is_of_images(self.container) && running.beside.len() < MOST_BESIDE {
             let icc = picture.icc_profile().filter(|_| !keeps::writes_icc(&running.encoder.name()));
-            running.beside.push_back(Beside { about: about.unwrap_or_default(), icc });
+            let about = about.unwrap_or_default().made_by(self.provenance.as_deref());
+            running.beside.push_back(Beside { about, icc });
         }
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;

@@ -258,3 +258,19 @@ fn an_output_tells_what_made_it_and_how() {
     let raw = dir.succeeds("--backend cpu in.mkv --output-format yuv4mpegpipe -").stdout;
     assert!(raw.starts_with(b"YUV4MPEG2") && !raw.windows(7).any(|bytes| bytes == b"histeq-"));
 }
+
+#[test]
+fn an_image_tells_what_made_it_and_how() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48 -frames:v 1 in.png");
+    let ours = format!("histeq-video {} --", env!("CARGO_PKG_VERSION"));
+    let tells = |name: &str| dir.read(name).windows(ours.len()).any(|bytes| bytes == ours.as_bytes());
+    for output in ["out.png", "out.jpg", "out.tif", "out.webp"] {
+        dir.succeeds(&format!("--backend cpu --strict in.png {output}"));
+        assert!(tells(output), "{output}");
+        let told = dir.raw(output, "rgb24");
+        dir.succeeds(&format!("--backend cpu --strict -y --no-provenance in.png {output}"));
+        assert!(!tells(output), "{output}");
+        assert!(told == dir.raw(output, "rgb24"), "{output}: the picture is the same");
+    }
+}
