@@ -68,7 +68,7 @@ fn what_gray_of_many_bits_gets_is_said() {
     for look in ["", "--smooth 0", "--method detail"] {
         let run = dir.succeeds(&format!("--backend cpu {look} --encoder ffv1 -y in.mkv out.mkv"));
         assert!(dir.raw("out.mkv", "gray16le") != samples, "{look}");
-        let dry_run = dir.succeeds(&format!("--backend cpu {look} --dry-run in.mkv out.mkv")).stdout;
+        let dry_run = dir.succeeds(&format!("--backend cpu {look} --dry-run -y in.mkv out.mkv")).stdout;
         for said in [run.stderr, String::from_utf8(dry_run).expect("text")] {
             let said = said.replace('\n', " ");
             assert!(said.contains("gray of more than 8 bits gets the look thermal; "), "{said}");
@@ -96,7 +96,7 @@ fn the_size_of_a_dry_run_is_near_that_of_the_run() {
         dir.ffmpeg(&format!("-f lavfi -i {filters} -frames:v 300 -c:v ffv1 {name}"));
     };
     // A picture that stands still, where key frames are nearly all there is; motion; scenes; grain.
-    clip("testsrc2=size=160x120:rate=25,select=eq(n\\,0),loop=-1:1,setpts=N/25/TB,fps=25", "still.mkv");
+    clip("testsrc2=size=320x240:rate=25,select=eq(n\\,0),loop=-1:1,setpts=N/25/TB,fps=25", "still.mkv");
     clip("testsrc2=size=160x120:rate=25", "motion.mkv");
     clip("testsrc2=size=160x120:rate=25,negate=enable=gt(mod(n\\,100)\\,50)", "scenes.mkv");
     clip("testsrc2=size=160x120:rate=25,noise=alls=20:allf=t", "grain.mkv");

@@ -343,13 +343,13 @@ fn a_strength_of_0_says_that_nothing_was_done() {
         assert!(dir.raw("out.mkv", format) == dir.raw(input, format), "{input}");
         let told = events(&dir.succeeds(&format!("--progress json {line}")).stderr);
         let result = told.last().expect("an event");
-        assert!(result["found"].as_str().is_some_and(|found| found.contains(words)), "{result}");
+        assert!(result["found_text"].as_str().is_some_and(|found| found.contains(words)), "{result}");
         assert_eq!(result["strength"], 0.0, "{result}");
         let many = events(
             &dir.succeeds(&format!("--backend cpu --strength 0 --progress json -y --output-dir out {input}")).stderr,
         );
         let file = many.into_iter().find(|event| event["event"] == "file").expect("an event");
-        assert_eq!((&file["found"], &file["strength"]), (&result["found"], &result["strength"]));
+        assert_eq!((&file["found_text"], &file["strength"]), (&result["found_text"], &result["strength"]));
         dir.succeeds(&format!("--backend cpu --strength 0 --dry-run {input} new.mkv"));
     }
     // With another strength, and of a method that stretches levels all the same, that is not so.

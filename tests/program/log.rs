@@ -92,7 +92,7 @@ fn a_film_that_names_its_curve_is_shown_and_its_name_is_taken_away() {
     assert!(raw("out.mov") == raw("told.mov") && raw("out.mov") != raw("off.mov"));
     let event = dir.succeeds(&format!("{line} --progress json log.mov out.mov")).stderr;
     let found = event.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let found = found.filter_map(|event| event["found"].as_str().map(str::to_owned)).collect::<Vec<_>>();
+    let found = found.filter_map(|event| event["found_text"].as_str().map(str::to_owned)).collect::<Vec<_>>();
     assert!(found.len() == 1 && found[0].starts_with("log (S-Log3, by its metadata); "), "{found:?}");
 }
 

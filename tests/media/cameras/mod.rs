@@ -20,6 +20,7 @@ mod usb;
 // Helper: such a webcam.
 mod usb_webcam;
 
+pub use crate::media::live::frames_counted;
 use crate::support::program::{Dir, Run, told};
 use crate::support::running::Running;
 use crate::support::skip::skip;
@@ -157,11 +158,4 @@ impl Live {
         while self.read_line() {}
         (self.running.ends_within(PATIENCE), self.said)
     }
-}
-
-/// How many frames the summary says went into `file`.
-#[track_caller]
-fn frames_counted(said: &str, file: &str) -> usize {
-    let count = |line: &str| line.split_once(&format!(" -> {file}"))?.0.split(' ').next()?.parse().ok();
-    said.lines().find_map(count).unwrap_or_else(|| panic!("nothing said of {file}:\n{said}"))
 }

@@ -195,3 +195,10 @@ fn without_display(mut command: Command) -> Command {
 fn pause(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));
 }
+
+/// How many frames the summary says went into `file`.
+#[track_caller]
+pub fn frames_counted(said: &str, file: &str) -> usize {
+    let count = |line: &str| line.split_once(&format!(" -> {file}"))?.0.split(' ').next()?.parse().ok();
+    said.lines().find_map(count).unwrap_or_else(|| panic!("nothing said of {file}:\n{said}"))
+}
