@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/support/setup.sh"
 # desktop has. nginx, GStreamer and srt-tools are servers for live streams: RTMP, RTSP and SRT. mpv plays across the seams of pieces.
 set_up ffmpeg g++ x264 xvfb evilwm xdotool libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0 \
     nginx-light libnginx-mod-rtmp gir1.2-gst-rtsp-server-1.0 python3-gi python3-numpy gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
-    srt-tools mpv
+    srt-tools mpv zsh fish
 
 # One line for each skip: what, why, what tests it, and the test that left it out.
 HISTEQ_SKIPS=$(mktemp)
@@ -24,4 +24,5 @@ summarize() {
 }
 trap summarize EXIT
 
-cargo test --quiet --locked --workspace
+# Tests press Ctrl-C, which a job in the background may have to ignore.
+env --default-signal=INT,QUIT cargo test --quiet --locked --workspace

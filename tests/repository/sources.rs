@@ -151,7 +151,9 @@ fn maps_of_files_name_files_that_exist() {
 
 /// The options of a page of help: the long name, and the short one if there is any.
 fn options_of_help(page: &str) -> Vec<(&str, Option<&str>)> {
-    let rows = page.lines().map(str::trim_start).filter(|row| row.starts_with('-') && !row.starts_with("- "));
+    // What is said of an option stands further in.
+    let rows = page.lines().filter(|line| line.trim_start().len() + 8 > line.len()).map(str::trim_start);
+    let rows = rows.filter(|row| row.starts_with('-') && !row.starts_with("- "));
     let options = rows.filter_map(|row| {
         let mut names = row.split([',', ' ', '[', '=']).filter(|word| word.starts_with('-'));
         let first = names.next()?;

@@ -31,4 +31,5 @@ pub mod running;
 pub mod skip;
 // Equalization by the textbook.
 pub mod textbook;
+// A file system that is soon full.
 pub mod tiny_disk;
