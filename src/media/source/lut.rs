@@ -59,7 +59,7 @@ fn kind_of(name: &Name) -> Result<Kind> {
     let path = name.path();
     let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
     ensure!(is_cube, "--lut {name}: is no .cube file");
-    let of_system = |error| FailureKind::of_file(&Name::from(format!("--lut {name}")), &error);
+    let of_system = |error| FailureKind::of_file(Name::from(format!("--lut {name}")), &error);
     let file = File::open(path).map_err(of_system)?;
     ensure!(file.metadata().map_err(of_system)?.is_file(), "--lut {name}: is no regular file");
     let (mut reader, mut line, mut read) = (BufReader::new(file), Vec::new(), 0);
