@@ -47,8 +47,6 @@ try_package() {
     inside "$1" apt-get -qq update
     inside "$1" bash -ec '
         cd /root
-        # An empty system leaves out man pages and documents.
-        rm -f /etc/dpkg/dpkg.cfg.d/docker
         apt-get -qq -y install --no-install-recommends ./histeq-video_*.deb man-db >/dev/null
         dpkg-query -W histeq-video
         histeq-video --version
