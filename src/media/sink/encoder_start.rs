@@ -123,7 +123,7 @@ impl EncoderStart<'_> {
         None.context("no encoder to try")
     }
 
-    /// Refuses a bit rate without a unit that is next to nothing for pictures of this size, so many a second.
+    /// Refuses a bit rate without a unit that is far too low for this size and frame rate.
     fn check_bit_rate(&self, (width, height): (usize, usize), rate: Option<f64>) -> Result<()> {
         let (Quality::BitRate(text), Some(rate)) = (&self.choice.quality, rate) else { return Ok(()) };
         // With a unit, it is what was meant.

@@ -350,7 +350,7 @@ impl Target {
         Ok(())
     }
 
-    /// The bytes that are free where the file of this name would lie; `None` for what is no file, or where nobody knows.
+    /// Free bytes on the disk of this file; `None` for what is no file, or where the system does not tell.
     pub fn free_bytes(name: &Name) -> Option<u64> {
         let file = resolve_links(name.path());
         if is_stream(name) || std::fs::metadata(&file).is_ok_and(|there| !there.is_file()) {

@@ -2,7 +2,7 @@
 //! file, which has the name that the program gave it. So it never removes another file, even one with the name of a
 //! recording, nor a recording that the user has renamed to keep it.
 //!
-//! Ages of recordings of this run are counted by a clock that nobody sets.
+//! Ages of recordings of this run are counted by the monotonic clock.
 
 use super::names::NamePattern;
 use super::room::Room;

@@ -55,7 +55,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// For a process that decodes pictures of so many pixels, and may have to wait for its input.
+    /// For a process that decodes pictures of this many pixels; `waits`: it may wait for its input.
     pub(super) fn of_input(pixels: usize, waits: bool) -> Self {
         let pixels = u32::try_from(pixels).unwrap_or(u32::MAX);
         let busy = HANGS_AFTER + OF_PIXEL.saturating_mul(pixels);
