@@ -39,7 +39,7 @@ pub use read_ahead::{Filled, Filling, read_at};
 pub use reader::Reader;
 pub use resident::Resident;
 pub use terminal::{
-    one_line, print_line, print_text, printable, silence_libraries, stderr_is_terminal, without_middle,
+    one_line, print_line, print_text, printable, printable_json, silence_libraries, stderr_is_terminal, without_middle,
 };
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
