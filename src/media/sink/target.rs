@@ -111,6 +111,14 @@ pub enum TargetError {
     },
 }
 
+impl TargetError {
+    /// Why no file can be made for the output of this name.
+    fn of_place(name: Name, error: &std::io::Error) -> Self {
+        let why = reason(error);
+        if is_full(error) { TargetError::NotWritten(name, why) } else { TargetError::NotWritable(name, why) }
+    }
+}
+
 /// How many files a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
@@ -169,7 +177,7 @@ impl Target {
         if target.is_direct {
             // Finds out at once whether the folder takes files.
             let temporary = Temporary::beside(&target.file);
-            let temporary = temporary.map_err(|error| TargetError::NotWritable(name.clone(), reason(&error)))?;
+            let temporary = temporary.map_err(|error| TargetError::of_place(name.clone(), &error))?;
             target.is_direct = false;
             target.is_list = files == Files::List;
             target.temporary = (files == Files::One).then_some(temporary);
@@ -196,8 +204,7 @@ impl Target {
         let mut target = Target::at(&folder.path(name).into());
         target.file = folder.place().join(name);
         let temporary = Temporary::beside(&target.file);
-        target.temporary =
-            Some(temporary.map_err(|error| TargetError::NotWritable(target.name.clone(), reason(&error)))?);
+        target.temporary = Some(temporary.map_err(|error| TargetError::of_place(target.name.clone(), &error))?);
         (target.folder, target.may_replace) = (Some(folder.clone()), true);
         Ok(target)
     }
@@ -218,7 +225,7 @@ impl Target {
                 true => File::options().write(true).open(&target.file).map(Some),
                 false => Temporary::beside(&target.file).map(|_| None),
             };
-            let found = found.map_err(|error| TargetError::NotWritable(name.clone(), reason(&error)))?;
+            let found = found.map_err(|error| TargetError::of_place(name.clone(), &error))?;
             found.map_or(Ok(()), |file| target.lock(&file))?;
             target.is_direct = files == Files::One;
         }
@@ -345,7 +352,7 @@ impl Target {
         match open_for_reader(self.name.path(), &self.cancel.flag()) {
             Ok(Some(file)) => self.fifo = Some(file),
             Ok(None) => return Err(TargetError::NoReader(self.name.clone())),
-            Err(error) => return Err(TargetError::NotWritable(self.name.clone(), reason(&error))),
+            Err(error) => return Err(TargetError::of_place(self.name.clone(), &error)),
         }
         Ok(())
     }
@@ -415,11 +422,11 @@ impl Target {
         };
         let opened = options.open(&self.file).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
-            _ => TargetError::NotWritable(self.name.clone(), reason(&error)),
+            _ => TargetError::of_place(self.name.clone(), &error),
         });
         let file = opened?;
         self.lock(&file)?;
-        file.set_len(0).map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))?;
+        file.set_len(0).map_err(|error| TargetError::of_place(self.name.clone(), &error))?;
         self.direct = Some(file);
         Ok(())
     }
@@ -437,7 +444,7 @@ impl Target {
             None if self.name == "-" => stdout(),
             None => File::create(&self.name),
         };
-        file.map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))
+        file.map_err(|error| TargetError::of_place(self.name.clone(), &error))
     }
 
     /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
@@ -534,7 +541,7 @@ impl Target {
     /// When the folder takes no new files.
     pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
         let name = numbered(&self.name, number);
-        Temporary::beside(name.path()).map_err(|error| TargetError::NotWritable(name, reason(&error)))
+        Temporary::beside(name.path()).map_err(|error| TargetError::of_place(name, &error))
     }
 
     /// Gives this image of a sequence its name, if none is kept that has it.
@@ -738,6 +745,11 @@ fn segments(name: &Name) -> Vec<Name> {
 pub(super) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// Whether the error is that of a disk, or of the share of it that the user may have, which takes no more files.
+pub(super) fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
 fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {

@@ -1,5 +1,6 @@
 //! Room on the disk, set aside before it is needed: a full disk shows before a frame is lost to it.
 
+use crate::sink::target::is_full;
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::File;
@@ -30,7 +31,11 @@ pub struct Room {
 impl Room {
     /// Whether there is room in this folder for the begin of a file. What cannot be found out counts as yes.
     pub fn is_in(folder: &Path, guess: f64) -> bool {
-        let Ok(file) = tempfile::tempfile_in(folder) else { return true };
+        let file = match tempfile::tempfile_in(folder) {
+            Ok(file) => file,
+            // No inode is left.
+            Err(error) => return !is_full(&error),
+        };
         Room { file, until: 0, guess }.make(0.0).is_ok()
     }
 
