@@ -8,8 +8,8 @@ use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_fo
 use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
 use crate::sys::{
-    Name, PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, open_for_reader, stderr_is_terminal, stdout,
-    stdout_pipe, without_password,
+    Name, PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, one_line, open_for_reader, stderr_is_terminal,
+    stdin, stdout, stdout_pipe, without_password,
 };
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, TryLockError};
@@ -171,6 +171,7 @@ impl Target {
     /// When the output must not or cannot be written there.
     pub fn new(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
+            Target::differs(name, input)?;
             return Ok(Target::at(name));
         }
         let mut target = Target::checked(name, input, files, overwrite)?;
@@ -273,6 +274,9 @@ impl Target {
     /// # Errors
     /// When it is.
     pub fn differs(name: &Name, input: &Name) -> Result<(), TargetError> {
+        if *name == "-" && is_stdout(input) {
+            return Err(TargetError::SameAsInput("stdout".into()));
+        }
         // To compare files is to open them, which a FIFO would take for its reader's coming or going.
         let are_files = name.path().is_file() && input.path().is_file();
         if *name != "-" && name == input || are_files && same_file::is_same_file(name, input).unwrap_or(false) {
@@ -682,6 +686,17 @@ fn is_removed(file: &File, name: &Path) -> bool {
     file.nlink() == 0 && !std::fs::metadata(name).is_ok_and(is_it)
 }
 
+/// Whether stdout leads to the file `input`.
+fn is_stdout(input: &Name) -> bool {
+    let id = |there: &Metadata| (there.is_file()).then(|| (there.dev(), there.ino()));
+    let there = |file: std::io::Result<File>| id(&file.ok()?.metadata().ok()?);
+    let read = match *input == "-" {
+        true => there(stdin()),
+        false => std::fs::metadata(input).ok().as_ref().and_then(id),
+    };
+    read.is_some() && read == there(stdout())
+}
+
 /// Whether it is stdout or a URL, where no file is.
 pub(super) fn is_stream(name: &Name) -> bool {
     *name == "-" || name.to_string().contains("://")
@@ -757,7 +772,7 @@ fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
         Overwrite::Yes => true,
         Overwrite::No | Overwrite::Skip | Overwrite::Keep => false,
         Overwrite::Ask if overwrite.asks() => {
-            crate::sys::print_text(&format!("{name} exists. Overwrite? [y/N] "));
+            crate::sys::print_text(&format!("{} exists. Overwrite? [y/N] ", one_line(&name.to_string())));
             let mut answer = String::new();
             std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
         }

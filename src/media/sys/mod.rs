@@ -44,7 +44,7 @@ pub use terminal::{
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;
-pub use writer::{PlaneWriter, stdout};
+pub use writer::{PlaneWriter, stdin, stdout};
 
 /// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger
 /// buffer, the programs at both ends switch less often.
